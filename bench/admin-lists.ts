@@ -1,4 +1,5 @@
-// Lists of an admin with 100,000 rows in the organization: a page of members anywhere in the list, by role and by search, over HTTP; with the plans behind them.
+// Lists of an admin with 100,000 rows in the organization: a page of members anywhere in the list, by role and by
+// search, over HTTP; with the plans behind them.
 import pg from 'pg';
 import { startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
@@ -27,9 +28,12 @@ export default async function run(report: Report): Promise<void> {
       let cursor: string | null = null;
       for (let index = 0; index < SAMPLES + 5; index += 1) {
         const began = performance.now();
-        const response = await fetch(`${app.url}/api/v1/orgs/org_bench/members?limit=200&${query}${cursor === null ? '' : `&cursor=${cursor}`}`, {
-          headers: { cookie: servers.cookie },
-        });
+        const response = await fetch(
+          `${app.url}/api/v1/orgs/org_bench/members?limit=200&${query}${cursor === null ? '' : `&cursor=${cursor}`}`,
+          {
+            headers: { cookie: servers.cookie },
+          },
+        );
         if (response.status !== 200) throw new Error(`members answered ${response.status}: ${await response.text()}`);
         const page = (await response.json()) as { page: { nextCursor: string | null } };
         if (index >= 5) samples.push(performance.now() - began);

@@ -13,7 +13,10 @@ const N = quick(15, 2);
 const SETTLE_MS = quick(2_000, 100);
 /** The peer takes seconds for each. */
 const PEER_STARTS = 3;
-/** OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed: median of five cold starts, and RSS idle. */
+/**
+ * OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed: median of five cold starts, and RSS
+ * idle.
+ */
 const RECORDED = { wall: 12_300, cpu: 12_200, idle: 338 };
 
 export default async function run(report: Report): Promise<void> {
@@ -40,7 +43,14 @@ export default async function run(report: Report): Promise<void> {
     await server.stop();
   }
   const peer = await peerStart();
-  report.figure({ figure: 'wall', value: percentile(walls, 0.5), unit: 'ms', floor: percentile(floors, 0.5), peer: peer.wall, n: N });
+  report.figure({
+    figure: 'wall',
+    value: percentile(walls, 0.5),
+    unit: 'ms',
+    floor: percentile(floors, 0.5),
+    peer: peer.wall,
+    n: N,
+  });
   report.figure({ figure: 'wall-max', value: percentile(walls, 1), unit: 'ms', n: N });
   report.figure({ figure: 'cpu', value: percentile(cpus, 0.5), unit: 'ms', peer: peer.cpu, n: N });
   report.figure({ figure: 'idle', value: percentile(memories, 0.5), unit: 'MiB', peer: peer.idle, n: memories.length });

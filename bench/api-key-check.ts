@@ -1,4 +1,5 @@
-// What the check of an API key costs a request: from a warm cache, for ten thousand keys in turn, for a token with a broken checksum, and when the database has to be asked.
+// What the check of an API key costs a request: from a warm cache, for ten thousand keys in turn, for a token with a
+// broken checksum, and when the database has to be asked.
 import { createHash } from 'node:crypto';
 import { ApiKeys, makeApiKey } from '@slipway/auth';
 import { createPool } from '@slipway/db/sql';
@@ -23,7 +24,9 @@ export default async function run(report: Report): Promise<void> {
       return { id, ...makeApiKey('dev', id) };
     });
     await owner.query("INSERT INTO app.org (id, slug, name, kind) VALUES ('org_bench', 'bench', 'Bench', 'company')");
-    await owner.query("INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_bench', 'bench', 'bench', 'Bench')");
+    await owner.query(
+      "INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_bench', 'bench', 'bench', 'Bench')",
+    );
     await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_bench', 'usr_bench', 'owner')");
     await owner.query(
       `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, expires_at, created_by, created_by_label)
@@ -38,7 +41,13 @@ export default async function run(report: Report): Promise<void> {
     const counted = { query };
     const figure = (name: string, samples: number[], floor: number[]): void => {
       for (const p of [0.5, 0.99])
-        report.figure({ figure: `${name}_p${p * 100}`, value: percentile(samples, p), unit: 'ms', floor: percentile(floor, p), n: samples.length });
+        report.figure({
+          figure: `${name}_p${p * 100}`,
+          value: percentile(samples, p),
+          unit: 'ms',
+          floor: percentile(floor, p),
+          n: samples.length,
+        });
     };
 
     // One moment for ever, so that what is read once stays read.
@@ -50,7 +59,11 @@ export default async function run(report: Report): Promise<void> {
     figure('warm', await timeEach(CHECKS, async () => void (await warm.find(one.token)), 1_000), floor);
     report.figure({ figure: 'warm_queries', value: queries, unit: 'count', n: CHECKS });
     for (const { token } of made) await warm.find(token);
-    figure('warm_many', await timeEach(CHECKS, async (index) => void (await warm.find(made[index % KEYS]?.token ?? '')), 1_000), floor);
+    figure(
+      'warm_many',
+      await timeEach(CHECKS, async (index) => void (await warm.find(made[index % KEYS]?.token ?? '')), 1_000),
+      floor,
+    );
 
     queries = 0;
     const broken = `${one.token.slice(0, -1)}${one.token.endsWith('0') ? '1' : '0'}`;
@@ -59,7 +72,11 @@ export default async function run(report: Report): Promise<void> {
 
     const cold = new ApiKeys(counted, systemClock);
     const bare = await timeEach(MISSES, async () => void (await pool.query({ name: 'bare', text: 'SELECT 1' })), 50);
-    figure('miss', await timeEach(MISSES, async (index) => void (await cold.find(made[index % KEYS]?.token ?? '')), 50), bare);
+    figure(
+      'miss',
+      await timeEach(MISSES, async (index) => void (await cold.find(made[index % KEYS]?.token ?? '')), 50),
+      bare,
+    );
   } finally {
     await Promise.all([pool.end(), owner.end()]);
     await database.close();

@@ -1,4 +1,5 @@
-// What an audit entry adds to the transaction of what it records: one after the other, and by twenty writers of one organization; and pages of 100,000 entries.
+// What an audit entry adds to the transaction of what it records: one after the other, and by twenty writers of one
+// organization; and pages of 100,000 entries.
 import { randomUUID } from 'node:crypto';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { auditOf } from '../apps/app-server/dist/audit/audit-statement.js';
@@ -30,7 +31,11 @@ async function change(pool: SqlPool, orgId: string, index: number, audited: bool
     if (!audited) return;
     const actor = { kind: 'user', id: `usr_${index % WRITERS}`, label: 'Somebody' } as const;
     await client.query(
-      auditOf(randomUUID(), { orgId, actor }, { action: 'member.set-role', target: `usr_${index}`, before: { role: 'member' }, after: { role: 'admin' } }),
+      auditOf(
+        randomUUID(),
+        { orgId, actor },
+        { action: 'member.set-role', target: `usr_${index}`, before: { role: 'member' }, after: { role: 'admin' } },
+      ),
     );
   });
 }
@@ -57,24 +62,41 @@ async function writes(
 /** The most that one organization can have recorded: its links are made one after the other. */
 async function most(report: Report, pool: SqlPool, orgId: string): Promise<void> {
   const began = performance.now();
-  await Promise.all(Array.from({ length: WRITERS }, (_, writer) => timeEach(EACH, (index) => change(pool, orgId, index * WRITERS + writer, true), 0)));
-  report.figure({ figure: 'most_of_one_organization', value: (WRITERS * EACH * 1000) / (performance.now() - began), unit: '1/s', n: WRITERS * EACH });
+  await Promise.all(
+    Array.from({ length: WRITERS }, (_, writer) =>
+      timeEach(EACH, (index) => change(pool, orgId, index * WRITERS + writer, true), 0),
+    ),
+  );
+  report.figure({
+    figure: 'most_of_one_organization',
+    value: (WRITERS * EACH * 1000) / (performance.now() - began),
+    unit: '1/s',
+    n: WRITERS * EACH,
+  });
 }
 
 export default async function run(report: Report): Promise<void> {
   const servers = await startAppServers(1);
-  const owner = createPool({ url: servers.ownerUrl, max: 1, applicationName: 'bench', queryTimeoutMs: 600_000, onError: () => {} });
+  const owner = createPool({
+    url: servers.ownerUrl,
+    max: 1,
+    applicationName: 'bench',
+    queryTimeoutMs: 600_000,
+    onError: () => {},
+  });
   const url = new URL(servers.ownerUrl);
   url.username = 'slipway_app';
   url.password = 'test-app';
   const pool = createPool({ url: url.href, max: WRITERS, applicationName: 'bench', onError: () => {} });
   try {
     const orgId = 'org_audit_bench';
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'audit-bench', 'Bench', 'company')`, [orgId]);
-    await owner.query(`INSERT INTO app.membership (org_id, user_id, role) SELECT $1, 'usr_' || i, 'member' FROM generate_series(0, $2::int - 1) i`, [
+    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'audit-bench', 'Bench', 'company')`, [
       orgId,
-      WRITERS,
     ]);
+    await owner.query(
+      `INSERT INTO app.membership (org_id, user_id, role) SELECT $1, 'usr_' || i, 'member' FROM generate_series(0, $2::int - 1) i`,
+      [orgId, WRITERS],
+    );
     const once = (index: number, audited: boolean): Promise<void> => change(pool, orgId, index, audited);
     await writes(report, 'alone', ONE_BY_ONE, once, (n, work) => timeEach(n, work));
     await writes(report, 'twenty', TWENTY, once, (n, work) => openLoop(PER_SECOND, n, work));
@@ -88,12 +110,19 @@ export default async function run(report: Report): Promise<void> {
     );
     await owner.query('ANALYZE app.audit_entry; ANALYZE app.audit_chain');
     const page = async (query: string): Promise<string | null> => {
-      const response = await fetch(`${servers.replicas[0]?.url}/api/v1/orgs/${servers.orgId}/audit?limit=50${query}`, { headers: { cookie: servers.cookie } });
+      const response = await fetch(`${servers.replicas[0]?.url}/api/v1/orgs/${servers.orgId}/audit?limit=50${query}`, {
+        headers: { cookie: servers.cookie },
+      });
       if (!response.ok) throw new Error(`the page ${query} was answered ${response.status}`);
       return ((await response.json()) as { page: { nextCursor: string | null } }).page.nextCursor;
     };
     const [[deep]] = [
-      (await owner.query(`SELECT created_at, id FROM app.audit_entry WHERE org_id = $1 ORDER BY created_at LIMIT 1 OFFSET 100`, [servers.orgId])).rows,
+      (
+        await owner.query(
+          `SELECT created_at, id FROM app.audit_entry WHERE org_id = $1 ORDER BY created_at LIMIT 1 OFFSET 100`,
+          [servers.orgId],
+        )
+      ).rows,
     ];
     const far = Buffer.from(JSON.stringify([deep.created_at.toISOString(), deep.id])).toString('base64url');
     for (const [name, query] of [
@@ -104,7 +133,12 @@ export default async function run(report: Report): Promise<void> {
       ['noun', '&action=conversation'],
       ['none', '&actor=usr_7&target=t9&action=api-key'],
     ] as const)
-      report.figure({ figure: `page_${name}_p99`, value: percentile(await timeEach(PAGES, () => page(query), 20), 0.99), unit: 'ms', n: PAGES });
+      report.figure({
+        figure: `page_${name}_p99`,
+        value: percentile(await timeEach(PAGES, () => page(query), 20), 0.99),
+        unit: 'ms',
+        n: PAGES,
+      });
   } finally {
     await pool.end();
     await owner.end();

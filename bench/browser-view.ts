@@ -1,4 +1,5 @@
-// The view of the agent's browser: from the paint of a page until a watcher has the frame, and frames a second, beside Chromium's own screencast.
+// The view of the agent's browser: from the paint of a page until a watcher has the frame, and frames a second, beside
+// Chromium's own screencast.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +37,9 @@ interface Seen {
 export default async function run(report: Report): Promise<void> {
   const program = findChromium();
   if (program === null) return report.note(NEEDS_CHROMIUM);
-  const pages = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)).listen(0, '127.0.0.1');
+  const pages = createServer(
+    (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE),
+  ).listen(0, '127.0.0.1');
   await once(pages, 'listening');
   const url = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
   try {
@@ -54,7 +57,13 @@ export default async function run(report: Report): Promise<void> {
           floor: percentile(raw.latencies, fraction),
           n: ours.latencies.length,
         });
-      report.figure({ figure: `frames-${watchers}`, value: ours.perSecond, unit: '1/s', floor: raw.perSecond, n: ours.latencies.length });
+      report.figure({
+        figure: `frames-${watchers}`,
+        value: ours.perSecond,
+        unit: '1/s',
+        floor: raw.perSecond,
+        n: ours.latencies.length,
+      });
     }
     report.note('frames: thirty a second is the most that the view asks of Chromium, the floor has no such limit');
   } finally {
@@ -102,7 +111,14 @@ async function throughTheView(url: string, watchers: number): Promise<Seen> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-view-'));
   const [WORKSPACE_DIR, STATE_DIR] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(WORKSPACE_DIR);
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN, LOG_LEVEL: 'warn' };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    WORKSPACE_DIR,
+    STATE_DIR,
+    ACTION_SERVER_TOKEN,
+    LOG_LEVEL: 'warn',
+  };
   const tools = startProcess(process.execPath, [BUNDLE], env);
   let agent: BenchAgentServer | undefined;
   const sockets: WebSocket[] = [];
@@ -122,7 +138,9 @@ async function throughTheView(url: string, watchers: number): Promise<Seen> {
     const { url: agentUrl, sessionKey } = agent;
     let got: (paintedAt: number) => void = () => {};
     for (let index = 0; index < watchers; index += 1) {
-      const socket = new WebSocket(`${agentUrl.replace('http', 'ws')}/sockets/live/browser`, { headers: { 'x-session-api-key': sessionKey } });
+      const socket = new WebSocket(`${agentUrl.replace('http', 'ws')}/sockets/live/browser`, {
+        headers: { 'x-session-api-key': sessionKey },
+      });
       sockets.push(socket);
       socket.on('message', (data: Buffer, binary: boolean) => {
         const frame = binary ? decodeBrowserFrame(new Uint8Array(data)) : null;

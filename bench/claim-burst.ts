@@ -1,4 +1,5 @@
-// 300 POST /start released at once on 300 warm slots: when the first, the middle and the last has its activated sandbox; floor: one synchronous commit + two loopback calls. Sandboxes are a responder that costs nothing.
+// 300 POST /start released at once on 300 warm slots: when the first, the middle and the last has its activated
+// sandbox; floor: one synchronous commit + two loopback calls. Sandboxes are a responder that costs nothing.
 import { until } from '@slipway/testing';
 import { startClaimsOnFarm } from './measure/claims-on-farm.ts';
 import { percentile } from './measure/percentile.ts';
@@ -20,9 +21,17 @@ export default async function run(report: Report): Promise<void> {
       await until('the pool is full', claims.isFull, 120_000);
       await claims.connect();
       const before = await cpuMs(claims.api.pid);
-      const latencies = await Promise.all(Array.from({ length: CLAIMS }, (_, index) => claims.claim(`burst-${burst}-${index}`)));
+      const latencies = await Promise.all(
+        Array.from({ length: CLAIMS }, (_, index) => claims.claim(`burst-${burst}-${index}`)),
+      );
       const cpu = (await cpuMs(claims.api.pid)) - before;
-      if (burst > 0) bursts.push({ p50: percentile(latencies, 0.5), p90: percentile(latencies, 0.9), last: Math.max(...latencies), cpu: cpu / CLAIMS });
+      if (burst > 0)
+        bursts.push({
+          p50: percentile(latencies, 0.5),
+          p90: percentile(latencies, 0.9),
+          last: Math.max(...latencies),
+          cpu: cpu / CLAIMS,
+        });
     }
     const floor = await claims.floor();
     for (const figure of ['p50', 'p90', 'last'] as const)
@@ -36,7 +45,13 @@ export default async function run(report: Report): Promise<void> {
         floor,
         n: bursts.length * CLAIMS,
       });
-    report.figure({ figure: 'worst-last', value: Math.max(...bursts.map((burst) => burst.last)), unit: 'ms', floor, n: bursts.length * CLAIMS });
+    report.figure({
+      figure: 'worst-last',
+      value: Math.max(...bursts.map((burst) => burst.last)),
+      unit: 'ms',
+      floor,
+      n: bursts.length * CLAIMS,
+    });
     report.figure({
       figure: 'cpu-per-claim',
       value: percentile(

@@ -1,4 +1,5 @@
-// Ways to give ready slots to claims, raced behind one interface by three replicas: SKIP LOCKED, list and patch on a real API server, Redis lock, batch loop, ours on the same table, ours as it is shipped.
+// Ways to give ready slots to claims, raced behind one interface by three replicas: SKIP LOCKED, list and patch on a
+// real API server, Redis lock, batch loop, ours on the same table, ours as it is shipped.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -47,9 +48,13 @@ export default async function run(report: Report): Promise<void> {
   const missing = QUICK ? NOT_QUICK : await missingForTestCluster();
   const objects = missing === null ? await StockOfObjects.open(database) : null;
   try {
-    const { rows: off } = await owner.query<{ name: string }>(`SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`);
+    const { rows: off } = await owner.query<{ name: string }>(
+      `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`,
+    );
     if (off.length > 0 && !QUICK)
-      throw new Error(`${off.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
+      throw new Error(
+        `${off.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`,
+      );
     const stocks: Readonly<Record<Racer['stock'], RaceStock | null>> = {
       rows: await openStockOfRows(database, owner),
       runtime: openStockOfRuntime(database, owner),
@@ -72,7 +77,14 @@ export default async function run(report: Report): Promise<void> {
       const results = new Map<string, RaceResult>();
       for (const round of [racing, racing.toReversed()].slice(0, ROUNDS))
         for (const { name, stock } of round) {
-          const raced = { strategy: name, load, stock, owner, redisPort: redis?.port ?? null, kubeconfig: objects?.kubeconfig ?? null };
+          const raced = {
+            strategy: name,
+            load,
+            stock,
+            owner,
+            redisPort: redis?.port ?? null,
+            kubeconfig: objects?.kubeconfig ?? null,
+          };
           results.set(name, joined(results.get(name), await race(raced)));
         }
       tell(report, load, floor, results);
@@ -99,17 +111,53 @@ function tell(report: Report, load: RaceLoad, floor: number, results: ReadonlyMa
   const at = `at-${load.atOnce}`;
   for (const [name, { rates, latencies, calm, cpu }] of results) {
     report.figure({ figure: `${name}-rate-${at}`, value: percentile(rates, 0.5), unit: '1/s', n: latencies.length });
-    report.figure({ figure: `${name}-cpu-per-claim-${at}`, value: cpu / latencies.length, unit: 'ms', n: latencies.length });
-    report.figure({ figure: `${name}-p50-${at}`, value: percentile(latencies, 0.5), unit: 'ms', floor, n: latencies.length });
-    report.figure({ figure: `${name}-p99-${at}`, value: percentile(latencies, 0.99), unit: 'ms', floor, n: latencies.length });
-    report.figure({ figure: `${name}-p50-open-${load.stock}`, value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
-    report.figure({ figure: `${name}-p99-open-${load.stock}`, value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
+    report.figure({
+      figure: `${name}-cpu-per-claim-${at}`,
+      value: cpu / latencies.length,
+      unit: 'ms',
+      n: latencies.length,
+    });
+    report.figure({
+      figure: `${name}-p50-${at}`,
+      value: percentile(latencies, 0.5),
+      unit: 'ms',
+      floor,
+      n: latencies.length,
+    });
+    report.figure({
+      figure: `${name}-p99-${at}`,
+      value: percentile(latencies, 0.99),
+      unit: 'ms',
+      floor,
+      n: latencies.length,
+    });
+    report.figure({
+      figure: `${name}-p50-open-${load.stock}`,
+      value: percentile(calm, 0.5),
+      unit: 'ms',
+      floor,
+      n: calm.length,
+    });
+    report.figure({
+      figure: `${name}-p99-open-${load.stock}`,
+      value: percentile(calm, 0.99),
+      unit: 'ms',
+      floor,
+      n: calm.length,
+    });
   }
   const rateOf = (name: string): number => percentile(results.get(name)?.rates ?? [], 0.5);
   const fastestOf = (...kinds: readonly Racer['is'][]): string =>
-    [...results.keys()].filter((name) => kinds.includes((RACERS[name] as Racer).is)).reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
+    [...results.keys()]
+      .filter((name) => kinds.includes((RACERS[name] as Racer).is))
+      .reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
   const compare = (figure: string, ours: string, other: string): void =>
-    report.figure({ figure: `${figure}-${at}`, value: rateOf(ours) / rateOf(other), unit: 'x', n: results.get(ours)?.rates.length ?? 0 });
+    report.figure({
+      figure: `${figure}-${at}`,
+      value: rateOf(ours) / rateOf(other),
+      unit: 'x',
+      n: results.get(ours)?.rates.length ?? 0,
+    });
   const best = fastestOf('named');
   const any = fastestOf('named', 'further');
   report.note(`with ${load.atOnce} at once the best of the four is ${best}, the best of all others ${any}`);
@@ -126,7 +174,9 @@ async function startRedis(): Promise<{ port: number; stop(): Promise<void> } | n
     .find(existsSync);
   if (program === undefined) return null;
   const port = await freePort();
-  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
+  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
+    stdio: 'ignore',
+  });
   process.once('exit', () => void child.kill('SIGKILL'));
   await wait(300);
   return {

@@ -1,4 +1,5 @@
-// Warm claims with a real API server, scheduler and rights beside, pods of fake nodes: one at a time, at 10/s and 100/s, a hundred at once; what Kubernetes is asked to write, and what it costs. Peer: agent-sandbox 0.5.6.
+// Warm claims with a real API server, scheduler and rights beside, pods of fake nodes: one at a time, at 10/s and
+// 100/s, a hundred at once; what Kubernetes is asked to write, and what it costs. Peer: agent-sandbox 0.5.6.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Runtime } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
@@ -74,7 +75,8 @@ async function measure(report: Report, place: ClusterPlace, api: ServiceProcess)
   const post = async (path: string, body: object): Promise<Runtime> => {
     const answer = await client.request({ path, method: 'POST', headers, body: JSON.stringify(body) });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`${path} was answered ${answer.statusCode}: ${text}\n${api.output()}`);
+    if (answer.statusCode !== 200)
+      throw new Error(`${path} was answered ${answer.statusCode}: ${text}\n${api.output()}`);
     return JSON.parse(text) as Runtime;
   };
   let sessions = 0;
@@ -85,7 +87,9 @@ async function measure(report: Report, place: ClusterPlace, api: ServiceProcess)
     return { ms: performance.now() - due, sentAt, answeredAt: Date.now(), runtime };
   };
   const isFull = async (): Promise<boolean> => {
-    const { rows } = await place.owner.query<{ n: number }>(`SELECT count(*)::int AS n FROM runtime.slot WHERE state IN ('ready', 'leased')`);
+    const { rows } = await place.owner.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM runtime.slot WHERE state IN ('ready', 'leased')`,
+    );
     return (rows[0]?.n ?? 0) >= STOCK;
   };
   const isEnded = async (): Promise<boolean> => {
@@ -125,14 +129,25 @@ async function measure(report: Report, place: ClusterPlace, api: ServiceProcess)
     claims.push(...done);
     await idle();
     const took = performance.now() - began;
-    const [ownPer, clusterPer] = [((await cpuMs(api.pid)) - own - took * ownRate) / n, (clusterCpu() - cluster - took * clusterRate) / n];
+    const [ownPer, clusterPer] = [
+      ((await cpuMs(api.pid)) - own - took * ownRate) / n,
+      (clusterCpu() - cluster - took * clusterRate) / n,
+    ];
     const times = done.map(({ ms }) => ms);
     const against = peer === undefined ? {} : { peer };
     report.figure({ figure: `${name}-p50`, value: percentile(times, 0.5), unit: 'ms', floor, ...against, n });
     report.figure({ figure: `${name}-p99`, value: percentile(times, 0.99), unit: 'ms', floor, n });
-    report.figure({ figure: `${name}-last`, value: percentile(times, 1), unit: 'ms', ...(name === 'burst-100' ? { peer: PEER.burstLast } : {}), n });
-    if (peer !== undefined) report.figure({ figure: `${name}-times-faster`, value: peer / percentile(times, 0.5), unit: 'x', n });
-    if (name === 'burst-100') report.figure({ figure: 'burst-100-times-faster', value: PEER.burstLast / percentile(times, 1), unit: 'x', n });
+    report.figure({
+      figure: `${name}-last`,
+      value: percentile(times, 1),
+      unit: 'ms',
+      ...(name === 'burst-100' ? { peer: PEER.burstLast } : {}),
+      n,
+    });
+    if (peer !== undefined)
+      report.figure({ figure: `${name}-times-faster`, value: peer / percentile(times, 0.5), unit: 'x', n });
+    if (name === 'burst-100')
+      report.figure({ figure: 'burst-100-times-faster', value: PEER.burstLast / percentile(times, 1), unit: 'x', n });
     report.figure({ figure: `${name}-cpu-runtime-api`, value: ownPer, unit: 'ms', n });
     report.figure({ figure: `${name}-cpu-control-plane`, value: clusterPer, unit: 'ms', peer: PEER.cpu, n });
     for (const { runtime } of done) await post('/stop', { runtime_id: runtime.runtime_id });
@@ -163,7 +178,10 @@ async function arrive(arrivals: Run['arrivals'], n: number, claim: (due?: number
   return Promise.all(sent);
 }
 
-/** What is written of one pod from its making to its end, by whom; and that nothing is written between a request and its answer. */
+/**
+ * What is written of one pod from its making to its end, by whom; and that nothing is written between a request and its
+ * answer.
+ */
 async function lives(
   report: Report,
   place: ClusterPlace,
@@ -187,26 +205,46 @@ async function lives(
   await wait(NOTED_MS);
   claims.push(...lives);
   const ofPods = new Map<string, Write[]>();
-  for (const write of await readWrites(place.cluster.auditLog ?? '', NAMESPACE)) ofPods.set(write.pod, [...(ofPods.get(write.pod) ?? []), write]);
+  for (const write of await readWrites(place.cluster.auditLog ?? '', NAMESPACE))
+    ofPods.set(write.pod, [...(ofPods.get(write.pod) ?? []), write]);
   const { rows } = await place.owner.query<{ session: string; pod: string }>(
     'SELECT c.session_id AS session, s.pod_name AS pod FROM runtime.claim c JOIN runtime.slot s USING (slot_id)',
   );
   const podOf = new Map(rows.map(({ session, pod }) => [session, pod]));
   const lived = lives.map(({ runtime }) => podOf.get(runtime.session_id) ?? '');
-  // Those that waited for their answer beside many others are left out: the measuring process hears of an answer late when it is busy, and the note comes soon after it.
+  // Those that waited for their answer beside many others are left out: the measuring process hears of an answer late
+  // when it is busy, and the note comes soon after it.
   const early = claims.filter(({ sentAt, answeredAt, ms, runtime }) => {
     const own = (ofPods.get(podOf.get(runtime.session_id) ?? '') ?? []).filter(({ user }) => user === RUNTIME_API);
     const between = own.find(({ receivedAt }) => receivedAt >= sentAt && receivedAt <= answeredAt);
     if (between !== undefined)
-      report.note(`a ${between.verb} of ${between.resource} ${(between.receivedAt - sentAt).toFixed(1)} ms after a request that took ${ms.toFixed(1)} ms`);
+      report.note(
+        `a ${between.verb} of ${between.resource} ${(between.receivedAt - sentAt).toFixed(1)} ms after a request that took ${ms.toFixed(1)} ms`,
+      );
     return between !== undefined;
   }).length;
   report.figure({ figure: 'writes-before-answer', value: early, unit: 'count', peer: 5, n: claims.length });
   const all = lived.flatMap((pod) => ofPods.get(pod) ?? []);
   const by = (isOf: (write: Write) => boolean): number => all.filter(isOf).length / lived.length;
-  report.figure({ figure: 'writes-per-life', value: all.length / lived.length, unit: 'count', peer: PEER.writes, n: lived.length });
-  report.figure({ figure: 'writes-per-life-runtime-api', value: by(({ user }) => user === RUNTIME_API), unit: 'count', n: lived.length });
-  report.figure({ figure: 'writes-per-life-scheduler', value: by(({ user }) => user === 'system:kube-scheduler'), unit: 'count', n: lived.length });
+  report.figure({
+    figure: 'writes-per-life',
+    value: all.length / lived.length,
+    unit: 'count',
+    peer: PEER.writes,
+    n: lived.length,
+  });
+  report.figure({
+    figure: 'writes-per-life-runtime-api',
+    value: by(({ user }) => user === RUNTIME_API),
+    unit: 'count',
+    n: lived.length,
+  });
+  report.figure({
+    figure: 'writes-per-life-scheduler',
+    value: by(({ user }) => user === 'system:kube-scheduler'),
+    unit: 'count',
+    n: lived.length,
+  });
   const isRest = ({ user }: Write): boolean => user !== RUNTIME_API && user !== 'system:kube-scheduler';
   report.figure({ figure: 'writes-per-life-kubelet', value: by(isRest), unit: 'count', n: lived.length });
   const kinds = new Map<string, number>();
@@ -214,5 +252,7 @@ async function lives(
     const kind = `${user.split(':').at(-1)} ${verb} ${resource} ${status}`;
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   }
-  report.note(`writes of a life: ${[...kinds].map(([kind, count]) => `${kind} ${(count / lived.length).toFixed(2)}`).join(', ')}`);
+  report.note(
+    `writes of a life: ${[...kinds].map(([kind, count]) => `${kind} ${(count / lived.length).toFixed(2)}`).join(', ')}`,
+  );
 }

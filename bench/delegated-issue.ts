@@ -1,11 +1,18 @@
-// An issue delegated at Linear: from the delivery to Linear's first activity, to the first event of its conversation, and to the message in the agent's own log. The whole stack, a scripted Linear.
+// An issue delegated at Linear: from the delivery to Linear's first activity, to the first event of its conversation,
+// and to the message in the agent's own log. The whole stack, a scripted Linear.
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { linearVendor } from '@slipway/integrations/testing';
-import { createSampleRepository, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
+import {
+  createSampleRepository,
+  type SignedInClient,
+  signIn,
+  startGitServer,
+  startModelServer,
+} from '@slipway/testing';
 import pg from 'pg';
 import { freePortRange } from '../deploy/local/free-ports.ts';
 import { startStack } from '../deploy/local/stack.ts';
@@ -34,7 +41,10 @@ export default async function run(report: Report): Promise<void> {
   const git = await startGitServer(folder);
   const linear = linearVendor();
   const vendor = await linear.start();
-  const model = await startModelServer({ script: () => ({ toolCalls: [{ name: 'finish', arguments: { message: 'Done.' } }] }), apiKey: KEY });
+  const model = await startModelServer({
+    script: () => ({ toolCalls: [{ name: 'finish', arguments: { message: 'Done.' } }] }),
+    apiKey: KEY,
+  });
   const host = new URL(vendor).host;
   const stack = await startStack({
     port: await freePortRange(),
@@ -94,7 +104,11 @@ interface Hook {
   readonly secret: string;
 }
 
-async function connect(user: SignedInClient, orgId: string, { vendor, repository }: { vendor: string; repository: string }): Promise<Hook> {
+async function connect(
+  user: SignedInClient,
+  orgId: string,
+  { vendor, repository }: { vendor: string; repository: string },
+): Promise<Hook> {
   const json = {
     ...{ provider: 'linear', name: 'Linear', host: new URL(vendor).host, token: 'lin_api_of-the-bench', account: 'o1' },
     own: { ids: ['app-user'], mention: 'slipway' },
@@ -117,14 +131,31 @@ function deliver({ url, secret }: Hook, session: string): Promise<Response> {
     team: { id: 't', key: 'SHOP' },
   };
   const body = JSON.stringify({
-    ...{ type: 'AgentSessionEvent', action: 'created', organizationId: 'o1', appUserId: 'app-user', webhookTimestamp: Date.now() },
+    ...{
+      type: 'AgentSessionEvent',
+      action: 'created',
+      organizationId: 'o1',
+      appUserId: 'app-user',
+      webhookTimestamp: Date.now(),
+    },
     agentSession: {
-      ...{ id: session, url: `https://linear.app/acme/issue/SHOP-1#${session}`, creator, issue, createdAt: new Date().toISOString() },
+      ...{
+        id: session,
+        url: `https://linear.app/acme/issue/SHOP-1#${session}`,
+        creator,
+        issue,
+        createdAt: new Date().toISOString(),
+      },
       comment: { id: `comment-${session}`, body: 'Please fix the total.' },
     },
   });
   const signature = createHmac('sha256', secret).update(body).digest('hex');
-  const headers = { 'content-type': 'application/json', 'linear-delivery': randomUUID(), 'linear-event': 'AgentSessionEvent', 'linear-signature': signature };
+  const headers = {
+    'content-type': 'application/json',
+    'linear-delivery': randomUUID(),
+    'linear-event': 'AgentSessionEvent',
+    'linear-signature': signature,
+  };
   return fetch(url, { method: 'POST', headers, body });
 }
 
@@ -139,7 +170,9 @@ async function delegate(hook: Hook, linear: ReturnType<typeof linearVendor>, dat
   if (answer.status !== 200) throw new Error(`the delivery was answered ${answer.status}: ${await answer.text()}`);
   while (seen.activity === undefined || seen.event === undefined || seen.message === undefined) {
     if (since() > LONGEST_MS)
-      throw new Error(`not seen within ${LONGEST_MS} ms: ${JSON.stringify({ seen, calls: linear.calls.slice(-5), why: await reasons(database) })}`);
+      throw new Error(
+        `not seen within ${LONGEST_MS} ms: ${JSON.stringify({ seen, calls: linear.calls.slice(-5), why: await reasons(database) })}`,
+      );
     if (linear.messages.length > 0) seen.activity ??= since();
     const { rows } = await database.query<{ kind: string }>(
       `SELECT e.kind FROM app.event e JOIN app.conversation c ON c.id = e.conversation_id WHERE NOT (c.id = ANY ($1::uuid[]))`,
@@ -152,15 +185,19 @@ async function delegate(hook: Hook, linear: ReturnType<typeof linearVendor>, dat
   return { acknowledged, activity: seen.activity, event: seen.event, message: seen.message };
 }
 
-const reasons = async (database: pg.Client): Promise<unknown> => (await database.query('SELECT state, reason FROM app.integration_delivery')).rows.at(-1);
+const reasons = async (database: pg.Client): Promise<unknown> =>
+  (await database.query('SELECT state, reason FROM app.integration_delivery')).rows.at(-1);
 
 /** Gives the sandbox back, so that the next one is warm. */
 async function rest(user: SignedInClient, orgId: string, database: pg.Client): Promise<void> {
-  const { rows } = await database.query<{ id: string }>(`SELECT id FROM app.conversation WHERE sandbox_status = 'RUNNING'`);
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT id FROM app.conversation WHERE sandbox_status = 'RUNNING'`,
+  );
   for (const { id } of rows) await user.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
   const end = performance.now() + LONGEST_MS;
   while (performance.now() < end) {
-    if ((await database.query(`SELECT 1 FROM app.conversation WHERE sandbox_status <> 'PAUSED'`)).rowCount === 0) return;
+    if ((await database.query(`SELECT 1 FROM app.conversation WHERE sandbox_status <> 'PAUSED'`)).rowCount === 0)
+      return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

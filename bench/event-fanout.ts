@@ -1,5 +1,6 @@
-// agent-server's own socket: POST of a message → 1, 10, 48, 500 subscribers have it, beside a bare server that only appends and writes and beside OpenHands' agent
-// server; the 48 again while every core is busy with something else; and events a second, sustained.
+// agent-server's own socket: POST of a message → 1, 10, 48, 500 subscribers have it, beside a bare server that only
+// appends and writes and beside OpenHands' agent server; the 48 again while every core is busy with something else; and
+// events a second, sustained.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,7 +23,10 @@ const SUSTAINED_MS = quick(10_000, 500);
 /** Subscribers of the peer, which is also measured while the machine is busy. */
 const PEER_COUNTS = [1, 10, 48];
 const BUSY_COUNT = quick(48, 10);
-/** OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed: POST → receive p50 at 10 messages a second, and events a second with 8 writers. */
+/**
+ * OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed: POST → receive p50 at 10 messages a
+ * second, and events a second with 8 writers.
+ */
 const RECORDED: Readonly<Record<string, number>> = { 'p50-1': 10.2, 'p50-10': 11.5, 'p50-48': 15.2 };
 const PEER_SUSTAINED = 60.5;
 
@@ -42,7 +46,8 @@ export default async function run(report: Report): Promise<void> {
   const bare = await startScript('./bare-fan-out.ts', folder);
   const floorPlace: Place = { url: bare.url, sessionKey: 'none', createConversation: async () => 'any' };
   const environment = await openhandsServerEnvironment();
-  if ('missing' in environment) report.note(`The peer's figures are those that were recorded elsewhere. ${environment.missing}`);
+  if ('missing' in environment)
+    report.note(`The peer's figures are those that were recorded elsewhere. ${environment.missing}`);
   const peer = 'missing' in environment ? null : await startOpenHandsServer(environment);
   const [pool, barePool] = [server, bare].map(({ url }) => new Pool(url, { connections: WRITERS })) as [Pool, Pool];
   const measure = async (count: number, suffix: string): Promise<void> => {
@@ -56,7 +61,14 @@ export default async function run(report: Report): Promise<void> {
       const figure = `p${p * 100}-${count}${suffix}`;
       const beside = heard.length === 0 ? RECORDED[figure] : percentile(heard, p);
       const value = percentile(samples, p);
-      report.figure({ figure, value, unit: 'ms', floor: percentile(floor.samples, p), ...(beside === undefined ? {} : { peer: beside }), n: samples.length });
+      report.figure({
+        figure,
+        value,
+        unit: 'ms',
+        floor: percentile(floor.samples, p),
+        ...(beside === undefined ? {} : { peer: beside }),
+        n: samples.length,
+      });
     }
   };
   try {

@@ -10,7 +10,10 @@ import type { Report } from './measure/report.ts';
 const SUBSCRIBERS = quick(100, 5);
 const RATE = quick(1_000, 200);
 const SECONDS = quick(15, 1);
-/** How often something new happens in the sandbox. Milliseconds. What has come together since the last answer goes as one batch, as agent-server's outbox sends it. */
+/**
+ * How often something new happens in the sandbox. Milliseconds. What has come together since the last answer goes as
+ * one batch, as agent-server's outbox sends it.
+ */
 const TICK_MS = 20;
 /** Longest that subscribers may take after the last event was acknowledged. Milliseconds. */
 const PATIENCE_MS = 20_000;
@@ -44,14 +47,17 @@ async function subscribe(task: Task): Promise<void> {
         for (const { seq, event } of events) {
           if (seq !== (last[index] ?? 0) + 1) disordered += 1;
           last[index] = seq;
-          if (index % 10 === 0 && event.kind === 'ObservationEvent') latencies.push(arrived - Number.parseFloat(textOfContent(event.observation.content)));
+          if (index % 10 === 0 && event.kind === 'ObservationEvent')
+            latencies.push(arrived - Number.parseFloat(textOfContent(event.observation.content)));
         }
         if (last[index] === task.total) complete += 1;
         if (complete === SUBSCRIBERS) finish();
       });
-      const answer = (await socket
-        .timeout(10_000)
-        .emitWithAck('subscribe', { orgId: task.orgId, conversationId: task.conversationId, afterSeq: 0 })) as SubscribeAnswer;
+      const answer = (await socket.timeout(10_000).emitWithAck('subscribe', {
+        orgId: task.orgId,
+        conversationId: task.conversationId,
+        afterSeq: 0,
+      })) as SubscribeAnswer;
       if (!answer.ok) throw new Error(`${answer.code}: ${answer.detail}`);
       return socket;
     }),
@@ -60,7 +66,12 @@ async function subscribe(task: Task): Promise<void> {
   parentPort?.once('message', () => setTimeout(finish, PATIENCE_MS));
   await finished;
   const lost = last.reduce((sum, seq) => sum + task.total - seq, 0);
-  parentPort?.postMessage({ kind: 'done', lost, disordered, latencies: Float64Array.from(latencies) } satisfies Message);
+  parentPort?.postMessage({
+    kind: 'done',
+    lost,
+    disordered,
+    latencies: Float64Array.from(latencies),
+  } satisfies Message);
   for (const socket of sockets) socket.disconnect();
 }
 
@@ -71,10 +82,21 @@ export default async function run(report: Report): Promise<void> {
   const total = RATE * SECONDS;
   try {
     const producer = await servers.conversation();
-    const task: Task = { url: servers.replicas[0]?.url ?? '', cookie: servers.cookie, orgId: servers.orgId, conversationId: producer.id, total };
+    const task: Task = {
+      url: servers.replicas[0]?.url ?? '',
+      cookie: servers.cookie,
+      orgId: servers.orgId,
+      conversationId: producer.id,
+      total,
+    };
     const worker = new Worker(new URL(import.meta.url), { workerData: task });
-    const messages = { ready: Promise.withResolvers<void>(), done: Promise.withResolvers<Extract<Message, { kind: 'done' }>>() };
-    worker.on('message', (message: Message) => (message.kind === 'ready' ? messages.ready.resolve() : messages.done.resolve(message)));
+    const messages = {
+      ready: Promise.withResolvers<void>(),
+      done: Promise.withResolvers<Extract<Message, { kind: 'done' }>>(),
+    };
+    worker.on('message', (message: Message) =>
+      message.kind === 'ready' ? messages.ready.resolve() : messages.done.resolve(message),
+    );
     worker.on('error', (error) => {
       messages.ready.reject(error);
       messages.done.reject(error);

@@ -1,4 +1,5 @@
-// An event leaves the pod → a subscriber of app-server has it: ingest, commit and socket, on the replica that took it and on another one.
+// An event leaves the pod → a subscriber of app-server has it: ingest, commit and socket, on the replica that took it
+// and on another one.
 import type { EventsFrame, SubscribeAnswer } from '@slipway/contracts/events';
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
@@ -25,9 +26,11 @@ export default async function run(report: Report): Promise<void> {
           for (const { seq } of events) arrived[index]?.set(seq, now);
           wake();
         });
-        const answer = (await socket
-          .timeout(10_000)
-          .emitWithAck('subscribe', { orgId: servers.orgId, conversationId: producer.id, afterSeq: 0 })) as SubscribeAnswer;
+        const answer = (await socket.timeout(10_000).emitWithAck('subscribe', {
+          orgId: servers.orgId,
+          conversationId: producer.id,
+          afterSeq: 0,
+        })) as SubscribeAnswer;
         if (!answer.ok) throw new Error(`${answer.code}: ${answer.detail}`);
         return socket;
       }),

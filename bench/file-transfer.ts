@@ -1,5 +1,6 @@
-// 100 MB into a sandbox and out of it, over HTTP to action-server and, as clients do it, through agent-server, beside a plain copy over HTTP by Node alone and
-// the same by OpenHands' agent server; then all of it again while every core is busy with something else.
+// 100 MB into a sandbox and out of it, over HTTP to action-server and, as clients do it, through agent-server, beside a
+// plain copy over HTTP by Node alone and the same by OpenHands' agent server; then all of it again while every core is
+// busy with something else.
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -55,7 +56,8 @@ export default async function run(report: Report): Promise<void> {
       up: () => send(`${tools}/file/upload?path=copy`, source),
       'up-form': () => send(`${tools}/file/upload?path=copy`, source, { boundary: BOUNDARY }),
       down: () => receive(`${tools}/file/download?path=copy`, back),
-      'sandbox-up': () => send(`${sandbox.url}/api/file/upload?path=copy`, source, { key: sandbox.sessionKey, boundary: BOUNDARY }),
+      'sandbox-up': () =>
+        send(`${sandbox.url}/api/file/upload?path=copy`, source, { key: sandbox.sessionKey, boundary: BOUNDARY }),
       'sandbox-down': () => receive(`${sandbox.url}/api/file/download?path=copy`, back, sandbox.sessionKey),
       'plain-up': () => send(`${plain.url}/`, source),
       'plain-down': () => receive(`${plain.url}/`, back),
@@ -66,7 +68,8 @@ export default async function run(report: Report): Promise<void> {
       const peer = await startOpenHandsServer(environment);
       closing.push(() => peer.stop());
       const target = `path=${encodeURIComponent(path.join(folder, 'peer'))}`;
-      ways['peer-up'] = () => send(`${peer.url}/api/file/upload?${target}`, source, { key: peer.sessionKey, boundary: BOUNDARY });
+      ways['peer-up'] = () =>
+        send(`${peer.url}/api/file/upload?${target}`, source, { key: peer.sessionKey, boundary: BOUNDARY });
       ways['peer-down'] = () => receive(`${peer.url}/api/file/download?${target}`, back, peer.sessionKey);
     }
     tell(report, await rounds(ways), '');
@@ -104,11 +107,22 @@ function tell(report: Report, speeds: ReadonlyMap<string, number[]>, suffix: str
     const way = name.endsWith('down') ? 'down' : 'up';
     const peer = name.startsWith('sandbox') ? median(`peer-${way}`) : undefined;
     const [value = 0, floor = 0] = [median(name), median(`plain-${way}`)];
-    report.figure({ figure: `${name}${suffix}`, value, unit: 'MB/s', floor, ...(peer === undefined ? {} : { peer }), n: N });
+    report.figure({
+      figure: `${name}${suffix}`,
+      value,
+      unit: 'MB/s',
+      floor,
+      ...(peer === undefined ? {} : { peer }),
+      n: N,
+    });
   }
 }
 
-async function send(url: string, file: string, { key = TOKEN, boundary }: { key?: string; boundary?: string } = {}): Promise<void> {
+async function send(
+  url: string,
+  file: string,
+  { key = TOKEN, boundary }: { key?: string; boundary?: string } = {},
+): Promise<void> {
   const bytes = createReadStream(file, { highWaterMark: 1024 * 1024 });
   const form = async function* (): AsyncGenerator<Buffer> {
     yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="x"\r\n\r\n`);
@@ -117,7 +131,10 @@ async function send(url: string, file: string, { key = TOKEN, boundary }: { key?
   };
   const answer = await request(url, {
     method: 'POST',
-    headers: { 'x-session-api-key': key, ...(boundary === undefined ? {} : { 'content-type': `multipart/form-data; boundary=${boundary}` }) },
+    headers: {
+      'x-session-api-key': key,
+      ...(boundary === undefined ? {} : { 'content-type': `multipart/form-data; boundary=${boundary}` }),
+    },
     body: boundary === undefined ? bytes : Readable.from(form()),
   });
   await answer.body.dump();
@@ -134,7 +151,9 @@ async function receive(url: string, file: string, key: string = TOKEN): Promise<
 async function plainServer(target: string, source: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((incoming, response) => {
     const work =
-      incoming.method === 'POST' ? pipeline(incoming, createWriteStream(target)).then(() => response.end()) : pipeline(createReadStream(source), response);
+      incoming.method === 'POST'
+        ? pipeline(incoming, createWriteStream(target)).then(() => response.end())
+        : pipeline(createReadStream(source), response);
     work.catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

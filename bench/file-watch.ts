@@ -99,7 +99,9 @@ async function measure(report: Report, workspace: string, client: Client): Promi
   for (let index = 0; index < N; index += 1) {
     await wait(PAUSE_MS);
     const text = `line ${index}\n`;
-    const arrived = client.next((message) => message.type === 'file' && message.file.kind === 'text' && message.file.text.endsWith(text));
+    const arrived = client.next(
+      (message) => message.type === 'file' && message.file.kind === 'text' && message.file.text.endsWith(text),
+    );
     shownAt = 0;
     const began = performance.now();
     appendFileSync(file, text);
@@ -109,7 +111,13 @@ async function measure(report: Report, workspace: string, client: Client): Promi
   }
   watcher.close();
   report.figure({ figure: 'file-p50', value: percentile(ours, 0.5), unit: 'ms', floor: percentile(floor, 0.5), n: N });
-  report.figure({ figure: 'file-p99', value: percentile(ours, 0.99), unit: 'ms', floor: percentile(floor, 0.99), n: N });
+  report.figure({
+    figure: 'file-p99',
+    value: percentile(ours, 0.99),
+    unit: 'ms',
+    floor: percentile(floor, 0.99),
+    n: N,
+  });
   for (const [figure, entries, n, pause] of [
     ['name', 10, N, PAUSE_MS],
     ['name-of-100000', LARGE, N_LARGE, PAUSE_LARGE_MS],
@@ -121,7 +129,9 @@ async function measure(report: Report, workspace: string, client: Client): Promi
     report.figure({ figure: `${figure}-p50`, value: percentile(samples, 0.5), unit: 'ms', n });
     report.figure({ figure: `${figure}-p99`, value: percentile(samples, 0.99), unit: 'ms', n });
   }
-  report.note('a name is there when the page that it is on has been read again, with what git ignores; must: 300 ms on the screen');
+  report.note(
+    'a name is there when the page that it is on has been read again, with what git ignores; must: 300 ms on the screen',
+  );
 }
 
 /** A new name, until its page is at the client. */
@@ -144,7 +154,8 @@ async function names(client: Client, directory: string, asked: string, n: number
     await changed;
     const listed = await list();
     samples.push(performance.now() - began);
-    if (listed.type !== 'listed' || !listed.entries.some((entry) => entry.name === name)) throw new Error(`${name} is not in the page that was read`);
+    if (listed.type !== 'listed' || !listed.entries.some((entry) => entry.name === name))
+      throw new Error(`${name} is not in the page that was read`);
   }
   return samples;
 }

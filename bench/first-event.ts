@@ -1,10 +1,18 @@
-// Create a conversation → the agent's first event on a subscribed socket: the whole local stack on Postgres alone, a warm sandbox; without a repository and with a clone.
+// Create a conversation → the agent's first event on a subscribed socket: the whole local stack on Postgres alone, a
+// warm sandbox; without a repository and with a clone.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Conversation, StartStep } from '@slipway/contracts/conversations';
 import type { LoggedEvent } from '@slipway/contracts/events';
-import { ConversationWatcher, createSampleRepository, type SignedInClient, signIn, startGitServer, until } from '@slipway/testing';
+import {
+  ConversationWatcher,
+  createSampleRepository,
+  type SignedInClient,
+  signIn,
+  startGitServer,
+  until,
+} from '@slipway/testing';
 import { freePortRange } from '../deploy/local/free-ports.ts';
 import { METRICS_OFFSET, PORT_OFFSETS } from '../deploy/local/settings.ts';
 import { type Stack, startStack } from '../deploy/local/stack.ts';
@@ -19,12 +27,17 @@ const WITH_REPOSITORY = quick(20, 1);
 const WARM_UP = quick(3, 1);
 const POOL_TARGET = 2;
 
-/** One conversation's way to its first event of the agent, in milliseconds: `total`, and what it consists of, in order. */
+/**
+ * One conversation's way to its first event of the agent, in milliseconds: `total`, and what it consists of, in order.
+ */
 type Way = Readonly<Record<string, number>>;
 
 export default async function run(report: Report): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-first-event-'));
-  await createSampleRepository(path.join(folder, 'git'), 'sample.git', { 'README.md': '# A sample\n', 'src/main.c': 'int main(void) { return 0; }\n' });
+  await createSampleRepository(path.join(folder, 'git'), 'sample.git', {
+    'README.md': '# A sample\n',
+    'src/main.c': 'int main(void) { return 0; }\n',
+  });
   const git = await startGitServer(path.join(folder, 'git'));
   const stack = await startStack({
     port: await freePortRange(),
@@ -57,7 +70,15 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: `${name}p50`, value: percentile(totals, 0.5), unit: 'ms', n: count });
       report.figure({ figure: `${name}p99`, value: percentile(totals, 0.99), unit: 'ms', n: count });
       for (const part of Object.keys(ways[0] ?? {}).filter((part) => part !== 'total')) {
-        report.figure({ figure: `${name}${part}`, value: percentile(ways.map((way) => way[part] ?? 0), 0.5), unit: 'ms', n: count }); // biome-ignore format: one figure a line
+        report.figure({
+          figure: `${name}${part}`,
+          value: percentile(
+            ways.map((way) => way[part] ?? 0),
+            0.5,
+          ),
+          unit: 'ms',
+          n: count,
+        });
       }
     }
   } finally {
@@ -69,9 +90,12 @@ export default async function run(report: Report): Promise<void> {
 
 async function readySlots(stack: Stack): Promise<number> {
   const url = new URL(stack.url);
-  const response = await fetch(`http://127.0.0.1:${Number(url.port) + METRICS_OFFSET + PORT_OFFSETS['runtime-api']}/metrics`, {
-    signal: AbortSignal.timeout(5_000),
-  });
+  const response = await fetch(
+    `http://127.0.0.1:${Number(url.port) + METRICS_OFFSET + PORT_OFFSETS['runtime-api']}/metrics`,
+    {
+      signal: AbortSignal.timeout(5_000),
+    },
+  );
   return Number(/pool_ready_slots\{[^}]*\} (\d+)/.exec(await response.text())?.[1] ?? 0);
 }
 
@@ -80,7 +104,10 @@ async function firstEvent(stack: Stack, user: SignedInClient, repository: string
   const orgId = user.me.orgs[0]?.id ?? '';
   const beganAt = Date.now();
   const began = performance.now();
-  const response = await user.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'Leave a short note.', repository } });
+  const response = await user.fetch(`/api/v1/orgs/${orgId}/conversations`, {
+    method: 'POST',
+    json: { prompt: 'Leave a short note.', repository },
+  });
   const { id } = (await response.json()) as Conversation;
   const answered = performance.now() - began;
   const watcher = new ConversationWatcher(stack.url, user.cookie, { orgId, conversationId: id });
@@ -89,24 +116,39 @@ async function firstEvent(stack: Stack, user: SignedInClient, repository: string
   await watcher.waitForExecution('finished');
   const way = { total, answered, ...partsOf(watcher.log, first, beganAt, beganAt + total) };
   await user.fetch(`/api/v1/orgs/${orgId}/conversations/${id}/pause`, { method: 'POST' });
-  await watcher.waitFor('the sandbox given back', ({ event }) => isUpdate(event, 'sandbox_status') && event.value === 'PAUSED');
+  await watcher.waitFor(
+    'the sandbox given back',
+    ({ event }) => isUpdate(event, 'sandbox_status') && event.value === 'PAUSED',
+  );
   watcher.close();
   return way;
 }
 
-/** From the log's own times: until the job began, the steps, and from the agent's event to its arrival. Whole milliseconds. */
-function partsOf(log: readonly LoggedEvent[], first: LoggedEvent, beganAt: number, arrivedAt: number): Record<string, number> {
+/**
+ * From the log's own times: until the job began, the steps, and from the agent's event to its arrival. Whole
+ * milliseconds.
+ */
+function partsOf(
+  log: readonly LoggedEvent[],
+  first: LoggedEvent,
+  beganAt: number,
+  arrivedAt: number,
+): Record<string, number> {
   const parts: Record<string, number> = {};
   for (const { event } of log) {
     if (!isUpdate(event, 'start_task')) continue;
     const step = event.value as StartStep;
     if (step.status === 'WORKING') parts['queued'] = Date.parse(step.startedAt) - beganAt;
-    if (step.status === 'STARTING_CONVERSATION') parts['agent-started'] = Date.parse(first.event.timestamp) - Date.parse(step.startedAt);
+    if (step.status === 'STARTING_CONVERSATION')
+      parts['agent-started'] = Date.parse(first.event.timestamp) - Date.parse(step.startedAt);
     else if (step.elapsedMs !== undefined && step.status !== 'READY') parts[step.status] = step.elapsedMs;
   }
   return { ...parts, 'on-the-way': arrivedAt - Date.parse(first.event.timestamp) };
 }
 
-function isUpdate(event: LoggedEvent['event'], key: string): event is Extract<LoggedEvent['event'], { kind: 'ConversationStateUpdateEvent' }> {
+function isUpdate(
+  event: LoggedEvent['event'],
+  key: string,
+): event is Extract<LoggedEvent['event'], { kind: 'ConversationStateUpdateEvent' }> {
   return event.kind === 'ConversationStateUpdateEvent' && event.key === key;
 }

@@ -1,4 +1,5 @@
-// Create → the first command's output, in a real pod that was warm: POST /start, then the command through agent-server. `echo` and `node -v`, one session at a time, the pool full before each.
+// Create → the first command's output, in a real pod that was warm: POST /start, then the command through agent-server.
+// `echo` and `node -v`, one session at a time, the pool full before each.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Runtime } from '@slipway/contracts/sandboxes';
@@ -30,7 +31,8 @@ export default async function run(report: Report): Promise<void> {
   if (missing !== null) return report.note(`not measured: ${missing}`);
   const place = await ClusterPlace.open({ image: true });
   try {
-    if (!place.cluster.capabilities.podAddresses) return report.note('not measured: this process does not reach the addresses of pods on this cluster.');
+    if (!place.cluster.capabilities.podAddresses)
+      return report.note('not measured: this process does not reach the addresses of pods on this cluster.');
     const api = await startService('runtime-api', place.environment([place.realTemplate('real', STOCK)]));
     const client = new Pool(api.url, { connections: 1 });
     const sandboxes = new Agent();
@@ -49,17 +51,22 @@ export default async function run(report: Report): Promise<void> {
         const claim = performance.now() - began;
         const { stdout, exit_code } = await execute(sandboxes, runtime, command);
         const total = performance.now() - began;
-        if (exit_code !== 0 || !/^(first|v24\.\d+\.\d+)\s*$/.test(stdout)) throw new Error(`${command} ended with ${exit_code}: ${stdout}`);
+        if (exit_code !== 0 || !/^(first|v24\.\d+\.\d+)\s*$/.test(stdout))
+          throw new Error(`${command} ended with ${exit_code}: ${stdout}`);
         await post(client, '/stop', { 'x-api-key': place.apiKey }, { runtime_id: runtime.runtime_id });
         return { claim, total };
       };
       for (let index = 0; index < WARMUP; index += 1) for (const command of COMMANDS) await once(command);
       const samples = new Map<string, Sample[]>(COMMANDS.map((command) => [command, []]));
-      for (let index = 0; index < N; index += 1) for (const command of COMMANDS) samples.get(command)?.push(await once(command));
+      for (let index = 0; index < N; index += 1)
+        for (const command of COMMANDS) samples.get(command)?.push(await once(command));
       const calls = (await commitFloor(place.database.ownerUrl)) + 4 * (await loopbackFloor());
       for (const command of COMMANDS) {
         const [program = '', ...args] = command.split(' ');
-        const alone = percentile(await timeEach(50, () => promisify(execFile)(program === 'node' ? process.execPath : program, args)), 0.5);
+        const alone = percentile(
+          await timeEach(50, () => promisify(execFile)(program === 'node' ? process.execPath : program, args)),
+          0.5,
+        );
         const all = samples.get(command) ?? [];
         const name = program;
         const floor = calls + alone;
@@ -112,7 +119,9 @@ export default async function run(report: Report): Promise<void> {
           n: all.length,
         });
       }
-      report.note('floor: one synchronous commit, four calls over loopback, and the command alone as a child of a process of this machine.');
+      report.note(
+        'floor: one synchronous commit, four calls over loopback, and the command alone as a child of a process of this machine.',
+      );
     } finally {
       await client.close();
       await sandboxes.close();
@@ -130,14 +139,37 @@ async function isQuiet(place: ClusterPlace): Promise<boolean> {
   return rows[0]?.ready === STOCK && rows[0].moving === 0;
 }
 
-async function execute(dispatcher: Dispatcher, { url, session_api_key }: Runtime, command: string): Promise<{ stdout: string; exit_code: number }> {
+async function execute(
+  dispatcher: Dispatcher,
+  { url, session_api_key }: Runtime,
+  command: string,
+): Promise<{ stdout: string; exit_code: number }> {
   const { origin } = new URL(url);
-  return post(dispatcher, '/api/bash/execute_bash_command', { 'x-session-api-key': session_api_key }, { command, timeout: 30 }, origin);
+  return post(
+    dispatcher,
+    '/api/bash/execute_bash_command',
+    { 'x-session-api-key': session_api_key },
+    { command, timeout: 30 },
+    origin,
+  );
 }
 
-async function post<T>(dispatcher: Dispatcher, path: string, headers: Record<string, string>, body: object, origin?: string): Promise<T> {
-  const options = { path, method: 'POST' as const, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await dispatcher.request(origin === undefined ? (options as Dispatcher.RequestOptions) : { ...options, origin });
+async function post<T>(
+  dispatcher: Dispatcher,
+  path: string,
+  headers: Record<string, string>,
+  body: object,
+  origin?: string,
+): Promise<T> {
+  const options = {
+    path,
+    method: 'POST' as const,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  const answer = await dispatcher.request(
+    origin === undefined ? (options as Dispatcher.RequestOptions) : { ...options, origin },
+  );
   const text = await answer.body.text();
   if (answer.statusCode !== 200) throw new Error(`${path} was answered ${answer.statusCode}: ${text}`);
   return JSON.parse(text) as T;

@@ -1,4 +1,5 @@
-// What llm-gateway adds to a model call at concurrency 1, plain and streamed, with and without a folder for calls under way, beside what a bare undici relay, LiteLLM and Portkey add.
+// What llm-gateway adds to a model call at concurrency 1, plain and streamed, with and without a folder for calls under
+// way, beside what a bare undici relay, LiteLLM and Portkey add.
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
@@ -30,7 +31,8 @@ export default async function run(report: Report): Promise<void> {
       headers: { 'content-type': 'application/json', ...way.headers },
       body,
     });
-    if (response.statusCode !== 200) throw new Error(`${way.name} answered ${response.statusCode}: ${(await response.body.text()).slice(0, 1_000)}`);
+    if (response.statusCode !== 200)
+      throw new Error(`${way.name} answered ${response.statusCode}: ${(await response.body.text()).slice(0, 1_000)}`);
     let first = 0;
     for await (const _ of response.body) first ||= performance.now() - began;
     return { first, whole: performance.now() - began };
@@ -79,9 +81,24 @@ export default async function run(report: Report): Promise<void> {
       }
     }
     const litellm = peers.find(({ name }) => name.startsWith('LiteLLM'));
-    const beside = (figure: 'plain' | 'first' | 'whole'): { peer?: number } => (litellm === undefined ? {} : { peer: litellm[figure] });
-    const figure = (name: string, samples: Map<ModelWay, Sample[]>, p: number, part: keyof Sample, n: number, peer: { peer?: number } = {}): void =>
-      report.figure({ figure: name, value: added(samples, gateway, p, part), unit: 'ms', floor: added(samples, relay, p, part), n, ...peer });
+    const beside = (figure: 'plain' | 'first' | 'whole'): { peer?: number } =>
+      litellm === undefined ? {} : { peer: litellm[figure] };
+    const figure = (
+      name: string,
+      samples: Map<ModelWay, Sample[]>,
+      p: number,
+      part: keyof Sample,
+      n: number,
+      peer: { peer?: number } = {},
+    ): void =>
+      report.figure({
+        figure: name,
+        value: added(samples, gateway, p, part),
+        unit: 'ms',
+        floor: added(samples, relay, p, part),
+        n,
+        ...peer,
+      });
     figure('p50', plain, 0.5, 'whole', PLAIN, beside('plain'));
     figure('p99', plain, 0.99, 'whole', PLAIN);
     figure('stream-first-token-p50', streamed, 0.5, 'first', STREAMED, beside('first'));
@@ -100,12 +117,19 @@ export default async function run(report: Report): Promise<void> {
           n: PLAIN,
         });
     if (litellm !== undefined)
-      report.figure({ figure: 'litellm-over-ours', value: litellm.plain / added(plain, gateway, 0.5, 'whole'), unit: 'x', n: OF_A_PEER });
+      report.figure({
+        figure: 'litellm-over-ours',
+        value: litellm.plain / added(plain, gateway, 0.5, 'whole'),
+        unit: 'x',
+        n: OF_A_PEER,
+      });
     const direct50 = percentile(
       (plain.get(direct) ?? []).map(({ whole }) => whole),
       0.5,
     );
-    report.note(`direct p50 ${direct50.toFixed(3)} ms plain; must: p50 at most 0.25 ms and twice the relay's, p99 at most the relay's and 0.5 ms`);
+    report.note(
+      `direct p50 ${direct50.toFixed(3)} ms plain; must: p50 at most 0.25 ms and twice the relay's, p99 at most the relay's and 0.5 ms`,
+    );
   } finally {
     await Promise.all([...pools.values()].map((pool) => pool.close()));
     await ways.close();

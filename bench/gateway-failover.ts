@@ -1,4 +1,5 @@
-// What it costs a call that the first place of its model fails at once with 500 and the second answers, beside a call whose only place answers.
+// What it costs a call that the first place of its model fails at once with 500 and the second answers, beside a call
+// whose only place answers.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +33,10 @@ export default async function run(report: Report): Promise<void> {
   const place = (url: string, weight: number) => ({ provider: 'openai', baseUrl: url, model: 'gpt-4o', weight });
   const dead = place(`http://127.0.0.1:${(failing.address() as AddressInfo).port}/v1`, 1_000);
   const alive = place(`${good.url}/v1`, 0.001);
-  const models = [{ name: 'good', deployments: [alive] }, ...Array.from({ length: MODELS }, (_, index) => ({ name: `m${index}`, deployments: [dead, alive] }))];
+  const models = [
+    { name: 'good', deployments: [alive] },
+    ...Array.from({ length: MODELS }, (_, index) => ({ name: `m${index}`, deployments: [dead, alive] })),
+  ];
   const file = path.join(folder, 'models.json');
   await writeFile(file, JSON.stringify({ models }));
   const gateway = await startService('llm-gateway', {
@@ -52,7 +56,8 @@ export default async function run(report: Report): Promise<void> {
   };
   try {
     const { key } = JSON.parse((await post('/key/generate', MASTER_KEY, '{}')).text) as { key: string };
-    const call = async (model: string): Promise<number> => (await post('/v1/chat/completions', key, modelRequest(false).replace('gpt-4o', model))).ms;
+    const call = async (model: string): Promise<number> =>
+      (await post('/v1/chat/completions', key, modelRequest(false).replace('gpt-4o', model))).ms;
     for (let index = 0; index < WARMUP; index += 1) await call('good');
     const [plain, over]: [number[], number[]] = [[], []];
     for (let round = 0; round < 2; round += 1)
@@ -62,7 +67,13 @@ export default async function run(report: Report): Promise<void> {
       }
     for (const p of [0.5, 0.99]) {
       const [value, floor] = [percentile(over, p), percentile(plain, p)];
-      report.figure({ figure: `added-p${p * 100}`, value: (value - floor) * 1_000, unit: 'us', floor: floor * 1_000, n: over.length });
+      report.figure({
+        figure: `added-p${p * 100}`,
+        value: (value - floor) * 1_000,
+        unit: 'us',
+        floor: floor * 1_000,
+        n: over.length,
+      });
     }
   } finally {
     await pool.close();

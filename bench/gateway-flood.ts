@@ -1,4 +1,5 @@
-// What ten thousand made-up keys a second leave of llm-gateway's throughput for the good ones, beside what they leave when they go elsewhere.
+// What ten thousand made-up keys a second leave of llm-gateway's throughput for the good ones, beside what they leave
+// when they go elsewhere.
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { cpuMs } from './measure/process-usage.ts';
@@ -15,7 +16,8 @@ export default async function run(report: Report): Promise<void> {
   const ways = await openModelGateways(report, { latencyMs: LATENCY_MS });
   try {
     const alone = await goodPerSecond(ways.gateway);
-    // The flood itself takes a share of the same cores: what it takes when a relay is flooded is the machine's, not the gateway's.
+    // The flood itself takes a share of the same cores: what it takes when a relay is flooded is the machine's, not the
+    // gateway's.
     const elsewhere = await during(ways.relay.url, () => goodPerSecond(ways.gateway));
     const flooded = await during(ways.gateway.url, () => goodPerSecond(ways.gateway));
     report.figure({
@@ -25,13 +27,21 @@ export default async function run(report: Report): Promise<void> {
       floor: (elsewhere.good / alone) * 100,
       n: Math.round(flooded.good * SECONDS),
     });
-    report.figure({ figure: 'bad-answered', value: flooded.answered, unit: '1/s', n: Math.round(flooded.answered * SECONDS) });
+    report.figure({
+      figure: 'bad-answered',
+      value: flooded.answered,
+      unit: '1/s',
+      n: Math.round(flooded.answered * SECONDS),
+    });
     report.figure({ figure: 'bad-cpu', value: flooded.cpuUs, unit: 'us', n: Math.round(flooded.answered * SECONDS) });
     report.note(
       `${alone.toFixed(0)} good calls a second alone, ${elsewhere.good.toFixed(0)} while a relay is flooded (${elsewhere.answered.toFixed(0)} answers a second), ${flooded.good.toFixed(0)} while the gateway is; bad-cpu is the gateway's CPU in that time less what the good calls take alone, for a bad key`,
     );
 
-    async function during(url: string, work: () => Promise<number>): Promise<{ good: number; answered: number; cpuUs: number }> {
+    async function during(
+      url: string,
+      work: () => Promise<number>,
+    ): Promise<{ good: number; answered: number; cpuUs: number }> {
       const flood = await startScript('./key-flood.ts', url, String(PER_SECOND));
       try {
         const counts = async (): Promise<{ answered: number; at: number; cpu: number }> => {
@@ -44,7 +54,11 @@ export default async function run(report: Report): Promise<void> {
         const seconds = (after.at - before.at) / 1_000;
         const bad = after.answered - before.answered;
         const cpuOfGood = good * seconds * cpuOfOneMs;
-        return { good, answered: bad / seconds, cpuUs: bad === 0 ? 0 : ((after.cpu - before.cpu - cpuOfGood) * 1_000) / bad };
+        return {
+          good,
+          answered: bad / seconds,
+          cpuUs: bad === 0 ? 0 : ((after.cpu - before.cpu - cpuOfGood) * 1_000) / bad,
+        };
       } finally {
         await flood.stop();
       }

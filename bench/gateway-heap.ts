@@ -1,4 +1,5 @@
-// What llm-gateway keeps of the calls that it has answered: its heap after garbage collection, 12,000 mixed calls after its start and 60,000 later. SLIPWAY_HEAP_CALLS [60000].
+// What llm-gateway keeps of the calls that it has answered: its heap after garbage collection, 12,000 mixed calls after
+// its start and 60,000 later. SLIPWAY_HEAP_CALLS [60000].
 import { once } from 'node:events';
 import { until } from '@slipway/testing';
 import { Pool } from 'undici';
@@ -24,7 +25,8 @@ export default async function run(report: Report): Promise<void> {
   const pool = new Pool(ways.gateway.url, { connections: AT_ONCE });
   try {
     const address = /ws:\/\/127\.0\.0\.1:\d+\/[\w-]+/.exec(ways.output())?.[0];
-    if (address === undefined) throw new Error(`llm-gateway did not say where it can be looked into:\n${ways.output()}`);
+    if (address === undefined)
+      throw new Error(`llm-gateway did not say where it can be looked into:\n${ways.output()}`);
     const inspector = new WebSocket(address);
     await once(inspector, 'open');
     await load(pool, ways.gateway, WARM_UP);
@@ -52,14 +54,17 @@ async function load(pool: Pool, way: ModelWay, count: number): Promise<void> {
         headers: { 'content-type': 'application/json', ...way.headers },
         body: BODIES[index % BODIES.length] ?? '',
       });
-      if (answer.statusCode !== 200) throw new Error(`${way.name} answered ${answer.statusCode}: ${await answer.body.text()}`);
+      if (answer.statusCode !== 200)
+        throw new Error(`${way.name} answered ${answer.statusCode}: ${await answer.body.text()}`);
       for await (const _ of answer.body) if (index % LEAVES_EVERY === 0) break;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
 }
 
-/** Bytes after collections that free no more; what a batch of the ledger still holds is given the time to be written. */
+/**
+ * Bytes after collections that free no more; what a batch of the ledger still holds is given the time to be written.
+ */
 async function heapInUse(inspector: WebSocket): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   await until('a heap that shrinks no more', async () => {

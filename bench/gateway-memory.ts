@@ -1,4 +1,5 @@
-// What llm-gateway holds of memory under a steady mixed load: idle, at its peak, and how it grows an hour, beside a bare relay. SLIPWAY_MEMORY_MINUTES [10], SLIPWAY_MEMORY_CALLS_PER_SECOND [40].
+// What llm-gateway holds of memory under a steady mixed load: idle, at its peak, and how it grows an hour, beside a
+// bare relay. SLIPWAY_MEMORY_MINUTES [10], SLIPWAY_MEMORY_CALLS_PER_SECOND [40].
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { growthPerHour } from './measure/growth.ts';
@@ -14,14 +15,21 @@ const WARM_UP = 0.3;
 const SAMPLE_MS = quick(1_000, 100);
 
 /** Of twenty calls: plain and streamed ones, long prompts, one of 400 kB, and a stream whose caller goes away. */
-const MIX: ReadonlyArray<{ readonly stream: boolean; readonly bytes: number; readonly leaves: boolean; readonly share: number }> = [
+const MIX: ReadonlyArray<{
+  readonly stream: boolean;
+  readonly bytes: number;
+  readonly leaves: boolean;
+  readonly share: number;
+}> = [
   { stream: false, bytes: 400, leaves: false, share: 8 },
   { stream: true, bytes: 400, leaves: false, share: 7 },
   { stream: true, bytes: 20_000, leaves: false, share: 3 },
   { stream: false, bytes: 400_000, leaves: false, share: 1 },
   { stream: true, bytes: 400, leaves: true, share: 1 },
 ];
-const CALLS = MIX.flatMap((kind) => Array.from({ length: kind.share }, () => ({ ...kind, body: modelRequest(kind.stream, 'x'.repeat(kind.bytes)) })));
+const CALLS = MIX.flatMap((kind) =>
+  Array.from({ length: kind.share }, () => ({ ...kind, body: modelRequest(kind.stream, 'x'.repeat(kind.bytes)) })),
+);
 
 interface Loaded {
   readonly idle: number;
@@ -36,7 +44,13 @@ export default async function run(report: Report): Promise<void> {
     const [gateway, relay] = await Promise.all([load(ways.gateway), load(ways.relay)]);
     report.figure({ figure: 'rss-idle', value: gateway.idle, unit: 'MiB', floor: relay.idle, n: 1 });
     report.figure({ figure: 'rss-peak', value: gateway.peak, unit: 'MiB', floor: relay.peak, n: gateway.calls });
-    report.figure({ figure: 'growth-an-hour', value: gateway.growth.perHour, unit: 'MiB', floor: relay.growth.perHour, n: gateway.growth.samples });
+    report.figure({
+      figure: 'growth-an-hour',
+      value: gateway.growth.perHour,
+      unit: 'MiB',
+      floor: relay.growth.perHour,
+      n: gateway.growth.samples,
+    });
     report.note(
       `${MINUTES} minutes at ${PER_SECOND} calls a second through each, ${gateway.calls} through the gateway, all answered; growth by least squares after ${WARM_UP * 100} % of the time, ` +
         `give or take ${gateway.growth.error.toFixed(1)} MiB (relay: ${relay.growth.error.toFixed(1)}); held in the first and the last fifth of what is counted: ` +
@@ -91,6 +105,7 @@ async function call(pool: Pool, way: ModelWay, index: number): Promise<void> {
     headers: { 'content-type': 'application/json', ...way.headers },
     body: kind.body,
   });
-  if (answer.statusCode !== 200) throw new Error(`${way.name} answered ${answer.statusCode}: ${await answer.body.text()}`);
+  if (answer.statusCode !== 200)
+    throw new Error(`${way.name} answered ${answer.statusCode}: ${await answer.body.text()}`);
   for await (const _ of answer.body) if (kind.leaves) break;
 }

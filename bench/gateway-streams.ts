@@ -1,4 +1,5 @@
-// Five hundred streams at once through llm-gateway: whether every frame arrives, what a frame waits in it beside a bare relay, and a small stream beside requests of 400 kB.
+// Five hundred streams at once through llm-gateway: whether every frame arrives, what a frame waits in it beside a bare
+// relay, and a small stream beside requests of 400 kB.
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
@@ -24,11 +25,18 @@ interface Stream {
 
 export default async function run(report: Report): Promise<void> {
   const ways = await openModelGateways(report);
-  const pools = new Map([ways.direct, ways.relay, ways.gateway].map((way) => [way, new Pool(way.url, { connections: STREAMS })]));
+  const pools = new Map(
+    [ways.direct, ways.relay, ways.gateway].map((way) => [way, new Pool(way.url, { connections: STREAMS })]),
+  );
   const post = (way: ModelWay, body: string): Promise<Awaited<ReturnType<Pool['request']>>> => {
     const pool = pools.get(way);
     if (pool === undefined) throw new Error(`no pool of ${way.name}`);
-    return pool.request({ path: '/v1/chat/completions', method: 'POST', headers: { 'content-type': 'application/json', ...way.headers }, body });
+    return pool.request({
+      path: '/v1/chat/completions',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...way.headers },
+      body,
+    });
   };
   const stream = async (way: ModelWay): Promise<Stream> => {
     const began = performance.now();
@@ -40,7 +48,12 @@ export default async function run(report: Report): Promise<void> {
       first ||= performance.now() - began;
       text += String(chunk);
     }
-    return { first, whole: performance.now() - began, tokens: text.split('"token "').length - 1, done: text.includes('[DONE]') };
+    return {
+      first,
+      whole: performance.now() - began,
+      tokens: text.split('"token "').length - 1,
+      done: text.includes('[DONE]'),
+    };
   };
   const large = async (way: ModelWay, body: string): Promise<number> => {
     const began = performance.now();

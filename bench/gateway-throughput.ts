@@ -1,4 +1,5 @@
-// Requests a second that a core of llm-gateway carries to a model that takes 20 ms, without and with budget and limits, beside a bare relay, LiteLLM and Portkey.
+// Requests a second that a core of llm-gateway carries to a model that takes 20 ms, without and with budget and limits,
+// beside a bare relay, LiteLLM and Portkey.
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
@@ -32,23 +33,53 @@ export default async function run(report: Report): Promise<void> {
     const relay = await carry(ways.relay, REQUESTS, UNDER_WAY);
     const plain = await carry(ways.gateway, REQUESTS, UNDER_WAY);
     const governedKey = await ways.key(LIMITS);
-    const governed = await carry({ ...ways.gateway, headers: { authorization: `Bearer ${governedKey}` } }, REQUESTS, UNDER_WAY);
+    const governed = await carry(
+      { ...ways.gateway, headers: { authorization: `Bearer ${governedKey}` } },
+      REQUESTS,
+      UNDER_WAY,
+    );
     const peers: Array<readonly [string, Carried]> = [];
     for (const peer of ways.peers) {
-      const carried = await carry(peer, OF_A_PEER, PEER_UNDER_WAY).catch((error: unknown) => report.note(`${peer.name} is not measured: ${String(error)}`));
+      const carried = await carry(peer, OF_A_PEER, PEER_UNDER_WAY).catch((error: unknown) =>
+        report.note(`${peer.name} is not measured: ${String(error)}`),
+      );
       if (carried !== undefined) peers.push([peer.name, carried]);
     }
     const litellm = peers.find(([name]) => name.startsWith('LiteLLM'))?.[1];
     const peer = litellm === undefined ? {} : { peer: litellm.perCore };
-    report.figure({ figure: 'per-core', value: plain.perCore, unit: '1/s', floor: relay.perCore, n: REQUESTS, ...peer });
-    report.figure({ figure: 'per-core-governed', value: governed.perCore, unit: '1/s', floor: relay.perCore, n: REQUESTS, ...peer });
+    report.figure({
+      figure: 'per-core',
+      value: plain.perCore,
+      unit: '1/s',
+      floor: relay.perCore,
+      n: REQUESTS,
+      ...peer,
+    });
+    report.figure({
+      figure: 'per-core-governed',
+      value: governed.perCore,
+      unit: '1/s',
+      floor: relay.perCore,
+      n: REQUESTS,
+      ...peer,
+    });
     report.figure({ figure: 'per-second', value: plain.perSecond, unit: '1/s', floor: relay.perSecond, n: REQUESTS });
     report.figure({ figure: 'p50', value: plain.p50, unit: 'ms', floor: relay.p50, n: REQUESTS });
     report.figure({ figure: 'p99', value: plain.p99, unit: 'ms', floor: relay.p99, n: REQUESTS });
-    if (litellm !== undefined) report.figure({ figure: 'per-core-over-litellm', value: plain.perCore / litellm.perCore, unit: 'x', n: OF_A_PEER });
+    if (litellm !== undefined)
+      report.figure({
+        figure: 'per-core-over-litellm',
+        value: plain.perCore / litellm.perCore,
+        unit: 'x',
+        n: OF_A_PEER,
+      });
     for (const [name, one] of peers)
-      report.note(`${name}: ${one.perCore.toFixed(0)} requests a CPU-second, p50 ${one.p50.toFixed(1)} ms at ${PEER_UNDER_WAY} under way`);
-    report.note('client, model and gateway share the cores of this machine; a core is a second of CPU of the one process in between');
+      report.note(
+        `${name}: ${one.perCore.toFixed(0)} requests a CPU-second, p50 ${one.p50.toFixed(1)} ms at ${PEER_UNDER_WAY} under way`,
+      );
+    report.note(
+      'client, model and gateway share the cores of this machine; a core is a second of CPU of the one process in between',
+    );
   } finally {
     await ways.close();
   }

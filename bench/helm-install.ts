@@ -1,4 +1,5 @@
-// From `helm install` to the first finished conversation, on a cluster of one node that has the images, with two replicas of everything; the target is 90 s.
+// From `helm install` to the first finished conversation, on a cluster of one node that has the images, with two
+// replicas of everything; the target is 90 s.
 import { chartCommand } from '../deploy/cluster/helm-client.ts';
 import { missingForInstall, openInstall } from '../deploy/cluster/open-install.ts';
 import { User } from '../tests/install/user.ts';
@@ -30,5 +31,7 @@ export default async function run(report: Report): Promise<void> {
       await on.close();
     }
   }
-  report.note('Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished.');
+  report.note(
+    'Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished.',
+  );
 }

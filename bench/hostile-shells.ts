@@ -1,4 +1,5 @@
-// What a sandbox spends on shells that are killed and on output without an end: processor time of action-server and of all that it runs, in parts of one core. Needs root.
+// What a sandbox spends on shells that are killed and on output without an end: processor time of action-server and of
+// all that it runs, in parts of one core. Needs root.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -42,7 +43,13 @@ export default async function run(report: Report): Promise<void> {
     await mkdir(WORKSPACE_DIR);
     const group = ResourceGroup.create(`slipway-bench-hostile-${process.pid}`, templateLimits());
     const [program = '', ...argv] = group.wrap([process.execPath, BUNDLE]);
-    const running = startProcess(program, argv, { HOME: folder, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' });
+    const running = startProcess(program, argv, {
+      HOME: folder,
+      WORKSPACE_DIR,
+      STATE_DIR,
+      ACTION_SERVER_TOKEN: TOKEN,
+      LOG_LEVEL: 'warn',
+    });
     try {
       const listening = path.join(STATE_DIR, 'action-server.json');
       const { port, pid } = await until(
@@ -50,7 +57,11 @@ export default async function run(report: Report): Promise<void> {
         () => existsSync(listening) && (JSON.parse(readFileSync(listening, 'utf8')) as { port: number; pid: number }),
       );
       const action = JSON.stringify({ action: { kind: 'TerminalAction', command, timeout: 3_600 } });
-      const repeated = startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', REPEATED, `http://127.0.0.1:${port}`, TOKEN, action], {});
+      const repeated = startProcess(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', REPEATED, `http://127.0.0.1:${port}`, TOKEN, action],
+        {},
+      );
       await wait(SETTLE_MS);
       const [before, answersBefore] = [await usage(pid, group), repeated.output().length];
       await wait(MEASURED_MS);
@@ -62,11 +73,17 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: `${abuse}-all-cpu`, value: perSecond('all') / 10, unit: '%', n: 1 });
       report.figure({ figure: `${abuse}-server-sleeps`, value: perSecond('sleeps'), unit: '1/s', n: 1 });
       report.figure({ figure: `${abuse}-server-reads`, value: perSecond('reads'), unit: '1/s', n: 1 });
-      if (abuse === 'killed-shells') report.figure({ figure: 'shells-started', value: (answersAfter - answersBefore) / seconds, unit: '1/s', n: 1 });
+      if (abuse === 'killed-shells')
+        report.figure({ figure: 'shells-started', value: (answersAfter - answersBefore) / seconds, unit: '1/s', n: 1 });
       if (abuse === 'endless-output') {
         const megabytes = (after.readBytes - before.readBytes) / 1e6;
         report.figure({ figure: 'output-taken', value: megabytes / seconds, unit: 'MB/s', n: 1 });
-        report.figure({ figure: 'server-cpu-per-MB', value: (after.server - before.server) / megabytes, unit: 'ms', n: 1 });
+        report.figure({
+          figure: 'server-cpu-per-MB',
+          value: (after.server - before.server) / megabytes,
+          unit: 'ms',
+          n: 1,
+        });
       }
     } finally {
       await group.remove();
@@ -77,7 +94,10 @@ export default async function run(report: Report): Promise<void> {
 }
 
 async function usage(pid: number, group: ResourceGroup): Promise<Usage> {
-  const [io, status] = await Promise.all([readFile(`/proc/${pid}/io`, 'utf8'), readFile(`/proc/${pid}/status`, 'utf8')]);
+  const [io, status] = await Promise.all([
+    readFile(`/proc/${pid}/io`, 'utf8'),
+    readFile(`/proc/${pid}/status`, 'utf8'),
+  ]);
   const field = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]);
   return {
     at: performance.now(),

@@ -1,4 +1,5 @@
-// App images: their size, and from the start of a container on a read-only root to the first 200 of /alive. Needs root, for a chroot.
+// App images: their size, and from the start of a container on a read-only root to the first 200 of /alive. Needs root,
+// for a chroot.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -23,7 +24,9 @@ const LIMIT_MS = 30_000;
 export default async function run(report: Report): Promise<void> {
   if (QUICK) return report.note(`not measured: ${NOT_QUICK}, and builds no image`);
   if (process.getuid?.() !== 0) return report.note(NEEDS_ROOT);
-  const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+  const database = await createTestDatabase({
+    extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+  });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-image-start-'));
   try {
     for (const app of MEASURED) {
@@ -38,7 +41,13 @@ export default async function run(report: Report): Promise<void> {
           floors.push(await startOnce(unpacked, folder, app, database, ['node', '-e', server]));
           starts.push(await startOnce(unpacked, folder, app, database, unpacked.config.Entrypoint ?? []));
         }
-        report.figure({ figure: `${app}-start`, value: percentile(starts, 0.5), unit: 'ms', floor: percentile(floors, 0.5), n: N });
+        report.figure({
+          figure: `${app}-start`,
+          value: percentile(starts, 0.5),
+          unit: 'ms',
+          floor: percentile(floors, 0.5),
+          n: N,
+        });
         report.figure({ figure: `${app}-stored`, value: image.size / MIB, unit: 'MiB', n: 1 });
         report.figure({ figure: `${app}-unpacked`, value: image.unpacked / MIB, unit: 'MiB', n: 1 });
       } finally {
@@ -51,7 +60,13 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-async function startOnce({ root, env }: UnpackedImage, folder: string, app: AppName, database: TestDatabase, command: readonly string[]): Promise<number> {
+async function startOnce(
+  { root, env }: UnpackedImage,
+  folder: string,
+  app: AppName,
+  database: TestDatabase,
+  command: readonly string[],
+): Promise<number> {
   const temporary = path.join(folder, app);
   mkdirSync(temporary, { recursive: true });
   chmodSync(temporary, 0o1777);
@@ -66,7 +81,14 @@ async function startOnce({ root, env }: UnpackedImage, folder: string, app: AppN
     LOG_LEVEL: 'error',
   };
   const began = performance.now();
-  const container = startContainer({ root, uid: APP_UID, gid: APP_UID, volumes: { [temporary]: '/tmp' }, env: environment, command });
+  const container = startContainer({
+    root,
+    uid: APP_UID,
+    gid: APP_UID,
+    volumes: { [temporary]: '/tmp' },
+    env: environment,
+    command,
+  });
   try {
     while (performance.now() - began < LIMIT_MS) {
       const answer = await fetch(`http://127.0.0.1:${port}${app === 'web' ? '/login' : '/alive'}`).catch(() => null);

@@ -1,4 +1,5 @@
-// A repository of 100,000 files and a file of 2 GB: changes, search, lists, skills, archive and downloads, beside a plain `git status`; and the memory of it.
+// A repository of 100,000 files and a file of 2 GB: changes, search, lists, skills, archive and downloads, beside a
+// plain `git status`; and the memory of it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -27,13 +28,26 @@ export default async function run(report: Report): Promise<void> {
   const [WORKSPACE_DIR, STATE_DIR] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(WORKSPACE_DIR);
   const git = (...argv: string[]): void =>
-    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], { cwd: WORKSPACE_DIR, stdio: ['ignore', 'ignore', 'pipe'] });
-  const running = startProcess(process.execPath, [BUNDLE], { HOME: folder, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' });
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], {
+      cwd: WORKSPACE_DIR,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  const running = startProcess(process.execPath, [BUNDLE], {
+    HOME: folder,
+    WORKSPACE_DIR,
+    STATE_DIR,
+    ACTION_SERVER_TOKEN: TOKEN,
+    LOG_LEVEL: 'warn',
+  });
   try {
     const listening = path.join(STATE_DIR, 'action-server.json');
     await until('action-server listens', () => existsSync(listening));
     const url = `http://127.0.0.1:${(JSON.parse(readFileSync(listening, 'utf8')) as { port: number }).port}`;
-    const ask = async (method: 'GET' | 'POST', route: string, body?: object): Promise<{ status: number; bytes: number }> => {
+    const ask = async (
+      method: 'GET' | 'POST',
+      route: string,
+      body?: object,
+    ): Promise<{ status: number; bytes: number }> => {
       const answer = await request(url + route, {
         dispatcher,
         method,
@@ -48,7 +62,8 @@ export default async function run(report: Report): Promise<void> {
     };
     const act = (action: object) => (): Promise<unknown> => ask('POST', '/execute_action', { action });
     const get = (route: string) => (): Promise<unknown> => ask('GET', route);
-    const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${running.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const peak = (): number =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${running.pid}/status`, 'utf8'))?.[1]) / 1024;
     const time = async (once: () => unknown, times = TIMES): Promise<number> => {
       const samples: number[] = [];
       for (let index = 0; index < times; index += 1) {
@@ -63,11 +78,13 @@ export default async function run(report: Report): Promise<void> {
     git('init', '-q');
     git('add', '.');
     git('commit', '-qm', 'all');
-    for (let index = 0; index < 20; index += 1) writeFileSync(path.join(WORKSPACE_DIR, `folder-${index}/file-0.ts`), 'changed\n');
+    for (let index = 0; index < 20; index += 1)
+      writeFileSync(path.join(WORKSPACE_DIR, `folder-${index}/file-0.ts`), 'changed\n');
     const before = peak();
     const status = await time(() => git('status', '--porcelain'));
     report.figure({ figure: 'git-status', value: status, unit: 'ms', n: TIMES });
-    const skills = 'for file in AGENTS.md .openhands/skills/*.md .agents/skills/*/SKILL.md; do [ -f "$file" ] && head -c 65536 "$file"; done | head -n 100';
+    const skills =
+      'for file in AGENTS.md .openhands/skills/*.md .agents/skills/*/SKILL.md; do [ -f "$file" ] && head -c 65536 "$file"; done | head -n 100';
     const ways: Readonly<Record<string, () => Promise<unknown>>> = {
       changes: get('/git/changes?path=.'),
       diff: get('/git/diff?path=folder-1/file-0.ts'),
@@ -80,14 +97,32 @@ export default async function run(report: Report): Promise<void> {
       skills: () => ask('POST', '/bash/execute', { command: skills, timeout: 60 }),
       'terminal-status': act({ kind: 'TerminalAction', command: 'git status --porcelain | wc -l', timeout: 300 }),
     };
-    for (const [figure, way] of Object.entries(ways)) report.figure({ figure, value: await time(way), unit: 'ms', floor: status, n: TIMES });
-    report.figure({ figure: 'archive', value: await time(get('/archive/workspace'), 1), unit: 'ms', floor: status, n: 1 });
+    for (const [figure, way] of Object.entries(ways))
+      report.figure({ figure, value: await time(way), unit: 'ms', floor: status, n: TIMES });
+    report.figure({
+      figure: 'archive',
+      value: await time(get('/archive/workspace'), 1),
+      unit: 'ms',
+      floor: status,
+      n: 1,
+    });
     report.figure({ figure: 'zip', value: await time(get('/file/zip?path=.'), 1), unit: 'ms', floor: status, n: 1 });
     // As many that git does not ignore: a folder of packages that .gitignore does not name.
     git('rm', '-rq', '--cached', '.');
     git('commit', '-qm', 'none');
-    report.figure({ figure: 'git-status-untracked', value: await time(() => git('status', '--porcelain', '-uall')), unit: 'ms', n: TIMES });
-    report.figure({ figure: 'changes-untracked', value: await time(ways['changes'] as () => Promise<unknown>, 1), unit: 'ms', floor: status, n: 1 });
+    report.figure({
+      figure: 'git-status-untracked',
+      value: await time(() => git('status', '--porcelain', '-uall')),
+      unit: 'ms',
+      n: TIMES,
+    });
+    report.figure({
+      figure: 'changes-untracked',
+      value: await time(ways['changes'] as () => Promise<unknown>, 1),
+      unit: 'ms',
+      floor: status,
+      n: 1,
+    });
     report.figure({ figure: 'peak-files', value: peak() - before, unit: 'MiB', n: 1 });
 
     for (const name of ['.git', ...Array.from({ length: FOLDERS }, (_, index) => `folder-${index}`)])
@@ -110,7 +145,8 @@ export default async function run(report: Report): Promise<void> {
       'sparse-zip': get('/file/zip?path=.'),
       'sparse-archive': get('/archive/workspace'),
     };
-    for (const [figure, way] of Object.entries(sparseWays)) report.figure({ figure, value: await time(way, 1), unit: 'ms', floor: read, n: 1 });
+    for (const [figure, way] of Object.entries(sparseWays))
+      report.figure({ figure, value: await time(way, 1), unit: 'ms', floor: read, n: 1 });
     report.figure({ figure: 'peak-sparse', value: peak() - beforeSparse, unit: 'MiB', n: 1 });
   } finally {
     await running.stop();

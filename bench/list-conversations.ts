@@ -18,7 +18,10 @@ const CONNECTIONS = 8;
 const WARM_UP = quick(1_000, 20);
 const REQUESTS = quick(8_000, 60);
 const CONVERSATIONS = quick(100_000, 1000);
-/** Open loop: requests begin by the clock, whether or not those before have been answered, and a time is counted from when the clock said so. Requests a second. */
+/**
+ * Open loop: requests begin by the clock, whether or not those before have been answered, and a time is counted from
+ * when the clock said so. Requests a second.
+ */
 const RATES = quick([300, 400, 500, 600, 700, 800, 900, 1_000], [50]);
 const RATE_SECONDS = quick(4, 1);
 /** More than are ever under way while answers are quick enough. */
@@ -58,7 +61,11 @@ export default async function run(report: Report): Promise<void> {
   const pool = new Pool(server.url, { connections: CONNECTIONS });
   const ratePool = new Pool(server.url, { connections: RATE_CONNECTIONS });
   const send = (query: string, connections = pool) =>
-    connections.request({ method: 'GET', path: `/api/v1/orgs/${servers.orgId}/conversations?${query}`, headers: { cookie: servers.cookie } });
+    connections.request({
+      method: 'GET',
+      path: `/api/v1/orgs/${servers.orgId}/conversations?${query}`,
+      headers: { cookie: servers.cookie },
+    });
   const get = async (query: string): Promise<{ text: string; ms: number }> => {
     const began = performance.now();
     const { statusCode, body } = await send(query);
@@ -124,7 +131,10 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-/** The highest rate at which the slowest hundredth is quick enough, and what app-server does with a second of one processor at that rate. Callers and Postgres have the same processors. */
+/**
+ * The highest rate at which the slowest hundredth is quick enough, and what app-server does with a second of one
+ * processor at that rate. Callers and Postgres have the same processors.
+ */
 async function atRates(report: Report, pid: number, ask: () => Promise<unknown>): Promise<void> {
   let best: { rate: number; p99: number; perCpuSecond: number } | null = null;
   for (const rate of RATES) {
@@ -147,10 +157,26 @@ async function atRates(report: Report, pid: number, ask: () => Promise<unknown>)
     const perCpuSecond = times.length / (((await cpuMs(pid)) - cpuBefore) / 1000);
     late.disable();
     report.figure({ figure: `at_${rate}_a_second_p99`, value: p99, unit: 'ms', n: times.length });
-    report.figure({ figure: `at_${rate}_a_second_caller_late_p99`, value: late.percentile(99) / 1e6, unit: 'ms', n: times.length });
+    report.figure({
+      figure: `at_${rate}_a_second_caller_late_p99`,
+      value: late.percentile(99) / 1e6,
+      unit: 'ms',
+      n: times.length,
+    });
     if (p99 > WITHIN_MS) break;
     best = { rate, p99, perCpuSecond };
   }
-  report.figure({ figure: `highest_rate_within_${WITHIN_MS}_ms`, value: best?.rate ?? 0, unit: '1/s', n: RATES.length });
-  if (best !== null) report.figure({ figure: 'requests_per_cpu_second_at_that_rate', value: best.perCpuSecond, unit: '1/s', n: best.rate * RATE_SECONDS });
+  report.figure({
+    figure: `highest_rate_within_${WITHIN_MS}_ms`,
+    value: best?.rate ?? 0,
+    unit: '1/s',
+    n: RATES.length,
+  });
+  if (best !== null)
+    report.figure({
+      figure: 'requests_per_cpu_second_at_that_rate',
+      value: best.perCpuSecond,
+      unit: '1/s',
+      n: best.rate * RATE_SECONDS,
+    });
 }

@@ -59,7 +59,11 @@ export default async function run(report: Report): Promise<void> {
         await wait(SETTLE_MS);
         alone.push(...(await measure(pool)));
         const action = JSON.stringify({ action: { kind: 'TerminalAction', command, timeout: 3_600 } });
-        const repeated = startProcess(process.execPath, ['--disable-warning=ExperimentalWarning', REPEATED, abuser.url, TOKEN, action], {});
+        const repeated = startProcess(
+          process.execPath,
+          ['--disable-warning=ExperimentalWarning', REPEATED, abuser.url, TOKEN, action],
+          {},
+        );
         await wait(SETTLE_MS);
         beside.push(...(await measure(pool)));
         await repeated.stop();
@@ -67,10 +71,17 @@ export default async function run(report: Report): Promise<void> {
         await wait(SETTLE_MS);
       }
       for (const p of [0.5, 0.99])
-        report.figure({ figure: `${abuse}-p${p * 100}`, value: percentile(beside, p), unit: 'ms', floor: percentile(alone, p), n: beside.length });
+        report.figure({
+          figure: `${abuse}-p${p * 100}`,
+          value: percentile(beside, p),
+          unit: 'ms',
+          floor: percentile(alone, p),
+          n: beside.length,
+        });
       rest.push(...alone);
     }
-    for (const p of [0.5, 0.99]) report.figure({ figure: `alone-p${p * 100}`, value: percentile(rest, p), unit: 'ms', n: rest.length });
+    for (const p of [0.5, 0.99])
+      report.figure({ figure: `alone-p${p * 100}`, value: percentile(rest, p), unit: 'ms', n: rest.length });
   } finally {
     await pool.close();
     await neighbour.stop();
@@ -83,7 +94,12 @@ async function measure(pool: Pool): Promise<number[]> {
   for (let call = 0; call < CALLS; call += 1) {
     const next = wait(EVERY_MS);
     const began = performance.now();
-    const answer = await pool.request({ path: '/execute_action', method: 'POST', headers: { 'x-session-api-key': TOKEN }, body });
+    const answer = await pool.request({
+      path: '/execute_action',
+      method: 'POST',
+      headers: { 'x-session-api-key': TOKEN },
+      body,
+    });
     const { observation } = (await answer.body.json()) as { observation: { exit_code: number } };
     samples.push(performance.now() - began);
     if (observation.exit_code !== 0) throw new Error(`\`true\` ended with ${observation.exit_code}`);
@@ -100,7 +116,13 @@ async function startSandbox(role: string): Promise<Sandbox> {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', WORKSPACE_DIR]);
   const group = ResourceGroup.create(`slipway-bench-${role}-${process.pid}`, templateLimits());
   const [command = '', ...argv] = group.wrap([process.execPath, BUNDLE]);
-  const running: RunningProcess = startProcess(command, argv, { HOME: folder, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' });
+  const running: RunningProcess = startProcess(command, argv, {
+    HOME: folder,
+    WORKSPACE_DIR,
+    STATE_DIR,
+    ACTION_SERVER_TOKEN: TOKEN,
+    LOG_LEVEL: 'warn',
+  });
   const stop = async (): Promise<void> => {
     await group.remove();
     await running.stop();

@@ -1,4 +1,5 @@
-// Outcomes of an organization with 10,000 conversations and 5,000 pull requests, one of twenty of that size: a year and thirty days by repository, and the report of users, over HTTP; with the plan behind.
+// Outcomes of an organization with 10,000 conversations and 5,000 pull requests, one of twenty of that size: a year and
+// thirty days by repository, and the report of users, over HTTP; with the plan behind.
 import pg from 'pg';
 import { startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
@@ -28,7 +29,9 @@ export default async function run(report: Report): Promise<void> {
       const samples: number[] = [];
       for (let index = 0; index < SAMPLES + 5; index += 1) {
         const began = performance.now();
-        const response = await fetch(`${app.url}/api/v1/orgs/org_bench/outcomes${path}`, { headers: { cookie: servers.cookie } });
+        const response = await fetch(`${app.url}/api/v1/orgs/org_bench/outcomes${path}`, {
+          headers: { cookie: servers.cookie },
+        });
         if (response.status !== 200) throw new Error(`outcomes answered ${response.status}: ${await response.text()}`);
         await response.json();
         if (index >= 5) samples.push(performance.now() - began);

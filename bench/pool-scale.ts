@@ -1,4 +1,5 @@
-// A pool of 10,000 warm sandboxes beside one of 100: what a claim costs, memory, a whole list, and whether there are ever too many. On a farm, or with POOL_SCALE_ON=cluster on fake nodes of a real API server.
+// A pool of 10,000 warm sandboxes beside one of 100: what a claim costs, memory, a whole list, and whether there are
+// ever too many. On a farm, or with POOL_SCALE_ON=cluster on fake nodes of a real API server.
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@slipway/testing';
 import pg from 'pg';
@@ -11,7 +12,9 @@ import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import type { ServiceProcess } from './measure/service-process.ts';
 
-/** What Node itself takes for its heap in a container of 400 MiB; on a machine with more it lets garbage lie for longer. */
+/**
+ * What Node itself takes for its heap in a container of 400 MiB; on a machine with more it lets garbage lie for longer.
+ */
 export const IN_CONTAINER = ['--max-old-space-size=200', '--max-semi-space-size=8'];
 
 /** Where the sandboxes of this bench are. */
@@ -52,13 +55,28 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'p99', value: percentile(many.claims, 0.99), unit: 'ms', n: many.claims.length });
     report.figure({ figure: 'p50-at-100', value: percentile(few.claims, 0.5), unit: 'ms', n: few.claims.length });
     report.figure({ figure: 'p99-at-100', value: percentile(few.claims, 0.99), unit: 'ms', n: few.claims.length });
-    report.figure({ figure: 'p50-over-100', value: percentile(many.claims, 0.5) / percentile(few.claims, 0.5), unit: 'x', n: many.claims.length });
-    report.figure({ figure: 'p99-over-100', value: percentile(many.claims, 0.99) / percentile(few.claims, 0.99), unit: 'x', n: many.claims.length });
+    report.figure({
+      figure: 'p50-over-100',
+      value: percentile(many.claims, 0.5) / percentile(few.claims, 0.5),
+      unit: 'x',
+      n: many.claims.length,
+    });
+    report.figure({
+      figure: 'p99-over-100',
+      value: percentile(many.claims, 0.99) / percentile(few.claims, 0.99),
+      unit: 'x',
+      n: many.claims.length,
+    });
     report.figure({ figure: 'rss', value: many.rss, unit: 'MiB', n: 1 });
     report.figure({ figure: 'rss-peak', value: many.peakRss, unit: 'MiB', n: 1 });
     report.figure({ figure: 'filled', value: MANY / many.fillSeconds, unit: '1/s', n: MANY });
     report.figure({ figure: 'relist', value: percentile(many.lists, 1) / 1_000, unit: 's', n: many.lists.length });
-    report.figure({ figure: 'p99-while-listed', value: percentile(many.claimsWhileListed, 0.99), unit: 'ms', n: many.claimsWhileListed.length });
+    report.figure({
+      figure: 'p99-while-listed',
+      value: percentile(many.claimsWhileListed, 0.99),
+      unit: 'ms',
+      n: many.claimsWhileListed.length,
+    });
     const { rows } = await owner.query<{ population: number; target: number }>('SELECT * FROM public.population_over');
     report.figure({ figure: 'over-target', value: rows.length, unit: 'count', n: MANY + FEW + 2 * CLAIMS * ROUNDS });
   } finally {
@@ -81,7 +99,9 @@ async function measure(owner: pg.Client, place: PoolPlace, target: number, repor
   const client = new Pool(api.url, { connections: 1 });
   const headers = { 'x-api-key': place.apiKey, 'content-type': 'application/json' };
   const ready = async (): Promise<number> => {
-    const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
+    const { rows } = await owner.query<{ ready: string }>(
+      `SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`,
+    );
     return Number(rows[0]?.ready);
   };
   const full = (within: number): Promise<unknown> =>
@@ -96,7 +116,8 @@ async function measure(owner: pg.Client, place: PoolPlace, target: number, repor
     const answer = await client.request({ path: '/start', method: 'POST', headers, body });
     const text = await answer.body.text();
     const elapsed = performance.now() - began;
-    if (answer.statusCode !== 200) throw new Error(`a claim was answered ${answer.statusCode}: ${text}\n${api.output()}`);
+    if (answer.statusCode !== 200)
+      throw new Error(`a claim was answered ${answer.statusCode}: ${text}\n${api.output()}`);
     return elapsed;
   };
   try {

@@ -1,4 +1,5 @@
-// Days of claims replayed against a pool whose size follows its arrivals, and against pools of one size: how many claims found none ready, and what the idle ones cost.
+// Days of claims replayed against a pool whose size follows its arrivals, and against pools of one size: how many
+// claims found none ready, and what the idle ones cost.
 import { type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from '@slipway/domain';
 import { percentile } from './measure/percentile.ts';
 import { quick } from './measure/quick.ts';
@@ -24,12 +25,14 @@ export default async function run(report: Report): Promise<void> {
     `each figure is of ${SEEDS.length} Mondays of one seed each, with ${WEEKS_BEFORE} weeks of the same office before them to learn from. miss-rate: claims that found no ready sandbox, in percent; its peer is the pool of one size that idles as much. idle-per-claim: sandboxes ready or being made that belong to nobody, sandbox-seconds a claim; its peer is the smallest pool of one size that misses no more, chosen after the fact. -mean: the forecast reckons with the mean lead; -p99: with the p99 of the leads.`,
   );
   for (const [trace, shape] of Object.entries(DAYS) as [keyof typeof DAYS, DayShape][])
-    for (const [cluster, speed] of Object.entries(SPEEDS)) compare(report, `${trace}-${cluster}`, shape, speed, RESERVES[trace]);
+    for (const [cluster, speed] of Object.entries(SPEEDS))
+      compare(report, `${trace}-${cluster}`, shape, speed, RESERVES[trace]);
 }
 
 function compare(report: Report, name: string, shape: DayShape, speed: RefillSpeed, burstReserve: number): void {
   const days = SEEDS.map((seed) => dayOfClaims(shape, 0, seed));
-  const fixed = (size: number): Total => total(days.map((day, index) => simulateDay(day, { target: () => size }, speed, SEEDS[index] ?? 0)));
+  const fixed = (size: number): Total =>
+    total(days.map((day, index) => simulateDay(day, { target: () => size }, speed, SEEDS[index] ?? 0)));
   const options: ForecastOptions = { min: 2, max: 2_000, burstReserve };
   const sigma = Math.log(speed.leadP99 / speed.leadP50) / 2.326;
   for (const [reckoned, lead] of [
@@ -37,22 +40,53 @@ function compare(report: Report, name: string, shape: DayShape, speed: RefillSpe
     ['p99', speed.leadP99],
   ] as const) {
     const learned = learn(shape, lead, options);
-    const ours = total(days.map((day, index) => simulateDay(day, following(learned, lead, options), speed, SEEDS[index] ?? 0)));
+    const ours = total(
+      days.map((day, index) => simulateDay(day, following(learned, lead, options), speed, SEEDS[index] ?? 0)),
+    );
     const equalMisses = fixed(smallest((size) => fixed(size).misses <= ours.misses));
     const equalIdle = fixed(Math.max(1, Math.floor(ours.idle / (DAY * SEEDS.length))));
     const n = ours.claims;
-    report.figure({ figure: `${name}-${reckoned}-miss-rate`, value: ours.missRate, unit: '%', peer: equalIdle.missRate, n });
-    report.figure({ figure: `${name}-${reckoned}-idle-per-claim`, value: ours.idle / n, unit: 's', peer: equalMisses.idle / n, n });
+    report.figure({
+      figure: `${name}-${reckoned}-miss-rate`,
+      value: ours.missRate,
+      unit: '%',
+      peer: equalIdle.missRate,
+      n,
+    });
+    report.figure({
+      figure: `${name}-${reckoned}-idle-per-claim`,
+      value: ours.idle / n,
+      unit: 's',
+      peer: equalMisses.idle / n,
+      n,
+    });
     report.figure({ figure: `${name}-${reckoned}-idle-of-static`, value: ours.idle / equalMisses.idle, unit: 'x', n });
     if (ours.waits.length > 0)
-      report.figure({ figure: `${name}-${reckoned}-wait-of-a-miss-p50`, value: percentile(ours.waits, 0.5), unit: 's', n: ours.waits.length });
-    report.figure({ figure: `${name}-${reckoned}-largest-target`, value: ours.largestTarget, unit: 'count', peer: equalMisses.largestTarget, n });
-    if (ours.largestPopulation > ours.largestTarget) throw new Error(`${name}: ${ours.largestPopulation} sandboxes for a target of ${ours.largestTarget}`);
+      report.figure({
+        figure: `${name}-${reckoned}-wait-of-a-miss-p50`,
+        value: percentile(ours.waits, 0.5),
+        unit: 's',
+        n: ours.waits.length,
+      });
+    report.figure({
+      figure: `${name}-${reckoned}-largest-target`,
+      value: ours.largestTarget,
+      unit: 'count',
+      peer: equalMisses.largestTarget,
+      n,
+    });
+    if (ours.largestPopulation > ours.largestTarget)
+      throw new Error(`${name}: ${ours.largestPopulation} sandboxes for a target of ${ours.largestTarget}`);
   }
   for (const size of [5, 10, 20, 40, 80]) {
     const pool = fixed(size);
     report.figure({ figure: `${name}-static-${size}-miss-rate`, value: pool.missRate, unit: '%', n: pool.claims });
-    report.figure({ figure: `${name}-static-${size}-idle-per-claim`, value: pool.idle / pool.claims, unit: 's', n: pool.claims });
+    report.figure({
+      figure: `${name}-static-${size}-idle-per-claim`,
+      value: pool.idle / pool.claims,
+      unit: 's',
+      n: pool.claims,
+    });
   }
 }
 
@@ -73,7 +107,11 @@ function learn(shape: DayShape, lead: number, options: ForecastOptions): Forecas
   return state;
 }
 
-function following(learned: ForecastState, lead: number, options: ForecastOptions): { target(second: number, arrivals: number): number } {
+function following(
+  learned: ForecastState,
+  lead: number,
+  options: ForecastOptions,
+): { target(second: number, arrivals: number): number } {
   let state = learned;
   let target: number = options.min;
   return {

@@ -1,10 +1,18 @@
-// A conversation's branch of ten commits published beside a real Gitea: from the request to the pull request that is open there, beside a plain git push of such commits.
+// A conversation's branch of ten commits published beside a real Gitea: from the request to the pull request that is
+// open there, beside a plain git push of such commits.
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Conversation } from '@slipway/contracts/conversations';
-import { byAnswersSoFar, ConversationWatcher, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
+import {
+  byAnswersSoFar,
+  ConversationWatcher,
+  type SignedInClient,
+  signIn,
+  startModelServer,
+  until,
+} from '@slipway/testing';
 import { type Gitea, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
 import pg from 'pg';
 import { freePortRange } from '../deploy/local/free-ports.ts';
@@ -73,7 +81,13 @@ export default async function run(report: Report): Promise<void> {
       pushed.push(push);
     }
     for (const p of [0.5, 0.99])
-      report.figure({ figure: `p${p * 100}`, value: percentile(published, p), unit: 'ms', floor: percentile(pushed, p), n: SAMPLES });
+      report.figure({
+        figure: `p${p * 100}`,
+        value: percentile(published, p),
+        unit: 'ms',
+        floor: percentile(pushed, p),
+        n: SAMPLES,
+      });
   } finally {
     await database.end();
     await stack.stop();
@@ -83,17 +97,36 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-async function connect(user: SignedInClient, orgId: string, { gitea, ada }: { gitea: Gitea; ada: GiteaUser }): Promise<void> {
+async function connect(
+  user: SignedInClient,
+  orgId: string,
+  { gitea, ada }: { gitea: Gitea; ada: GiteaUser },
+): Promise<void> {
   const token = await ada.createToken('slipway', ['write:repository', 'write:issue']);
-  const json = { provider: 'gitea', kind: 'token', name: 'Gitea', host: new URL(gitea.url).host, token, settings: { baseUrl: gitea.url } };
+  const json = {
+    provider: 'gitea',
+    kind: 'token',
+    name: 'Gitea',
+    host: new URL(gitea.url).host,
+    token,
+    settings: { baseUrl: gitea.url },
+  };
   const answer = await user.fetch(`/api/v1/orgs/${orgId}/integrations/connections`, { method: 'POST', json });
   if (answer.status !== 201) throw new Error(`connecting was answered ${answer.status}: ${await answer.text()}`);
 }
 
 /** @returns from the request to the commit that says it is open. Milliseconds. */
-async function publishOne(url: string, user: SignedInClient, orgId: string, repository: string, database: pg.Client): Promise<number> {
+async function publishOne(
+  url: string,
+  user: SignedInClient,
+  orgId: string,
+  repository: string,
+  database: pg.Client,
+): Promise<number> {
   const conversations = `/api/v1/orgs/${orgId}/conversations`;
-  const { id } = (await (await user.fetch(conversations, { method: 'POST', json: { prompt: 'Count.', repository } })).json()) as Conversation;
+  const { id } = (await (
+    await user.fetch(conversations, { method: 'POST', json: { prompt: 'Count.', repository } })
+  ).json()) as Conversation;
   const watcher = new ConversationWatcher(url, user.cookie, { orgId, conversationId: id });
   await watcher.waitForExecution('finished');
   watcher.close();
@@ -101,9 +134,10 @@ async function publishOne(url: string, user: SignedInClient, orgId: string, repo
   const asked = await user.fetch(`${conversations}/${id}/pull-requests`, { method: 'POST', json: { draft: false } });
   if (asked.status !== 202) throw new Error(`publishing was answered ${asked.status}: ${await asked.text()}`);
   for (;;) {
-    const { rows } = await database.query<{ publish: string; problem: unknown }>('SELECT publish, problem FROM app.pull_request WHERE conversation_id = $1', [
-      id,
-    ]);
+    const { rows } = await database.query<{ publish: string; problem: unknown }>(
+      'SELECT publish, problem FROM app.pull_request WHERE conversation_id = $1',
+      [id],
+    );
     if (rows[0]?.publish === 'failed') throw new Error(`not published: ${JSON.stringify(rows[0].problem)}`);
     if (rows[0]?.publish === 'done') break;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -112,7 +146,9 @@ async function publishOne(url: string, user: SignedInClient, orgId: string, repo
   await user.fetch(`${conversations}/${id}/pause`, { method: 'POST' });
   await until(
     'the sandbox is given back',
-    async () => (await database.query(`SELECT 1 FROM app.conversation WHERE id = $1 AND sandbox_status = 'PAUSED'`, [id])).rowCount === 1,
+    async () =>
+      (await database.query(`SELECT 1 FROM app.conversation WHERE id = $1 AND sandbox_status = 'PAUSED'`, [id]))
+        .rowCount === 1,
     60_000,
   );
   return took;

@@ -18,7 +18,11 @@ interface Ended {
 
 function runQuick(name: string): Promise<Ended> {
   const parameters = ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'run.ts'), '--one', name];
-  const child = spawn(process.execPath, parameters, { env: { ...process.env, BENCH_QUICK: '1' }, stdio: ['ignore', 'pipe', 'pipe'], timeout: LONGEST_MS });
+  const child = spawn(process.execPath, parameters, {
+    env: { ...process.env, BENCH_QUICK: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LONGEST_MS,
+  });
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => void out.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => void err.push(chunk));
@@ -26,7 +30,9 @@ function runQuick(name: string): Promise<Ended> {
     child.once('error', reject);
     child.once('close', (code) => {
       const lines = Buffer.concat(out).toString().split('\n');
-      const figures = lines.filter((line) => line.startsWith('{"bench"')).map((line) => JSON.parse(line) as Record<string, unknown>);
+      const figures = lines
+        .filter((line) => line.startsWith('{"bench"'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
       resolve({ code, figures, notes: Buffer.concat(err).toString() });
     });
   });
@@ -43,6 +49,8 @@ describe('the quick form of every bench', () => {
       if (figures.length === 0 && missing !== undefined) return skipTest(missing);
       expect(figures.length).toBeGreaterThan(0);
       // So that none is copied into docs/performance.md.
-      expect(figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true)).toEqual([]);
+      expect(
+        figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true),
+      ).toEqual([]);
     });
 });

@@ -23,7 +23,9 @@ function benches(): Map<string, string> {
 
 /** Runs one bench in this process. What it leaves open does not keep the process alive. */
 async function runOne(name: string): Promise<never> {
-  const { default: run } = (await import(pathToFileURL(path.join(FOLDER, `${name}.ts`)).href)) as { default: (report: Report) => Promise<void> };
+  const { default: run } = (await import(pathToFileURL(path.join(FOLDER, `${name}.ts`)).href)) as {
+    default: (report: Report) => Promise<void>;
+  };
   await run(createReport(name));
   process.exit(0);
 }
@@ -31,13 +33,22 @@ async function runOne(name: string): Promise<never> {
 function build(): void {
   say('building what has changed …');
   const nx = path.join(ROOT, 'node_modules/nx/dist/bin/nx.js');
-  const env = { ...process.env, NX_NO_CLOUD: 'true', NX_DAEMON: 'false', NX_CACHE_DIRECTORY: path.join(ROOT, '.nx/cache') };
-  const result = spawnSync(process.execPath, [nx, 'run-many', '-t', 'build', '--exclude=@slipway/web', '--outputStyle=static'], {
-    cwd: ROOT,
-    env,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
+  const env = {
+    ...process.env,
+    NX_NO_CLOUD: 'true',
+    NX_DAEMON: 'false',
+    NX_CACHE_DIRECTORY: path.join(ROOT, '.nx/cache'),
+  };
+  const result = spawnSync(
+    process.execPath,
+    [nx, 'run-many', '-t', 'build', '--exclude=@slipway/web', '--outputStyle=static'],
+    {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    },
+  );
   if (result.status === 0) return;
   say(`${result.stdout ?? ''}${result.stderr ?? ''}\nbuild failed, see above`);
   process.exit(1);
@@ -60,14 +71,19 @@ if (names.length === 0 || unknown.length > 0) {
 if (!argv.includes('--no-build')) build();
 const machine = describeMachine();
 writeSync(1, `${JSON.stringify({ machine })}\n`);
-if (machine.load > 1) say(`warning: the load is ${machine.load}; latencies will be too high. Measure on an idle machine.`);
+if (machine.load > 1)
+  say(`warning: the load is ${machine.load}; latencies will be too high. Measure on an idle machine.`);
 let failed = 0;
 for (const name of names) {
-  const child = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), '--one', name], {
-    cwd: ROOT,
-    env: { ...process.env, ...(argv.includes('--quick') ? { BENCH_QUICK: '1' } : {}) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const child = spawnSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), '--one', name],
+    {
+      cwd: ROOT,
+      env: { ...process.env, ...(argv.includes('--quick') ? { BENCH_QUICK: '1' } : {}) },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
   if (child.status === 0) continue;
   failed += 1;
   say(`${name}: failed with ${child.signal ?? `exit code ${child.status}`}`);

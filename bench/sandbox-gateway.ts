@@ -1,4 +1,5 @@
-// What sandbox-gateway adds to a request, what it leaves of the throughput of 100 MB on loopback and over links of 1 and 5 Gbit/s, and how long a revoked access still has an open socket.
+// What sandbox-gateway adds to a request, what it leaves of the throughput of 100 MB on loopback and over links of 1
+// and 5 Gbit/s, and how long a revoked access still has an open socket.
 import { randomUUID } from 'node:crypto';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -85,19 +86,40 @@ export default async function run(report: Report): Promise<void> {
     for (const mbits of LINK_SPEEDS) {
       const over = await downloadOverLinks(mbits, LINK_ROUNDS, env, headers);
       if (typeof over === 'string') {
-        report.note(`NOT MEASURED over links of ${mbits} Mbit/s, for which this machine would need network namespaces and tc: ${over}`);
+        report.note(
+          `NOT MEASURED over links of ${mbits} Mbit/s, for which this machine would need network namespaces and tc: ${over}`,
+        );
         continue;
       }
       const name = `link-${mbits}-Mbit`;
-      report.figure({ figure: `${name}-throughput-of-direct`, value: shareOf(over.direct, over.gateway), unit: '%', n: over.gateway.length });
-      report.figure({ figure: `${name}-direct`, value: megabytesPerSecond(over.direct), unit: 'MB/s', floor: mbits / 8, n: over.direct.length });
-      report.figure({ figure: `${name}-gateway`, value: megabytesPerSecond(over.gateway), unit: 'MB/s', floor: mbits / 8, n: over.gateway.length });
+      report.figure({
+        figure: `${name}-throughput-of-direct`,
+        value: shareOf(over.direct, over.gateway),
+        unit: '%',
+        n: over.gateway.length,
+      });
+      report.figure({
+        figure: `${name}-direct`,
+        value: megabytesPerSecond(over.direct),
+        unit: 'MB/s',
+        floor: mbits / 8,
+        n: over.direct.length,
+      });
+      report.figure({
+        figure: `${name}-gateway`,
+        value: megabytesPerSecond(over.gateway),
+        unit: 'MB/s',
+        floor: mbits / 8,
+        n: over.gateway.length,
+      });
       report.figure({ figure: `${name}-cpu-of-100-MB`, value: over.gatewayCpuMs, unit: 'ms', n: over.gateway.length });
     }
     const cut = await revocations(owner, gateway.url);
     report.figure({ figure: 'revoked-socket-p50', value: percentile(cut, 0.5), unit: 'ms', n: cut.length });
     report.figure({ figure: 'revoked-socket-max', value: Math.max(...cut), unit: 'ms', n: cut.length });
-    report.note('must: added p50 at most 0.5 ms, throughput at least 80 % of direct, a revoked access refused within 1,000 ms on open sockets too');
+    report.note(
+      'must: added p50 at most 0.5 ms, throughput at least 80 % of direct, a revoked access refused within 1,000 ms on open sockets too',
+    );
     await Promise.all(Object.values(pools).map((pool) => pool.close()));
   } finally {
     await gateway.stop();
@@ -119,7 +141,11 @@ function megabytesPerSecond(took: readonly number[]): number {
 }
 
 /** The ways in turn, so that what the machine does meanwhile falls on all of them. Milliseconds. */
-async function alternate(n: number, warmup: number, once: (way: Way) => Promise<number>): Promise<Record<Way, number[]>> {
+async function alternate(
+  n: number,
+  warmup: number,
+  once: (way: Way) => Promise<number>,
+): Promise<Record<Way, number[]>> {
   const samples: Record<Way, number[]> = { direct: [], relay: [], gateway: [] };
   for (let index = -Math.min(warmup, n); index < n; index += 1) {
     for (const way of WAYS) {
@@ -135,7 +161,9 @@ async function revocations(owner: SqlPool, url: string): Promise<number[]> {
   const cut: number[] = [];
   for (let index = 0; index < REVOKED; index += 1) {
     const { id, token, conversation } = await grant(owner);
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/${conversation}/8000/ws`, { headers: { authorization: `Bearer ${token}` } });
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/${conversation}/8000/ws`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     await new Promise((resolve, reject) => {
       socket.addEventListener('open', resolve, { once: true });
       socket.addEventListener('error', reject, { once: true });
@@ -151,11 +179,16 @@ async function revocations(owner: SqlPool, url: string): Promise<number[]> {
 
 async function grant(owner: SqlPool): Promise<{ id: string; token: string; conversation: string }> {
   const [id, conversation] = [`sbx_${randomUUID()}`, randomUUID()];
-  await owner.query("INSERT INTO app.org (id, slug, name, kind) VALUES ('org_bench', 'bench', 'bench', 'team') ON CONFLICT DO NOTHING");
-  await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_bench', 'usr_bench', 'member') ON CONFLICT DO NOTHING");
-  await owner.query("INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org_bench', 'u', 'u', 't', 'm')", [
-    conversation,
-  ]);
+  await owner.query(
+    "INSERT INTO app.org (id, slug, name, kind) VALUES ('org_bench', 'bench', 'bench', 'team') ON CONFLICT DO NOTHING",
+  );
+  await owner.query(
+    "INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_bench', 'usr_bench', 'member') ON CONFLICT DO NOTHING",
+  );
+  await owner.query(
+    "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org_bench', 'u', 'u', 't', 'm')",
+    [conversation],
+  );
   await owner.query(
     `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($1, 'org_bench', 'usr_bench', $2, 8000, now(), now() + interval '1 hour')`,
     [id, conversation],

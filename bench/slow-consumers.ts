@@ -1,4 +1,5 @@
-// 200 subscribers of one conversation, 200 events a second: the others' latency with 5 % of the sockets at 1 KB a second and without them, and the memory of a slow one.
+// 200 subscribers of one conversation, 200 events a second: the others' latency with 5 % of the sockets at 1 KB a
+// second and without them, and the memory of a slow one.
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@slipway/testing';
@@ -49,7 +50,12 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-async function round(servers: AppServers, slow: number, samples: number[], pid?: number): Promise<{ rss: number; unsent: number; closed: number }> {
+async function round(
+  servers: AppServers,
+  slow: number,
+  samples: number[],
+  pid?: number,
+): Promise<{ rss: number; unsent: number; closed: number }> {
   const producer = await servers.conversation();
   let sentAt = 0;
   let last = 0;
@@ -66,8 +72,8 @@ async function round(servers: AppServers, slow: number, samples: number[], pid?:
   );
   const restore = sockets.slice(0, slow).map((socket) => throttle(socket));
   const quick = SUBSCRIBERS - slow;
-  // What the kernel's buffers take for a reader that does not read is several MiB: they are filled first (in both kinds of round, for the memory), so that sockets are behind
-  // while it is measured.
+  // What the kernel's buffers take for a reader that does not read is several MiB: they are filled first (in both kinds
+  // of round, for the memory), so that sockets are behind while it is measured.
   for (let index = 0; index < 6; index += 1) {
     arrived = 0;
     await send(100, 10_000);
@@ -95,12 +101,21 @@ async function round(servers: AppServers, slow: number, samples: number[], pid?:
     const from = last;
     last += count;
     sentAt = performance.now();
-    await producer.send(Array.from({ length: count }, (_, index) => observation(`${from + index + 1} ${'x'.repeat(text)}`)));
+    await producer.send(
+      Array.from({ length: count }, (_, index) => observation(`${from + index + 1} ${'x'.repeat(text)}`)),
+    );
   }
 }
 
-/** socket.io's frames by hand: what is measured is the server, and two hundred whole clients in one process would be slower than it. */
-async function subscribe(servers: AppServers, producer: Producer, received: (text: string) => void): Promise<WebSocket> {
+/**
+ * socket.io's frames by hand: what is measured is the server, and two hundred whole clients in one process would be
+ * slower than it.
+ */
+async function subscribe(
+  servers: AppServers,
+  producer: Producer,
+  received: (text: string) => void,
+): Promise<WebSocket> {
   const url = (servers.replicas[0]?.url ?? '').replace('http', 'ws');
   const socket = new WebSocket(`${url}/socket.io/?EIO=4&transport=websocket`, { headers: { cookie: servers.cookie } });
   socket.on('error', () => {});
@@ -110,7 +125,10 @@ async function subscribe(servers: AppServers, producer: Producer, received: (tex
       const text = String(data);
       if (text.startsWith('0')) socket.send('40');
       else if (text === '2') socket.send('3');
-      else if (text.startsWith('40')) socket.send(`420["subscribe",${JSON.stringify({ orgId: servers.orgId, conversationId: producer.id, afterSeq: 0 })}]`);
+      else if (text.startsWith('40'))
+        socket.send(
+          `420["subscribe",${JSON.stringify({ orgId: servers.orgId, conversationId: producer.id, afterSeq: 0 })}]`,
+        );
       else if (text.startsWith('430')) {
         if (!text.includes('"ok":true')) reject(new Error(text));
         resolve();
@@ -140,6 +158,8 @@ function throttle(socket: WebSocket): () => void {
 }
 
 async function metric(servers: AppServers, name: string): Promise<number> {
-  const text = await (await fetch(`${servers.replicas[0]?.metricsUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  const text = await (
+    await fetch(`${servers.replicas[0]?.metricsUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })
+  ).text();
   return Number(new RegExp(`^${name}(?:{.*})? (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }

@@ -1,4 +1,5 @@
-// A conversation's page on a line of 50 kB/s, in Chromium with an empty cache: until the first text of the conversation, until one can write and it is live, until nothing more comes.
+// A conversation's page on a line of 50 kB/s, in Chromium with an empty cache: until the first text of the
+// conversation, until one can write and it is live, until nothing more comes.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { freePort, SlowLine } from '@slipway/testing';
@@ -35,7 +36,12 @@ export default async function run(report: Report): Promise<void> {
   const executablePath = findChromium();
   if (executablePath === null) return report.note(NEEDS_CHROMIUM);
   const port = await freePort();
-  const web = startProcess(process.execPath, [SERVER], { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' }, ROOT);
+  const web = startProcess(
+    process.execPath,
+    [SERVER],
+    { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' },
+    ROOT,
+  );
   const line = await SlowLine.open(null, SPEED);
   let servers: Awaited<ReturnType<typeof startAppServers>> | undefined;
   let browser: Browser | undefined;
@@ -47,14 +53,43 @@ export default async function run(report: Report): Promise<void> {
     const log = sampleLog(conversation.id, EVENTS, Date.now() - 3_600_000);
     new LogWriter(conversation.id, Date.now(), log).message('assistant', LAST_WORDS);
     await conversation.send(log.map(({ event }) => event));
-    browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'] }); // biome-ignore format: one line
+    browser = await chromium.launch({
+      executablePath,
+      args: [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
     const address = `${line.url}/bench/conversations/${conversation.id}`;
     const [name, value] = servers.cookie.split('=', 2) as [string, string];
     const opened: Opened[] = [];
     for (let index = 0; index < RUNS; index += 1) opened.push(await open(browser, line, address, { name, value }));
     for (const figure of ['text', 'usable', 'complete'] as const)
-      report.figure({ figure, value: percentile(opened.map((each) => each[figure]), 0.5) / 1_000, unit: 's', n: RUNS }); // biome-ignore format: one figure a line
-    report.figure({ figure: 'bytes', value: percentile(opened.map(({ bytes }) => bytes), 0.5), unit: 'B', n: RUNS }); // biome-ignore format: one figure a line
+      report.figure({
+        figure,
+        value:
+          percentile(
+            opened.map((each) => each[figure]),
+            0.5,
+          ) / 1_000,
+        unit: 's',
+        n: RUNS,
+      });
+    report.figure({
+      figure: 'bytes',
+      value: percentile(
+        opened.map(({ bytes }) => bytes),
+        0.5,
+      ),
+      unit: 'B',
+      n: RUNS,
+    });
   } finally {
     await browser?.close();
     await servers?.stop();
@@ -64,7 +99,12 @@ export default async function run(report: Report): Promise<void> {
 }
 
 /** Milliseconds from the click on the link. */
-async function open(browser: Browser, line: SlowLine, address: string, cookie: { name: string; value: string }): Promise<Opened> {
+async function open(
+  browser: Browser,
+  line: SlowLine,
+  address: string,
+  cookie: { name: string; value: string },
+): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'block' });
   await context.addCookies([{ ...cookie, url: line.url }]);
   const page = await context.newPage();
@@ -78,7 +118,12 @@ async function open(browser: Browser, line: SlowLine, address: string, cookie: {
   await page.goto(address, { waitUntil: 'commit' });
   const [text, usable, idle] = await Promise.all([
     until(page.getByText(LAST_WORDS).first().waitFor()),
-    until(Promise.all([page.getByLabel('Message', { exact: true }).waitFor(), page.getByText('live', { exact: true }).waitFor()])),
+    until(
+      Promise.all([
+        page.getByLabel('Message', { exact: true }).waitFor(),
+        page.getByText('live', { exact: true }).waitFor(),
+      ]),
+    ),
     until(page.waitForLoadState('networkidle', { timeout: PATIENCE_MS })),
   ]);
   const bytes = line.carried - before;

@@ -1,4 +1,5 @@
-// What permessage-deflate would cost a server for each reader of 10,000 events, and save its line: as one stream with a flush after each frame, as `ws` does it.
+// What permessage-deflate would cost a server for each reader of 10,000 events, and save its line: as one stream with a
+// flush after each frame, as `ws` does it.
 import { constants, createDeflateRaw } from 'node:zlib';
 import { percentile } from './measure/percentile.ts';
 import { quick } from './measure/quick.ts';
@@ -28,8 +29,13 @@ async function deflated(frames: readonly Buffer[], level: number): Promise<{ cpu
 }
 
 export default async function run(report: Report): Promise<void> {
-  const lines = sampleLog('01930000-0000-7000-8000-000000000000', EVENTS, Date.UTC(2026, 0, 1)).map((logged) => JSON.stringify(logged));
-  const pages = Array.from({ length: Math.ceil(lines.length / PAGE) }, (_, page) => `[${lines.slice(page * PAGE, (page + 1) * PAGE).join(',')}]`);
+  const lines = sampleLog('01930000-0000-7000-8000-000000000000', EVENTS, Date.UTC(2026, 0, 1)).map((logged) =>
+    JSON.stringify(logged),
+  );
+  const pages = Array.from(
+    { length: Math.ceil(lines.length / PAGE) },
+    (_, page) => `[${lines.slice(page * PAGE, (page + 1) * PAGE).join(',')}]`,
+  );
   const plain = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
   report.figure({ figure: 'plain', value: plain / 2 ** 20, unit: 'MiB', n: EVENTS });
   for (const [shape, texts] of [
@@ -46,7 +52,12 @@ export default async function run(report: Report): Promise<void> {
         0.5,
       );
       report.figure({ figure: `${shape}-level-${level}-cpu`, value: cpu, unit: 'ms', n: RUNS });
-      report.figure({ figure: `${shape}-level-${level}-bytes`, value: (measured[0]?.bytes ?? 0) / 2 ** 20, unit: 'MiB', n: EVENTS });
+      report.figure({
+        figure: `${shape}-level-${level}-bytes`,
+        value: (measured[0]?.bytes ?? 0) / 2 ** 20,
+        unit: 'MiB',
+        n: EVENTS,
+      });
     }
   }
 }

@@ -1,6 +1,8 @@
-// What dd-trace costs app-server's list and ingest, and a warm claim of runtime-api: bundle without its plugin (A), with it and tracing off (B), on at 0.1 (C) and at 1.0 (D), agent absent (E), agent 5 s late (F).
-// A process of each mode, in turn and then in reverse, on one database; figures are medians, over the rounds, of a mode and of its difference from its base in the same round.
-// The cost of conversations' traces (the specification's mode G) is `trace-export`.
+// What dd-trace costs app-server's list and ingest, and a warm claim of runtime-api: bundle without its plugin (A),
+// with it and tracing off (B), on at 0.1 (C) and at 1.0 (D), agent absent (E), agent 5 s late (F). A process of each
+// mode, in turn and then in reverse, on one database; figures are medians, over the rounds, of a mode and of its
+// difference from its base in the same round. The cost of conversations' traces (the specification's mode G) is
+// `trace-export`.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -67,7 +69,8 @@ export default async function run(report: Report): Promise<void> {
     const rounds: Map<Mode['name'], Sample>[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const samples = new Map<Mode['name'], Sample>();
-      for (const mode of round % 2 === 0 ? modes : [...modes].reverse()) samples.set(mode.name, await measure(servers, mode));
+      for (const mode of round % 2 === 0 ? modes : [...modes].reverse())
+        samples.set(mode.name, await measure(servers, mode));
       rounds.push(samples);
       report.note(`round ${round + 1} of ${ROUNDS}: load ${os.loadavg()[0]?.toFixed(1)}`);
     }
@@ -112,7 +115,10 @@ async function plan(folder: string, [sink, late]: readonly ServiceProcess[]): Pr
 }
 
 async function measure(servers: AppServers, mode: Mode): Promise<Sample> {
-  const server = await servers.another({ ...mode.env, RATE_READS_PER_MINUTE: '100000000', RATE_ORG_MULTIPLE: '10000' }, mode.app);
+  const server = await servers.another(
+    { ...mode.env, RATE_READS_PER_MINUTE: '100000000', RATE_ORG_MULTIPLE: '10000' },
+    mode.app,
+  );
   const pool = new Pool(server.url, { connections: CONNECTIONS });
   try {
     const started = await cpuMs(server.pid);
@@ -121,7 +127,8 @@ async function measure(servers: AppServers, mode: Mode): Promise<Sample> {
     const times = await ask(servers, pool, REQUESTS);
     const afterList = await cpuMs(server.pid);
     const producer = await servers.conversation(server);
-    for (let batch = 0; batch < BATCHES; batch += 1) await producer.send(Array.from({ length: EVENTS }, () => observation('x')));
+    for (let batch = 0; batch < BATCHES; batch += 1)
+      await producer.send(Array.from({ length: EVENTS }, () => observation('x')));
     const afterEvents = await cpuMs(server.pid);
     const rss = await rssMiB(server.pid);
     await server.stop();
@@ -179,10 +186,25 @@ async function ask(servers: AppServers, pool: Pool, total: number): Promise<numb
 
 function tell(report: Report, { name, base }: Mode, rounds: readonly Map<Mode['name'], Sample>[]): void {
   const median = (values: readonly number[]): number => percentile(values, 0.5);
-  const of = (mode: Mode['name'], key: keyof Sample): number[] => rounds.map((samples) => samples.get(mode)?.[key] ?? 0);
-  for (const key of ['start_cpu', 'list_cpu', 'list_p50', 'list_p99', 'event_cpu', 'claim_cpu', 'claim_p50', 'rss'] as const) {
+  const of = (mode: Mode['name'], key: keyof Sample): number[] =>
+    rounds.map((samples) => samples.get(mode)?.[key] ?? 0);
+  for (const key of [
+    'start_cpu',
+    'list_cpu',
+    'list_p50',
+    'list_p99',
+    'event_cpu',
+    'claim_cpu',
+    'claim_p50',
+    'rss',
+  ] as const) {
     const [own, from] = [of(name, key), base === null ? null : of(base, key)];
-    const line: Figure = { figure: `${name}_${key}`, value: median(own), unit: key === 'rss' ? 'MiB' : 'ms', n: rounds.length };
+    const line: Figure = {
+      figure: `${name}_${key}`,
+      value: median(own),
+      unit: key === 'rss' ? 'MiB' : 'ms',
+      n: rounds.length,
+    };
     if (from === null) report.figure(line);
     else {
       const ratio = median(own.map((value, index) => value / Math.max(from[index] ?? 0, 1e-6)));

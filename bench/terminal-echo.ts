@@ -22,7 +22,9 @@ import type { Report } from './measure/report.ts';
 import { startService } from './measure/service-process.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
-const { spawn } = createRequire(new URL('../apps/action-server/package.json', import.meta.url))('@lydell/node-pty') as typeof import('@lydell/node-pty');
+const { spawn } = createRequire(new URL('../apps/action-server/package.json', import.meta.url))(
+  '@lydell/node-pty',
+) as typeof import('@lydell/node-pty');
 const SECRET = 'bench-sandbox-access-secret-0123456789';
 const N = Number(process.env['BENCH_KEYS'] ?? quick(2_000, 60));
 /** Keys of one line, which is then cleared. */
@@ -42,10 +44,19 @@ export default async function run(report: Report): Promise<void> {
   const [WORKSPACE_DIR, STATE_DIR] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(WORKSPACE_DIR);
   const own = { PATH: process.env['PATH'] ?? '', HOME: folder };
-  const tools = startProcess(process.execPath, [BUNDLE], { ...own, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN, LOG_LEVEL: 'warn' });
+  const tools = startProcess(process.execPath, [BUNDLE], {
+    ...own,
+    WORKSPACE_DIR,
+    STATE_DIR,
+    ACTION_SERVER_TOKEN,
+    LOG_LEVEL: 'warn',
+  });
   const listening = path.join(STATE_DIR, 'action-server.json');
   await until('action-server listens', () => existsSync(listening));
-  const agent = await startAgentServer(10, `http://127.0.0.1:${(JSON.parse(readFileSync(listening, 'utf8')) as { port: number }).port}`);
+  const agent = await startAgentServer(
+    10,
+    `http://127.0.0.1:${(JSON.parse(readFileSync(listening, 'utf8')) as { port: number }).port}`,
+  );
   await agent.activate();
   const way = await throughGateway(agent);
   try {
@@ -70,7 +81,13 @@ export default async function run(report: Report): Promise<void> {
         [0.5, 'p50'],
         [0.99, 'p99'],
       ] as const)
-        report.figure({ figure: `${name}-${label}`, value: percentile(samples[name] ?? [], p), unit: 'ms', floor: percentile(pty, p), n: N });
+        report.figure({
+          figure: `${name}-${label}`,
+          value: percentile(samples[name] ?? [], p),
+          unit: 'ms',
+          floor: percentile(pty, p),
+          n: N,
+        });
     for (const shell of Object.values(shells)) shell.close();
   } finally {
     await way.stop();
@@ -111,12 +128,18 @@ async function liveShell(url: string, key: string): Promise<Shell> {
   };
 }
 
-async function channel(url: string, key: string, address: string): Promise<{ socket: WebSocket; message: (type: string) => Promise<Record<string, unknown>> }> {
+async function channel(
+  url: string,
+  key: string,
+  address: string,
+): Promise<{ socket: WebSocket; message: (type: string) => Promise<Record<string, unknown>> }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/sockets/live/${address}`);
   socket.binaryType = 'arraybuffer';
   const message = (type: string): Promise<Record<string, unknown>> =>
     new Promise((resolve, reject) => {
-      socket.addEventListener('close', ({ code, reason }) => reject(new Error(`${address} was closed: ${code} ${reason}`)));
+      socket.addEventListener('close', ({ code, reason }) =>
+        reject(new Error(`${address} was closed: ${code} ${reason}`)),
+      );
       socket.addEventListener('message', ({ data }) => {
         const read = typeof data === 'string' ? (JSON.parse(data) as Record<string, unknown>) : {};
         if (read['type'] === type) resolve(read);
@@ -140,13 +163,26 @@ class Echoes {
 }
 
 /** A real sandbox-gateway with a real database, that knows this one sandbox. */
-async function throughGateway(agent: { url: string; sessionKey: string }): Promise<{ url: string; token: string; stop: () => Promise<void> }> {
+async function throughGateway(agent: {
+  url: string;
+  sessionKey: string;
+}): Promise<{ url: string; token: string; stop: () => Promise<void> }> {
   const database = await createTestDatabase();
   const owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'bench', onError: () => {} });
-  const sandbox = { url: agent.url, session_api_key: agent.sessionKey, status: 'running', pod_status: 'ready', working_dir: '/workspace', work_hosts: {} };
+  const sandbox = {
+    url: agent.url,
+    session_api_key: agent.sessionKey,
+    status: 'running',
+    pod_status: 'ready',
+    working_dir: '/workspace',
+    work_hosts: {},
+  };
   const runtime = { ...sandbox, runtime_id: 'bench', session_id: 'bench', restart_count: 0, restart_reasons: [] };
   // Asked once: where the sandbox is stays known.
-  const runtimeApi = createServer((_request, response) => void response.end(JSON.stringify(runtime))).listen(0, '127.0.0.1');
+  const runtimeApi = createServer((_request, response) => void response.end(JSON.stringify(runtime))).listen(
+    0,
+    '127.0.0.1',
+  );
   await until('it listens', () => runtimeApi.address() !== null);
   const gateway = await startService('sandbox-gateway', {
     PUBLIC_URL: 'https://slipway.bench',
@@ -160,9 +196,10 @@ async function throughGateway(agent: { url: string; sessionKey: string }): Promi
   const [id, conversation] = [`sbx_${randomUUID()}`, randomUUID()];
   await owner.query("INSERT INTO app.org (id, slug, name, kind) VALUES ('org_bench', 'bench', 'bench', 'team')");
   await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_bench', 'usr_bench', 'member')");
-  await owner.query("INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org_bench', 'u', 'u', 't', 'm')", [
-    conversation,
-  ]);
+  await owner.query(
+    "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org_bench', 'u', 'u', 't', 'm')",
+    [conversation],
+  );
   await owner.query(
     "INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($1, 'org_bench', 'usr_bench', $2, 8000, now(), now() + interval '1 hour')",
     [id, conversation],

@@ -1,4 +1,5 @@
-// The export of traces by OTLP: CPU of worker an event and how long after a turn's last event its spans are at the receiver, at 1,000 events a second. The whole stack, a bare receiver.
+// The export of traces by OTLP: CPU of worker an event and how long after a turn's last event its spans are at the
+// receiver, at 1,000 events a second. The whole stack, a bare receiver.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,7 +16,10 @@ import { cpuMs } from './measure/process-usage.ts';
 import { QUICK, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-/** Turns that end each second, and tool calls of one: three events each, with the word on its model call, and four around them. */
+/**
+ * Turns that end each second, and tool calls of one: three events each, with the word on its model call, and four
+ * around them.
+ */
 const TURNS_A_SECOND = quick(10, 2);
 const CALLS = 32;
 const EVENTS = 3 * CALLS + 4;
@@ -57,10 +61,24 @@ export default async function run(report: Report): Promise<void> {
       return { ...usage, lags };
     });
     const events = TURNS_A_SECOND * SECONDS * EVENTS;
-    report.note(`${events} events of ${TURNS_A_SECOND * SECONDS} turns; ${ended.size} turns did not arrive within ${LONGEST_MS / 1_000} s`);
-    report.figure({ figure: 'cpu_an_event', value: ((on.cpu - off.cpu) * 1_000) / events, unit: 'us', floor: 200, n: events });
+    report.note(
+      `${events} events of ${TURNS_A_SECOND * SECONDS} turns; ${ended.size} turns did not arrive within ${LONGEST_MS / 1_000} s`,
+    );
+    report.figure({
+      figure: 'cpu_an_event',
+      value: ((on.cpu - off.cpu) * 1_000) / events,
+      unit: 'us',
+      floor: 200,
+      n: events,
+    });
     report.figure({ figure: 'lag_p50', value: percentile([...on.lags], 0.5), unit: 'ms', n: on.lags.length });
-    report.figure({ figure: 'lag_p99', value: percentile([...on.lags], 0.99), unit: 'ms', floor: 5_000, n: on.lags.length });
+    report.figure({
+      figure: 'lag_p99',
+      value: percentile([...on.lags], 0.99),
+      unit: 'ms',
+      floor: 5_000,
+      n: on.lags.length,
+    });
     report.figure({ figure: 'missing', value: ended.size, unit: 'count', n: TURNS_A_SECOND * SECONDS });
   } finally {
     receiver.closeAllConnections();
@@ -112,16 +130,35 @@ async function writeTurn(database: pg.Client, orgId: string, trace: string): Pro
   const conversation = randomUUID();
   const begin = Date.now() - EVENTS * 10;
   const at = (index: number): string => new Date(begin + index * 10).toISOString();
-  const state = (key: string, value: unknown): object => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
+  const state = (key: string, value: unknown): object => ({
+    kind: 'ConversationStateUpdateEvent',
+    source: 'environment',
+    key,
+    value,
+  });
   const call = (): object[] => {
     const id = randomUUID();
     const latest = {
       ...{ usage_id: 'agent', latency: 0.005, cost: 0.001 },
-      token_usage: { model: 'm', prompt_tokens: 900, completion_tokens: 40, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+      token_usage: {
+        model: 'm',
+        prompt_tokens: 900,
+        completion_tokens: 40,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        reasoning_tokens: 0,
+      },
     };
     return [
       state('stats', { latest }),
-      { id, kind: 'ActionEvent', source: 'agent', tool_name: 'terminal', tool_call_id: id, action: { kind: 'TerminalAction', command: 'x'.repeat(200) } },
+      {
+        id,
+        kind: 'ActionEvent',
+        source: 'agent',
+        tool_name: 'terminal',
+        tool_call_id: id,
+        action: { kind: 'TerminalAction', command: 'x'.repeat(200) },
+      },
       {
         kind: 'ObservationEvent',
         source: 'environment',
@@ -131,10 +168,18 @@ async function writeTurn(database: pg.Client, orgId: string, trace: string): Pro
     ];
   };
   const events = [
-    { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: 'Mend it' }] } },
+    {
+      kind: 'MessageEvent',
+      source: 'user',
+      llm_message: { role: 'user', content: [{ type: 'text', text: 'Mend it' }] },
+    },
     state('execution_status', 'running'),
     ...Array.from({ length: CALLS }, call).flat(),
-    { kind: 'MessageEvent', source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text: 'Done' }] } },
+    {
+      kind: 'MessageEvent',
+      source: 'agent',
+      llm_message: { role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
+    },
     state('execution_status', 'finished'),
   ].map((event, index): Record<string, unknown> => ({ id: randomUUID(), timestamp: at(index), ...event }));
   await database.query('BEGIN');
@@ -146,7 +191,13 @@ async function writeTurn(database: pg.Client, orgId: string, trace: string): Pro
   await database.query(
     `INSERT INTO app.event (conversation_id, seq, org_id, epoch, producer_seq, event_id, kind, event)
      SELECT $1, n, $2, 1, n, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-    [conversation, orgId, events.map((event) => JSON.stringify(event)), events.map((event) => event['id']), events.map((event) => event['kind'])],
+    [
+      conversation,
+      orgId,
+      events.map((event) => JSON.stringify(event)),
+      events.map((event) => event['id']),
+      events.map((event) => event['kind']),
+    ],
   );
   await database.query(
     `INSERT INTO gateway.ledger (id, org_id, conversation_id, key_id, user_id, request_id, trace_id, model, prompt_tokens, completion_tokens, cached_tokens, usage_source, cost_usd,

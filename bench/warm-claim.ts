@@ -1,4 +1,5 @@
-// POST /start → activated sandbox, HTTP to HTTP, on a real Postgres with synchronous commit; floor: one such commit + two loopback calls. Sandboxes are a responder that costs nothing.
+// POST /start → activated sandbox, HTTP to HTTP, on a real Postgres with synchronous commit; floor: one such commit +
+// two loopback calls. Sandboxes are a responder that costs nothing.
 import { until } from '@slipway/testing';
 import type pg from 'pg';
 import { startClaimsOnFarm } from './measure/claims-on-farm.ts';
@@ -65,13 +66,28 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'p99', value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
     report.figure({ figure: 'p50-open', value: percentile(open, 0.5), unit: 'ms', floor: paced, n: open.length });
     report.figure({ figure: 'p99-open', value: percentile(open, 0.99), unit: 'ms', floor: paced, n: open.length });
-    report.figure({ figure: 'p50-open-over-busy-floor', value: percentile(open, 0.5) / floor, unit: 'x', n: open.length });
-    report.figure({ figure: 'p99-open-over-p50-open', value: percentile(open, 0.99) / percentile(open, 0.5), unit: 'x', n: open.length });
+    report.figure({
+      figure: 'p50-open-over-busy-floor',
+      value: percentile(open, 0.5) / floor,
+      unit: 'x',
+      n: open.length,
+    });
+    report.figure({
+      figure: 'p99-open-over-p50-open',
+      value: percentile(open, 0.99) / percentile(open, 0.5),
+      unit: 'x',
+      n: open.length,
+    });
     report.figure({ figure: 'cpu-per-claim-open', value: cpuOpen / open.length, unit: 'ms', n: open.length });
     report.figure({ figure: 'p50-refilling', value: percentile(busy, 0.5), unit: 'ms', floor, n: busy.length });
     report.figure({ figure: 'p99-refilling', value: percentile(busy, 0.99), unit: 'ms', floor, n: busy.length });
     report.figure({ figure: 'cpu-per-claim', value: cpuCalm / calm.length, unit: 'ms', n: calm.length });
-    report.figure({ figure: 'cpu-per-claim-and-refill', value: cpuAll / (calm.length + busy.length), unit: 'ms', n: calm.length + busy.length });
+    report.figure({
+      figure: 'cpu-per-claim-and-refill',
+      value: cpuAll / (calm.length + busy.length),
+      unit: 'ms',
+      n: calm.length + busy.length,
+    });
     report.figure({ figure: 'wal-per-claim-and-refill', value: wal / count, unit: 'B', n: count });
     await api.stop();
     const writes = await rowsWritten(owner, STOCK + count);

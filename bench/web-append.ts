@@ -1,4 +1,5 @@
-// One event (and 100 deltas of streamed text) appended to an open conversation of 10,000 events, in Chromium: the longest task of the main thread.
+// One event (and 100 deltas of streamed text) appended to an open conversation of 10,000 events, in Chromium: the
+// longest task of the main thread.
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -26,14 +27,22 @@ export default async function run(report: Report): Promise<void> {
   const executablePath = findChromium();
   if (executablePath === null) return report.note(NEEDS_CHROMIUM);
   const port = await freePort();
-  const web = startProcess(process.execPath, [SERVER], { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' }, ROOT);
+  const web = startProcess(
+    process.execPath,
+    [SERVER],
+    { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' },
+    ROOT,
+  );
   const webUrl = `http://127.0.0.1:${port}`;
   let fakeApp: FakeApp | undefined;
   let browser: Browser | undefined;
   try {
     await waitForHttp(`${webUrl}/login`, web);
     const began = Date.now() - 3_600_000;
-    fakeApp = await startFakeApp({ webUrl, conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)] });
+    fakeApp = await startFakeApp({
+      webUrl,
+      conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)],
+    });
     browser = await chromium.launch({
       executablePath,
       args: [
@@ -117,7 +126,9 @@ async function measure(browser: Browser, fakeApp: FakeApp, id: string): Promise<
   });
 
   const typing = await longestTask(browser, page, async () => {
-    await page.getByLabel('Message', { exact: true }).pressSequentially('a message typed while it works, 40 keys', { delay: 20 });
+    await page
+      .getByLabel('Message', { exact: true })
+      .pressSequentially('a message typed while it works, 40 keys', { delay: 20 });
   });
   const mounted = await rows.count();
   await page.close();
@@ -149,23 +160,34 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** Runs `work` and gives the longest task of a renderer's main thread meanwhile, from the browser's own trace. Milliseconds. */
+/**
+ * Runs `work` and gives the longest task of a renderer's main thread meanwhile, from the browser's own trace.
+ * Milliseconds.
+ */
 async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<Longest> {
   await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', '__metadata'] });
   await work();
   await wait(300);
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
   const main = new Set(
-    traceEvents.filter((event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain').map((event) => `${event.pid}:${event.tid}`),
+    traceEvents
+      .filter((event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain')
+      .map((event) => `${event.pid}:${event.tid}`),
   );
-  const tasks = traceEvents.filter((event) => /RunTask$/.test(event.name) && event.ph === 'X' && main.has(`${event.pid}:${event.tid}`));
+  const tasks = traceEvents.filter(
+    (event) => /RunTask$/.test(event.name) && event.ph === 'X' && main.has(`${event.pid}:${event.tid}`),
+  );
   if (tasks.length === 0) throw new Error('the trace has no task');
-  return { wall: Math.max(...tasks.map((task) => (task.dur ?? 0) / 1_000)), cpu: Math.max(...tasks.map((task) => (task.tdur ?? 0) / 1_000)) };
+  return {
+    wall: Math.max(...tasks.map((task) => (task.dur ?? 0) / 1_000)),
+    cpu: Math.max(...tasks.map((task) => (task.tdur ?? 0) / 1_000)),
+  };
 }
 
 function renumbered(logged: LoggedEvent, seq: number): LoggedEvent {
   const text = JSON.stringify({ ...logged, seq });
-  // Ids are made of a counter: moved up, they stay apart from those of the log and observations still name their actions.
+  // Ids are made of a counter: moved up, they stay apart from those of the log and observations still name their
+  // actions.
   return JSON.parse(text.replaceAll('00000000-0000-4000-8000-', '00000000-0000-4000-9000-')) as LoggedEvent;
 }
 

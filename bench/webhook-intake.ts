@@ -1,4 +1,5 @@
-// Deliveries of a provider, 100 a second: how long until each is acknowledged, with the queue and with the queue away; CPU of a bad signature.
+// Deliveries of a provider, 100 a second: how long until each is acknowledged, with the queue and with the queue away;
+// CPU of a bad signature.
 import { createHmac, randomUUID } from 'node:crypto';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import pg from 'pg';
@@ -35,16 +36,26 @@ async function connect(client: Pool, { cookie, orgId }: AppServers): Promise<Hoo
     body: JSON.stringify({ provider: 'gitea', host: 'git.example', name: 'bench' }),
   });
   const { connection, webhookSecret } = (await response.body.json()) as ConnectionWithSecret;
-  if (response.statusCode !== 201 || webhookSecret === null || connection.address === null) throw new Error(`connecting was answered ${response.statusCode}`);
+  if (response.statusCode !== 201 || webhookSecret === null || connection.address === null)
+    throw new Error(`connecting was answered ${response.statusCode}`);
   return { path: new URL(connection.address).pathname, secret: webhookSecret };
 }
 
 function delivery(secret: string): { headers: Record<string, string>; body: string } {
-  const body = JSON.stringify({ action: 'created', issue: { number: 1, title: 'Login is flaky', body: TEXT }, sender: { id: 1, login: 'mia' } });
+  const body = JSON.stringify({
+    action: 'created',
+    issue: { number: 1, title: 'Login is flaky', body: TEXT },
+    sender: { id: 1, login: 'mia' },
+  });
   const signature = createHmac('sha256', secret).update(body).digest('hex');
   return {
     body,
-    headers: { 'content-type': 'application/json', 'x-gitea-event': 'issue_comment', 'x-gitea-delivery': randomUUID(), 'x-gitea-signature': signature },
+    headers: {
+      'content-type': 'application/json',
+      'x-gitea-event': 'issue_comment',
+      'x-gitea-delivery': randomUUID(),
+      'x-gitea-signature': signature,
+    },
   };
 }
 
@@ -60,16 +71,36 @@ async function measured(report: Report, name: string, more: Readonly<Record<stri
     const send = async (secret: string, expected: number, path = hook.path): Promise<void> => {
       const response = await client.request({ method: 'POST', path, ...delivery(secret) });
       await response.body.dump();
-      if (response.statusCode !== expected) throw new Error(`a delivery was answered ${response.statusCode}, not ${expected}`);
+      if (response.statusCode !== expected)
+        throw new Error(`a delivery was answered ${response.statusCode}, not ${expected}`);
     };
     await openLoop(RATE, WARM_UP, () => send(hook.secret, 200));
     const before = await cpuMs(server.pid);
     const samples = await openLoop(RATE, DELIVERIES, () => send(hook.secret, 200));
-    report.figure({ figure: `${name}_cpu`, value: ((await cpuMs(server.pid)) - before) / DELIVERIES, unit: 'ms', n: DELIVERIES });
+    report.figure({
+      figure: `${name}_cpu`,
+      value: ((await cpuMs(server.pid)) - before) / DELIVERIES,
+      unit: 'ms',
+      n: DELIVERIES,
+    });
     const floor = await commitFloor(servers.ownerUrl);
-    for (const p of [0.5, 0.99]) report.figure({ figure: `${name}_p${p * 100}`, value: percentile(samples, p), unit: 'ms', floor, n: samples.length });
-    const { rows } = await owner.query<{ count: number }>('SELECT count(*)::int AS count FROM app.integration_delivery');
-    report.figure({ figure: `${name}_lost`, value: WARM_UP + DELIVERIES - (rows[0]?.count ?? 0), unit: 'count', n: WARM_UP + DELIVERIES });
+    for (const p of [0.5, 0.99])
+      report.figure({
+        figure: `${name}_p${p * 100}`,
+        value: percentile(samples, p),
+        unit: 'ms',
+        floor,
+        n: samples.length,
+      });
+    const { rows } = await owner.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM app.integration_delivery',
+    );
+    report.figure({
+      figure: `${name}_lost`,
+      value: WARM_UP + DELIVERIES - (rows[0]?.count ?? 0),
+      unit: 'count',
+      n: WARM_UP + DELIVERIES,
+    });
     if (name !== 'acknowledge') return;
     const cpuOf = async (once: () => Promise<void>): Promise<number> => {
       await openLoop(400, quick(200, 5), once);

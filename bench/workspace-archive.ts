@@ -1,4 +1,5 @@
-// A workspace of 1 GiB out of a sandbox and into a blank one, through both of its processes, and the memory that costs them. No network, no store.
+// A workspace of 1 GiB out of a sandbox and into a blank one, through both of its processes, and the memory that costs
+// them. No network, no store.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
@@ -19,7 +20,10 @@ const TOKEN = 'bench-token-of-at-least-32-characters';
 const FILES = quick(2_048, 20);
 const FILE_BYTES = quick(512 * 1024, 4096);
 const N = quick(5, 1);
-/** E2B-family: a pause of about 4 s a GiB, a resume of about 1 s; of memory and disk together (facts/warm-pool.md). Milliseconds. */
+/**
+ * E2B-family: a pause of about 4 s a GiB, a resume of about 1 s; of memory and disk together (facts/warm-pool.md).
+ * Milliseconds.
+ */
 const PEER = { archive: 4_000, restore: 1_000 };
 
 type Running = ReturnType<typeof startProcess>;
@@ -34,7 +38,10 @@ export default async function run(report: Report): Promise<void> {
     await fill(workspace);
     const archive = path.join(folder, 'archive');
     const token = (op: string): string =>
-      signed({ aud: 'slipway-archive', slot_id: 'slot', pod_uid: 'pod', op, part: 'workspace', exp: Date.now() / 1000 + 50 }, keys.privateKey);
+      signed(
+        { aud: 'slipway-archive', slot_id: 'slot', pod_uid: 'pod', op, part: 'workspace', exp: Date.now() / 1000 + 50 },
+        keys.privateKey,
+      );
     const [archives, restores, readings, unpackings]: [number[], number[], number[], number[]] = [[], [], [], []];
     const memories = await Promise.all([from, to].flatMap(({ processes }) => processes.map(({ pid }) => rssMiB(pid))));
     for (let index = 0; index <= N; index += 1) {
@@ -61,8 +68,22 @@ export default async function run(report: Report): Promise<void> {
     report.note(
       `${FILES} files of ${FILE_BYTES / 1024} KiB, of which an eighth is noise; the archive has ${Math.round((await stat(archive)).size / 2 ** 20)} MiB`,
     );
-    report.figure({ figure: 'archive', value: percentile(archives, 0.5), unit: 'ms', floor: percentile(readings, 0.5), peer: PEER.archive, n: N });
-    report.figure({ figure: 'restore', value: percentile(restores, 0.5), unit: 'ms', floor: percentile(unpackings, 0.5), peer: PEER.restore, n: N });
+    report.figure({
+      figure: 'archive',
+      value: percentile(archives, 0.5),
+      unit: 'ms',
+      floor: percentile(readings, 0.5),
+      peer: PEER.archive,
+      n: N,
+    });
+    report.figure({
+      figure: 'restore',
+      value: percentile(restores, 0.5),
+      unit: 'ms',
+      floor: percentile(unpackings, 0.5),
+      peer: PEER.restore,
+      n: N,
+    });
     const peaks = await Promise.all([from, to].flatMap(({ processes }) => processes.map(({ pid }) => peakRssMiB(pid))));
     const grown = peaks.map((peak, index) => peak - (memories[index] ?? 0));
     report.figure({ figure: 'memory-agent-server', value: Math.max(grown[0] ?? 0, grown[2] ?? 0), unit: 'MiB', n: N });
@@ -78,7 +99,11 @@ async function startSandbox(folder: string, publicKey: KeyObject): Promise<{ url
   const at = (name: string): string => path.join(folder, name);
   for (const name of ['workspace', 'home']) await mkdir(at(name), { recursive: true });
   const common = { WORKSPACE_DIR: at('workspace'), ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' };
-  const tools = startProcess(process.execPath, [`${APPS}/action-server/bundle/action-server.cjs`], { ...common, HOME_DIR: at('home'), STATE_DIR: at('tools') });
+  const tools = startProcess(process.execPath, [`${APPS}/action-server/bundle/action-server.cjs`], {
+    ...common,
+    HOME_DIR: at('home'),
+    STATE_DIR: at('tools'),
+  });
   const agent = startProcess(process.execPath, [`${APPS}/agent-server/bundle/agent-server.cjs`], {
     ...common,
     SLOT_ID: 'slot',
@@ -107,7 +132,10 @@ async function fill(workspace: string): Promise<void> {
   for (let index = 0; index < FILES; index += 1) {
     const directory = path.join(workspace, `directory-${index % 64}`);
     await mkdir(directory, { recursive: true });
-    await writeFile(path.join(directory, `file-${index}`), Buffer.concat([text, randomBytes(FILE_BYTES - text.length)]));
+    await writeFile(
+      path.join(directory, `file-${index}`),
+      Buffer.concat([text, randomBytes(FILE_BYTES - text.length)]),
+    );
   }
 }
 
@@ -120,7 +148,9 @@ async function timed(work: () => Promise<void>): Promise<number> {
 async function shell(command: string): Promise<void> {
   const running = startProcess('sh', ['-c', command], {});
   await new Promise<void>((resolve, reject) =>
-    running.child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${command}: ${running.output()}`)))),
+    running.child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${command}: ${running.output()}`)),
+    ),
   );
 }
 

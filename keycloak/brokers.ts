@@ -61,7 +61,10 @@ const SAML_ATTRIBUTES = { email: 'email', firstName: 'givenName', lastName: 'sur
  * gets an account; one whose e-mail address or name is taken has to prove that the account is theirs, by its password
  * or a message to its address, before the two are linked.
  */
-export function brokerRepresentations(brokers: readonly Broker[]): { identityProviders: Json[]; identityProviderMappers: Json[] } {
+export function brokerRepresentations(brokers: readonly Broker[]): {
+  identityProviders: Json[];
+  identityProviderMappers: Json[];
+} {
   return {
     identityProviders: brokers.map(broker),
     identityProviderMappers: brokers.flatMap((one) => (one.kind === 'saml' ? samlMappers(one.alias) : [])),
@@ -73,18 +76,30 @@ function broker(one: Broker): Json {
     case 'github':
       return common(one.kind, one.kind, LABELS.github, trusts(one), {
         ...client(one, SCOPES.github),
-        ...(one.baseUrl === undefined ? {} : { baseUrl: one.baseUrl, apiUrl: one.apiUrl ?? `${one.baseUrl.replace(/\/$/, '')}/api/v3` }),
+        ...(one.baseUrl === undefined
+          ? {}
+          : { baseUrl: one.baseUrl, apiUrl: one.apiUrl ?? `${one.baseUrl.replace(/\/$/, '')}/api/v3` }),
       });
     case 'gitlab':
       return one.baseUrl === undefined
         ? common(one.kind, one.kind, LABELS.gitlab, true, client(one, SCOPES.gitlab))
-        : common(one.kind, 'oidc', LABELS.gitlab, trusts(one), { ...client(one, SCOPES.gitlab), ...endpoints(gitlabEndpoints(one.baseUrl)) });
+        : common(one.kind, 'oidc', LABELS.gitlab, trusts(one), {
+            ...client(one, SCOPES.gitlab),
+            ...endpoints(gitlabEndpoints(one.baseUrl)),
+          });
     case 'google':
       return common(one.kind, one.kind, LABELS.google, true, client(one, SCOPES.google));
     case 'oidc':
-      return common(one.alias, 'oidc', one.label, one.trustEmail, { ...client(one, 'openid profile email'), ...endpoints(one.endpoints) });
+      return common(one.alias, 'oidc', one.label, one.trustEmail, {
+        ...client(one, 'openid profile email'),
+        ...endpoints(one.endpoints),
+      });
     case 'saml':
-      return { ...common(one.alias, 'saml', one.label, one.trustEmail, samlConfig(one)), storeToken: false, addReadTokenRoleOnCreate: false };
+      return {
+        ...common(one.alias, 'saml', one.label, one.trustEmail, samlConfig(one)),
+        storeToken: false,
+        addReadTokenRoleOnCreate: false,
+      };
   }
 }
 

@@ -19,8 +19,16 @@ export function authenticationFlows(): Json {
   return {
     browserFlow: 'browser',
     authenticationFlows: [
-      flow('browser', 'basic-flow', [step('auth-cookie', 'ALTERNATIVE'), step('identity-provider-redirector', 'ALTERNATIVE'), sub(FORMS, 'ALTERNATIVE')]),
-      subflow(FORMS, 'basic-flow', [sub(PASSWORD, 'CONDITIONAL'), sub(ASKED_FACTOR, 'CONDITIONAL'), sub(OWN_FACTOR, 'CONDITIONAL')]),
+      flow('browser', 'basic-flow', [
+        step('auth-cookie', 'ALTERNATIVE'),
+        step('identity-provider-redirector', 'ALTERNATIVE'),
+        sub(FORMS, 'ALTERNATIVE'),
+      ]),
+      subflow(FORMS, 'basic-flow', [
+        sub(PASSWORD, 'CONDITIONAL'),
+        sub(ASKED_FACTOR, 'CONDITIONAL'),
+        sub(OWN_FACTOR, 'CONDITIONAL'),
+      ]),
       subflow(PASSWORD, 'basic-flow', [
         step('conditional-level-of-authentication', 'REQUIRED', 'slipway level 1'),
         step('auth-username-password-form', 'REQUIRED'),
@@ -34,19 +42,27 @@ export function authenticationFlows(): Json {
         step('conditional-user-configured', 'REQUIRED'),
         step('auth-otp-form', 'REQUIRED', 'slipway code, set up'),
       ]),
-      flow('registration', 'basic-flow', [{ ...step('registration-page-form', 'REQUIRED'), authenticatorFlow: true, flowAlias: 'registration form' }]),
+      flow('registration', 'basic-flow', [
+        { ...step('registration-page-form', 'REQUIRED'), authenticatorFlow: true, flowAlias: 'registration form' },
+      ]),
       subflow('registration form', 'form-flow', [
         step('registration-user-creation', 'REQUIRED'),
         step('registration-password-action', 'REQUIRED'),
         step('registration-terms-and-conditions', 'DISABLED'),
       ]),
-      flow('direct grant', 'basic-flow', [step('direct-grant-validate-username', 'REQUIRED'), step('direct-grant-validate-password', 'REQUIRED')]),
+      flow('direct grant', 'basic-flow', [
+        step('direct-grant-validate-username', 'REQUIRED'),
+        step('direct-grant-validate-password', 'REQUIRED'),
+      ]),
     ],
     authenticatorConfig: [
       config('slipway level 1', { 'loa-condition-level': '1', 'loa-max-age': PROOF_SECONDS }),
       config('slipway level 2', { 'loa-condition-level': '2', 'loa-max-age': PROOF_SECONDS }),
       config('slipway no code yet', { flow_to_check: ASKED_FACTOR, check_result: 'not-executed' }),
-      config('slipway code, asked for', { 'default.reference.value': 'otp', 'default.reference.maxAge': PROOF_SECONDS }),
+      config('slipway code, asked for', {
+        'default.reference.value': 'otp',
+        'default.reference.maxAge': PROOF_SECONDS,
+      }),
       config('slipway code, set up', { 'default.reference.value': 'otp', 'default.reference.maxAge': PROOF_SECONDS }),
     ],
     attributes: { 'acr.loa.map': JSON.stringify({ password: 1, [SECOND_FACTOR_ACR]: 2 }) },
@@ -65,7 +81,8 @@ function flow(alias: string, providerId: string, executions: readonly Json[], to
   };
 }
 
-const subflow = (alias: string, providerId: string, executions: readonly Json[]): Json => flow(alias, providerId, executions, false);
+const subflow = (alias: string, providerId: string, executions: readonly Json[]): Json =>
+  flow(alias, providerId, executions, false);
 
 function step(authenticator: string, requirement: string, authenticatorConfig?: string): Json {
   return {

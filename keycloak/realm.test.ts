@@ -5,7 +5,11 @@ import type { Broker } from './brokers.ts';
 import { realmRepresentation } from './realm.ts';
 import { realmParameters } from './settings.ts';
 
-const LEAST = { PUBLIC_URL: 'https://slipway.example', OIDC_CLIENT_SECRET: 'web-secret-web-secret', SERVICE_CLIENT_SECRET: 'service-secret-secret' };
+const LEAST = {
+  PUBLIC_URL: 'https://slipway.example',
+  OIDC_CLIENT_SECRET: 'web-secret-web-secret',
+  SERVICE_CLIENT_SECRET: 'service-secret-secret',
+};
 const ENDPOINTS = {
   issuer: 'https://login.acme.example',
   authorization_endpoint: 'https://login.acme.example/auth',
@@ -40,7 +44,11 @@ describe('the realm', () => {
   it('takes the code flow with PKCE to one exact address, and no other way to a token of a person', async () => {
     const { clients } = await realmOf();
     expect(
-      clients.map(({ directAccessGrantsEnabled, implicitFlowEnabled, publicClient }) => [directAccessGrantsEnabled, implicitFlowEnabled, publicClient]),
+      clients.map(({ directAccessGrantsEnabled, implicitFlowEnabled, publicClient }) => [
+        directAccessGrantsEnabled,
+        implicitFlowEnabled,
+        publicClient,
+      ]),
     ).toEqual(clients.map(() => [false, false, false]));
     const [web, service] = clients;
     expect(web?.redirectUris).toEqual(['https://slipway.example/oauth/keycloak/callback']);
@@ -77,16 +85,30 @@ describe('the realm', () => {
       ['company', 'oidc', true],
       ['company-saml', 'saml', false],
     ]);
-    for (const one of identityProviders) expect([one['firstBrokerLoginFlowAlias'], one['enabled']]).toEqual(['first broker login', true]);
+    for (const one of identityProviders)
+      expect([one['firstBrokerLoginFlowAlias'], one['enabled']]).toEqual(['first broker login', true]);
     const configOf = (alias: string) => identityProviders.find((one) => one.alias === alias)?.config;
-    expect(configOf('github')).toMatchObject({ baseUrl: 'https://github.acme.example/', apiUrl: 'https://github.acme.example/api/v3' });
-    expect(configOf('company')).toMatchObject({ tokenUrl: ENDPOINTS.token_endpoint, validateSignature: 'true', pkceMethod: 'S256', disableUserInfo: 'true' });
+    expect(configOf('github')).toMatchObject({
+      baseUrl: 'https://github.acme.example/',
+      apiUrl: 'https://github.acme.example/api/v3',
+    });
+    expect(configOf('company')).toMatchObject({
+      tokenUrl: ENDPOINTS.token_endpoint,
+      validateSignature: 'true',
+      pkceMethod: 'S256',
+      disableUserInfo: 'true',
+    });
     expect(configOf('company-saml')).toMatchObject({ signingCertificate: 'MIIB', wantAssertionsSigned: 'true' });
   });
 
   it('believes no address that the admin of a self-managed server calls verified, unless a setting says so', async () => {
     const trusted = async (more: Readonly<Record<string, string>>) => {
-      const social = { GITHUB_CLIENT_ID: 'a', GITHUB_CLIENT_SECRET: 'b', GITLAB_CLIENT_ID: 'c', GITLAB_CLIENT_SECRET: 'd' };
+      const social = {
+        GITHUB_CLIENT_ID: 'a',
+        GITHUB_CLIENT_SECRET: 'b',
+        GITLAB_CLIENT_ID: 'c',
+        GITLAB_CLIENT_SECRET: 'd',
+      };
       const { identityProviders } = await realmOf({ ...social, ...more });
       return identityProviders.map(({ alias, trustEmail }) => [alias, trustEmail]);
     };
@@ -114,7 +136,9 @@ describe('the realm', () => {
       smtpServer: { host: 'mail.acme.example', port: '587', starttls: 'true', user: 'mailer', password: 'p@ss' },
     });
     expect(
-      (realm['requiredActions'] as Array<{ alias: string; defaultAction: boolean }>).filter(({ defaultAction }) => defaultAction).map(({ alias }) => alias),
+      (realm['requiredActions'] as Array<{ alias: string; defaultAction: boolean }>)
+        .filter(({ defaultAction }) => defaultAction)
+        .map(({ alias }) => alias),
     ).toEqual(['CONFIGURE_TOTP']);
   });
 
@@ -127,7 +151,9 @@ describe('the realm', () => {
     }>;
     const configs = (realm['authenticatorConfig'] as Array<{ alias: string }>).map(({ alias }) => alias);
     const steps = flows.flatMap(({ authenticationExecutions }) => authenticationExecutions);
-    expect(flows.map(({ alias }) => alias)).toEqual(expect.arrayContaining(steps.flatMap(({ flowAlias }) => flowAlias ?? [])));
+    expect(flows.map(({ alias }) => alias)).toEqual(
+      expect.arrayContaining(steps.flatMap(({ flowAlias }) => flowAlias ?? [])),
+    );
     expect(steps.flatMap(({ authenticatorConfig }) => authenticatorConfig ?? []).sort()).toEqual([...configs].sort());
     expect(realm['attributes']).toEqual({ 'acr.loa.map': '{"password":1,"second-factor":2}' });
   });
@@ -145,11 +171,15 @@ describe('the realm', () => {
 
   it('is printed by the command, and nothing is when a setting is wrong', () => {
     const render = (env: Readonly<Record<string, string>>): string =>
-      execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'render.ts')], {
-        env,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
+      execFileSync(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'render.ts')],
+        {
+          env,
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'pipe'],
+        },
+      );
     expect(JSON.parse(render(LEAST))).toMatchObject({ realm: 'slipway', sslRequired: 'external' });
     expect(() => render({ PUBLIC_URL: 'nowhere' })).toThrow(expect.objectContaining({ status: 1, stdout: '' }));
   });

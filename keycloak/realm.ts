@@ -17,7 +17,9 @@ export interface RealmParameters {
   readonly verifyEmail: boolean;
   /** `required`: all users set up an authenticator at the first sign-in; `optional`: those who want to. */
   readonly totp: 'optional' | 'required';
-  /** The realm's own way in, by which a sign-in can ask for a second factor (`flows.ts`), in the place of Keycloak's. */
+  /**
+   * The realm's own way in, by which a sign-in can ask for a second factor (`flows.ts`), in the place of Keycloak's.
+   */
   readonly stepUp: boolean;
   readonly smtp: {
     readonly host: string;
@@ -57,7 +59,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** The realm as Keycloak imports it (`kc.sh start --import-realm`, or the admin console). */
 export function realmRepresentation(parameters: RealmParameters): Json {
   const { name, publicUrl, smtp, brokers, totp } = parameters;
-  if (parameters.verifyEmail && smtp === null) throw new Error('an e-mail address can only be verified with a mail server');
+  if (parameters.verifyEmail && smtp === null)
+    throw new Error('an e-mail address can only be verified with a mail server');
   return {
     realm: name,
     displayName: 'Slipway',
@@ -134,9 +137,15 @@ function webClient({ webClient: { id, secret }, publicUrl, appServerUrl, stepUp 
     optionalClientScopes: [],
     protocolMappers: [
       // Without itself in the audience a client can neither introspect nor exchange its own tokens.
-      mapper('aud-self', 'oidc-audience-mapper', { 'included.client.audience': id, 'access.token.claim': 'true', 'id.token.claim': 'false' }),
+      mapper('aud-self', 'oidc-audience-mapper', {
+        'included.client.audience': id,
+        'access.token.claim': 'true',
+        'id.token.claim': 'false',
+      }),
       // Authentication methods used, with the value of `acr`.
-      ...(stepUp ? [mapper('amr', 'oidc-amr-mapper', { 'id.token.claim': 'true', 'access.token.claim': 'false' })] : []),
+      ...(stepUp
+        ? [mapper('amr', 'oidc-amr-mapper', { 'id.token.claim': 'true', 'access.token.claim': 'false' })]
+        : []),
       mapper('identity-provider', 'oidc-usersessionmodel-note-mapper', {
         'user.session.note': 'identity_provider',
         'claim.name': 'identity_provider',
@@ -212,5 +221,10 @@ function smtpRepresentation({ host, port, from, tls, user, password }: NonNullab
 }
 
 function mapper(name: string, protocolMapper: string, config: Readonly<Record<string, string>>): Json {
-  return { name, protocol: 'openid-connect', protocolMapper, config: { 'introspection.token.claim': 'true', ...config } };
+  return {
+    name,
+    protocol: 'openid-connect',
+    protocolMapper,
+    config: { 'introspection.token.claim': 'true', ...config },
+  };
 }

@@ -1,5 +1,5 @@
-// `npm run -s realm > realm.json` makes the realm of an installation from the environment (keycloak/settings.ts names what it reads).
-// The file holds secrets. Ends with 1 and one line for each setting that is wrong.
+// `npm run -s realm > realm.json` makes the realm of an installation from the environment (keycloak/settings.ts names
+// what it reads). The file holds secrets. Ends with 1 and one line for each setting that is wrong.
 import { z } from 'zod';
 import type { OidcEndpoints } from './brokers.ts';
 import { realmRepresentation } from './realm.ts';
@@ -19,10 +19,14 @@ const Endpoints = z.object({
 
 /** @throws Error when it does not answer, or is another issuer than it was asked for. */
 export async function discoverIssuer(issuer: string): Promise<OidcEndpoints> {
-  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'error' });
+  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    redirect: 'error',
+  });
   if (!response.ok) throw new Error(`${issuer} answered ${response.status} when asked for its discovery document`);
   const endpoints = Endpoints.parse(await response.json());
-  if (endpoints.issuer.replace(/\/$/, '') !== issuer.replace(/\/$/, '')) throw new Error(`${issuer} calls itself ${endpoints.issuer}`);
+  if (endpoints.issuer.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
+    throw new Error(`${issuer} calls itself ${endpoints.issuer}`);
   return endpoints;
 }
 

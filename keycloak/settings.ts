@@ -80,9 +80,13 @@ type Settings = z.infer<typeof Settings>;
 export type Discover = (issuer: string) => Promise<OidcEndpoints>;
 
 /** @throws Error that names every wrong or missing setting, never a value. */
-export async function realmParameters(source: Readonly<Record<string, string | undefined>>, discover: Discover): Promise<RealmParameters> {
+export async function realmParameters(
+  source: Readonly<Record<string, string | undefined>>,
+  discover: Discover,
+): Promise<RealmParameters> {
   const parsed = Settings.safeParse(source);
-  if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
+  if (!parsed.success)
+    throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n'));
   const settings = parsed.data;
   const wrong = incomplete(settings);
   if (wrong.length > 0) throw new Error(wrong.join('\n'));
@@ -115,15 +119,26 @@ function incomplete(settings: Settings): string[] {
   ];
   const missing = groups.flatMap((names) =>
     names.some((name) => settings[name] !== undefined)
-      ? names.filter((name) => settings[name] === undefined).map((name) => `${name}: needed beside ${names.filter((other) => other !== name).join(' and ')}`)
+      ? names
+          .filter((name) => settings[name] === undefined)
+          .map((name) => `${name}: needed beside ${names.filter((other) => other !== name).join(' and ')}`)
       : [],
   );
-  return settings.VERIFY_EMAIL && settings.SMTP_URL === undefined ? [...missing, 'SMTP_URL: needed for VERIFY_EMAIL'] : missing;
+  return settings.VERIFY_EMAIL && settings.SMTP_URL === undefined
+    ? [...missing, 'SMTP_URL: needed for VERIFY_EMAIL']
+    : missing;
 }
 
 async function brokersOf(settings: Settings, discover: Discover): Promise<Broker[]> {
   const brokers: Broker[] = [];
-  const { GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET, GITLAB_CLIENT_ID, GITLAB_CLIENT_SECRET, GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET } = settings;
+  const {
+    GITHUB_CLIENT_ID,
+    GITHUB_CLIENT_SECRET,
+    GITLAB_CLIENT_ID,
+    GITLAB_CLIENT_SECRET,
+    GOOGLE_CLIENT_ID,
+    GOOGLE_CLIENT_SECRET,
+  } = settings;
   if (GITHUB_CLIENT_ID !== undefined && GITHUB_CLIENT_SECRET !== undefined)
     brokers.push({
       kind: 'github',
@@ -143,7 +158,11 @@ async function brokersOf(settings: Settings, discover: Discover): Promise<Broker
   if (GOOGLE_CLIENT_ID !== undefined && GOOGLE_CLIENT_SECRET !== undefined)
     brokers.push({ kind: 'google', clientId: GOOGLE_CLIENT_ID, clientSecret: GOOGLE_CLIENT_SECRET });
   const { COMPANY_OIDC_ISSUER, COMPANY_OIDC_CLIENT_ID, COMPANY_OIDC_CLIENT_SECRET } = settings;
-  if (COMPANY_OIDC_ISSUER !== undefined && COMPANY_OIDC_CLIENT_ID !== undefined && COMPANY_OIDC_CLIENT_SECRET !== undefined)
+  if (
+    COMPANY_OIDC_ISSUER !== undefined &&
+    COMPANY_OIDC_CLIENT_ID !== undefined &&
+    COMPANY_OIDC_CLIENT_SECRET !== undefined
+  )
     brokers.push({
       kind: 'oidc',
       alias: settings.COMPANY_OIDC_ALIAS,
@@ -154,7 +173,11 @@ async function brokersOf(settings: Settings, discover: Discover): Promise<Broker
       endpoints: await discover(COMPANY_OIDC_ISSUER),
     });
   const { COMPANY_SAML_ENTITY_ID, COMPANY_SAML_SIGN_ON_URL, COMPANY_SAML_CERTIFICATE } = settings;
-  if (COMPANY_SAML_ENTITY_ID !== undefined && COMPANY_SAML_SIGN_ON_URL !== undefined && COMPANY_SAML_CERTIFICATE !== undefined)
+  if (
+    COMPANY_SAML_ENTITY_ID !== undefined &&
+    COMPANY_SAML_SIGN_ON_URL !== undefined &&
+    COMPANY_SAML_CERTIFICATE !== undefined
+  )
     brokers.push({
       kind: 'saml',
       alias: settings.COMPANY_SAML_ALIAS,

@@ -1,11 +1,15 @@
-// Who may import whom (docs/architecture.md), checked on the source: run by `npm run check`, or alone: `node tools/arrows.ts [ROOT]`.
+// Who may import whom (docs/architecture.md), checked on the source: run by `npm run check`, or alone: `node
+// tools/arrows.ts [ROOT]`.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findCycles } from './check/cycles.ts';
 import { importsOf } from './check/imports.ts';
 import { writtenTraceHeader } from './check/trace-headers.ts';
 
-/** Which of our libraries each of them may import. An app may import any but `testing` and `ui`; web has a row of its own. */
+/**
+ * Which of our libraries each of them may import. An app may import any but `testing` and `ui`; web has a row of its
+ * own.
+ */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   net: [],
@@ -33,14 +37,38 @@ const NOT_IN_SANDBOX = ['db', 'queue', 'auth', 'integrations', 'analytics'];
 
 /** A package that only these folders may import. */
 const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly why: string }[] = [
-  { name: /^@kubernetes\/client-node/, only: /^libs\/sandbox\/src\/adapters\/kubernetes\//, why: 'only the Kubernetes adapter talks to a cluster' },
-  { name: /^@aws-sdk\//, only: /^libs\/sandbox\/src\/adapters\/kubernetes\/archive\//, why: 'only the store of workspaces talks to S3' },
+  {
+    name: /^@kubernetes\/client-node/,
+    only: /^libs\/sandbox\/src\/adapters\/kubernetes\//,
+    why: 'only the Kubernetes adapter talks to a cluster',
+  },
+  {
+    name: /^@aws-sdk\//,
+    only: /^libs\/sandbox\/src\/adapters\/kubernetes\/archive\//,
+    why: 'only the store of workspaces talks to S3',
+  },
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },
-  { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'tokens are verified in one place' },
-  { name: /^(posthog-node|@openfeature\/)/, only: /^libs\/analytics\/src\//, why: 'one place decides what PostHog receives' },
-  { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal belongs to the agent or to a user' },
-  { name: /^@nestjs\//, only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/, why: 'libraries below the apps know no framework' },
+  {
+    name: /^(keycloak-connect|openid-client)(\/|$)/,
+    only: /^libs\/auth\/src\//,
+    why: 'tokens are verified in one place',
+  },
+  {
+    name: /^(posthog-node|@openfeature\/)/,
+    only: /^libs\/analytics\/src\//,
+    why: 'one place decides what PostHog receives',
+  },
+  {
+    name: /^@lydell\/node-pty$/,
+    only: /^apps\/action-server\/src\/(terminal|live-terminal)\//,
+    why: 'a terminal belongs to the agent or to a user',
+  },
+  {
+    name: /^@nestjs\//,
+    only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/,
+    why: 'libraries below the apps know no framework',
+  },
   {
     name: /^@opentelemetry\//,
     only: /^(libs\/telemetry\/src\/tracing|apps\/worker\/src\/traces?)\//,
@@ -51,7 +79,8 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
 
 const isTest = (file: string): boolean => /\.test\.tsx?$|\/testing(\.ts$|\/)|\/test-[\w-]+\.ts$/.test(file);
 /** The process' environment is read once, at its edge. Prisma's generated client only documents it. */
-const MAY_READ_ENVIRONMENT = /\/(config|main)\.ts$|\/generated\/|^libs\/testing\/|^apps\/web\/(next\.config|src\/server-config)\.ts$/;
+const MAY_READ_ENVIRONMENT =
+  /\/(config|main)\.ts$|\/generated\/|^libs\/testing\/|^apps\/web\/(next\.config|src\/server-config)\.ts$/;
 
 interface Project {
   readonly folder: string;
@@ -62,7 +91,9 @@ interface Project {
 
 /** Every violation as `file: what is wrong`; none when the arrows hold. */
 export function checkArrows(root: string): string[] {
-  const projects = ['libs', 'apps'].flatMap((kind) => directories(path.join(root, kind)).map((name) => readProject(root, `${kind}/${name}`)));
+  const projects = ['libs', 'apps'].flatMap((kind) =>
+    directories(path.join(root, kind)).map((name) => readProject(root, `${kind}/${name}`)),
+  );
   const exports = new Map(projects.map((project) => [project.name, exportsOf(root, project.folder)]));
   return projects.flatMap((project) => checkProject(root, project, exports));
 }
@@ -78,21 +109,33 @@ function checkProject(root: string, project: Project, exports: ReadonlyMap<strin
     if (header !== null) found.push(`${file}: ${header}`);
     for (const specifier of importsOf(file, source)) {
       const target = specifier.startsWith('.') ? resolveRelative(project, file, specifier) : null;
-      if (target === 'outside') found.push(`${file}: imports ${specifier}, which is another project's source; import the package`);
-      else if (target === null) found.push(...checkPackage(project, file, specifier, exports).map((problem) => `${file}: imports ${specifier}: ${problem}`));
+      if (target === 'outside')
+        found.push(`${file}: imports ${specifier}, which is another project's source; import the package`);
+      else if (target === null)
+        found.push(
+          ...checkPackage(project, file, specifier, exports).map(
+            (problem) => `${file}: imports ${specifier}: ${problem}`,
+          ),
+        );
       // Types too: neither file can be read without the other. Prisma writes its own circles.
       else if (!file.includes('/generated/')) edges.set(file, [...(edges.get(file) ?? []), target]);
     }
   }
   found.push(
     ...findCycles(edges).map(
-      (cycle) => `${cycle[0]}: is in an import cycle: ${[...cycle, cycle[0]].map((file) => path.posix.basename(file as string)).join(' → ')}`,
+      (cycle) =>
+        `${cycle[0]}: is in an import cycle: ${[...cycle, cycle[0]].map((file) => path.posix.basename(file as string)).join(' → ')}`,
     ),
   );
   return found;
 }
 
-function checkPackage(project: Project, file: string, specifier: string, exports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+function checkPackage(
+  project: Project,
+  file: string,
+  specifier: string,
+  exports: ReadonlyMap<string, ReadonlySet<string>>,
+): string[] {
   const [kind, own] = project.folder.split('/') as ['libs' | 'apps', string];
   const vendor = VENDORS.find(({ name, only }) => name.test(specifier) && !only.test(file) && !isTest(file));
   if (vendor !== undefined) return [vendor.why];
@@ -104,13 +147,17 @@ function checkPackage(project: Project, file: string, specifier: string, exports
   if (offered === undefined) return ['there is no such project'];
   if (!(name in LIBRARIES)) return ['no project imports an app'];
   if (!offered.has(`.${subpath}`)) return ['the package does not offer this path; its package.json lists what it does'];
-  if (!project.dependencies.has(`@slipway/${name}`)) return [`add "@slipway/${name}": "*" to ${project.folder}/package.json and run node tools/tsconfigs.mjs`];
+  if (!project.dependencies.has(`@slipway/${name}`))
+    return [`add "@slipway/${name}": "*" to ${project.folder}/package.json and run node tools/tsconfigs.mjs`];
   if (name === 'testing') return isTest(file) ? [] : ['only tests import the testing library'];
   if (own === 'web') return WEB.includes(name) ? [] : [`web imports ${WEB.join(', ')} only`];
   if (kind === 'libs')
-    return LIBRARIES[own]?.includes(name) || isTest(file) ? [] : [`libs/${own} may import ${LIBRARIES[own]?.join(', ') || 'no other project'}`];
+    return LIBRARIES[own]?.includes(name) || isTest(file)
+      ? []
+      : [`libs/${own} may import ${LIBRARIES[own]?.join(', ') || 'no other project'}`];
   if (name === 'ui' || name === 'api-client') return ['only web has screens'];
-  if ((own === 'agent-server' || own === 'action-server') && NOT_IN_SANDBOX.includes(name)) return ['a sandbox holds no key to the database'];
+  if ((own === 'agent-server' || own === 'action-server') && NOT_IN_SANDBOX.includes(name))
+    return ['a sandbox holds no key to the database'];
   return [];
 }
 
@@ -119,7 +166,9 @@ function resolveRelative(project: Project, file: string, specifier: string): str
   const target = path.posix.join(path.posix.dirname(file), specifier);
   if (!target.startsWith(`${project.folder}/`)) return 'outside';
   const stem = target.replace(/\.(js|jsx|ts|tsx)$/, '');
-  return [`${stem}.ts`, `${stem}.tsx`, `${stem}/index.ts`].find((candidate) => project.files.includes(candidate)) ?? null;
+  return (
+    [`${stem}.ts`, `${stem}.tsx`, `${stem}/index.ts`].find((candidate) => project.files.includes(candidate)) ?? null
+  );
 }
 
 function readProject(root: string, folder: string): Project {
@@ -131,13 +180,18 @@ function readProject(root: string, folder: string): Project {
   return {
     folder,
     name: manifest.name,
-    dependencies: new Set([...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.devDependencies ?? {})]),
+    dependencies: new Set([
+      ...Object.keys(manifest.dependencies ?? {}),
+      ...Object.keys(manifest.devDependencies ?? {}),
+    ]),
     files: sources(root, `${folder}/src`),
   };
 }
 
 function exportsOf(root: string, folder: string): ReadonlySet<string> {
-  const { exports = {} } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as { exports?: Record<string, unknown> };
+  const { exports = {} } = JSON.parse(readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as {
+    exports?: Record<string, unknown>;
+  };
   return new Set(Object.keys(exports));
 }
 

@@ -1,4 +1,5 @@
-// Bundles one sandbox process into a single file, so that it starts in well under 200 ms: `node tools/bundle.mjs agent-server`, run in the app's folder after `tsc -b`.
+// Bundles one sandbox process into a single file, so that it starts in well under 200 ms: `node tools/bundle.mjs
+// agent-server`, run in the app's folder after `tsc -b`.
 import { build } from 'esbuild';
 
 const [name] = process.argv.slice(2);
@@ -7,17 +8,25 @@ if (name === undefined) throw new Error('usage: bundle.mjs APP');
 const englishOnly = {
   name: 'english-only',
   setup(plugin) {
-    plugin.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export { default as en } from './en.js';", loader: 'js' }));
+    plugin.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+      loader: 'js',
+    }));
   },
 };
 
-/** What only some sandboxes need is a file of its own, which is read when it is: who does not need it does not hold its text. By the module that is imported then. */
+/**
+ * What only some sandboxes need is a file of its own, which is read when it is: who does not need it does not hold its
+ * text. By the module that is imported then.
+ */
 const APART = { 'action-server': { './connection.js': 'action-server-mcp' } }[name] ?? {};
 const apart = {
   name: 'apart',
   setup(plugin) {
     plugin.onResolve({ filter: /^\.\// }, ({ kind, path }) =>
-      kind === 'dynamic-import' && Object.hasOwn(APART, path) ? { path: `./${APART[path]}.cjs`, external: true } : undefined,
+      kind === 'dynamic-import' && Object.hasOwn(APART, path)
+        ? { path: `./${APART[path]}.cjs`, external: true }
+        : undefined,
     );
   },
 };
@@ -27,7 +36,8 @@ const settings = {
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  // Names stay as they are: giving them back to renamed functions (`keepNames`) costs more at each start than reading the longer text.
+  // Names stay as they are: giving them back to renamed functions (`keepNames`) costs more at each start than reading
+  // the longer text.
   minifyWhitespace: true,
   minifySyntax: true,
   plugins: [englishOnly, apart],
@@ -38,4 +48,5 @@ const settings = {
   banner: { js: "const __importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
 };
 await build({ ...settings, entryPoints: ['dist/main.js'], outfile: `bundle/${name}.cjs` });
-if (name === 'action-server') await build({ ...settings, entryPoints: ['dist/mcp/connection.js'], outfile: 'bundle/action-server-mcp.cjs' });
+if (name === 'action-server')
+  await build({ ...settings, entryPoints: ['dist/mcp/connection.js'], outfile: 'bundle/action-server-mcp.cjs' });

@@ -1,4 +1,5 @@
-// `npm run check`: format, lint, types, arrows, sizes, unused code, generated files, lockfile. Runs every part, then lists those that failed.
+// `npm run check`: format, lint, types, arrows, sizes, unused code, generated files, lockfile. Runs every part, then
+// lists those that failed.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -50,7 +51,10 @@ const parts: readonly [string, Part][] = [
   ['flags whose end is over', () => overdueFlagsOf(root, new Date()).join('\n')],
   ...(web ? [['words of screens', () => wrongWordsOf(root).join('\n')] as [string, Part]] : []),
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
-  ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
+  [
+    'generated files',
+    command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check']),
+  ],
   ['breaking changes of the API', () => breakingChanges(root).join('\n')],
   ['project references', command(process.execPath, ['tools/tsconfigs.mjs', '--check'])],
   ['lockfile', command(process.execPath, ['tools/fill-lock.ts', '--check'])],
@@ -69,7 +73,11 @@ for (const [name, part] of parts) {
 const unhashed = unhashedPackages(path.join(root, 'package-lock.json'));
 if (unhashed.length > 0) {
   const named = unhashed.map(({ name, version }) => `${name}@${version}`).join(', ');
-  console.log(`\nNot verified: ${unhashed.length} packages of other platforms have no hash in package-lock.json (CONTRIBUTING.md): ${named}`);
+  console.log(
+    `\nNot verified: ${unhashed.length} packages of other platforms have no hash in package-lock.json (CONTRIBUTING.md): ${named}`,
+  );
 }
-console.log(failed.length === 0 ? '\nAll checks passed.' : `\n${failed.length} of ${parts.length} failed: ${failed.join(', ')}`);
+console.log(
+  failed.length === 0 ? '\nAll checks passed.' : `\n${failed.length} of ${parts.length} failed: ${failed.join(', ')}`,
+);
 process.exit(failed.length === 0 ? 0 : 1);

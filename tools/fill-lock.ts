@@ -25,7 +25,11 @@ const file = path.resolve(import.meta.dirname, '../package-lock.json');
 
 /** Entry of a dependency as Node would find it from `from`, or `undefined`. */
 export function lookUp(packages: Readonly<Record<string, Entry>>, from: string, name: string): string | undefined {
-  for (let folder = from; ; folder = folder.includes('/node_modules/') ? folder.slice(0, folder.lastIndexOf('/node_modules/')) : '') {
+  for (
+    let folder = from;
+    ;
+    folder = folder.includes('/node_modules/') ? folder.slice(0, folder.lastIndexOf('/node_modules/')) : ''
+  ) {
     const key = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`;
     if (packages[key] !== undefined) return key;
     if (folder === '') return undefined;
@@ -38,9 +42,14 @@ export function platformOf(name: string): Pick<Entry, 'os' | 'cpu' | 'libc'> | u
     /(android|darwin|freebsd|openbsd|netbsd|sunos|aix|win32|openharmony|linux)/.exec(name)?.[1] ??
     (/(^|[-/])win-/.test(name) ? 'win32' : /windows/.test(name) ? 'win32' : undefined);
   const cpu =
-    /(arm64|x64|ia32|ppc64|s390x|riscv64|loong64|mips64el|wasm32)/.exec(name)?.[1] ?? (/arm/.test(name) ? 'arm' : /ppc/.test(name) ? 'ppc64' : undefined);
+    /(arm64|x64|ia32|ppc64|s390x|riscv64|loong64|mips64el|wasm32)/.exec(name)?.[1] ??
+    (/arm/.test(name) ? 'arm' : /ppc/.test(name) ? 'ppc64' : undefined);
   if (os === undefined || cpu === undefined) return undefined;
-  return { os: [os], cpu: [cpu], ...(/musl/.test(name) ? { libc: ['musl'] } : os === 'linux' ? { libc: ['glibc'] } : {}) };
+  return {
+    os: [os],
+    cpu: [cpu],
+    ...(/musl/.test(name) ? { libc: ['musl'] } : os === 'linux' ? { libc: ['glibc'] } : {}),
+  };
 }
 
 /** The repaired lockfile, and what was wrong with the given one. */
@@ -56,7 +65,12 @@ export function repair(lock: Lock): { lock: Lock; problems: string[] } {
       // Without a platform npm would try to install it here.
       if (platform === undefined) continue;
       const key = at === undefined ? `node_modules/${name}` : `${from}/node_modules/${name}`;
-      packages[key] = { version: range.replace(/^[\^~=v]+/, ''), optional: true, ...platform, ...(entry.dev ? { dev: true } : {}) };
+      packages[key] = {
+        version: range.replace(/^[\^~=v]+/, ''),
+        optional: true,
+        ...platform,
+        ...(entry.dev ? { dev: true } : {}),
+      };
       problems.push(`${key} is missing`);
     }
   }
@@ -72,7 +86,8 @@ export function repair(lock: Lock): { lock: Lock; problems: string[] } {
 if (import.meta.filename === process.argv[1]) {
   const { lock, problems } = repair(JSON.parse(readFileSync(file, 'utf8')) as Lock);
   if (process.argv.includes('--check')) {
-    if (problems.length > 0) console.log(`${problems.slice(0, 10).join('\n')}\n${problems.length} problems: run \`node tools/fill-lock.ts\``);
+    if (problems.length > 0)
+      console.log(`${problems.slice(0, 10).join('\n')}\n${problems.length} problems: run \`node tools/fill-lock.ts\``);
     process.exit(problems.length === 0 ? 0 : 1);
   }
   writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);

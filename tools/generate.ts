@@ -1,4 +1,6 @@
-// Writes every file that is made from the contracts, the apps' configuration schemas, the Prisma schemas, the SQL functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of date.
+// Writes every file that is made from the contracts, the apps' configuration schemas, the Prisma schemas, the SQL
+// functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of
+// date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,22 +22,33 @@ function write({ path: file, content }: GeneratedFile): void {
 execFileSync(process.execPath, [path.join(root, 'libs/db/scripts/generate-client.mjs')], { stdio: 'inherit' });
 // The generators read what is built: the contracts, then, with the client that is made from them, the apps.
 build('libs/contracts');
-const [{ apiClient }, { tables }] = await Promise.all([import('./generate/api-client.ts'), import('./generate/tables.ts')]);
+const [{ apiClient }, { tables }] = await Promise.all([
+  import('./generate/api-client.ts'),
+  import('./generate/tables.ts'),
+]);
 const client = apiClient();
 const rows = tables(root);
 if (!check) [client, rows].filter(differs).forEach(write);
 build();
-const [{ functionVersions }, { openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }, dashboards] =
-  await Promise.all([
-    import('./generate/function-versions.ts'),
-    import('./generate/openapi.ts'),
-    import('./generate/error-pages.ts'),
-    import('./generate/configuration.ts'),
-    import('./generate/compatibility.ts'),
-    import('./generate/chart-readme.ts'),
-    import('./generate/chart-sandboxes.ts'),
-    import('./dashboards/files.ts'),
-  ]);
+const [
+  { functionVersions },
+  { openapi },
+  { errorPages },
+  { configuration },
+  { compatibility },
+  { chartReadme },
+  { chartSandboxes },
+  dashboards,
+] = await Promise.all([
+  import('./generate/function-versions.ts'),
+  import('./generate/openapi.ts'),
+  import('./generate/error-pages.ts'),
+  import('./generate/configuration.ts'),
+  import('./generate/compatibility.ts'),
+  import('./generate/chart-readme.ts'),
+  import('./generate/chart-sandboxes.ts'),
+  import('./dashboards/files.ts'),
+]);
 const { file: configurationPage, missing } = await configuration(root);
 const { file: document, missing: examples } = openapi();
 const files: GeneratedFile[] = [
@@ -61,10 +74,13 @@ const stale = there.filter((file) => !wanted.has(file));
 const drifted = files.filter(differs);
 
 for (const app of missing)
-  console.log(`${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`);
+  console.log(
+    `${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`,
+  );
 for (const missing of examples) console.log(`${check ? 'error' : 'warning'}: ${missing}`);
 if (check) {
-  for (const file of [...drifted.map((entry) => entry.path), ...stale]) console.log(`out of date: ${file} (npm run generate)`);
+  for (const file of [...drifted.map((entry) => entry.path), ...stale])
+    console.log(`out of date: ${file} (npm run generate)`);
   process.exit(drifted.length + stale.length + missing.length + examples.length === 0 ? 0 : 1);
 }
 drifted.forEach(write);

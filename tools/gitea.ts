@@ -1,4 +1,5 @@
-// `npm run gitea [-- --port PORT]`: a git host on this machine with a project to try Slipway's integrations with. Builds it the first time; Ctrl-C stops it, and what it has is kept.
+// `npm run gitea [-- --port PORT]`: a git host on this machine with a project to try Slipway's integrations with.
+// Builds it the first time; Ctrl-C stops it, and what it has is kept.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +10,8 @@ import { requireFreePort } from '../deploy/local/settings.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const stopping = new AbortController();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort(new Error('stopped')));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => stopping.abort(new Error('stopped')));
 
 try {
   await main();
@@ -29,7 +31,10 @@ async function main(): Promise<void> {
   await requireFreePort(port, 'Gitea', 'choose another one: npm run gitea -- --port 4030');
 
   // Incremental: a second when nothing has changed.
-  const compiled = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/testing'], { cwd: root, stdio: ['ignore', 2, 2] });
+  const compiled = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/testing'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (compiled.status !== 0) throw new Error('build failed, see above.');
   const { GiteaServer, missingForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
   const { demoAccounts, isFilled, instructions } = await import('./gitea/demo-accounts.ts');
@@ -64,9 +69,13 @@ async function main(): Promise<void> {
  */
 async function requireNotServed(file: string): Promise<void> {
   const url = await readFile(file, 'utf8').catch(() => null);
-  const answers = url !== null && (await fetch(`${url}/api/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null))?.ok === true;
+  const answers =
+    url !== null &&
+    (await fetch(`${url}/api/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null))?.ok === true;
   if (answers)
-    throw new Error(`it is already running at ${url} with this folder. Stop that one first, or give this one its own: SLIPWAY_PORT=4000 npm run gitea.`);
+    throw new Error(
+      `it is already running at ${url} with this folder. Stop that one first, or give this one its own: SLIPWAY_PORT=4000 npm run gitea.`,
+    );
 }
 
 function portOf(name: string, text: string): number {

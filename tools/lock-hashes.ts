@@ -30,7 +30,9 @@ export async function fillHashes(lockFile: string, read: ReadHash): Promise<Unha
 const TIMEOUT_MS = 60_000;
 
 const ofRegistry: ReadHash = async (name, version) => {
-  const { stdout } = await promisify(execFile)('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'], { timeout: TIMEOUT_MS }).catch(() => ({
+  const { stdout } = await promisify(execFile)('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'], {
+    timeout: TIMEOUT_MS,
+  }).catch(() => ({
     stdout: '',
   }));
   const hash: unknown = stdout.trim() === '' ? null : JSON.parse(stdout);

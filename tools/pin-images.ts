@@ -29,9 +29,13 @@ export async function pinned(dockerfile: string, read: ReadDigest): Promise<stri
 const TIMEOUT_MS = 120_000;
 
 const ofRegistry: ReadDigest = async (image) => {
-  const { stdout } = await promisify(execFile)('docker', ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', image], {
-    timeout: TIMEOUT_MS,
-  });
+  const { stdout } = await promisify(execFile)(
+    'docker',
+    ['buildx', 'imagetools', 'inspect', '--format', '{{.Manifest.Digest}}', image],
+    {
+      timeout: TIMEOUT_MS,
+    },
+  );
   return stdout.trim();
 };
 

@@ -1,5 +1,5 @@
-// Runs a TypeScript tool under the project's own Node: `node tools/run.mjs test.ts …`. Plain JavaScript for any Node from 20.19 on, so that
-// it can say what is missing instead of failing on syntax.
+// Runs a TypeScript tool under the project's own Node: `node tools/run.mjs test.ts …`. Plain JavaScript for any Node
+// from 20.19 on, so that it can say what is missing instead of failing on syntax.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -16,9 +16,12 @@ function stopWith(sentence) {
 }
 
 if (script === undefined) stopWith('usage: node tools/run.mjs SCRIPT.ts [ARGUMENT…]');
-if (!existsSync(path.join(root, 'node_modules', '.package-lock.json'))) stopWith('The packages are not installed. Run `npm ci` first.');
+if (!existsSync(path.join(root, 'node_modules', '.package-lock.json')))
+  stopWith('The packages are not installed. Run `npm ci` first.');
 if (!existsSync(node))
-  stopWith(`There is no Node 24 for ${process.platform} ${process.arch} among the packages. Use Linux, macOS or Windows, x64 or arm64, and run \`npm ci\`.`);
+  stopWith(
+    `There is no Node 24 for ${process.platform} ${process.arch} among the packages. Use Linux, macOS or Windows, x64 or arm64, and run \`npm ci\`.`,
+  );
 
 const child = spawn(node, ['--disable-warning=ExperimentalWarning', path.join(root, 'tools', script), ...rest], {
   cwd: root,

@@ -51,8 +51,13 @@ describe('base images', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
 
   it('are pinned by digest, again to the newest one, and stages are left alone', async () => {
-    const once = await pinned('FROM node:24-bookworm-slim AS build\nFROM scratch AS files\nFROM build\nFROM debian:12-slim\n', async () => digest);
-    expect(once).toBe(`FROM node:24-bookworm-slim@${digest} AS build\nFROM scratch AS files\nFROM build\nFROM debian:12-slim@${digest}\n`);
+    const once = await pinned(
+      'FROM node:24-bookworm-slim AS build\nFROM scratch AS files\nFROM build\nFROM debian:12-slim\n',
+      async () => digest,
+    );
+    expect(once).toBe(
+      `FROM node:24-bookworm-slim@${digest} AS build\nFROM scratch AS files\nFROM build\nFROM debian:12-slim@${digest}\n`,
+    );
     const newer = `sha256:${'b'.repeat(64)}`;
     expect(await pinned(once, async () => newer)).toBe(once.replaceAll(digest, newer));
   });
@@ -64,7 +69,10 @@ describe('base images', () => {
 
 describe('the services', () => {
   it('ask for the Node that they run on', () => {
-    const engines = globSync('apps/*/package.json', { cwd: ROOT }).map((file) => [file, JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')).engines?.node]);
+    const engines = globSync('apps/*/package.json', { cwd: ROOT }).map((file) => [
+      file,
+      JSON.parse(readFileSync(path.join(ROOT, file), 'utf8')).engines?.node,
+    ]);
     expect(engines.length).toBeGreaterThan(8);
     expect(engines.filter(([, node]) => node !== '>=24')).toEqual([]);
   });

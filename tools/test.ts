@@ -1,5 +1,5 @@
-// `npm test [-- NAME…] [--no-build] [--list] [--install]`: builds, starts one Postgres for all, has Jest run the suites whose name holds one of the given
-// ones, looks once more at few failures, and ends with the counts.
+// `npm test [-- NAME…] [--no-build] [--list] [--install]`: builds, starts one Postgres for all, has Jest run the suites
+// whose name holds one of the given ones, looks once more at few failures, and ends with the counts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -20,10 +20,13 @@ const config = path.join(root, 'jest.config.mjs');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const { signal } = run.stop;
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => run.stop.abort(new Error(`stopped by ${name}`)));
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => run.stop.abort(new Error(`stopped by ${name}`)));
 process.setMaxListeners(50);
 
-const suites = findSuites(root).filter((suite) => wanted.length === 0 || wanted.some((name) => suite.name.includes(name)));
+const suites = findSuites(root).filter(
+  (suite) => wanted.length === 0 || wanted.some((name) => suite.name.includes(name)),
+);
 if (options.includes('--install')) installMissing(console.log);
 if (options.includes('--list')) {
   for (const suite of suites) console.log(`${suite.name} (${suite.files.length} files)`);
@@ -54,7 +57,12 @@ await prepare(suites, console.log, signal);
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));
 const { startPostgresServer } = await import('@slipway/db/embedded');
 // What a crash would lose is lost with the folder anyway.
-const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, ['-c', 'fsync=off', '-c', 'full_page_writes=off']);
+const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, [
+  '-c',
+  'fsync=off',
+  '-c',
+  'full_page_writes=off',
+]);
 process.env['TEST_POSTGRES_URL'] = postgres.url;
 const descendants = new Descendants();
 let results: readonly FileResult[] = [];

@@ -1,9 +1,14 @@
-// Writes every project's tsconfig.json from its package.json: its references are the workspace packages that it depends on.
-// Run after a change of dependencies: `node tools/tsconfigs.mjs`; `--check` only says which are out of date.
+// Writes every project's tsconfig.json from its package.json: its references are the workspace packages that it depends
+// on. Run after a change of dependencies: `node tools/tsconfigs.mjs`; `--check` only says which are out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const OWN_OPTIONS = {
-  'libs/ui': { jsx: 'react-jsx', lib: ['ES2024', 'DOM', 'DOM.Iterable'], module: 'ESNext', moduleResolution: 'bundler' },
+  'libs/ui': {
+    jsx: 'react-jsx',
+    lib: ['ES2024', 'DOM', 'DOM.Iterable'],
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+  },
   'libs/api-client': { lib: ['ES2024', 'DOM', 'DOM.Iterable'] },
 };
 /** Next builds and checks it by itself. */
@@ -23,7 +28,9 @@ const projects = ['libs', 'apps']
 
 for (const project of projects) {
   const manifest = JSON.parse(readFileSync(`${project}/package.json`, 'utf8'));
-  const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter((name) => name.startsWith('@slipway/'));
+  const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter((name) =>
+    name.startsWith('@slipway/'),
+  );
   write(`${project}/tsconfig.json`, {
     extends: '../../tsconfig.base.json',
     compilerOptions: { rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo', ...OWN_OPTIONS[project] },

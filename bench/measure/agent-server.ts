@@ -24,7 +24,10 @@ export interface BenchAgentServer {
 /** What agent-server and its tool process know each other by. */
 export const ACTION_SERVER_TOKEN = 'bench-token-of-at-least-32-characters';
 
-/** agent-server as a sandbox runs it: the bundle, on a free port, blank. Answers as soon as it listens. @param actionServerUrl where its tool process is; by default nowhere. */
+/**
+ * agent-server as a sandbox runs it: the bundle, on a free port, blank. Answers as soon as it listens. @param
+ * actionServerUrl where its tool process is; by default nowhere.
+ */
 export async function startAgentServer(pollMs = 1, actionServerUrl = 'http://127.0.0.1:9'): Promise<BenchAgentServer> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-agent-'));
   const keys = generateKeyPairSync('ed25519');
@@ -64,11 +67,18 @@ export async function startAgentServer(pollMs = 1, actionServerUrl = 'http://127
       const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
       const head = `${encode({ alg: 'EdDSA' })}.${encode(claims)}`;
       const token = `${head}.${sign(null, Buffer.from(head), keys.privateKey).toString('base64url')}`;
-      const answer = await fetch(`${url}/api/init`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, body });
+      const answer = await fetch(`${url}/api/init`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body,
+      });
       if (answer.status !== 200) throw new Error(`activation: ${answer.status} ${await answer.text()}`);
     },
     createConversation: async () => {
-      const body = JSON.stringify({ agent: { llm: { model: 'none', base_url: 'http://127.0.0.1:9' } }, workspace: { working_dir: folder } });
+      const body = JSON.stringify({
+        agent: { llm: { model: 'none', base_url: 'http://127.0.0.1:9' } },
+        workspace: { working_dir: folder },
+      });
       const answer = await until('a conversation', () =>
         fetch(`${url}/api/conversations`, { method: 'POST', headers: { 'x-session-api-key': SESSION_KEY }, body }),
       );

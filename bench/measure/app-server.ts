@@ -16,7 +16,10 @@ export interface AppServers {
   readonly replicas: readonly ServiceProcess[];
   readonly cookie: string;
   readonly orgId: string;
-  /** One more process on the same database, not among `replicas`; the caller stops it. `entry` is a file to start in place of the built one. */
+  /**
+   * One more process on the same database, not among `replicas`; the caller stops it. `entry` is a file to start in
+   * place of the built one.
+   */
   another(more?: Readonly<Record<string, string>>, entry?: string): Promise<ServiceProcess>;
   /** A conversation whose sandbox may write: started, epoch 1. Its batches go to `server` [the first replica]. */
   conversation(server?: ServiceProcess): Promise<Producer>;
@@ -31,8 +34,13 @@ export interface Producer {
 }
 
 /** @param more variables of the servers beside those that they need. */
-export async function startAppServers(replicaCount = 1, more: Readonly<Record<string, string>> = {}): Promise<AppServers> {
-  const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+export async function startAppServers(
+  replicaCount = 1,
+  more: Readonly<Record<string, string>> = {},
+): Promise<AppServers> {
+  const database = await createTestDatabase({
+    extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+  });
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   const replicas: ServiceProcess[] = [];
@@ -62,16 +70,22 @@ export async function startAppServers(replicaCount = 1, more: Readonly<Record<st
     // A client that is no page sends no Origin, so it does not matter that each replica has a port of its own.
     for (let index = 0; index < replicaCount; index += 1) replicas.push(await startService('app-server', env));
     const expires = new Date(Date.now() + 86_400_000);
-    await owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_bench', 'bench', 'bench', 'Bench')`);
+    await owner.query(
+      `INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_bench', 'bench', 'bench', 'Bench')`,
+    );
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'bench', 'Bench', 'personal')`, [orgId]);
     await owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_bench', 'owner')`, [orgId]);
-    await owner.query(`INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ('ses_bench', 'usr_bench', '', $1, $1)`, [expires]);
+    await owner.query(
+      `INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ('ses_bench', 'usr_bench', '', $1, $1)`,
+      [expires],
+    );
     return {
       ownerUrl: database.ownerUrl,
       replicas,
       orgId,
       cookie: `keycloak_auth=${await new SessionCookie(SECRET).sign('ses_bench', expires)}`,
-      another: (own = {}, entry) => startService('app-server', { ...env, ...own }, entry === undefined ? {} : { entry }),
+      another: (own = {}, entry) =>
+        startService('app-server', { ...env, ...own }, entry === undefined ? {} : { entry }),
       conversation: async (server = replicas[0] as ServiceProcess) => {
         const id = randomUUID();
         await owner.query(
@@ -86,7 +100,10 @@ export async function startAppServers(replicaCount = 1, more: Readonly<Record<st
         return {
           id,
           send: async (events) => {
-            const body = JSON.stringify({ epoch: 1, events: events.map((event, index) => ({ producerSeq: sent + index + 1, event })) });
+            const body = JSON.stringify({
+              epoch: 1,
+              events: events.map((event, index) => ({ producerSeq: sent + index + 1, event })),
+            });
             const response = await pool.request({
               method: 'POST',
               path: `/ingest/v1/conversations/${id}/events`,

@@ -7,7 +7,11 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 
 const [port = '0', folder = '.'] = process.argv.slice(2);
-const file = await open(path.join(folder, 'log'), constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC, 0o600);
+const file = await open(
+  path.join(folder, 'log'),
+  constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC,
+  0o600,
+);
 const sockets = new Set<Duplex>();
 
 function textFrame(payload: Buffer): Buffer {
@@ -24,7 +28,11 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', async () => {
     const line = Buffer.from(
-      JSON.stringify({ id: crypto.randomUUID(), timestamp: new Date().toISOString(), message: JSON.parse(Buffer.concat(chunks).toString()) }),
+      JSON.stringify({
+        id: crypto.randomUUID(),
+        timestamp: new Date().toISOString(),
+        message: JSON.parse(Buffer.concat(chunks).toString()),
+      }),
     );
     await file.write(Buffer.concat([line, Buffer.from('\n')]));
     const frame = textFrame(line);

@@ -1,4 +1,5 @@
-// The least that a proxy can do: argv PORT UPSTREAM_ORIGIN. Streams both bodies through undici, reads nothing, checks nothing.
+// The least that a proxy can do: argv PORT UPSTREAM_ORIGIN. Streams both bodies through undici, reads nothing, checks
+// nothing.
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 
@@ -12,7 +13,12 @@ const server = createServer((request, response) => {
   }
   pool
     .stream(
-      { path: request.url ?? '/', method: (request.method ?? 'GET') as 'POST', headers, body: request.method === 'GET' ? null : request },
+      {
+        path: request.url ?? '/',
+        method: (request.method ?? 'GET') as 'POST',
+        headers,
+        body: request.method === 'GET' ? null : request,
+      },
       ({ statusCode, headers: given }) => {
         const kept: Record<string, string> = {};
         for (const name of ['content-type', 'content-length']) {

@@ -53,10 +53,15 @@ export function startProcess(
 }
 
 /** Waits until a URL answers 200. @throws Error with the process's output when it ends first or `timeoutMs` pass. */
-export async function waitForHttp(url: string, running: RunningProcess & { readonly child: ChildProcess }, timeoutMs = 60_000): Promise<void> {
+export async function waitForHttp(
+  url: string,
+  running: RunningProcess & { readonly child: ChildProcess },
+  timeoutMs = 60_000,
+): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (performance.now() < end) {
-    if (running.child.exitCode !== null || running.child.signalCode !== null) throw new Error(`it ended before ${url} answered:\n${running.output()}`);
+    if (running.child.exitCode !== null || running.child.signalCode !== null)
+      throw new Error(`it ended before ${url} answered:\n${running.output()}`);
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
       await response.arrayBuffer();

@@ -14,7 +14,10 @@ export interface ClaimsOnFarm {
   readonly owner: pg.Client;
   /** All of the pool is ready. */
   isFull(): Promise<boolean>;
-  /** A whole `POST /start` over one of the callers' connections. @returns milliseconds. @throws Error when the sandbox is not active in the answer. */
+  /**
+   * A whole `POST /start` over one of the callers' connections. @returns milliseconds. @throws Error when the sandbox
+   * is not active in the answer.
+   */
   claim(session: string): Promise<number>;
   /** Opens all connections of the callers. */
   connect(): Promise<void>;
@@ -31,7 +34,10 @@ export interface ApiStart {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** @param connections of the callers; each has one claim under way at a time. @throws Error on a server of Postgres that does not wait for its disk. */
+/**
+ * @param connections of the callers; each has one claim under way at a time. @throws Error on a server of Postgres that
+ * does not wait for its disk.
+ */
 export async function startClaimsOnFarm(
   stock: number,
   connections: number,
@@ -44,9 +50,14 @@ export async function startClaimsOnFarm(
     `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`,
   );
   if (settings.length > 0 && !QUICK)
-    throw new Error(`${settings.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
+    throw new Error(
+      `${settings.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`,
+    );
   const keys = generateKeyPairSync('ed25519');
-  const farm = await startScript('./sandbox-farm.ts', keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'));
+  const farm = await startScript(
+    './sandbox-farm.ts',
+    keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+  );
   const given = {
     databaseUrl: database.urls.runtime,
     apiKey: API_KEY,
@@ -72,7 +83,9 @@ export async function startClaimsOnFarm(
     owner,
     // Asked in the database: an answer of /metrics would be work of the service, too.
     isFull: async () => {
-      const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
+      const { rows } = await owner.query<{ ready: string }>(
+        `SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`,
+      );
       return Number(rows[0]?.ready) >= stock;
     },
     claim: async (session) => {
@@ -81,11 +94,16 @@ export async function startClaimsOnFarm(
       const answer = await callers.request({ path: '/start', method: 'POST', headers, body });
       const text = await answer.body.text();
       const elapsed = performance.now() - began;
-      if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"')) throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
+      if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"'))
+        throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
       return elapsed;
     },
     connect: async () => {
-      await Promise.all(Array.from({ length: connections }, async () => (await callers.request({ path: '/alive', method: 'GET' })).body.dump()));
+      await Promise.all(
+        Array.from({ length: connections }, async () =>
+          (await callers.request({ path: '/alive', method: 'GET' })).body.dump(),
+        ),
+      );
     },
     floor: async () => (await commitFloor(database.ownerUrl)) + 2 * (await loopbackFloor()),
     pacedFloor: (perSecond) => pacedFloor(database.ownerUrl, perSecond),

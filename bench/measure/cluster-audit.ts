@@ -16,7 +16,12 @@ export interface Write {
 interface AuditEvent {
   readonly verb: string;
   readonly user: { readonly username: string };
-  readonly objectRef?: { readonly resource?: string; readonly subresource?: string; readonly name?: string; readonly namespace?: string };
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly name?: string;
+    readonly namespace?: string;
+  };
   readonly requestReceivedTimestamp: string;
   readonly responseStatus?: { readonly code?: number };
 }

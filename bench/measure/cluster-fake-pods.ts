@@ -64,7 +64,8 @@ const follower = new PodFollower(kubeconfig, namespace, (pod) => {
 const agentServers = http.createServer((request, response) => {
   const server = byAddress.get(request.socket.localAddress ?? '');
   const pod = server === undefined ? undefined : follower.get(server.pod.uid);
-  if (server === undefined || pod === undefined || server.dead || server.fault === 'silent') return void request.socket.destroy();
+  if (server === undefined || pod === undefined || server.dead || server.fault === 'silent')
+    return void request.socket.destroy();
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => answer(server, request, response, Buffer.concat(chunks).toString('utf8')));
@@ -129,7 +130,9 @@ function receiptOf({ pod, latch, fault, refusals, saved }: Server): Receipt {
 
 function json(response: http.ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text);
 }
 
 await follower.run();

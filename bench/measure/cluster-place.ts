@@ -48,7 +48,13 @@ export class ClusterPlace {
   private readonly folder: string;
   private readonly image: string | null;
 
-  private constructor(platform: PlatformCluster, database: TestDatabase, owner: pg.Client, folder: string, image: string | null) {
+  private constructor(
+    platform: PlatformCluster,
+    database: TestDatabase,
+    owner: pg.Client,
+    folder: string,
+    image: string | null,
+  ) {
     this.platform = platform;
     this.database = database;
     this.owner = owner;
@@ -150,17 +156,30 @@ export class ClusterPlace {
   private async startFakePods(): Promise<void> {
     const publicKey = this.keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
     const kubeconfig = path.join(this.folder, 'admin.kubeconfig');
-    await writeFile(kubeconfig, await this.cluster.kubectl(['config', 'view', '--raw', '--flatten', '--minify', '-o', 'json']), { mode: 0o600 });
+    await writeFile(
+      kubeconfig,
+      await this.cluster.kubectl(['config', 'view', '--raw', '--flatten', '--minify', '-o', 'json']),
+      { mode: 0o600 },
+    );
     const script = fileURLToPath(new URL('./cluster-fake-pods.ts', import.meta.url));
-    const argv = ['--disable-warning=ExperimentalWarning', script, kubeconfig, SANDBOXES, publicKey, String(CONTROL_PORT)];
+    const argv = [
+      '--disable-warning=ExperimentalWarning',
+      script,
+      kubeconfig,
+      SANDBOXES,
+      publicKey,
+      String(CONTROL_PORT),
+    ];
     const child = this.cluster.spawnInside(process.execPath, argv);
     let said = '';
     child.stderr?.on('data', (part: Buffer) => {
       said = (said + part.toString()).slice(-4_000);
     });
-    await until('the fake pods are looked after', async () => (await this.control('ready')).ok, 30_000).catch((error: unknown) => {
-      throw new Error(`the fake pods' process said: ${said}`, { cause: error });
-    });
+    await until('the fake pods are looked after', async () => (await this.control('ready')).ok, 30_000).catch(
+      (error: unknown) => {
+        throw new Error(`the fake pods' process said: ${said}`, { cause: error });
+      },
+    );
     this.looksAfterFakePods = true;
   }
 

@@ -17,7 +17,12 @@ interface ContainerStatus {
 
 /** As the API server has it. */
 export interface PodObject {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec: { readonly nodeName?: string };
   readonly status: {
     readonly podIP?: string;
@@ -54,7 +59,12 @@ export class PodFollower {
     const decode = (text = ''): Buffer => Buffer.from(text, 'base64');
     this.server = cluster['server'] ?? '';
     const ca = decode(cluster['certificate-authority-data']);
-    this.agent = new https.Agent({ ca, cert: decode(user['client-certificate-data']), key: decode(user['client-key-data']), keepAlive: true });
+    this.agent = new https.Agent({
+      ca,
+      cert: decode(user['client-certificate-data']),
+      key: decode(user['client-key-data']),
+      keepAlive: true,
+    });
   }
 
   get(uid: string): FakePod | undefined {
@@ -79,7 +89,9 @@ export class PodFollower {
     const end = { exitCode: 137, reason: 'Error', signal: 9, startedAt: null, finishedAt: new Date().toISOString() };
     const status = {
       phase: 'Failed',
-      containerStatuses: [{ name: 'agent-server', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated: end } }],
+      containerStatuses: [
+        { name: 'agent-server', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated: end } },
+      ],
     };
     await this.request('PATCH', `/${name}/status`, { status })
       .then((response) => response.resume())
@@ -95,7 +107,10 @@ export class PodFollower {
     for (const pod of list.items) this.take(pod);
     this.synced = true;
     let rest = '';
-    for await (const chunk of await this.request('GET', `?watch=true&resourceVersion=${list.metadata.resourceVersion}`)) {
+    for await (const chunk of await this.request(
+      'GET',
+      `?watch=true&resourceVersion=${list.metadata.resourceVersion}`,
+    )) {
       const lines = (rest + String(chunk)).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
@@ -109,7 +124,13 @@ export class PodFollower {
 
   private take({ metadata, spec, status }: PodObject): void {
     const slotId = metadata.labels?.['slipway.dev/slot'] ?? '';
-    const pod = { name: metadata.name, uid: metadata.uid, slotId, node: spec.nodeName ?? '', address: status.podIP ?? null };
+    const pod = {
+      name: metadata.name,
+      uid: metadata.uid,
+      slotId,
+      node: spec.nodeName ?? '',
+      address: status.podIP ?? null,
+    };
     this.pods.set(pod.uid, pod);
     this.onPod(pod, { metadata, spec, status });
   }

@@ -17,7 +17,9 @@ export interface PodTimes {
   readonly answered: number;
 }
 
-/** How often agent-server is asked, from its address being known. Milliseconds: that much is its time too long, at most. */
+/**
+ * How often agent-server is asked, from its address being known. Milliseconds: that much is its time too long, at most.
+ */
 const ASK_MS = 10;
 const TIMEOUT_MS = 60_000;
 
@@ -57,8 +59,18 @@ export class PodClock {
       if (!answered) await wait(ASK_MS);
     }
     const answeredAt = performance.now() - began;
-    const { scheduled = 0, toolsStarted = 0, agentStarted = 0 } = await until(`${name} is said to run`, () => this.reached(name, 'agentStarted'), TIMEOUT_MS);
-    return { made, scheduled: scheduled - began, toolsStarted: toolsStarted - began, agentStarted: agentStarted - began, answered: answeredAt };
+    const {
+      scheduled = 0,
+      toolsStarted = 0,
+      agentStarted = 0,
+    } = await until(`${name} is said to run`, () => this.reached(name, 'agentStarted'), TIMEOUT_MS);
+    return {
+      made,
+      scheduled: scheduled - began,
+      toolsStarted: toolsStarted - began,
+      agentStarted: agentStarted - began,
+      answered: answeredAt,
+    };
   }
 
   private reached(name: string, point: Point) {
@@ -70,7 +82,8 @@ export class PodClock {
     const now = performance.now();
     const seen = this.seen.get(name) ?? {};
     this.seen.set(name, seen);
-    if (status.conditions?.some(({ type, status: value }) => type === 'PodScheduled' && value === 'True') === true) seen.scheduled ??= now;
+    if (status.conditions?.some(({ type, status: value }) => type === 'PodScheduled' && value === 'True') === true)
+      seen.scheduled ??= now;
     if (status.initContainerStatuses?.[0]?.state?.running !== undefined) seen.toolsStarted ??= now;
     if (status.containerStatuses?.[0]?.state?.running !== undefined) seen.agentStarted ??= now;
     if (status.podIP === undefined) return;

@@ -21,7 +21,8 @@ export interface Downloads {
 }
 
 /**
- * Downloads of /big from a sandbox, straight and through the gateway, over links of `mbits` Mbit/s (`LimitedLinks`), one after another.
+ * Downloads of /big from a sandbox, straight and through the gateway, over links of `mbits` Mbit/s (`LimitedLinks`),
+ * one after another.
  * @param rounds of two downloads each way.
  * @returns why it cannot be done on this machine, in words.
  */
@@ -37,13 +38,25 @@ export async function downloadOverLinks(
   try {
     const port = await freePort();
     const address = LINKS.pod.gateway;
-    const sandbox = startProcess(...links.within('pod', process.execPath, [script('./sandbox-stub.ts'), String(port), address, '0.0.0.0']), {});
+    const sandbox = startProcess(
+      ...links.within('pod', process.execPath, [script('./sandbox-stub.ts'), String(port), address, '0.0.0.0']),
+      {},
+    );
     stops.unshift(() => sandbox.stop());
     await waitForHttp(`http://${address}:${port}`, sandbox);
-    const gateway = await startService('sandbox-gateway', { ...gatewayEnv, RUNTIME_API_URL: `http://${address}:${port}`, HOST: LINKS.gateway.client });
+    const gateway = await startService('sandbox-gateway', {
+      ...gatewayEnv,
+      RUNTIME_API_URL: `http://${address}:${port}`,
+      HOST: LINKS.gateway.client,
+    });
     stops.unshift(() => gateway.stop());
     const download = async (url: string): Promise<number[]> => {
-      const [command, argv] = links.within('client', process.execPath, [script('./download-client.ts'), `${url}/big`, String(EACH), JSON.stringify(headers)]);
+      const [command, argv] = links.within('client', process.execPath, [
+        script('./download-client.ts'),
+        `${url}/big`,
+        String(EACH),
+        JSON.stringify(headers),
+      ]);
       const { stdout } = await promisify(execFile)(command, argv, { cwd: path.dirname(script('.')) });
       return (JSON.parse(stdout) as number[]).slice(1);
     };

@@ -13,7 +13,13 @@ export interface EventSubscriber {
  *
  * @param onFrame is called for each frame with the time at which its bytes arrived (performance.now()).
  */
-export function subscribe(url: string, id: string, sessionKey: string, query: string, onFrame: (at: number) => void): Promise<EventSubscriber> {
+export function subscribe(
+  url: string,
+  id: string,
+  sessionKey: string,
+  query: string,
+  onFrame: (at: number) => void,
+): Promise<EventSubscriber> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), hostname);
@@ -33,7 +39,8 @@ export function subscribe(url: string, id: string, sessionKey: string, query: st
       if (!open) {
         const end = pending.indexOf('\r\n\r\n');
         if (end === -1) return;
-        if (!pending.subarray(0, 12).toString().endsWith('101')) return reject(new Error(pending.toString('utf8', 0, end)));
+        if (!pending.subarray(0, 12).toString().endsWith('101'))
+          return reject(new Error(pending.toString('utf8', 0, end)));
         open = true;
         pending = pending.subarray(end + 4);
       }

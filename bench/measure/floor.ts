@@ -19,7 +19,12 @@ export async function pacedFloor(ownerUrl: string, perSecond: number, n = quick(
   const pool = createPool({ url: ownerUrl, max: 8, applicationName: 'bench-floor', onError: () => {} });
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(400) }] });
   const post = async (): Promise<void> => {
-    const response = await posts.request({ path: '/', method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const response = await posts.request({
+      path: '/',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     await response.body.arrayBuffer();
   };
   try {
@@ -40,21 +45,31 @@ export async function pacedFloor(ownerUrl: string, perSecond: number, n = quick(
 }
 
 async function fillFloorTable(pool: SqlPool): Promise<void> {
-  await pool.query("CREATE TABLE public.bench_floor (id int PRIMARY KEY, v int NOT NULL, pad text NOT NULL DEFAULT repeat('x', 200))");
+  await pool.query(
+    "CREATE TABLE public.bench_floor (id int PRIMARY KEY, v int NOT NULL, pad text NOT NULL DEFAULT repeat('x', 200))",
+  );
   await pool.query('INSERT INTO public.bench_floor (id, v) SELECT g, 0 FROM generate_series(1, 1000) g');
 }
 
 function commitOnce(pool: SqlPool, index: number): Promise<unknown> {
-  return pool.query({ name: 'floor', text: 'UPDATE public.bench_floor SET v = v + 1 WHERE id = $1', values: [1 + ((index * 7) % 1000)] });
+  return pool.query({
+    name: 'floor',
+    text: 'UPDATE public.bench_floor SET v = v + 1 WHERE id = $1',
+    values: [1 + ((index * 7) % 1000)],
+  });
 }
 
-/** p50 of one single-row UPDATE with synchronous commit, over loopback. Milliseconds. `ownerUrl`: a database that may be written to; its table is dropped again. */
+/**
+ * p50 of one single-row UPDATE with synchronous commit, over loopback. Milliseconds. `ownerUrl`: a database that may be
+ * written to; its table is dropped again.
+ */
 export async function commitFloor(ownerUrl: string, n = quick(1_000, 50)): Promise<number> {
   const pool = createPool({ url: ownerUrl, max: 1, applicationName: 'bench-floor', onError: () => {} });
   try {
     await fillFloorTable(pool);
     const { rows } = await pool.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
-    if (rows[0]?.synchronous_commit !== 'on') throw new Error(`synchronous_commit is ${rows[0]?.synchronous_commit}: this would be no floor`);
+    if (rows[0]?.synchronous_commit !== 'on')
+      throw new Error(`synchronous_commit is ${rows[0]?.synchronous_commit}: this would be no floor`);
     return percentile(await timeEach(n, (index) => commitOnce(pool, index)), 0.5);
   } finally {
     await pool.query('DROP TABLE IF EXISTS public.bench_floor').catch(() => {});
@@ -69,7 +84,12 @@ export async function loopbackFloor(n = quick(1_000, 50)): Promise<number> {
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(400) }] });
   try {
     const once = async (): Promise<void> => {
-      const response = await pool.request({ path: '/', method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      const response = await pool.request({
+        path: '/',
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
       await response.body.arrayBuffer();
     };
     return percentile(await timeEach(n, once), 0.5);

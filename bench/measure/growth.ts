@@ -3,7 +3,10 @@ const HOUR_MS = 3_600_000;
 /** A straight line through what a process held, by least squares. All in MiB. */
 export interface Growth {
   readonly perHour: number;
-  /** Standard error of `perHour`, as if the samples were independent; neighbours are not, so that the true one is larger. */
+  /**
+   * Standard error of `perHour`, as if the samples were independent; neighbours are not, so that the true one is
+   * larger.
+   */
   readonly error: number;
   /** Means of the first and the last fifth. */
   readonly first: number;
@@ -22,7 +25,13 @@ export function growthPerHour(samples: ReadonlyArray<{ readonly at: number; read
   const perHour = sum(hours.map((hour, index) => (hour - meanHours) * ((held[index] ?? 0) - meanHeld))) / spread;
   const rest = sum(hours.map((hour, index) => ((held[index] ?? 0) - meanHeld - perHour * (hour - meanHours)) ** 2));
   const fifth = Math.ceil(n / 5);
-  return { perHour, error: Math.sqrt(rest / (n - 2) / spread), first: mean(held.slice(0, fifth)), last: mean(held.slice(-fifth)), samples: n };
+  return {
+    perHour,
+    error: Math.sqrt(rest / (n - 2) / spread),
+    first: mean(held.slice(0, fifth)),
+    last: mean(held.slice(-fifth)),
+    samples: n,
+  };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -51,4 +51,6 @@ if (Number(perSecond) > 0) {
     sent += Math.max(0, now);
   }, TICK_MS);
 }
-createServer((_, response) => response.end(JSON.stringify({ sent, answered, seconds: (performance.now() - began) / 1_000 }))).listen(Number(port), '127.0.0.1');
+createServer((_, response) =>
+  response.end(JSON.stringify({ sent, answered, seconds: (performance.now() - began) / 1_000 })),
+).listen(Number(port), '127.0.0.1');

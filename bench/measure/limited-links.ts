@@ -17,8 +17,9 @@ const PAIRS: readonly Pair[] = [
 ];
 
 /**
- * Three networks on one machine, each two joined by a link of one speed: a client's, a pod's, and the machine's own, where the gateway runs. So a direct download takes one
- * link, and one through the gateway two, as on a real network. Ends with `close`; needs root and `ip`, `tc` of iproute2.
+ * Three networks on one machine, each two joined by a link of one speed: a client's, a pod's, and the machine's own,
+ * where the gateway runs. So a direct download takes one link, and one through the gateway two, as on a real network.
+ * Ends with `close`; needs root and `ip`, `tc` of iproute2.
  */
 export class LimitedLinks {
   private readonly names: Readonly<Record<'client' | 'pod', string>>;
@@ -46,7 +47,11 @@ export class LimitedLinks {
   }
 
   /** Command and arguments that run a program in one of the networks. */
-  within(place: 'client' | 'pod', command: string, argv: readonly string[]): readonly [command: string, argv: string[]] {
+  within(
+    place: 'client' | 'pod',
+    command: string,
+    argv: readonly string[],
+  ): readonly [command: string, argv: string[]] {
     return ['ip', ['netns', 'exec', this.names[place], command, ...argv]];
   }
 
@@ -55,13 +60,32 @@ export class LimitedLinks {
     for (const name of Object.values(this.names)) await run('ip', ['netns', 'del', name]).catch(() => {});
   }
 
-  private async end(device: string, place: 'gateway' | 'client' | 'pod', address: string, mbits: number): Promise<void> {
+  private async end(
+    device: string,
+    place: 'gateway' | 'client' | 'pod',
+    address: string,
+    mbits: number,
+  ): Promise<void> {
     const at = place === 'gateway' ? [] : ['-n', this.names[place]];
     if (place !== 'gateway') await run('ip', ['link', 'set', device, 'netns', this.names[place]]);
     await run('ip', [...at, 'address', 'add', `${address}/30`, 'dev', device]);
     await run('ip', [...at, 'link', 'set', device, 'up']);
     // What may go at once is a millisecond of it: less would hold up the segments that the kernel makes.
     const burst = Math.max(128_000, mbits * 125);
-    await run('tc', [...at, 'qdisc', 'add', 'dev', device, 'root', 'tbf', 'rate', `${mbits}mbit`, 'burst', String(burst), 'latency', '20ms']);
+    await run('tc', [
+      ...at,
+      'qdisc',
+      'add',
+      'dev',
+      device,
+      'root',
+      'tbf',
+      'rate',
+      `${mbits}mbit`,
+      'burst',
+      String(burst),
+      'latency',
+      '20ms',
+    ]);
   }
 }

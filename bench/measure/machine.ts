@@ -1,7 +1,18 @@
 import os from 'node:os';
 
-/** What the figures were measured on. `load` is the one-minute average before the first bench: above 1 the latencies are not to be trusted. */
-export function describeMachine(): { cores: number; cpu: string; memoryGiB: number; load: number; node: string; platform: string; at: string } {
+/**
+ * What the figures were measured on. `load` is the one-minute average before the first bench: above 1 the latencies are
+ * not to be trusted.
+ */
+export function describeMachine(): {
+  cores: number;
+  cpu: string;
+  memoryGiB: number;
+  load: number;
+  node: string;
+  platform: string;
+  at: string;
+} {
   const cpus = os.cpus();
   return {
     cores: cpus.length,

@@ -51,7 +51,10 @@ export interface ModelGateways {
   close(): Promise<void>;
 }
 
-/** A model that costs nothing, with nothing, a bare relay, our gateway and its peers before it; each a process of its own. */
+/**
+ * A model that costs nothing, with nothing, a bare relay, our gateway and its peers before it; each a process of its
+ * own.
+ */
 export async function openModelGateways(
   report: Report,
   { latencyMs = 0, peers = false, waiting = false, env = {} }: ModelGatewaysOptions = {},
@@ -100,11 +103,21 @@ export async function openModelGateways(
     return {
       direct: { name: 'direct', url: upstream.url, headers: {}, pid: upstream.pid },
       relay: { name: 'relay', url: relay.url, headers: {}, pid: relay.pid },
-      gateway: { name: 'gateway', url: gateway.url, headers: { authorization: `Bearer ${await key()}` }, pid: gateway.pid },
+      gateway: {
+        name: 'gateway',
+        url: gateway.url,
+        headers: { authorization: `Bearer ${await key()}` },
+        pid: gateway.pid,
+      },
       waiting:
         without === null
           ? null
-          : { name: 'gateway without a folder', url: without.url, headers: { authorization: `Bearer ${await makeKey(without, {})}` }, pid: without.pid },
+          : {
+              name: 'gateway without a folder',
+              url: without.url,
+              headers: { authorization: `Bearer ${await makeKey(without, {})}` },
+              pid: without.pid,
+            },
       peers: found,
       key,
       output: () => gateway.output(),
@@ -121,7 +134,11 @@ type Started = <T extends RunningProcess>(one: T) => T;
 
 /** One worker, as the others are one process. Without a database: no budgets, no ledger. */
 async function openLiteLlm(upstream: string, folder: string, started: Started): Promise<Peer> {
-  const environment = await pythonEnvironment({ name: `litellm/${LITELLM}`, packages: [`litellm[proxy]==${LITELLM}`], installMs: 600_000 });
+  const environment = await pythonEnvironment({
+    name: `litellm/${LITELLM}`,
+    packages: [`litellm[proxy]==${LITELLM}`],
+    installMs: 600_000,
+  });
   if ('missing' in environment) return environment;
   const [port, config] = [await freePort(), path.join(folder, 'litellm.yaml')];
   await writeFile(
@@ -129,11 +146,15 @@ async function openLiteLlm(upstream: string, folder: string, started: Started): 
     `model_list:\n  - model_name: ${MODEL}\n    litellm_params:\n      model: openai/${MODEL}\n      api_base: ${upstream}/v1\n      api_key: sk-bench\ngeneral_settings:\n  master_key: sk-${MASTER_KEY}\n`,
   );
   const process = started(
-    startProcess(environment.program('litellm'), ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'], {
-      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
-      LITELLM_LOG: 'ERROR',
-      NO_PROXY: '127.0.0.1',
-    }),
+    startProcess(
+      environment.program('litellm'),
+      ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
+      {
+        LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+        LITELLM_LOG: 'ERROR',
+        NO_PROXY: '127.0.0.1',
+      },
+    ),
   );
   const url = `http://127.0.0.1:${port}`;
   await waitForHttp(`${url}/health/liveliness`, process, PEER_START_MS);
@@ -148,7 +169,11 @@ async function openPortkey(upstream: string, _folder: string, started: Started):
   const running = started(startProcess(process.execPath, [script, '--headless', `--port=${port}`], {}));
   const url = `http://127.0.0.1:${port}`;
   await waitForHttp(url, running, PEER_START_MS);
-  const headers = { authorization: 'Bearer sk-bench', 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstream}/v1` };
+  const headers = {
+    authorization: 'Bearer sk-bench',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `${upstream}/v1`,
+  };
   return { name: `Portkey ${PORTKEY}`, url, headers, pid: running.pid };
 }
 
@@ -165,5 +190,9 @@ async function makeKey(gateway: ServiceProcess, limits: Readonly<Record<string, 
 
 /** A body of about 0.45 kB, as floor.ts' round trip has. */
 export function modelRequest(stream: boolean, content = 'x'.repeat(400)): string {
-  return JSON.stringify({ model: MODEL, ...(stream ? { stream, stream_options: { include_usage: true } } : {}), messages: [{ role: 'user', content }] });
+  return JSON.stringify({
+    model: MODEL,
+    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+    messages: [{ role: 'user', content }],
+  });
 }

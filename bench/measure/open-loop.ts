@@ -9,7 +9,11 @@ const TIMER_MS = 2;
  * @returns milliseconds from each request's scheduled moment to its answer: the wait of a user who came at that moment.
  * @throws what the first failing request threw.
  */
-export async function openLoop(perSecond: number, count: number, send: (index: number) => Promise<unknown>): Promise<number[]> {
+export async function openLoop(
+  perSecond: number,
+  count: number,
+  send: (index: number) => Promise<unknown>,
+): Promise<number[]> {
   const began = performance.now();
   let at = began;
   const latencies: Array<Promise<number>> = [];

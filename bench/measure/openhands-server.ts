@@ -21,7 +21,10 @@ export interface OpenHandsServer {
   stop(): Promise<void>;
 }
 
-/** Its packages at fixed versions; installed once, kept outside of the checkout. @returns them, or a sentence that says why they are not here. */
+/**
+ * Its packages at fixed versions; installed once, kept outside of the checkout. @returns them, or a sentence that says
+ * why they are not here.
+ */
 export async function openhandsServerEnvironment(): Promise<PythonEnvironment | { readonly missing: string }> {
   if (QUICK) return { missing: `${NOT_QUICK}.` };
   // What is listed is all there is to install: looking for versions that fit takes pip minutes.
@@ -33,11 +36,18 @@ export async function openhandsServerEnvironment(): Promise<PythonEnvironment | 
   });
 }
 
-/** How often a start is tried: its imports run in several threads and now and then end in a deadlock that Python sees. */
+/**
+ * How often a start is tried: its imports run in several threads and now and then end in a deadlock that Python sees.
+ */
 const STARTS = 3;
 
-/** Starts it on a free port and waits for its first 200. A start that broke is tried again and said; only one that came up is measured. */
-export async function startOpenHandsServer(environment: PythonEnvironment): Promise<OpenHandsServer & { readonly wallMs: number }> {
+/**
+ * Starts it on a free port and waits for its first 200. A start that broke is tried again and said; only one that came
+ * up is measured.
+ */
+export async function startOpenHandsServer(
+  environment: PythonEnvironment,
+): Promise<OpenHandsServer & { readonly wallMs: number }> {
   for (let attempt = 1; ; attempt += 1) {
     const began = performance.now();
     try {
@@ -81,20 +91,30 @@ async function startOnce(environment: PythonEnvironment): Promise<OpenHandsServe
     url,
     sessionKey: SESSION_KEY,
     createConversation: async () => {
-      const agent = { kind: 'Agent', llm: { model: 'openai/none', base_url: 'http://127.0.0.1:9', api_key: 'none', usage_id: 'agent' }, tools: [] };
+      const agent = {
+        kind: 'Agent',
+        llm: { model: 'openai/none', base_url: 'http://127.0.0.1:9', api_key: 'none', usage_id: 'agent' },
+        tools: [],
+      };
       const answer = await fetch(`${url}/api/conversations`, {
         method: 'POST',
         headers: { 'x-session-api-key': SESSION_KEY, 'content-type': 'application/json' },
         body: JSON.stringify({ agent, workspace: { working_dir: folder, kind: 'LocalWorkspace' } }),
       });
-      if (!answer.ok) throw new Error(`a conversation of OpenHands' agent server: ${answer.status} ${(await answer.text()).slice(0, 500)}`);
+      if (!answer.ok)
+        throw new Error(
+          `a conversation of OpenHands' agent server: ${answer.status} ${(await answer.text()).slice(0, 500)}`,
+        );
       return ((await answer.json()) as { id: string }).id;
     },
     stop,
   };
 }
 
-/** Does `measure` beside ours, in the same run. Where the peer cannot be installed its recorded figure stands, and the reason is printed. */
+/**
+ * Does `measure` beside ours, in the same run. Where the peer cannot be installed its recorded figure stands, and the
+ * reason is printed.
+ */
 export async function beside<T>(measure: (server: OpenHandsServer) => Promise<T>, recorded: T): Promise<T> {
   const environment = await openhandsServerEnvironment();
   if ('missing' in environment) {

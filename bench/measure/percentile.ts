@@ -1,4 +1,7 @@
-/** Nearest-rank percentile of unsorted samples: the smallest sample with at least `p` of all at or below it. `p` is in (0, 1]. @throws Error when there is no sample. */
+/**
+ * Nearest-rank percentile of unsorted samples: the smallest sample with at least `p` of all at or below it. `p` is in
+ * (0, 1]. @throws Error when there is no sample.
+ */
 export function percentile(samples: readonly number[], p: number): number {
   const sorted = Float64Array.from(samples).sort();
   const value = sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)];
@@ -6,8 +9,15 @@ export function percentile(samples: readonly number[], p: number): number {
   return value;
 }
 
-/** Runs `once` `warmup` times unmeasured, then `n` times one after the other. @returns milliseconds of each measured run. */
-export async function timeEach(n: number, once: (index: number) => Promise<unknown>, warmup = Math.min(200, Math.ceil(n / 5))): Promise<number[]> {
+/**
+ * Runs `once` `warmup` times unmeasured, then `n` times one after the other. @returns milliseconds of each measured
+ * run.
+ */
+export async function timeEach(
+  n: number,
+  once: (index: number) => Promise<unknown>,
+  warmup = Math.min(200, Math.ceil(n / 5)),
+): Promise<number[]> {
   for (let index = 0; index < warmup; index += 1) await once(index);
   const samples: number[] = [];
   for (let index = 0; index < n; index += 1) {

@@ -14,11 +14,16 @@ import { startLimitedScript } from './service-process.ts';
 const NODES = 8;
 
 interface Kubeconfig {
-  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } }];
+  readonly clusters: readonly [
+    { readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } },
+  ];
   readonly users: readonly [{ readonly user: { readonly token: string } }];
 }
 
-/** Pods of fake nodes, with a real API server, scheduler, policies and rights; one process answers for the agent-servers of all of them. */
+/**
+ * Pods of fake nodes, with a real API server, scheduler, policies and rights; one process answers for the agent-servers
+ * of all of them.
+ */
 export async function openClusterPlace(): Promise<PoolPlace> {
   const place = await ClusterPlace.open({ realNode: false, kwokNodes: NODES });
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-pool-scale-'));
@@ -27,7 +32,10 @@ export async function openClusterPlace(): Promise<PoolPlace> {
   const server = new URL(clusters[0].cluster.server);
   const account = path.join(folder, 'serviceaccount');
   await mkdir(account);
-  await writeFile(path.join(account, 'ca.crt'), Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'));
+  await writeFile(
+    path.join(account, 'ca.crt'),
+    Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'),
+  );
   await writeFile(path.join(account, 'token'), users[0].user.token, { mode: 0o600 });
   const { pools: _pools, ...template } = place.fakeTemplate('scale', 0);
   const environment = place.environment([]);
@@ -80,7 +88,11 @@ export async function openClusterPlace(): Promise<PoolPlace> {
       });
       try {
         // A list gives up before the first sync of a machine that is busy.
-        await until('everything is read', async () => (await backend.list(AbortSignal.timeout(60_000))).length > 0, 120_000);
+        await until(
+          'everything is read',
+          async () => (await backend.list(AbortSignal.timeout(60_000))).length > 0,
+          120_000,
+        );
         return performance.now() - began;
       } finally {
         await backend.close();

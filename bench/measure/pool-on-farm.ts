@@ -10,7 +10,11 @@ const API_KEY = 'a service key of the bench, long enough';
 export async function openFarmPlace(): Promise<PoolPlace> {
   const database = await createTestDatabase();
   const keys = generateKeyPairSync('ed25519');
-  const farm = await startScript('./sandbox-farm.ts', keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'), 'one-address');
+  const farm = await startScript(
+    './sandbox-farm.ts',
+    keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    'one-address',
+  );
   const backend = new FarmBackend(farm.url);
   return {
     name: 'farm',
@@ -37,7 +41,13 @@ export async function openFarmPlace(): Promise<PoolPlace> {
               maxAgeSeconds: 86_400,
             },
           ],
-          pace: { startsAtOnce: 300, startTimeoutMs: 600_000, dormantTimeoutMs: 30_000, refillsBesideClaims: true, surplusAfterMs: 60_000 },
+          pace: {
+            startsAtOnce: 300,
+            startTimeoutMs: 600_000,
+            dormantTimeoutMs: 30_000,
+            refillsBesideClaims: true,
+            surplusAfterMs: 60_000,
+          },
         }),
       ),
     list: async () => {

@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises';
 /** Kernel ticks a second; 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
-/** CPU that a process and its dead children have used. Milliseconds, to 10 ms. @throws Error when there is no such process, or no /proc. */
+/**
+ * CPU that a process and its dead children have used. Milliseconds, to 10 ms. @throws Error when there is no such
+ * process, or no /proc.
+ */
 export async function cpuMs(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The name in brackets may hold spaces; fields are counted from its end.

@@ -1,4 +1,7 @@
-/** Whether benches run in their quick form (`npm run bench -- NAME --quick`): to their end in seconds, with so few samples that the figures mean nothing. */
+/**
+ * Whether benches run in their quick form (`npm run bench -- NAME --quick`): to their end in seconds, with so few
+ * samples that the figures mean nothing.
+ */
 export const QUICK = process.env['BENCH_QUICK'] === '1';
 
 /** A number of samples, or a duration: of the bench itself, and of its quick form. */
@@ -13,4 +16,5 @@ export const NOT_QUICK = 'the quick form starts no cluster and no peer of others
 export const NEEDS_ROOT = 'not measured: needs root';
 
 /** What a bench of pages says without a browser. */
-export const NEEDS_CHROMIUM = 'not measured: no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH';
+export const NEEDS_CHROMIUM =
+  'not measured: no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH';

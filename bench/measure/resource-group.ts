@@ -22,11 +22,15 @@ export function templateLimits(): PodLimits {
   const text = readFileSync(TEMPLATES, 'utf8');
   const request = /^ {4}requests: \{ cpu: (\d+)m/m.exec(text)?.[1];
   const [, cpu, memory] = /^ {4}limits: \{ cpu: "(\d+)", memory: (\d+)Gi/m.exec(text) ?? [];
-  if (request === undefined || cpu === undefined || memory === undefined) throw new Error(`${TEMPLATES}: the limits of the first template cannot be read`);
+  if (request === undefined || cpu === undefined || memory === undefined)
+    throw new Error(`${TEMPLATES}: the limits of the first template cannot be read`);
   return { cpuRequest: Number(request) / 1_000, cpuLimit: Number(cpu), memory: Number(memory) * 1024 ** 3 };
 }
 
-/** A control group with a pod's limits of processor, memory and processes, by version 1 or 2 of the kernel's interface. Needs root. */
+/**
+ * A control group with a pod's limits of processor, memory and processes, by version 1 or 2 of the kernel's interface.
+ * Needs root.
+ */
 export class ResourceGroup {
   private readonly folders: readonly string[];
 
@@ -40,7 +44,10 @@ export class ResourceGroup {
     if (existsSync(path.join(ROOT, 'cgroup.controllers'))) {
       const folder = path.join(ROOT, name);
       mkdirSync(folder);
-      writeFileSync(path.join(folder, 'cpu.weight'), `${Math.max(1, Math.floor(1 + ((shares - 2) * 9_999) / 262_142))}`);
+      writeFileSync(
+        path.join(folder, 'cpu.weight'),
+        `${Math.max(1, Math.floor(1 + ((shares - 2) * 9_999) / 262_142))}`,
+      );
       writeFileSync(path.join(folder, 'cpu.max'), `${cpuLimit * PERIOD_US} ${PERIOD_US}`);
       writeFileSync(path.join(folder, 'memory.max'), `${memory}`);
       writeFileSync(path.join(folder, 'pids.max'), `${MAX_PROCESSES}`);
@@ -80,7 +87,10 @@ export class ResourceGroup {
     return readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
   }
 
-  /** Ends everything that is in it but `spared`. What multiplies is held first, so that it keeps its places and gets no more. */
+  /**
+   * Ends everything that is in it but `spared`. What multiplies is held first, so that it keeps its places and gets no
+   * more.
+   */
   async clear(spared: readonly number[] = []): Promise<void> {
     for (let before = -1; ; ) {
       const doomed = this.processes.filter((pid) => !spared.includes(pid));

@@ -1,4 +1,5 @@
-// runtime-api as it is, but over a farm of sandboxes: argv PORT JSON, with databaseUrl, apiKey, activationKey (PKCS#8 DER, base64), farmUrl, pools, pace (that of this machine when not given).
+// runtime-api as it is, but over a farm of sandboxes: argv PORT JSON, with databaseUrl, apiKey, activationKey (PKCS#8
+// DER, base64), farmUrl, pools, pace (that of this machine when not given).
 import { createPrivateKey } from 'node:crypto';
 import { FarmBackend } from '@slipway/sandbox/testing';
 import { createLogger, useTracing } from '@slipway/telemetry';
@@ -6,7 +7,8 @@ import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createRuntimeApi, type RuntimeApiOptions } from '../../apps/runtime-api/dist/app.js';
 
 const [port = '0', json = '{}'] = process.argv.slice(2);
-const given = JSON.parse(json) as Record<'databaseUrl' | 'apiKey' | 'activationKey' | 'farmUrl', string> & Pick<RuntimeApiOptions, 'pools' | 'pace'>;
+const given = JSON.parse(json) as Record<'databaseUrl' | 'apiKey' | 'activationKey' | 'farmUrl', string> &
+  Pick<RuntimeApiOptions, 'pools' | 'pace'>;
 const logger = createLogger('runtime-api', 'warn');
 useTracing(preloadedTracing(logger));
 const runtimeApi = await createRuntimeApi({

@@ -1,4 +1,5 @@
-// A sandbox and the runtime-api that knows it: argv PORT [ADDRESS [LISTENS_ON]]. GET /sessions/… says where it is, /big answers 100 MB, a WebSocket opens and says nothing, all else is answered with a short text.
+// A sandbox and the runtime-api that knows it: argv PORT [ADDRESS [LISTENS_ON]]. GET /sessions/… says where it is, /big
+// answers 100 MB, a WebSocket opens and says nothing, all else is answered with a short text.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -31,12 +32,18 @@ const server = createServer((request, response) => {
     };
     return more();
   }
-  request.resume().once('end', () => response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello'));
+  request
+    .resume()
+    .once('end', () => response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 5 }).end('hello'));
 });
 server.on('upgrade', (request, socket) => {
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+  const accept = createHash('sha1')
+    .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
   socket.on('error', () => socket.destroy()).resume();
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: ${accept}\r\n\r\n`);
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
+  );
 });
 server.keepAliveTimeout = 60_000;
 server.listen(Number(port), listensOn);

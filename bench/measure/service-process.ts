@@ -14,7 +14,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * One of our apps as a process of its own on a free port, ready.
- * @param env its configuration (docs/configuration.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where it has none.
+ * @param env its configuration (docs/configuration.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where
+ * it has none.
  * @throws Error with its output when it does not get ready.
  */
 export async function startService(
@@ -41,13 +42,20 @@ export async function startService(
   return { ...running, url, metricsUrl: `http://${env['HOST'] ?? '127.0.0.1'}:${metricsPort}` };
 }
 
-/** A script of bench/measure as a process of its own: `argv` is its port on 127.0.0.1 and what follows. Ready when GET / answers 200. */
+/**
+ * A script of bench/measure as a process of its own: `argv` is its port on 127.0.0.1 and what follows. Ready when GET /
+ * answers 200.
+ */
 export function startScript(file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
   return startLimitedScript([], file, ...argv);
 }
 
 /** As `startScript`, with options of Node such as the size of its heap. */
-export function startLimitedScript(options: readonly string[], file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+export function startLimitedScript(
+  options: readonly string[],
+  file: string,
+  ...argv: readonly string[]
+): Promise<ServiceProcess> {
   return startScriptWith({ options }, file, ...argv);
 }
 
@@ -58,7 +66,11 @@ export async function startScriptWith(
   ...argv: readonly string[]
 ): Promise<ServiceProcess> {
   const port = await freePort();
-  const running = startProcess(process.execPath, [...options, fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], env);
+  const running = startProcess(
+    process.execPath,
+    [...options, fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv],
+    env,
+  );
   const url = `http://127.0.0.1:${port}`;
   try {
     await waitForHttp(url, running);

@@ -1,4 +1,5 @@
-// A model provider that costs nothing: argv PORT [LATENCY_MS]. POST answers a completion of about 0.4 kB, or with "stream":true 21 frames, one a millisecond.
+// A model provider that costs nothing: argv PORT [LATENCY_MS]. POST answers a completion of about 0.4 kB, or with
+// "stream":true 21 frames, one a millisecond.
 import { createServer } from 'node:http';
 
 const [port = '0', latency = '0'] = process.argv.slice(2);
@@ -14,7 +15,9 @@ const completion = Buffer.from(
   }),
 );
 const frame = (value: unknown): Buffer =>
-  Buffer.from(`data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', ...(value as object) })}\n\n`);
+  Buffer.from(
+    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', ...(value as object) })}\n\n`,
+  );
 const token = frame({ choices: [{ index: 0, delta: { content: 'token ' }, finish_reason: null }] });
 const last = Buffer.concat([
   frame({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
@@ -28,7 +31,9 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     const answer = (): void => {
       if (!Buffer.concat(parts).includes('"stream":true'))
-        return void response.writeHead(200, { 'content-type': 'application/json', 'content-length': completion.length }).end(completion);
+        return void response
+          .writeHead(200, { 'content-type': 'application/json', 'content-length': completion.length })
+          .end(completion);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(token);
       let sent = 1;

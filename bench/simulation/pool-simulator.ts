@@ -1,6 +1,7 @@
 /**
- * One pool through one day, event by event. A claim takes a ready sandbox or waits for the next that becomes ready, first come first served.
- * What is ready or being made never exceeds the target (I8), so those that wait are served by refills, not by sandboxes beyond it.
+ * One pool through one day, event by event. A claim takes a ready sandbox or waits for the next that becomes ready,
+ * first come first served. What is ready or being made never exceeds the target (I8), so those that wait are served by
+ * refills, not by sandboxes beyond it.
  */
 import { mulberry } from '../traces/arrivals.ts';
 
@@ -33,10 +34,16 @@ export interface SimulatedDay {
 const DAY = 86_400;
 
 /** @param arrivals ascending, seconds within the day. Refill leads are log-normal, drawn from `seed`. */
-export function simulateDay(arrivals: Float64Array, pool: SimulatedPool, speed: RefillSpeed, seed: number): SimulatedDay {
+export function simulateDay(
+  arrivals: Float64Array,
+  pool: SimulatedPool,
+  speed: RefillSpeed,
+  seed: number,
+): SimulatedDay {
   const random = mulberry(seed);
   const spread = Math.log(speed.leadP99 / speed.leadP50) / 2.326;
-  const lead = (): number => speed.leadP50 * Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
+  const lead = (): number =>
+    speed.leadP50 * Math.exp(spread * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random()));
   const making = new Times();
   const waiting: number[] = [];
   let served = 0;

@@ -11,7 +11,10 @@ export interface Racer {
   readonly make: MakeStrategy;
   /** What its slots are. */
   readonly stock: 'rows' | 'objects' | 'runtime';
-  /** `named`: one of the four that ours has to be faster than. `further`: a variant that is kinder than what anybody runs. */
+  /**
+   * `named`: one of the four that ours has to be faster than. `further`: a variant that is kinder than what anybody
+   * runs.
+   */
   readonly is: 'named' | 'further' | 'ours';
 }
 

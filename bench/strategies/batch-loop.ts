@@ -1,6 +1,7 @@
 /**
- * Requests are gathered; a loop lists what is ready once a batch, gives each request another of them in shuffled order, writes all in parallel under their versions, and waits half a second.
- * As the allocator of Agones. A request whose write lost against another replica joins the next batch.
+ * Requests are gathered; a loop lists what is ready once a batch, gives each request another of them in shuffled order,
+ * writes all in parallel under their versions, and waits half a second. As the allocator of Agones. A request whose
+ * write lost against another replica joins the next batch.
  */
 import { type MakeStrategy } from './claim-strategy.ts';
 import { shuffle, takeVersion } from './list-and-patch-rows.ts';
@@ -28,7 +29,8 @@ export const batchLoop: MakeStrategy = async ({ db }) => {
       batch.map(async (request, index) => {
         const slot = rows[index];
         try {
-          if (slot !== undefined && (await takeVersion(db, request.claimId, slot.slot_id, slot.version))) request.resolve(slot.slot_id);
+          if (slot !== undefined && (await takeVersion(db, request.claimId, slot.slot_id, slot.version)))
+            request.resolve(slot.slot_id);
           else waiting.push(request);
         } catch (error) {
           request.reject(error);

@@ -1,4 +1,6 @@
-/** Ways to give a ready slot to a claim, behind one interface. Each replica has one of them, in a process of its own. */
+/**
+ * Ways to give a ready slot to a claim, behind one interface. Each replica has one of them, in a process of its own.
+ */
 import type { SqlPool } from '@slipway/db/sql';
 
 export interface ClaimStrategy {

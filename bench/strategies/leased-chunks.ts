@@ -1,14 +1,19 @@
 /**
- * Ours: a replica leases a chunk of ready slots ahead of time; a claim takes one of them in memory; all claims of the moment are bound by one commit, fenced by holder, epoch and lease.
- * No lock is contended for, and a commit is shared.
+ * Ours: a replica leases a chunk of ready slots ahead of time; a claim takes one of them in memory; all claims of the
+ * moment are bound by one commit, fenced by holder, epoch and lease. No lock is contended for, and a commit is shared.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { LOOK_AGAIN_MS, type MakeStrategy } from './claim-strategy.ts';
 
-/** Slots of one lease: what half a second takes, within these, and never more than a replica's part of what is ready. */
+/**
+ * Slots of one lease: what half a second takes, within these, and never more than a replica's part of what is ready.
+ */
 const SMALLEST_CHUNK = 16;
 const LARGEST_CHUNK = 256;
-/** One large batch at a time costs less processor a claim than two small ones side by side, or the same: measured with 96 and with 300 under way. */
+/**
+ * One large batch at a time costs less processor a claim than two small ones side by side, or the same: measured with
+ * 96 and with 300 under way.
+ */
 const BATCH = 128;
 /** Batches under way at once. */
 const PIPELINE = 1;
@@ -22,7 +27,10 @@ const LEASE = `
       ORDER BY warmed_at DESC LIMIT (SELECT least($2, ceil(ready::numeric / $3))::int FROM supply, quick) FOR UPDATE SKIP LOCKED)
   UPDATE race.slot s SET holder = $1, epoch = s.epoch + 1, lease_until = now() + interval '15 s' FROM chosen WHERE s.slot_id = chosen.slot_id RETURNING s.slot_id, s.epoch`;
 
-/** For a claim, when no slot is free: half of what the replica has that leases most. The new epoch is the fence; without this, a replica whose clients are quiet keeps the last slots until its lease ends. */
+/**
+ * For a claim, when no slot is free: half of what the replica has that leases most. The new epoch is the fence; without
+ * this, a replica whose clients are quiet keeps the last slots until its lease ends.
+ */
 const TAKE_OVER = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is_off),
     largest AS MATERIALIZED (
@@ -60,10 +68,18 @@ export const leasedChunks: MakeStrategy = async ({ db, replica, replicas }) => {
   let leasing: Promise<void> | null = null;
 
   const leaseOnce = async (): Promise<void> => {
-    const free = await db.query<{ slot_id: string; epoch: number }>({ name: 'lease', text: LEASE, values: [replica, chunk, replicas] });
+    const free = await db.query<{ slot_id: string; epoch: number }>({
+      name: 'lease',
+      text: LEASE,
+      values: [replica, chunk, replicas],
+    });
     stock.push(...free.rows);
     if (stock.length > 0 || inNeed === 0) return;
-    const others = await db.query<{ slot_id: string; epoch: number }>({ name: 'take_over', text: TAKE_OVER, values: [replica] });
+    const others = await db.query<{ slot_id: string; epoch: number }>({
+      name: 'take_over',
+      text: TAKE_OVER,
+      values: [replica],
+    });
     stock.push(...others.rows);
   };
   const lease = (): Promise<void> => {
@@ -86,7 +102,12 @@ export const leasedChunks: MakeStrategy = async ({ db, replica, replicas }) => {
   };
   const bind = async (batch: readonly Waiting[]): Promise<void> => {
     try {
-      const values = [replica, batch.map((each) => each.claimId), batch.map((each) => each.slot.slot_id), batch.map((each) => each.slot.epoch)];
+      const values = [
+        replica,
+        batch.map((each) => each.claimId),
+        batch.map((each) => each.slot.slot_id),
+        batch.map((each) => each.slot.epoch),
+      ];
       const { rows } = await db.query<{ claim_id: string; slot_id: string }>({ name: 'bind', text: BIND, values });
       const bound = new Map(rows.map((row) => [row.claim_id, row.slot_id]));
       for (const { claimId, resolve } of batch) resolve(bound.get(claimId) ?? null);

@@ -1,6 +1,8 @@
 /**
- * A list of the ready objects, a random pick out of it, and one PATCH that holds only while the object has the resourceVersion of the list; on 409 the next one, and a new list when all have been tried
- * or the list is old. As early agent-sandbox and sandbox0 do. All that makes it slow elsewhere is left out: no admission webhook, no limit of the client, no controller that reads what was written.
+ * A list of the ready objects, a random pick out of it, and one PATCH that holds only while the object has the
+ * resourceVersion of the list; on 409 the next one, and a new list when all have been tried or the list is old. As
+ * early agent-sandbox and sandbox0 do. All that makes it slow elsewhere is left out: no admission webhook, no limit of
+ * the client, no controller that reads what was written.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';

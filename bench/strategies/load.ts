@@ -1,4 +1,5 @@
-// Load on replicas, forked: argv JSON of their ports. For each order of its parent it makes claims, and answers with their latencies and slots.
+// Load on replicas, forked: argv JSON of their ports. For each order of its parent it makes claims, and answers with
+// their latencies and slots.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 

@@ -62,7 +62,15 @@ export async function race({ strategy, load, stock, owner, redisPort, kubeconfig
     await stock.fill(load.stock);
     const ports: number[] = [];
     for (let replica = 0; replica < REPLICAS; replica += 1) {
-      const given = { strategy, databaseUrl: stock.databaseUrl, connections: CONNECTIONS, replica, replicas: REPLICAS, redisPort, kubeconfig };
+      const given = {
+        strategy,
+        databaseUrl: stock.databaseUrl,
+        connections: CONNECTIONS,
+        replica,
+        replicas: REPLICAS,
+        redisPort,
+        kubeconfig,
+      };
       const child = startChild('replica.ts', given);
       replicas.push(child);
       ports.push(((await next(child)) as { port: number }).port);
@@ -81,7 +89,12 @@ export async function race({ strategy, load, stock, owner, redisPort, kubeconfig
       const began = performance.now();
       const loaded = await Promise.all(
         loaders.map((loader, index) =>
-          ask(loader, { kind: 'closed', prefix: `${strategy}-${burst}-${index}`, claims: load.claims / LOADERS, atOnce: load.atOnce / LOADERS }),
+          ask(loader, {
+            kind: 'closed',
+            prefix: `${strategy}-${burst}-${index}`,
+            claims: load.claims / LOADERS,
+            atOnce: load.atOnce / LOADERS,
+          }),
         ),
       );
       const elapsed = performance.now() - began;
@@ -95,7 +108,12 @@ export async function race({ strategy, load, stock, owner, redisPort, kubeconfig
     }
     await stock.fill(load.stock);
     await wait(150);
-    const calm = await ask(loaders[0] as ChildProcess, { kind: 'open', prefix: `${strategy}-calm`, claims: CALM, perSecond: PER_SECOND });
+    const calm = await ask(loaders[0] as ChildProcess, {
+      kind: 'open',
+      prefix: `${strategy}-calm`,
+      claims: CALM,
+      perSecond: PER_SECOND,
+    });
     await mustBeSound(stock, strategy, [calm]);
     return { rates, latencies, calm: calm.latencies, cpu };
   } finally {
@@ -104,7 +122,9 @@ export async function race({ strategy, load, stock, owner, redisPort, kubeconfig
 }
 
 async function cpuOf(owner: pg.Client, stock: RaceStock, replicas: readonly ChildProcess[]): Promise<number> {
-  const { rows } = await owner.query<{ pid: number }>(`SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'race-%'`);
+  const { rows } = await owner.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'race-%'`,
+  );
   const all = await Promise.all([...replicas.map((child) => child.pid ?? 0), ...rows.map((row) => row.pid)].map(cpuMs));
   return all.reduce((sum, each) => sum + each, stock.serverCpuMs());
 }
@@ -150,7 +170,10 @@ async function next(child: ChildProcess): Promise<unknown> {
     const ended = once(child, 'exit', { signal: stop.signal }).then(([code]) => {
       throw new Error(`a process of the bench ended with ${code}`);
     });
-    return await Promise.race([once(child, 'message', { signal: stop.signal }).then(([message]) => message as unknown), ended]);
+    return await Promise.race([
+      once(child, 'message', { signal: stop.signal }).then(([message]) => message as unknown),
+      ended,
+    ]);
   } finally {
     stop.abort();
   }

@@ -1,6 +1,7 @@
 /**
- * Ten candidates by one query, then a Redis lock of ten seconds on one after the other; who gets a lock writes the row. As Daytona gives out warm sandboxes,
- * but for what follows when all ten are locked: there a cold start, here the next ten, so that the work is the same.
+ * Ten candidates by one query, then a Redis lock of ten seconds on one after the other; who gets a lock writes the row.
+ * As Daytona gives out warm sandboxes, but for what follows when all ten are locked: there a cold start, here the next
+ * ten, so that the work is the same.
  */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -13,7 +13,12 @@ const given = JSON.parse(process.argv[2] ?? '{}') as {
   redisPort: number | null;
   kubeconfig: string | null;
 };
-const db = createPool({ url: given.databaseUrl, max: given.connections, applicationName: `race-${given.replica}`, onError: () => {} });
+const db = createPool({
+  url: given.databaseUrl,
+  max: given.connections,
+  applicationName: `race-${given.replica}`,
+  onError: () => {},
+});
 const racer = RACERS[given.strategy];
 if (racer === undefined) throw new Error(`there is no strategy ${given.strategy}`);
 const strategy = await racer.make({ db, ...given });

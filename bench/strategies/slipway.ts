@@ -1,4 +1,7 @@
-/** runtime-api's own code on its own schema: leased slots, batches, quota, idempotency, session, claim and note. Not the activation that follows: none of the others has one. */
+/**
+ * runtime-api's own code on its own schema: leased slots, batches, quota, idempotency, session, claim and note. Not the
+ * activation that follows: none of the others has one.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
@@ -7,7 +10,9 @@ import { noFailpoints } from '../../apps/runtime-api/dist/failpoints.js';
 import type { MakeStrategy } from './claim-strategy.ts';
 import { POOL } from './stock/stock-of-runtime.ts';
 
-/** Organizations among which the claims are spread: the row that counts what one of them has is locked until the commit. */
+/**
+ * Organizations among which the claims are spread: the row that counts what one of them has is locked until the commit.
+ */
 const ORGS = 24;
 const CAP = 100_000;
 /** Longest wait for a turn in the queue before the claim is made again. Milliseconds. */

@@ -1,4 +1,7 @@
-/** Days of claims as offices have them, made from a seed: the same seed is the same day. Times are seconds since midnight, ascending. */
+/**
+ * Days of claims as offices have them, made from a seed: the same seed is the same day. Times are seconds since
+ * midnight, ascending.
+ */
 
 export interface DayShape {
   /** Claims a second at the busiest minute, bursts not counted. */
@@ -20,8 +23,13 @@ export const DAYS = {
   ci: { peak: 0.05, night: 0.001, bursts: 60, burstSize: 20 },
 } as const satisfies Record<string, DayShape>;
 
-/** Part of the peak at each hour of a working day: ramp from 8, dip at lunch, longest in the afternoon. Linear between hours. */
-const WORKING_DAY = [0, 0, 0, 0, 0, 0, 0.02, 0.1, 0.4, 0.8, 0.95, 0.9, 0.5, 0.75, 1, 1, 0.9, 0.65, 0.3, 0.15, 0.1, 0.08, 0.05, 0.02];
+/**
+ * Part of the peak at each hour of a working day: ramp from 8, dip at lunch, longest in the afternoon. Linear between
+ * hours.
+ */
+const WORKING_DAY = [
+  0, 0, 0, 0, 0, 0, 0.02, 0.1, 0.4, 0.8, 0.95, 0.9, 0.5, 0.75, 1, 1, 0.9, 0.65, 0.3, 0.15, 0.1, 0.08, 0.05, 0.02,
+];
 const WEEKEND = 0.1;
 
 /** @param weekday 0 is Monday. */

@@ -46,7 +46,11 @@ const ORG = {
  * Stands in for app-server before the real built pages: same paths, same frames, data from memory, no sign-in.
  * For measuring and looking at the pages only; every test of behaviour runs against the real one.
  */
-export async function startFakeApp(options: { webUrl: string; port?: number; conversations: readonly FakeConversation[] }): Promise<FakeApp> {
+export async function startFakeApp(options: {
+  webUrl: string;
+  port?: number;
+  conversations: readonly FakeConversation[];
+}): Promise<FakeApp> {
   const byId = new Map(options.conversations.map((conversation) => [conversation.summary.id, conversation]));
   const server = http.createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake');
@@ -60,7 +64,8 @@ export async function startFakeApp(options: { webUrl: string; port?: number; con
     socket.on('subscribe', (request: unknown, acknowledge: (answer: unknown) => void) => {
       const { conversationId, afterSeq } = Subscribe.parse(request);
       const conversation = byId.get(conversationId);
-      if (conversation === undefined) return acknowledge({ ok: false, code: 'resource.not-found', detail: 'There is no such conversation.' });
+      if (conversation === undefined)
+        return acknowledge({ ok: false, code: 'resource.not-found', detail: 'There is no such conversation.' });
       void socket.join(conversationId);
       acknowledge({ ok: true, head: conversation.log.length });
       for (let from = afterSeq; from < conversation.log.length; from += 200)
@@ -88,11 +93,23 @@ interface Answer {
   readonly type: string;
   readonly body: string;
 }
-const json = (value: unknown, status = 200): Answer => ({ status, type: 'application/json', body: JSON.stringify(value) });
+const json = (value: unknown, status = 200): Answer => ({
+  status,
+  type: 'application/json',
+  body: JSON.stringify(value),
+});
 const problem = (status: number, code: string, title: string): Answer => ({
   status,
   type: 'application/problem+json',
-  body: JSON.stringify({ type: 'about:blank', title, status, detail: `${title}.`, code, retry: 'never', requestId: 'req_stand_in' }),
+  body: JSON.stringify({
+    type: 'about:blank',
+    title,
+    status,
+    detail: `${title}.`,
+    code,
+    retry: 'never',
+    requestId: 'req_stand_in',
+  }),
 });
 
 function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConversation>): Answer {
@@ -111,12 +128,19 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConver
   if (resource === 'models') return json({ data: [{ id: 'slipway-demo', label: 'Demo', demo: true, default: true }] });
   if (resource === 'conversations' && id === undefined && method === 'GET') {
     const status = url.searchParams.get('status') as ConversationStatus | null;
-    const all = [...byId.values()].map((conversation) => conversation.summary).filter((summary) => status === null || summary.status === status);
+    const all = [...byId.values()]
+      .map((conversation) => conversation.summary)
+      .filter((summary) => status === null || summary.status === status);
     return json({ data: all, page: { nextCursor: null } });
   }
   const conversation = byId.get(id ?? '');
   if (conversation === undefined) return problem(404, 'resource.not-found', 'There is no such resource');
-  const whole = { ...conversation.summary, start: conversation.start, queued: conversation.queued, head: conversation.log.length };
+  const whole = {
+    ...conversation.summary,
+    start: conversation.start,
+    queued: conversation.queued,
+    head: conversation.log.length,
+  };
   switch (part) {
     case undefined:
       return json(whole);

@@ -1,12 +1,18 @@
 import type { StartStep } from '@slipway/contracts/conversations';
 import type { ConversationEvent, LoggedEvent } from '@slipway/contracts/events';
 
-/** A made-up log in the real shapes: what an agent does all day, with `count` events. The same arguments give the same log. */
+/**
+ * A made-up log in the real shapes: what an agent does all day, with `count` events. The same arguments give the same
+ * log.
+ */
 export function sampleLog(conversationId: string, count: number, began: number): LoggedEvent[] {
   const log: LoggedEvent[] = [];
   const line = new LogWriter(conversationId, began, log);
   line.start();
-  line.message('user', 'Find out why the importer loses rows when a file ends without a newline, fix it, and add a test.');
+  line.message(
+    'user',
+    'Find out why the importer loses rows when a file ends without a newline, fix it, and add a test.',
+  );
   while (log.length < count) line.turn();
   return log.slice(0, count);
 }
@@ -27,7 +33,12 @@ export class LogWriter {
   add(event: Record<string, unknown>, elapsedMs = 400): LoggedEvent {
     this.at += elapsedMs;
     const seq = this.log.length + 1;
-    const whole = { id: idOf(seq), timestamp: new Date(this.at).toISOString(), source: 'agent', ...event } as ConversationEvent;
+    const whole = {
+      id: idOf(seq),
+      timestamp: new Date(this.at).toISOString(),
+      source: 'agent',
+      ...event,
+    } as ConversationEvent;
     const logged: LoggedEvent = { conversationId: this.conversationId, epoch: 1, seq, event: whole };
     this.log.push(logged);
     return logged;
@@ -50,7 +61,14 @@ export class LogWriter {
           source: 'environment',
           kind: 'ConversationStateUpdateEvent',
           key: 'start_task',
-          value: { attempt: 1, status, state, startedAt: new Date(this.at).toISOString(), elapsedMs, ...(detail ? { detail } : {}) },
+          value: {
+            attempt: 1,
+            status,
+            state,
+            startedAt: new Date(this.at).toISOString(),
+            elapsedMs,
+            ...(detail ? { detail } : {}),
+          },
         },
         elapsedMs,
       );
@@ -61,7 +79,12 @@ export class LogWriter {
       key: 'start_task',
       value: { attempt: 1, status: 'READY', state: 'done', startedAt: new Date(this.at).toISOString(), elapsedMs: 0 },
     });
-    this.add({ source: 'environment', kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: 'running' });
+    this.add({
+      source: 'environment',
+      kind: 'ConversationStateUpdateEvent',
+      key: 'execution_status',
+      value: 'running',
+    });
   }
 
   message(role: 'user' | 'assistant', text: string): LoggedEvent {
@@ -90,7 +113,14 @@ export class LogWriter {
   answer(to: LoggedEvent, observation: Record<string, unknown>, elapsedMs = 700): LoggedEvent {
     const action = to.event as { id: string; tool_name: string; tool_call_id: string };
     return this.add(
-      { source: 'environment', kind: 'ObservationEvent', action_id: action.id, tool_name: action.tool_name, tool_call_id: action.tool_call_id, observation },
+      {
+        source: 'environment',
+        kind: 'ObservationEvent',
+        action_id: action.id,
+        tool_name: action.tool_name,
+        tool_call_id: action.tool_call_id,
+        observation,
+      },
       elapsedMs,
     );
   }
@@ -114,7 +144,13 @@ export class LogWriter {
   }
 
   edit(path: string, before: string, after: string): void {
-    const call = this.action('file_editor', { kind: 'FileEditorAction', command: 'str_replace', path, old_str: before, new_str: after });
+    const call = this.action('file_editor', {
+      kind: 'FileEditorAction',
+      command: 'str_replace',
+      path,
+      old_str: before,
+      new_str: after,
+    });
     this.answer(call, {
       kind: 'FileEditorObservation',
       command: 'str_replace',
@@ -147,11 +183,18 @@ export class LogWriter {
       source: 'environment',
       kind: 'ConversationStateUpdateEvent',
       key: 'stats',
-      value: { accumulated_cost: turn * 0.0123, prompt_tokens: turn * 4_210, completion_tokens: turn * 312, model: 'sample' },
+      value: {
+        accumulated_cost: turn * 0.0123,
+        prompt_tokens: turn * 4_210,
+        completion_tokens: turn * 312,
+        model: 'sample',
+      },
     });
   }
 
-  /** About 30 events: a plan, reading, edits, commands that pass and fail, and a message with a code block of 50 lines. */
+  /**
+   * About 30 events: a plan, reading, edits, commands that pass and fail, and a message with a code block of 50 lines.
+   */
   turn(): void {
     this.turns += 1;
     const turn = this.turns;
@@ -170,15 +213,26 @@ export class LogWriter {
       1,
       `${ESC}[31mFAIL${ESC}[0m src/reader.test.ts\n  expected 3 rows, received 2\n${'    at reader.ts:41\n'.repeat(6)}`,
     );
-    this.edit(`/workspace/importer/src/reader-${turn}-0.ts`, '  return lines.slice(0, -1);\n', "  return text.endsWith('\\n') ? lines.slice(0, -1) : lines;\n");
+    this.edit(
+      `/workspace/importer/src/reader-${turn}-0.ts`,
+      '  return lines.slice(0, -1);\n',
+      "  return text.endsWith('\\n') ? lines.slice(0, -1) : lines;\n",
+    );
     this.edit(`/workspace/importer/src/reader-${turn}-1.ts`, 'const rows = [];\n', 'const rows: Row[] = [];\n');
     this.terminal('npm test -- --silent reader', 0, 'PASS src/reader.test.ts\n  3 passed\n');
-    this.action('think', { kind: 'ThinkAction', thought: 'The last line was dropped whenever the file did not end with a newline.' });
+    this.action('think', {
+      kind: 'ThinkAction',
+      thought: 'The last line was dropped whenever the file did not end with a newline.',
+    });
     this.message(
       'assistant',
       `The reader dropped the **last line** when the file has no newline at its end (turn ${turn}).\n\n\`\`\`ts\n${CODE}\`\`\`\n\n- fixed in \`reader.ts\`\n- a test that fails without it`,
     );
-    this.terminal(`git diff --stat # ${turn}`, 0, ' src/reader.ts | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n');
+    this.terminal(
+      `git diff --stat # ${turn}`,
+      0,
+      ' src/reader.ts | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n',
+    );
     this.stats();
   }
 }
@@ -186,7 +240,8 @@ export class LogWriter {
 const ESC = '\u001b';
 const CODE = Array.from(
   { length: 50 },
-  (_, index) => `export function step${index}(rows: readonly Row[]): Row[] { return rows.filter((row) => row.id !== ${index}); }`,
+  (_, index) =>
+    `export function step${index}(rows: readonly Row[]): Row[] { return rows.filter((row) => row.id !== ${index}); }`,
 )
   .join('\n')
   .concat('\n');

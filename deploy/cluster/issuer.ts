@@ -6,7 +6,13 @@ import { realmParameters } from '../../keycloak/settings.ts';
 import { identityImage } from './images/identity-image.ts';
 import { applyManifest, type Variables } from './manifest.ts';
 
-const USER = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
+const USER = {
+  username: 'ada',
+  password: 'correct horse',
+  firstName: 'Ada',
+  lastName: 'Byron',
+  email: 'ada@example.test',
+} as const;
 /** Of embedded-identity. */
 const DEMO = { username: 'demo', password: 'demo' } as const;
 const IDENTITY_PORT = 30_005;
@@ -28,7 +34,10 @@ export interface IssuerOptions {
   readonly signal: AbortSignal;
 }
 
-/** The real Keycloak as a process of this machine, with the realm of docs/operate/sign-in.md; where it cannot be had, embedded-identity in a pod. */
+/**
+ * The real Keycloak as a process of this machine, with the realm of docs/operate/sign-in.md; where it cannot be had,
+ * embedded-identity in a pod.
+ */
 export async function openIssuer(cluster: TestCluster, options: IssuerOptions): Promise<Issuer> {
   const missing = await whyNoKeycloak((line) => console.log(line));
   return missing === null ? openKeycloak(options) : openEmbedded(cluster, options, missing);
@@ -58,7 +67,11 @@ async function openKeycloak({ nodeAddress, variables, signal }: IssuerOptions): 
   }
 }
 
-async function openEmbedded(cluster: TestCluster, { nodeAddress, variables, signal }: IssuerOptions, missing: string): Promise<Issuer> {
+async function openEmbedded(
+  cluster: TestCluster,
+  { nodeAddress, variables, signal }: IssuerOptions,
+  missing: string,
+): Promise<Issuer> {
   const image = await identityImage(signal);
   await cluster.importImage(image.archivePath);
   await applyManifest(cluster, 'identity.yaml', { ...variables, IDENTITY_IMAGE: image.reference });

@@ -1,5 +1,6 @@
-// What `npm run cluster -- up --chart` leaves running: everything that an operator has before Slipway (open-install.ts), for as long as its cluster is up.
-// `keeper.ts NAME FOLDER`: writes FOLDER/try.json when all of it is there. It ends with the cluster, by SIGTERM or SIGINT, and ends the cluster with itself.
+// What `npm run cluster -- up --chart` leaves running: everything that an operator has before Slipway
+// (open-install.ts), for as long as its cluster is up. `keeper.ts NAME FOLDER`: writes FOLDER/try.json when all of it
+// is there. It ends with the cluster, by SIGTERM or SIGINT, and ends the cluster with itself.
 import { rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,7 +19,8 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal
 const install = await openInstall({ name, bucket: true, everyImage: true, say: (line) => console.log(line) });
 try {
   await announce(install);
-  while (!stop.signal.aborted && (await isUp())) await wait(LOOK_MS, undefined, { signal: stop.signal }).catch(() => {});
+  while (!stop.signal.aborted && (await isUp()))
+    await wait(LOOK_MS, undefined, { signal: stop.signal }).catch(() => {});
 } finally {
   await install.close();
 }

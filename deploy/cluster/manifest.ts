@@ -4,7 +4,10 @@ import type { TestCluster } from '@slipway/testing/cluster';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** Applies a manifest of this folder with its variables: as JSON strings, which are YAML. @throws Error when it names one that is not there, or the cluster refuses it. */
+/**
+ * Applies a manifest of this folder with its variables: as JSON strings, which are YAML. @throws Error when it names
+ * one that is not there, or the cluster refuses it.
+ */
 export async function applyManifest(cluster: TestCluster, name: string, variables: Variables): Promise<void> {
   const text = await readFile(path.join(import.meta.dirname, name), 'utf8');
   const filled = text.replace(/"\$\{([A-Z_]+)\}"/g, (_, variable: string) => {
@@ -17,5 +20,13 @@ export async function applyManifest(cluster: TestCluster, name: string, variable
 
 /** Every deployment beside Slipway answers. */
 export async function besideReady(cluster: TestCluster): Promise<void> {
-  await cluster.kubectl(['-n', 'slipway-beside', 'wait', 'deployment', '--all', '--for=condition=Available', '--timeout=50s']);
+  await cluster.kubectl([
+    '-n',
+    'slipway-beside',
+    'wait',
+    'deployment',
+    '--all',
+    '--for=condition=Available',
+    '--timeout=50s',
+  ]);
 }

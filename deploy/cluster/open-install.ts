@@ -29,24 +29,40 @@ const SANDBOXES_PORT = 30_006;
 const IMAGES_MS = 600_000;
 export const REPOSITORY = 'sample.git';
 
-/** Why the chart cannot be installed on a cluster of this machine's own, as one sentence; `null` when it can. Builds nothing. */
+/**
+ * Why the chart cannot be installed on a cluster of this machine's own, as one sentence; `null` when it can. Builds
+ * nothing.
+ */
 export async function missingForInstall(): Promise<string | null> {
-  return (await missingForBuiltCluster()) ?? missingForHelm() ?? missing('redis-server', 'redis-server') ?? missing('nft', 'nftables');
+  return (
+    (await missingForBuiltCluster()) ??
+    missingForHelm() ??
+    missing('redis-server', 'redis-server') ??
+    missing('nft', 'nftables')
+  );
 }
 
 function missing(program: string, debianPackage: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
-  return folders.some((folder) => existsSync(path.join(folder, program))) ? null : `${program} is not on the PATH: apt-get install ${debianPackage}.`;
+  return folders.some((folder) => existsSync(path.join(folder, program)))
+    ? null
+    : `${program} is not on the PATH: apt-get install ${debianPackage}.`;
 }
 
 /** kubelet lists its images twice a minute and writes its status six times. Milliseconds. */
 const KNOWN_MS = 90_000;
 
-/** A cluster of one node with everything that an operator has before Slipway, the images on the node, and a ingress; nothing of Slipway itself is installed. */
+/**
+ * A cluster of one node with everything that an operator has before Slipway, the images on the node, and a ingress;
+ * nothing of Slipway itself is installed.
+ */
 export interface OpenInstall {
   /** `sha256:…` of the sandbox image on the node. */
   readonly sandboxDigest: string;
-  /** As `sandboxes.workspaceStore.url` has it, with its credentials in the Secret `bucket`; `null` where none was asked for. */
+  /**
+   * As `sandboxes.workspaceStore.url` has it, with its credentials in the Secret `bucket`; `null` where none was asked
+   * for.
+   */
   readonly bucketUrl: string | null;
   /** Names of the ingress. */
   readonly hosts: readonly string[];
@@ -81,7 +97,12 @@ export interface InstallOptions {
 }
 
 /** @throws Error when an image cannot be made, or a part does not come up; nothing is left running then. */
-export async function openInstall({ name, bucket = false, everyImage = false, say = () => {} }: InstallOptions = {}): Promise<OpenInstall> {
+export async function openInstall({
+  name,
+  bucket = false,
+  everyImage = false,
+  say = () => {},
+}: InstallOptions = {}): Promise<OpenInstall> {
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let step = closing.pop(); step !== undefined; step = closing.pop()) await step();
@@ -91,7 +112,12 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
     closing.push(() => rm(folder, { recursive: true, force: true }));
     const hosts = [HOME_HOST, ISSUER_HOST, SANDBOXES_HOST, `*.${SANDBOXES_HOST}`];
     say('cluster …');
-    const opening = openBuiltCluster({ kubeProxy: true, dns: true, hostNames: hosts, ...(name === undefined ? {} : { name, say }) });
+    const opening = openBuiltCluster({
+      kubeProxy: true,
+      dns: true,
+      hostNames: hosts,
+      ...(name === undefined ? {} : { name, say }),
+    });
     opening.catch(() => {});
     closing.push(() =>
       opening.then(
@@ -113,11 +139,25 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
       REDIS_PASSWORD: secret(),
       CLIENT_SECRET: secret(),
       CA: hostCertificate.ca,
-      ...Object.fromEntries(besides.map(({ reference }) => [`${/\/(\w+):/.exec(reference)?.[1]?.toUpperCase()}_IMAGE`, reference])),
+      ...Object.fromEntries(
+        besides.map(({ reference }) => [`${/\/(\w+):/.exec(reference)?.[1]?.toUpperCase()}_IMAGE`, reference]),
+      ),
     };
     await applyManifest(cluster, 'beside.yaml', variables);
-    const place = await openPlace(cluster, { release: 'slipway', namespace: 'slipway', postgres: 'postgres', folder, variables });
-    const nodeAddress = await cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}']);
+    const place = await openPlace(cluster, {
+      release: 'slipway',
+      namespace: 'slipway',
+      postgres: 'postgres',
+      folder,
+      variables,
+    });
+    const nodeAddress = await cluster.kubectl([
+      'get',
+      'node',
+      cluster.realNode,
+      '-o',
+      'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}',
+    ]);
     // Beside the import of images, which takes as long.
     const issuing = openIssuer(cluster, { nodeAddress, variables, signal });
     closing.push(() =>
@@ -133,7 +173,10 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
       address: cluster.hostAddress,
       port: 443,
       tls: hostCertificate,
-      route: (host) => (host === ISSUER_HOST ? issuer.target : { address: nodeAddress, port: host === HOME_HOST ? HOME_PORT : SANDBOXES_PORT }),
+      route: (host) =>
+        host === ISSUER_HOST
+          ? issuer.target
+          : { address: nodeAddress, port: host === HOME_HOST ? HOME_PORT : SANDBOXES_PORT },
     });
     closing.push(() => ingress.close());
     const git = await serveRepository(folder, cluster.hostAddress);
@@ -151,9 +194,15 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
       repositoryUrl: `${git.url}/${REPOSITORY}`,
       issuer,
       place,
-      freshPlace: () => openPlace(cluster, { release: 'restored', namespace: 'slipway-restored', postgres: 'postgres-restored', folder, variables }, place),
+      freshPlace: () =>
+        openPlace(
+          cluster,
+          { release: 'restored', namespace: 'slipway-restored', postgres: 'postgres-restored', folder, variables },
+          place,
+        ),
       imagesKnown: async (digest = sandbox) => {
-        const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
+        const images = (): Promise<string> =>
+          cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
         await until('the node lists the sandbox image', async () => (await images()).includes(digest), KNOWN_MS);
       },
       close,
@@ -165,7 +214,10 @@ export async function openInstall({ name, bucket = false, everyImage = false, sa
 }
 
 /** One after the other: two at once would both make the layers that they share. */
-async function inTurn(makers: readonly ((signal: AbortSignal) => Promise<TestImage>)[], signal: AbortSignal): Promise<TestImage[]> {
+async function inTurn(
+  makers: readonly ((signal: AbortSignal) => Promise<TestImage>)[],
+  signal: AbortSignal,
+): Promise<TestImage[]> {
   const images: TestImage[] = [];
   for (const make of makers) images.push(await make(signal));
   return images;
@@ -183,8 +235,16 @@ async function openBucket(cluster: TestCluster, namespace: string, closing: (() 
   return `s3://${server.bucket}/slipway?endpoint=${server.endpoint}&region=us-east-1`;
 }
 
-/** Images of the platform and of the sandbox, each imported while the next is built. @returns the digest of the sandbox image. */
-async function importPlatform(cluster: TestCluster, every: boolean, say: (line: string) => void, signal: AbortSignal): Promise<string> {
+/**
+ * Images of the platform and of the sandbox, each imported while the next is built. @returns the digest of the sandbox
+ * image.
+ */
+async function importPlatform(
+  cluster: TestCluster,
+  every: boolean,
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<string> {
   let imported = Promise.resolve();
   const take = (archive: string): void => {
     say(`image ${path.basename(path.dirname(archive))} …`);
@@ -194,7 +254,8 @@ async function importPlatform(cluster: TestCluster, every: boolean, say: (line: 
   const sandbox = await buildSandboxImage({ signal });
   take(sandbox.archive);
   // No template of values.yaml goes out through egress-proxy, so nothing of it is deployed by these alone.
-  for (const app of APP_NAMES.filter((name) => every || name !== 'egress-proxy')) take((await buildAppImage(app, { signal })).archivePath);
+  for (const app of APP_NAMES.filter((name) => every || name !== 'egress-proxy'))
+    take((await buildAppImage(app, { signal })).archivePath);
   await imported;
   return sandbox.digest;
 }

@@ -26,7 +26,10 @@ export interface PlaceOptions {
 
 const WAYS_IN = ['from-outside', 'sandboxes-from-outside'];
 
-/** A namespace with nothing of Slipway in it, a Postgres and a store of its own, both empty. @param before whose way in from outside this one gets. */
+/**
+ * A namespace with nothing of Slipway in it, a Postgres and a store of its own, both empty. @param before whose way in
+ * from outside this one gets.
+ */
 export async function openPlace(cluster: TestCluster, options: PlaceOptions, before?: Place): Promise<Place> {
   const { release, namespace, postgres, folder, variables } = options;
   const workspaces = path.join(folder, namespace);
@@ -34,14 +37,29 @@ export async function openPlace(cluster: TestCluster, options: PlaceOptions, bef
   // The volume is a folder of this machine; its writers are users of the pods.
   await chmod(workspaces, 0o777);
   if (before !== undefined) await cluster.kubectl(['-n', before.namespace, 'delete', 'service', ...WAYS_IN]);
-  await applyManifest(cluster, 'place.yaml', { ...variables, RELEASE: release, NAMESPACE: namespace, POSTGRES: postgres, WORKSPACES: workspaces });
+  await applyManifest(cluster, 'place.yaml', {
+    ...variables,
+    RELEASE: release,
+    NAMESPACE: namespace,
+    POSTGRES: postgres,
+    WORKSPACES: workspaces,
+  });
   return {
     release,
     namespace,
     workspaces,
     adminUrl: async () => {
       await besideReady(cluster);
-      const address = await cluster.kubectl(['-n', 'slipway-beside', 'get', 'pod', '-l', `app=${postgres}`, '-o', 'jsonpath={.items[0].status.podIP}']);
+      const address = await cluster.kubectl([
+        '-n',
+        'slipway-beside',
+        'get',
+        'pod',
+        '-l',
+        `app=${postgres}`,
+        '-o',
+        'jsonpath={.items[0].status.podIP}',
+      ]);
       return `postgresql://${POSTGRES_USER}:${variables['POSTGRES_PASSWORD']}@${address}:${POSTGRES_PORT}/postgres`;
     },
   };

@@ -38,7 +38,9 @@ export class TestIngress {
   /** @throws Error when the port is taken. */
   static async open(options: TestIngressOptions): Promise<TestIngress> {
     const ingress = new TestIngress(options);
-    await new Promise<void>((resolve, reject) => ingress.server.once('error', reject).listen(options.port ?? 0, options.address, resolve));
+    await new Promise<void>((resolve, reject) =>
+      ingress.server.once('error', reject).listen(options.port ?? 0, options.address, resolve),
+    );
     return ingress;
   }
 
@@ -62,7 +64,14 @@ export class TestIngress {
       'x-forwarded-host': host,
       'x-forwarded-for': incoming.socket.remoteAddress ?? '',
     };
-    return request({ host: target.address, port: target.port, method: incoming.method, path: incoming.url, headers, agent: false });
+    return request({
+      host: target.address,
+      port: target.port,
+      method: incoming.method,
+      path: incoming.url,
+      headers,
+      agent: false,
+    });
   }
 
   private handOn(incoming: IncomingMessage, response: ServerResponse): void {
@@ -93,7 +102,9 @@ export class TestIngress {
       answer.pipe(socket);
     });
     outgoing.once('upgrade', (answer, other, first) => {
-      const lines = Object.entries(answer.headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}\r\n`));
+      const lines = Object.entries(answer.headers).flatMap(([name, value]) =>
+        [value ?? []].flat().map((one) => `${name}: ${one}\r\n`),
+      );
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
       if (first.length > 0) socket.write(first);
       if (head.length > 0) other.write(head);

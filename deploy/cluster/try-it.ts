@@ -26,7 +26,8 @@ export interface TryIt {
 }
 
 /**
- * Starts the keeper as a process of its own and waits until the place is there; what it says goes to `say` and into a log.
+ * Starts the keeper as a process of its own and waits until the place is there; what it says goes to `say` and into a
+ * log.
  * @throws Error with the end of the log when it ended before, or after half an hour.
  */
 export async function keepPlace(name: string, say: (line: string) => void): Promise<TryIt> {
@@ -35,10 +36,14 @@ export async function keepPlace(name: string, say: (line: string) => void): Prom
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const log = path.join(folder, 'keeper.log');
   const file = await open(log, 'w');
-  const keeper = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'keeper.ts'), name, folder], {
-    detached: true,
-    stdio: ['ignore', file.fd, file.fd],
-  });
+  const keeper = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'keeper.ts'), name, folder],
+    {
+      detached: true,
+      stdio: ['ignore', file.fd, file.fd],
+    },
+  );
   let ended = false;
   keeper.once('exit', () => {
     ended = true;

@@ -42,8 +42,9 @@ export interface AppImageOptions {
 }
 
 /**
- * The image of one app, from what the checkout's build left: a Debian of libraries alone, Node, and the app's programs, each bundled into one file.
- * A layer is made only when what goes into it changed; the lower two are those of all apps. Same inputs, same digest, on every machine.
+ * The image of one app, from what the checkout's build left: a Debian of libraries alone, Node, and the app's programs,
+ * each bundled into one file. A layer is made only when what goes into it changed; the lower two are those of all apps.
+ * Same inputs, same digest, on every machine.
  *
  * @throws Error that says what to install or build.
  */
@@ -71,14 +72,32 @@ export async function buildNodeImage(
 
   const contents = await appContents(app, planned, version, signal);
   const debian = basePackages(lock).map((one) => ({ ...one, copyright: base.copyrights[one.name] ?? '' }));
-  const bill = billOfMaterials({ app, version, created, suite: lock.suite, node: { version: node.version, sha256: nodeSum }, debian, npm: contents.npm });
+  const bill = billOfMaterials({
+    app,
+    version,
+    created,
+    suite: lock.suite,
+    node: { version: node.version, sha256: nodeSum },
+    debian,
+    npm: contents.npm,
+  });
   const entries = appLayerEntries(contents, bill);
-  const datadog = contents.datadog.length === 0 ? null : digestOf({ ...(await digestsOf(contents.datadog)), 'layer format': LAYER_FORMAT });
+  const datadog =
+    contents.datadog.length === 0
+      ? null
+      : digestOf({ ...(await digestsOf(contents.datadog)), 'layer format': LAYER_FORMAT });
   const own = digestOf({ ...(await digestsOf(entries)), 'layer format': LAYER_FORMAT });
   const layers = [
     { note: `Debian ${lock.suite}: libraries for Node`, ...base },
     { note: `Node ${node.version}`, ...nodeLayer },
-    ...(datadog === null ? [] : [{ note: 'dd-trace', ...(await cache.layer(`app-datadog-${datadog}`, (file) => writeLayer(contents.datadog, file, signal))) }]),
+    ...(datadog === null
+      ? []
+      : [
+          {
+            note: 'dd-trace',
+            ...(await cache.layer(`app-datadog-${datadog}`, (file) => writeLayer(contents.datadog, file, signal))),
+          },
+        ]),
     { note: app, ...(await cache.layer(`app-${app}-${own}`, (file) => writeLayer(entries, file, signal))) },
   ];
   const plan = { architecture: lock.architecture, created, config: appConfig(app, planned, version), layers };

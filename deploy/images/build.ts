@@ -1,5 +1,6 @@
-// `npm run image [-- APP… | all | list | lock | --with=OPTION,…]`: makes the sandbox image of this checkout, with options of image-options.ts, or those of the named apps, and says
-// where they are; `lock` asks Debian and npm for what is newest and writes packages.lock and the options' locks, `lock OPTION…` theirs alone.
+// `npm run image [-- APP… | all | list | lock | --with=OPTION,…]`: makes the sandbox image of this checkout, with
+// options of image-options.ts, or those of the named apps, and says where they are; `lock` asks Debian and npm for what
+// is newest and writes packages.lock and the options' locks, `lock OPTION…` theirs alone.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +19,8 @@ const SUITE = 'bookworm';
 const NPM_RANGE = '11';
 
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
 const names = process.argv.slice(2);
 const [command = 'build'] = names;
 const began = performance.now();
@@ -30,7 +32,10 @@ try {
   else if (command === 'list') await list();
   else if (command === 'all') await buildApps(APP_NAMES);
   else if (names.every(isApp)) await buildApps(names);
-  else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, list, or names of ${APP_NAMES.join(', ')}.`);
+  else
+    throw new Error(
+      `\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, list, or names of ${APP_NAMES.join(', ')}.`,
+    );
 } catch (error) {
   console.error(`The image was not built: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
@@ -52,7 +57,9 @@ function buildProjects(names: readonly string[]): void {
   if (built.status !== 0) throw new Error(`the build of ${names.join(', ')} failed:\n${built.stdout}${built.stderr}`);
 }
 
-/** Name in a registry and archive of each image of an installation, one a line, for scripts: docs/operate/release.md. */
+/**
+ * Name in a registry and archive of each image of an installation, one a line, for scripts: docs/operate/release.md.
+ */
 async function list(): Promise<void> {
   buildProjects([...APP_NAMES, 'agent-server', 'action-server']);
   for (const { name, archive } of await everyImage(stop.signal)) console.log(`${name} ${archive}`);
@@ -86,7 +93,8 @@ async function writeLocks(options: readonly string[]): Promise<void> {
   const debian = new DebianArchive(path.join(imageCacheFolder(), `apt-${architecture}`), architecture, stop.signal);
   await debian.update();
   if (options.length === 0) await writeBaseLock(debian, architecture);
-  for (const option of options.length === 0 ? OPTION_NAMES : readOptions(options.join(','))) await writeOptionLock(debian, option);
+  for (const option of options.length === 0 ? OPTION_NAMES : readOptions(options.join(',')))
+    await writeOptionLock(debian, option);
 }
 
 async function writeOptionLock(debian: DebianArchive, option: OptionName): Promise<void> {
@@ -95,7 +103,8 @@ async function writeOptionLock(debian: DebianArchive, option: OptionName): Promi
   const known = new Set(base.map(({ name }) => name));
   const found = wanted.debian.length === 0 ? [] : await debian.resolve([...baseNames(), ...wanted.debian]);
   const packages = found.filter(({ name }) => !known.has(name));
-  const npm = wanted.npm === null ? undefined : { name: wanted.npm, ...(await resolveNpm(wanted.npm, 'latest', stop.signal)) };
+  const npm =
+    wanted.npm === null ? undefined : { name: wanted.npm, ...(await resolveNpm(wanted.npm, 'latest', stop.signal)) };
   writeFileSync(optionFile(option, 'lock'), formatOptionLock({ packages, ...(npm === undefined ? {} : { npm }) }));
   console.log(
     `${option}: ${packages.length} packages, ${mb(packages.reduce((sum, { size }) => sum + size, 0))} to fetch${npm === undefined ? '' : `, ${npm.name} ${npm.version}`}`,
@@ -111,7 +120,10 @@ async function writeBaseLock(debian: DebianArchive, architecture: string): Promi
   const names = baseNames();
   const [packages, npm] = [await debian.resolve(names), await resolveNpm('npm', NPM_RANGE, stop.signal)];
   const day = 86_400;
-  writeFileSync(LOCK_FILE, formatLock({ suite: SUITE, architecture, epoch: Math.floor(Date.now() / 1000 / day) * day, packages, npm }));
+  writeFileSync(
+    LOCK_FILE,
+    formatLock({ suite: SUITE, architecture, epoch: Math.floor(Date.now() / 1000 / day) * day, packages, npm }),
+  );
   console.log(
     `${LOCK_FILE}: ${packages.length} packages, ${(packages.reduce((sum, { size }) => sum + size, 0) / 1e6).toFixed(0)} MB to fetch, npm ${npm.version}`,
   );

@@ -21,13 +21,22 @@ const file = (at: string, content: string | Buffer, mode = 0o755): LayerEntry =>
   from: Buffer.from(content),
 });
 const directory = (at: string): LayerEntry => ({ ...common, kind: 'directory', path: at, mode: 0o755 });
-const link = (at: string, target: string): LayerEntry => ({ ...common, kind: 'symlink', path: at, mode: 0o777, target });
+const link = (at: string, target: string): LayerEntry => ({
+  ...common,
+  kind: 'symlink',
+  path: at,
+  mode: 0o777,
+  target,
+});
 const program = Buffer.concat([Buffer.from('\x7fELF'), Buffer.alloc(14), Buffer.from([62, 0]), Buffer.alloc(40)]);
-const USERS = 'root:x:0:0:root:/root:/bin/sh\nagent-server:x:10001:10000::/var/lib/slipway:/bin/false\nagent:x:10002:10000::/home/agent:/bin/bash\n';
+const USERS =
+  'root:x:0:0:root:/root:/bin/sh\nagent-server:x:10001:10000::/var/lib/slipway:/bin/false\nagent:x:10002:10000::/home/agent:/bin/bash\n';
 
 /** The least that a sandbox can run: programs by another way than ours, since images differ. */
 function complete(): LayerEntry[] {
-  const bundles = (Object.entries(BUNDLES) as [BundleName, string][]).map(([name, at]) => file(at.slice(1), readFileSync(builtBundle(name)), 0o644));
+  const bundles = (Object.entries(BUNDLES) as [BundleName, string][]).map(([name, at]) =>
+    file(at.slice(1), readFileSync(builtBundle(name)), 0o644),
+  );
   return [
     ...bundles,
     link('bin', 'usr/bin'),
@@ -49,7 +58,12 @@ async function check(name: string, layers: readonly (readonly LayerEntry[])[], c
     written.push({ ...(await writeLayer(entries, blob, signal)), file: blob, note: '' });
   }
   const archive = path.join(folder, `${name}.tar`);
-  const plan = { architecture: 'amd64', created: '1970-01-01T00:00:00Z', config: { ...IMAGE_CONFIG, ...config }, layers: written };
+  const plan = {
+    architecture: 'amd64',
+    created: '1970-01-01T00:00:00Z',
+    config: { ...IMAGE_CONFIG, ...config },
+    layers: written,
+  };
   await writeOciArchive(plan, 'example.org/custom', ['1'], archive, signal);
   return checkArchive(archive, 'amd64', signal);
 }
@@ -99,14 +113,29 @@ describe('the check of a custom image', () => {
   });
 
   it('keeps what a layer brings into a folder that it empties', async () => {
-    const { missing } = await check('replaced', [complete(), [file('opt/node/.wh..wh..opq', ''), file('opt/node/node', program)]]);
+    const { missing } = await check('replaced', [
+      complete(),
+      [file('opt/node/.wh..wh..opq', ''), file('opt/node/node', program)],
+    ]);
     assert.deepEqual(missing, []);
   });
 
   for (const [what, entry, sentence] of [
-    ['a Node for another processor', file('opt/node/node', Buffer.concat([program.subarray(0, 18), Buffer.from([183, 0])])), /not a program for amd64/],
-    ['a bundle that the agent could change', { ...file('opt/slipway/agent-server.cjs', 'x', 0o644), uid: 10_002 }, /changed by users other than root/],
-    ['users with other numbers', file('etc/passwd', USERS.replace('10002', '1000'), 0o644), /no user agent with UID 10002/],
+    [
+      'a Node for another processor',
+      file('opt/node/node', Buffer.concat([program.subarray(0, 18), Buffer.from([183, 0])])),
+      /not a program for amd64/,
+    ],
+    [
+      'a bundle that the agent could change',
+      { ...file('opt/slipway/agent-server.cjs', 'x', 0o644), uid: 10_002 },
+      /changed by users other than root/,
+    ],
+    [
+      'users with other numbers',
+      file('etc/passwd', USERS.replace('10002', '1000'), 0o644),
+      /no user agent with UID 10002/,
+    ],
     ['a shell that only root may run', file('usr/bin/bash', program, 0o700), /bash is on none/],
     ['a link that runs in a circle', link('usr/local/bin/node', '/usr/local/bin/node'), /^No Node at/],
   ] as const)
@@ -117,7 +146,11 @@ describe('the check of a custom image', () => {
     });
 
   it('lets pass, with a word about it, bundles of another version and a volume', async () => {
-    const { missing, differs } = await check('differs', [complete(), [file('opt/slipway/action-server.cjs', 'another', 0o644)]], { Volumes: { '/data': {} } });
+    const { missing, differs } = await check(
+      'differs',
+      [complete(), [file('opt/slipway/action-server.cjs', 'another', 0o644)]],
+      { Volumes: { '/data': {} } },
+    );
     assert.deepEqual(missing, []);
     assert.match(differs.join('\n'), /action-server.cjs is not the one of this checkout.*\nVOLUME \/data/);
   });
@@ -126,6 +159,9 @@ describe('the check of a custom image', () => {
     writeFileSync(path.join(folder, 'text.tar'), 'not a tar');
     await assert.rejects(checkArchive(path.join(folder, 'text.tar'), 'amd64', signal), /tar .* ended with/);
     await check('amd64', [complete()]);
-    await assert.rejects(checkArchive(path.join(folder, 'amd64.tar'), 'arm64', signal), /holds no image for linux\/arm64/);
+    await assert.rejects(
+      checkArchive(path.join(folder, 'amd64.tar'), 'arm64', signal),
+      /holds no image for linux\/arm64/,
+    );
   });
 });

@@ -21,21 +21,27 @@ if (import.meta.main) {
     console.error('usage: check.ts [--app] ARCHIVE.tar');
     process.exit(2);
   }
-  const found = await (app ? checkAppArchive : checkArchive)(archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(15 * 60_000)).catch(
-    (error: unknown) => {
-      console.error(error instanceof Error ? error.message : String(error));
-      process.exit(2);
-    },
-  );
+  const found = await (app ? checkAppArchive : checkArchive)(
+    archive,
+    process.arch === 'arm64' ? 'arm64' : 'amd64',
+    AbortSignal.timeout(15 * 60_000),
+  ).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(2);
+  });
   for (const sentence of found.missing) console.log(`missing  ${sentence}`);
   for (const sentence of found.differs) console.log(`differs  ${sentence}`);
   if (app)
     console.log(
-      found.missing.length === 0 ? 'This image meets the contract of an app image.' : `This image misses ${found.missing.length} requirements of an app image.`,
+      found.missing.length === 0
+        ? 'This image meets the contract of an app image.'
+        : `This image misses ${found.missing.length} requirements of an app image.`,
     );
   else
     console.log(
-      found.missing.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.missing.length} requirements are missing.`,
+      found.missing.length === 0
+        ? 'A sandbox can run this image.'
+        : `A sandbox cannot run this image: ${found.missing.length} requirements are missing.`,
     );
   process.exit(found.missing.length === 0 ? 0 : 1);
 }

@@ -6,8 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import type { ImageLock, LockedPackage } from './image-lock.ts';
 import { runCommand } from './run-command.ts';
 
-/** Where the machine says where Debian is, the first that there is. The variable also serves machines that are not Debian, and snapshots of it. */
-const SOURCES = [process.env['SLIPWAY_DEBIAN_SOURCES'], '/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'];
+/**
+ * Where the machine says where Debian is, the first that there is. The variable also serves machines that are not
+ * Debian, and snapshots of it.
+ */
+const SOURCES = [
+  process.env['SLIPWAY_DEBIAN_SOURCES'],
+  '/etc/apt/sources.list.d/debian.sources',
+  '/etc/apt/sources.list',
+];
 const MINUTES = 60_000;
 
 /**
@@ -32,30 +39,49 @@ export class DebianArchive {
       throw new Error(
         "No file says where Debian's packages are. Name one in SLIPWAY_DEBIAN_SOURCES (format: man 5 sources.list), or build with the Dockerfile.",
       );
-    for (const folder of ['state/lists/partial', 'cache/archives/partial', 'etc/sources']) await mkdir(path.join(this.#folder, folder), { recursive: true });
+    for (const folder of ['state/lists/partial', 'cache/archives/partial', 'etc/sources'])
+      await mkdir(path.join(this.#folder, folder), { recursive: true });
     await writeFile(path.join(this.#folder, 'state/status'), '');
     await writeFile(path.join(this.#folder, 'apt.conf'), this.#configuration());
-    await copyFile(sources, path.join(this.#folder, 'etc/sources', sources.endsWith('.sources') ? 'debian.sources' : 'debian.list'));
+    await copyFile(
+      sources,
+      path.join(this.#folder, 'etc/sources', sources.endsWith('.sources') ? 'debian.sources' : 'debian.list'),
+    );
     await this.#apt('apt-get', ['update', '-qq'], 5 * MINUTES);
   }
 
   /** Every package that an empty machine would get with these, without what is merely recommended. */
   async resolve(names: readonly string[]): Promise<LockedPackage[]> {
-    const simulated = await this.#apt('apt-get', ['install', '--simulate', '--yes', '?essential', ...names], 2 * MINUTES);
-    const found = [...simulated.matchAll(/^Inst (\S+) \((\S+) .*\[(\w+)\]\)/gm)].map(([, name = '', version = '', architecture = '']) => ({
-      name,
-      version,
-      architecture,
-    }));
-    const shown = await this.#apt('apt-cache', ['show', ...found.map(({ name, version }) => `${name}=${version}`)], 2 * MINUTES);
-    const records = new Map(shown.split(/\n\n+/).map((record) => [`${fieldOf(record, 'Package')}=${fieldOf(record, 'Version')}`, record]));
+    const simulated = await this.#apt(
+      'apt-get',
+      ['install', '--simulate', '--yes', '?essential', ...names],
+      2 * MINUTES,
+    );
+    const found = [...simulated.matchAll(/^Inst (\S+) \((\S+) .*\[(\w+)\]\)/gm)].map(
+      ([, name = '', version = '', architecture = '']) => ({
+        name,
+        version,
+        architecture,
+      }),
+    );
+    const shown = await this.#apt(
+      'apt-cache',
+      ['show', ...found.map(({ name, version }) => `${name}=${version}`)],
+      2 * MINUTES,
+    );
+    const records = new Map(
+      shown.split(/\n\n+/).map((record) => [`${fieldOf(record, 'Package')}=${fieldOf(record, 'Version')}`, record]),
+    );
     return found.map((one) => {
       const record = records.get(`${one.name}=${one.version}`) ?? '';
       return { ...one, sha256: fieldOf(record, 'SHA256'), size: Number(fieldOf(record, 'Size')) };
     });
   }
 
-  /** Puts every package of the lock into `folder` as `SHA256.deb`; those that lie there stay. @returns how many came over the network. */
+  /**
+   * Puts every package of the lock into `folder` as `SHA256.deb`; those that lie there stay. @returns how many came
+   * over the network.
+   */
   async fetch(lock: ImageLock, folder: string): Promise<number> {
     await mkdir(folder, { recursive: true });
     const missing = lock.packages.filter(({ sha256 }) => !existsSync(path.join(folder, `${sha256}.deb`)));
@@ -63,7 +89,9 @@ export class DebianArchive {
     await this.update();
     const incoming = await mkdtemp(path.join(this.#folder, 'incoming-'));
     try {
-      const wanted = missing.map(({ name, version, architecture }) => `${name}:${architecture}=${version}`.replace(':all=', '='));
+      const wanted = missing.map(({ name, version, architecture }) =>
+        `${name}:${architecture}=${version}`.replace(':all=', '='),
+      );
       await this.#apt('apt-get', ['download', '-qq', ...wanted], 15 * MINUTES, incoming).catch((error: unknown) => {
         throw new Error(
           `Debian's archive, as this machine knows it, does not give out every package of packages.lock: ${error instanceof Error ? error.message : error}\n` +
@@ -71,10 +99,17 @@ export class DebianArchive {
           { cause: error },
         );
       });
-      const bySum = new Map(await Promise.all((await readdir(incoming)).map(async (name) => [await sha256Of(path.join(incoming, name)), name] as const)));
+      const bySum = new Map(
+        await Promise.all(
+          (await readdir(incoming)).map(async (name) => [await sha256Of(path.join(incoming, name)), name] as const),
+        ),
+      );
       for (const { name, version, sha256 } of missing) {
         const file = bySum.get(sha256);
-        if (file === undefined) throw new Error(`${name} ${version} from the archive is not the one in packages.lock: its SHA-256 differs. Nothing was built.`);
+        if (file === undefined)
+          throw new Error(
+            `${name} ${version} from the archive is not the one in packages.lock: its SHA-256 differs. Nothing was built.`,
+          );
         await rename(path.join(incoming, file), path.join(folder, `${sha256}.deb`));
       }
     } finally {
@@ -84,7 +119,12 @@ export class DebianArchive {
   }
 
   #apt(program: string, args: readonly string[], timeout: number, cwd = this.#folder): Promise<string> {
-    return runCommand(program, args, { cwd, env: { APT_CONFIG: path.join(this.#folder, 'apt.conf') }, timeout, signal: this.#signal });
+    return runCommand(program, args, {
+      cwd,
+      env: { APT_CONFIG: path.join(this.#folder, 'apt.conf') },
+      timeout,
+      signal: this.#signal,
+    });
   }
 
   #configuration(): string {

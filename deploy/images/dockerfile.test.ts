@@ -8,7 +8,8 @@ import { LOCK_FILE } from './sandbox-image.ts';
 
 const text = readFileSync(path.join(import.meta.dirname, 'sandbox/Dockerfile'), 'utf8');
 const image = text.slice(text.indexOf('FROM debian'));
-const said = (instruction: string): string[] => [...image.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value = '']) => value);
+const said = (instruction: string): string[] =>
+  [...image.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value = '']) => value);
 
 describe('the Dockerfile', () => {
   it('configures the image as the build without Docker does', () => {
@@ -52,7 +53,9 @@ describe('the Dockerfile', () => {
     const { architecture } = parseLock(readFileSync(LOCK_FILE, 'utf8'));
     const copies = said('COPY').join('\n');
     assert.ok(copies.includes(`${path.relative(ROOT, nodeBinary(architecture).file)} ${NODE_PATH}`), copies);
-    const bundles = (Object.keys(BUNDLES) as BundleName[]).map((name) => path.relative(ROOT, builtBundle(name))).join(' ');
+    const bundles = (Object.keys(BUNDLES) as BundleName[])
+      .map((name) => path.relative(ROOT, builtBundle(name)))
+      .join(' ');
     assert.ok(copies.includes(`${bundles} ${path.dirname(BUNDLES['agent-server'])}/`), copies);
   });
 });

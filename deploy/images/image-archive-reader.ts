@@ -44,7 +44,10 @@ interface Descriptor {
 const HEAD_BYTES = 64 << 10;
 const MINUTES = 60_000;
 
-/** Reads an OCI archive, whoever wrote it: ours, `docker save` (from 25 on), `ctr images export`, buildah. @throws Error that says what about it is not one. */
+/**
+ * Reads an OCI archive, whoever wrote it: ours, `docker save` (from 25 on), `ctr images export`, buildah. @throws Error
+ * that says what about it is not one.
+ */
 export async function readImageArchive(
   archive: string,
   architecture: string,
@@ -57,18 +60,28 @@ export async function readImageArchive(
     const blob = ({ digest }: Descriptor): string => path.join(folder, 'blobs', ...digest.split(':'));
     const index = JSON.parse(
       await readFile(path.join(folder, 'index.json'), 'utf8').catch((error: unknown) => {
-        throw new Error(`${archive} is no OCI archive: it has no index.json. Write one with \`docker save\` of Docker 25 or newer, or with buildah.`, {
-          cause: error,
-        });
+        throw new Error(
+          `${archive} is no OCI archive: it has no index.json. Write one with \`docker save\` of Docker 25 or newer, or with buildah.`,
+          {
+            cause: error,
+          },
+        );
       }),
     ) as { manifests: Descriptor[] };
     let manifest = chosen(index.manifests, architecture, archive);
-    let body = JSON.parse(await readFile(blob(manifest), 'utf8')) as { manifests?: Descriptor[]; config: Descriptor; layers: Descriptor[] };
+    let body = JSON.parse(await readFile(blob(manifest), 'utf8')) as {
+      manifests?: Descriptor[];
+      config: Descriptor;
+      layers: Descriptor[];
+    };
     if (body.manifests !== undefined) {
       manifest = chosen(body.manifests, architecture, archive);
       body = JSON.parse(await readFile(blob(manifest), 'utf8')) as typeof body;
     }
-    const { architecture: made, config } = JSON.parse(await readFile(blob(body.config), 'utf8')) as { architecture: string; config?: ReadImage['config'] };
+    const { architecture: made, config } = JSON.parse(await readFile(blob(body.config), 'utf8')) as {
+      architecture: string;
+      config?: ReadImage['config'];
+    };
     const files = new Map<string, ImageFile>();
     for (const layer of body.layers) await layOver(files, blob(layer), signal, keepWhole);
     return { architecture: made, config: config ?? {}, files };
@@ -77,7 +90,10 @@ export async function readImageArchive(
   }
 }
 
-/** The file that a path means, links followed inside of the image as the kernel would; `undefined`: there is none, or the links run in a circle. */
+/**
+ * The file that a path means, links followed inside of the image as the kernel would; `undefined`: there is none, or
+ * the links run in a circle.
+ */
 export function lookUp(files: ReadonlyMap<string, ImageFile>, wanted: string, hops = 0): ImageFile | undefined {
   if (hops > 40) return undefined;
   const parts = wanted.split('/').filter((part) => part !== '');
@@ -91,7 +107,10 @@ export function lookUp(files: ReadonlyMap<string, ImageFile>, wanted: string, ho
     const rest = parts.slice(length).join('/');
     return lookUp(
       files,
-      path.posix.join(file.target.startsWith('/') ? file.target : path.posix.join(path.posix.dirname(`/${at}`), file.target), rest),
+      path.posix.join(
+        file.target.startsWith('/') ? file.target : path.posix.join(path.posix.dirname(`/${at}`), file.target),
+        rest,
+      ),
       hops + 1,
     );
   }
@@ -99,14 +118,26 @@ export function lookUp(files: ReadonlyMap<string, ImageFile>, wanted: string, ho
 }
 
 function chosen(manifests: readonly Descriptor[], architecture: string, archive: string): Descriptor {
-  const found = manifests.find(({ platform }) => platform === undefined || (platform.os === 'linux' && platform.architecture === architecture));
+  const found = manifests.find(
+    ({ platform }) => platform === undefined || (platform.os === 'linux' && platform.architecture === architecture),
+  );
   if (found === undefined) throw new Error(`${archive} holds no image for linux/${architecture}.`);
   return found;
 }
 
-async function layOver(files: Map<string, ImageFile>, blob: string, signal: AbortSignal, keepWhole: (path: string) => boolean): Promise<void> {
+async function layOver(
+  files: Map<string, ImageFile>,
+  blob: string,
+  signal: AbortSignal,
+  keepWhole: (path: string) => boolean,
+): Promise<void> {
   const magic = await firstBytes(blob);
-  const decompress = magic.readUInt16BE(0) === 0x1f8b ? createGunzip() : magic.readUInt32LE(0) === 0xfd2fb528 ? createZstdDecompress() : new PassThrough();
+  const decompress =
+    magic.readUInt16BE(0) === 0x1f8b
+      ? createGunzip()
+      : magic.readUInt32LE(0) === 0xfd2fb528
+        ? createZstdDecompress()
+        : new PassThrough();
   const reader = extract();
   const read = (async () => {
     const fresh = new Set<string>();
@@ -126,17 +157,25 @@ async function layOver(files: Map<string, ImageFile>, blob: string, signal: Abor
     }
   })();
   read.catch((error: unknown) => reader.destroy(error instanceof Error ? error : new Error(String(error))));
-  await Promise.all([pipeline(createReadStream(blob, { highWaterMark: 1 << 20 }), decompress, reader, { signal }), read]);
+  await Promise.all([
+    pipeline(createReadStream(blob, { highWaterMark: 1 << 20 }), decompress, reader, { signal }),
+    read,
+  ]);
 }
 
 /** A whiteout hides what lower layers have; not what its own layer brings. */
 function remove(files: Map<string, ImageFile>, at: string, fresh: ReadonlySet<string>, itself: boolean): void {
   if (itself && !fresh.has(at)) files.delete(at);
   const below = at === '' ? '' : `${at}/`;
-  if (!itself || files.get(at) === undefined) for (const name of files.keys()) if (name.startsWith(below) && !fresh.has(name)) files.delete(name);
+  if (!itself || files.get(at) === undefined)
+    for (const name of files.keys()) if (name.startsWith(below) && !fresh.has(name)) files.delete(name);
 }
 
-async function fileOf(entry: ExtractEvents['entry'][1], files: ReadonlyMap<string, ImageFile>, kept: number): Promise<ImageFile> {
+async function fileOf(
+  entry: ExtractEvents['entry'][1],
+  files: ReadonlyMap<string, ImageFile>,
+  kept: number,
+): Promise<ImageFile> {
   const { type, mode, uid, gid, linkname } = entry.header;
   const common = { mode: mode & 0o7777, uid, gid, target: '', sha256: '', head: Buffer.alloc(0) };
   if (type === 'directory') return { ...common, kind: 'directory' };

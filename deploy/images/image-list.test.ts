@@ -18,7 +18,9 @@ describe('the list of images', () => {
   it('is what the chart pulls by its defaults, and nothing else', () => {
     const values = parse(read('helm/slipway/values.yaml')) as Record<string, { image?: { repository?: string } }>;
     const { appVersion } = parse(read('helm/slipway/Chart.yaml')) as { appVersion: string };
-    const pulled = Object.values(values).flatMap((value) => (typeof value === 'object' && value?.image?.repository ? [value.image.repository] : []));
+    const pulled = Object.values(values).flatMap((value) =>
+      typeof value === 'object' && value?.image?.repository ? [value.image.repository] : [],
+    );
     expect(names).toEqual(expect.arrayContaining(pulled.map((repository) => `${repository}:${appVersion}`)));
     expect(names).toHaveLength(pulled.length);
   });

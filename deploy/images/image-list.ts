@@ -38,6 +38,12 @@ export function listed(
       archive: archivePath,
       isSandbox: false,
     })),
-    { name: `slipway/sandbox:${version}`, imported: IMAGE_NAME, digest: sandbox.digest, archive: sandbox.archive, isSandbox: true },
+    {
+      name: `slipway/sandbox:${version}`,
+      imported: IMAGE_NAME,
+      digest: sandbox.digest,
+      archive: sandbox.archive,
+      isSandbox: true,
+    },
   ];
 }

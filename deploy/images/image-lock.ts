@@ -32,7 +32,9 @@ export function formatLock(lock: ImageLock): string {
     `architecture ${lock.architecture}`,
     `epoch ${lock.epoch}`,
     `npm ${lock.npm.version} ${lock.npm.integrity}`,
-    ...byName.map(({ name, version, architecture, sha256, size }) => `deb ${name} ${version} ${architecture} ${sha256} ${size}`),
+    ...byName.map(
+      ({ name, version, architecture, sha256, size }) => `deb ${name} ${version} ${architecture} ${sha256} ${size}`,
+    ),
     '',
   ].join('\n');
 }

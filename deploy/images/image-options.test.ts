@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from '@jest/globals';
 import { parseLock } from './image-lock.ts';
-import { formatOptionLock, lockWith, OPTION_NAMES, optionFile, readList, readLock, readOptions } from './image-options.ts';
+import {
+  formatOptionLock,
+  lockWith,
+  OPTION_NAMES,
+  optionFile,
+  readList,
+  readLock,
+  readOptions,
+} from './image-options.ts';
 import { LOCK_FILE } from './sandbox-image.ts';
 
 const base = parseLock(readFileSync(LOCK_FILE, 'utf8'));

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ImageLock, type LockedPackage, parsePackage } from './image-lock.ts';
 
-/** What a sandbox image may hold beside what every one does. Each has a list of what it asks for and a lock, in sandbox/options. */
+/**
+ * What a sandbox image may hold beside what every one does. Each has a list of what it asks for and a lock, in
+ * sandbox/options.
+ */
 export const OPTION_NAMES = ['browser', 'ipython', 'vscode'] as const;
 export type OptionName = (typeof OPTION_NAMES)[number];
 
@@ -33,7 +36,10 @@ export function readList(name: OptionName): { readonly debian: readonly string[]
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-  return { debian: lines.filter((line) => !line.startsWith('npm ')), npm: lines.find((line) => line.startsWith('npm '))?.slice('npm '.length) ?? null };
+  return {
+    debian: lines.filter((line) => !line.startsWith('npm ')),
+    npm: lines.find((line) => line.startsWith('npm '))?.slice('npm '.length) ?? null,
+  };
 }
 
 /** @throws Error that names the line it does not understand. */
@@ -55,7 +61,9 @@ export function formatOptionLock({ packages, npm }: OptionLock): string {
   return [
     '# What this option adds to the sandbox image, to the byte. Written by `npm run image -- lock`; not by hand.',
     ...(npm === undefined ? [] : [`npm ${npm.name} ${npm.version} ${npm.integrity}`]),
-    ...[...packages].sort((a, b) => (a.name < b.name ? -1 : 1)).map((one) => `deb ${one.name} ${one.version} ${one.architecture} ${one.sha256} ${one.size}`),
+    ...[...packages]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((one) => `deb ${one.name} ${one.version} ${one.architecture} ${one.sha256} ${one.size}`),
     '',
   ].join('\n');
 }
@@ -63,6 +71,7 @@ export function formatOptionLock({ packages, npm }: OptionLock): string {
 /** The base's lock with the packages of the options; what two of them need is there once. */
 export function lockWith(base: ImageLock, options: readonly OptionName[]): ImageLock {
   const packages = new Map(base.packages.map((one) => [one.name, one]));
-  for (const option of options) for (const one of readLock(option).packages) if (!packages.has(one.name)) packages.set(one.name, one);
+  for (const option of options)
+    for (const one of readLock(option).packages) if (!packages.has(one.name)) packages.set(one.name, one);
   return { ...base, packages: [...packages.values()] };
 }

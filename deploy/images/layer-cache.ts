@@ -10,10 +10,16 @@ const KEPT_DAYS = { layers: 14, archives: 1, datadog: 14 } as const;
 /** Outside of the checkout, so that checkouts share it and `git clean` costs no download. */
 export function imageCacheFolder(): string {
   const base = process.env['XDG_CACHE_HOME'];
-  return path.join(base !== undefined && path.isAbsolute(base) ? base : path.join(os.homedir(), '.cache'), 'slipway/images');
+  return path.join(
+    base !== undefined && path.isAbsolute(base) ? base : path.join(os.homedir(), '.cache'),
+    'slipway/images',
+  );
 }
 
-/** Layers and archives by what they are made of. Whole or absent: each is written aside and moved in. Two builds at once cost work, not correctness. */
+/**
+ * Layers and archives by what they are made of. Whole or absent: each is written aside and moved in. Two builds at once
+ * cost work, not correctness.
+ */
 export class LayerCache {
   readonly folder: string;
 
@@ -22,7 +28,10 @@ export class LayerCache {
   }
 
   /** The layer of this key; made by `make`, which writes the blob to the file that it is given, when there is none. */
-  async layer(key: string, make: (file: string) => Promise<Layer>): Promise<Layer & { readonly file: string; readonly made: boolean }> {
+  async layer(
+    key: string,
+    make: (file: string) => Promise<Layer>,
+  ): Promise<Layer & { readonly file: string; readonly made: boolean }> {
     const place = path.join(this.folder, 'layers', key);
     const made = await this.#once(place, async (folder) => {
       const layer = await make(path.join(folder, 'blob'));
@@ -33,9 +42,14 @@ export class LayerCache {
   }
 
   /** The archive of this key; `make` answers its digest. */
-  async archive(key: string, make: (file: string) => Promise<string>): Promise<{ readonly file: string; readonly digest: string; readonly made: boolean }> {
+  async archive(
+    key: string,
+    make: (file: string) => Promise<string>,
+  ): Promise<{ readonly file: string; readonly digest: string; readonly made: boolean }> {
     const place = path.join(this.folder, 'archives', key);
-    const made = await this.#once(place, async (folder) => writeFile(path.join(folder, 'digest'), await make(path.join(folder, 'image.tar'))));
+    const made = await this.#once(place, async (folder) =>
+      writeFile(path.join(folder, 'digest'), await make(path.join(folder, 'image.tar'))),
+    );
     return { file: path.join(place, 'image.tar'), digest: await readFile(path.join(place, 'digest'), 'utf8'), made };
   }
 
@@ -55,9 +69,11 @@ export class LayerCache {
       if (now - mtimeMs > days * 86_400_000) await rm(place, { recursive: true, force: true });
     };
     for (const kind of ['layers', 'archives', 'datadog'] as const) {
-      for (const name of await readdir(path.join(this.folder, kind)).catch(() => [])) await old(path.join(this.folder, kind, name), KEPT_DAYS[kind]);
+      for (const name of await readdir(path.join(this.folder, kind)).catch(() => []))
+        await old(path.join(this.folder, kind, name), KEPT_DAYS[kind]);
     }
-    for (const name of await readdir(this.folder).catch(() => [])) if (name.startsWith('work-')) await old(path.join(this.folder, name), 1);
+    for (const name of await readdir(this.folder).catch(() => []))
+      if (name.startsWith('work-')) await old(path.join(this.folder, name), 1);
   }
 
   async #once(place: string, fill: (folder: string) => Promise<void>): Promise<boolean> {

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { zstdDecompressSync } from 'node:zlib';
@@ -36,7 +46,11 @@ const tree = (root: string): Promise<LayerEntry[]> => entriesOf(root, '', { youn
 describe('a layer', () => {
   it('is the same to the byte for trees that were written in another order and at another time', async () => {
     const one = await writeLayer(await tree(makeTree('one', ['a', 'b', 'c'], EPOCH + 5)), at('one.blob'), signal);
-    const other = await writeLayer((await tree(makeTree('other', ['c', 'a', 'b'], EPOCH + 50_000))).reverse(), at('other.blob'), signal);
+    const other = await writeLayer(
+      (await tree(makeTree('other', ['c', 'a', 'b'], EPOCH + 50_000))).reverse(),
+      at('other.blob'),
+      signal,
+    );
     assert.deepEqual(other, one);
     assert.deepEqual(readFileSync(at('other.blob')), readFileSync(at('one.blob')));
   });
@@ -70,7 +84,10 @@ describe('a layer', () => {
   it('is unpacked by tar into the tree that it was made of', async () => {
     await writeLayer(await tree(makeTree('packed', ['a', 'b'], EPOCH)), at('packed.blob'), signal);
     mkdirSync(at('unpacked'));
-    execFileSync('tar', ['-x', '-C', at('unpacked')], { input: zstdDecompressSync(readFileSync(at('packed.blob'))), timeout: 30_000 });
+    execFileSync('tar', ['-x', '-C', at('unpacked')], {
+      input: zstdDecompressSync(readFileSync(at('packed.blob'))),
+      timeout: 30_000,
+    });
     execFileSync('diff', ['-r', '--no-dereference', at('packed'), at('unpacked')], { timeout: 30_000 });
     assert.equal(readFileSync(at('unpacked/folder/second-name-of-a'), 'utf8'), 'content of a');
   });
@@ -85,7 +102,15 @@ describe('a layer', () => {
     const stop = new AbortController();
     const from = Buffer.alloc(4 << 20, 'x');
     const entries = Array.from({ length: 50 }, (_, n): LayerEntry => {
-      const entry = { kind: 'file', path: `file-${n}`, mode: 0o644, uid: 0, gid: 0, mtime: 0, size: from.length } as const;
+      const entry = {
+        kind: 'file',
+        path: `file-${n}`,
+        mode: 0o644,
+        uid: 0,
+        gid: 0,
+        mtime: 0,
+        size: from.length,
+      } as const;
       // Asked for its content when ten are written.
       const get = (): Buffer => {
         stop.abort();

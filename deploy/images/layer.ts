@@ -40,10 +40,15 @@ const ZSTD_LEVEL = 3;
 const WHOLE = 4 << 20;
 
 /**
- * Everything below `folder`, under `prefix`, sorted by path. Files that are one inode become one file and links to it. Devices and sockets are left out.
- * `youngest` bounds the times; `owner` stands for all owners where the tree's own mean nothing.
+ * Everything below `folder`, under `prefix`, sorted by path. Files that are one inode become one file and links to it.
+ * Devices and sockets are left out. `youngest` bounds the times; `owner` stands for all owners where the tree's own
+ * mean nothing.
  */
-export async function entriesOf(folder: string, prefix: string, rules: { readonly youngest: number; readonly owner?: number }): Promise<LayerEntry[]> {
+export async function entriesOf(
+  folder: string,
+  prefix: string,
+  rules: { readonly youngest: number; readonly owner?: number },
+): Promise<LayerEntry[]> {
   const inodes = new Map<string, string>();
   const entries: LayerEntry[] = [];
   for (const name of (await namesBelow(folder, '')).sort(byBytes)) {
@@ -58,7 +63,8 @@ export async function entriesOf(folder: string, prefix: string, rules: { readonl
     };
     const first = inodes.get(`${stat.dev}:${stat.ino}`);
     if (stat.isDirectory()) entries.push({ ...common, kind: 'directory' });
-    else if (stat.isSymbolicLink()) entries.push({ ...common, mode: 0o777, kind: 'symlink', target: await readlink(from) });
+    else if (stat.isSymbolicLink())
+      entries.push({ ...common, mode: 0o777, kind: 'symlink', target: await readlink(from) });
     else if (stat.isFile() && first !== undefined) entries.push({ ...common, kind: 'link', target: first });
     else if (stat.isFile()) {
       if (stat.nlink > 1) inodes.set(`${stat.dev}:${stat.ino}`, common.path);
@@ -68,7 +74,10 @@ export async function entriesOf(folder: string, prefix: string, rules: { readonl
   return entries;
 }
 
-/** Follows no link: Node's own recursive `readdir` does, and an absolute one inside of a root points to files of this machine. */
+/**
+ * Follows no link: Node's own recursive `readdir` does, and an absolute one inside of a root points to files of this
+ * machine.
+ */
 async function namesBelow(root: string, below: string): Promise<string[]> {
   const names: string[] = [];
   for (const entry of await readdir(path.join(root, below), { withFileTypes: true })) {
@@ -79,10 +88,15 @@ async function namesBelow(root: string, below: string): Promise<string[]> {
   return names;
 }
 
-/** Writes the entries as one compressed layer to `file`: the same entries make the same bytes, in whatever order they come. */
+/**
+ * Writes the entries as one compressed layer to `file`: the same entries make the same bytes, in whatever order they
+ * come.
+ */
 export async function writeLayer(entries: readonly LayerEntry[], file: string, signal: AbortSignal): Promise<Layer> {
   const [inner, outer] = [new Counted(), new Counted()];
-  const compress = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 } });
+  const compress = createZstdCompress({
+    params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
+  });
   const sorted = [...entries].sort((a, b) => byBytes(a.path, b.path));
   const fill = async (tar: Pack): Promise<void> => {
     for (const entry of sorted) await addEntry(tar, entry);
@@ -93,7 +107,16 @@ export async function writeLayer(entries: readonly LayerEntry[], file: string, s
 
 async function addEntry(tar: Pack, entry: LayerEntry): Promise<void> {
   const { path: name, mode, uid, gid } = entry;
-  const header: Parameters<Pack['entry']>[0] = { name, mode, uid, gid, mtime: new Date(entry.mtime * 1000), type: entry.kind, uname: '', gname: '' };
+  const header: Parameters<Pack['entry']>[0] = {
+    name,
+    mode,
+    uid,
+    gid,
+    mtime: new Date(entry.mtime * 1000),
+    type: entry.kind,
+    uname: '',
+    gname: '',
+  };
   const add = (whole: Parameters<Pack['entry']>[0], content?: Buffer): Promise<void> =>
     new Promise((resolve, reject) => {
       const done = (error?: Error | null): void => (error ? reject(error) : resolve());

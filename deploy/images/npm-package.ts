@@ -12,8 +12,15 @@ const MINUTES = 60_000;
 const LEFT_OUT = /^package\/(docs|man)\//;
 
 /** Newest version of a package of npm within `range`, with the hash that the registry states. */
-export async function resolveNpm(name: string, range: string, signal: AbortSignal): Promise<{ version: string; integrity: string }> {
-  const shown = await runCommand('npm', ['view', `${name}@${range}`, 'version', 'dist.integrity', '--json'], { timeout: 2 * MINUTES, signal });
+export async function resolveNpm(
+  name: string,
+  range: string,
+  signal: AbortSignal,
+): Promise<{ version: string; integrity: string }> {
+  const shown = await runCommand('npm', ['view', `${name}@${range}`, 'version', 'dist.integrity', '--json'], {
+    timeout: 2 * MINUTES,
+    signal,
+  });
   const answer = JSON.parse(shown) as Record<string, string> | Record<string, string>[];
   const newest = Array.isArray(answer) ? answer.at(-1) : answer;
   const [version, integrity] = [newest?.['version'], newest?.['dist.integrity']];
@@ -39,7 +46,16 @@ export async function npmEntries(
       const name = header.name.replace(/^package\//, '');
       const executable = ((header.mode ?? 0) & 0o100) !== 0;
       if (header.type === 'file' && !LEFT_OUT.test(header.name))
-        found.push({ kind: 'file', path: `${prefix}/${name}`, mode: executable ? 0o755 : 0o644, uid: 0, gid: 0, mtime: 0, size: from.length, from });
+        found.push({
+          kind: 'file',
+          path: `${prefix}/${name}`,
+          mode: executable ? 0o755 : 0o644,
+          uid: 0,
+          gid: 0,
+          mtime: 0,
+          size: from.length,
+          from,
+        });
       next();
     });
   });
@@ -62,7 +78,11 @@ export async function fetchPackage(
     await mkdir(cache, { recursive: true });
     const incoming = await mkdtemp(path.join(cache, 'incoming-'));
     try {
-      await runCommand('npm', ['pack', '--silent', `${npm.name}@${npm.version}`], { cwd: incoming, timeout: 5 * MINUTES, signal });
+      await runCommand('npm', ['pack', '--silent', `${npm.name}@${npm.version}`], {
+        cwd: incoming,
+        timeout: 5 * MINUTES,
+        signal,
+      });
       const [name] = await readdir(incoming);
       if (name === undefined) throw new Error(`npm pack left no archive of ${npm.name} ${npm.version}.`);
       await rename(path.join(incoming, name), file);
@@ -73,5 +93,7 @@ export async function fetchPackage(
   const archive = await readFile(file);
   if (createHash(algorithm).update(archive).digest('base64') === expected) return archive;
   await rm(file);
-  throw new Error(`${npm.name} ${npm.version} from the registry differs from the lock: another ${algorithm}. Nothing was built; try again, or renew the lock.`);
+  throw new Error(
+    `${npm.name} ${npm.version} from the registry differs from the lock: another ${algorithm}. Nothing was built; try again, or renew the lock.`,
+  );
 }

@@ -37,12 +37,18 @@ interface Blob {
 }
 
 /**
- * Writes an OCI image layout as one tar: what `ctr images import` takes. `name` is of the form `host/repository`; the image is found there under
- * each of `tags` and under its digest. The same plan and tags make the same bytes.
+ * Writes an OCI image layout as one tar: what `ctr images import` takes. `name` is of the form `host/repository`; the
+ * image is found there under each of `tags` and under its digest. The same plan and tags make the same bytes.
  *
  * @returns the digest of the manifest, which names the image in a pod.
  */
-export async function writeOciArchive(plan: ImagePlan, name: string, tags: readonly string[], file: string, signal: AbortSignal): Promise<string> {
+export async function writeOciArchive(
+  plan: ImagePlan,
+  name: string,
+  tags: readonly string[],
+  file: string,
+  signal: AbortSignal,
+): Promise<string> {
   const config = jsonBlob(`${MEDIA}.config.v1+json`, {
     created: plan.created,
     architecture: plan.architecture,
@@ -66,14 +72,25 @@ export async function writeOciArchive(plan: ImagePlan, name: string, tags: reado
   const index = {
     schemaVersion: 2,
     mediaType: `${MEDIA}.index.v1+json`,
-    manifests: [...tags.map((tag) => [`${name}:${tag}`, tag]), [`${name}@${manifest.digest}`, manifest.digest]].map(([whole, reference]) => ({
-      ...descriptor(manifest),
-      platform: { architecture: plan.architecture, os: 'linux' },
-      annotations: { 'io.containerd.image.name': whole, 'org.opencontainers.image.ref.name': reference },
-    })),
+    manifests: [...tags.map((tag) => [`${name}:${tag}`, tag]), [`${name}@${manifest.digest}`, manifest.digest]].map(
+      ([whole, reference]) => ({
+        ...descriptor(manifest),
+        platform: { architecture: plan.architecture, os: 'linux' },
+        annotations: { 'io.containerd.image.name': whole, 'org.opencontainers.image.ref.name': reference },
+      }),
+    ),
   };
 
-  const header = (path: string, size: number) => ({ name: path, size, mode: 0o644, uid: 0, gid: 0, uname: '', gname: '', mtime: new Date(0) });
+  const header = (path: string, size: number) => ({
+    name: path,
+    size,
+    mode: 0o644,
+    uid: 0,
+    gid: 0,
+    uname: '',
+    gname: '',
+    mtime: new Date(0),
+  });
   const fill = async (tar: Pack): Promise<void> => {
     const whole = (path: string, content: Buffer) => void tar.entry(header(path, content.length), content);
     whole('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}'));
@@ -81,7 +98,10 @@ export async function writeOciArchive(plan: ImagePlan, name: string, tags: reado
     for (const { digest, size, content } of [manifest, config, ...layers]) {
       const path = `blobs/sha256/${digest.replace('sha256:', '')}`;
       if (Buffer.isBuffer(content)) whole(path, content);
-      else await pipeline(createReadStream(content.file, { highWaterMark: 1 << 20 }), tar.entry(header(path, size)), { signal });
+      else
+        await pipeline(createReadStream(content.file, { highWaterMark: 1 << 20 }), tar.entry(header(path, size)), {
+          signal,
+        });
     }
   };
   await writeTar(file, fill, [], signal);
@@ -90,7 +110,12 @@ export async function writeOciArchive(plan: ImagePlan, name: string, tags: reado
 
 function jsonBlob(mediaType: string, value: unknown): Blob {
   const content = Buffer.from(JSON.stringify(value));
-  return { mediaType, digest: `sha256:${createHash('sha256').update(content).digest('hex')}`, size: content.length, content };
+  return {
+    mediaType,
+    digest: `sha256:${createHash('sha256').update(content).digest('hex')}`,
+    size: content.length,
+    content,
+  };
 }
 
 function descriptor({ mediaType, digest, size }: Blob): { mediaType: string; digest: string; size: number } {

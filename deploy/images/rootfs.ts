@@ -14,13 +14,17 @@ const KEPT_IN_HOME = ['agent'];
 const MINUTES = 60_000;
 
 /**
- * A Debian root at `root`, made of the locked packages and sandbox/setup-root.sh and of nothing else of this machine. Needs root, for chroot.
- * The packages' scripts run inside with no device but the four that are made for them, and may start no service.
+ * A Debian root at `root`, made of the locked packages and sandbox/setup-root.sh and of nothing else of this machine.
+ * Needs root, for chroot. The packages' scripts run inside with no device but the four that are made for them, and may
+ * start no service.
  *
  * @throws Error with the end of dpkg's output; what lies at `root` is then of no use.
  */
 export async function makeRootfs(root: string, lock: ImageLock, debs: string, signal: AbortSignal): Promise<void> {
-  if (process.getuid?.() !== 0) throw new Error('The packages are installed below a chroot, which needs root: run it as root, or build with the Dockerfile.');
+  if (process.getuid?.() !== 0)
+    throw new Error(
+      'The packages are installed below a chroot, which needs root: run it as root, or build with the Dockerfile.',
+    );
   const environment = {
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
     DEBIAN_FRONTEND: 'noninteractive',
@@ -50,7 +54,8 @@ export async function makeRootfs(root: string, lock: ImageLock, debs: string, si
     );
   }
   await mkdir(path.join(root, 'debs'));
-  for (const { name, sha256 } of lock.packages) await copyFile(path.join(debs, `${sha256}.deb`), path.join(root, 'debs', `${name}.deb`));
+  for (const { name, sha256 } of lock.packages)
+    await copyFile(path.join(debs, `${sha256}.deb`), path.join(root, 'debs', `${name}.deb`));
   await mkdir(path.join(root, 'etc/dpkg/dpkg.cfg.d'), { recursive: true });
   await copyFile(path.join(RECIPE, 'dpkg-slim.cfg'), path.join(root, 'etc/dpkg/dpkg.cfg.d/slipway-slim'));
   await writeFile(path.join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n');
@@ -61,14 +66,24 @@ export async function makeRootfs(root: string, lock: ImageLock, debs: string, si
     ['random', 8],
     ['urandom', 9],
   ] as const) {
-    await runCommand('mknod', ['-m', '666', path.join(root, 'dev', name), 'c', '1', String(minor)], { timeout: MINUTES, signal });
+    await runCommand('mknod', ['-m', '666', path.join(root, 'dev', name), 'c', '1', String(minor)], {
+      timeout: MINUTES,
+      signal,
+    });
   }
   await symlink('mawk', path.join(root, 'usr/bin/awk'));
   await writeFile(path.join(root, 'var/lib/dpkg/status'), '');
   await writeFile(path.join(root, 'var/lib/dpkg/available'), '');
 
   const files = lock.packages.map(({ name }) => `/debs/${name}.deb`);
-  await inside('dpkg', '--force-depends', '--force-unsafe-io', '--install', '/debs/base-passwd.deb', '/debs/base-files.deb');
+  await inside(
+    'dpkg',
+    '--force-depends',
+    '--force-unsafe-io',
+    '--install',
+    '/debs/base-passwd.deb',
+    '/debs/base-files.deb',
+  );
   await inside('dpkg', '--force-depends', '--force-unsafe-io', '--unpack', ...files);
   await inside('dpkg', '--configure', '--pending');
   await cp(path.join(RECIPE, 'setup-root.sh'), path.join(root, 'debs/setup-root.sh'));
@@ -86,12 +101,14 @@ async function clean(root: string): Promise<void> {
     }
   }
   for (const folder of ['var/lib/dpkg', 'etc']) {
-    for (const name of await readdir(path.join(root, folder))) if (/(-old|-)$/.test(name)) await rm(path.join(root, folder, name));
+    for (const name of await readdir(path.join(root, folder)))
+      if (/(-old|-)$/.test(name)) await rm(path.join(root, folder, name));
   }
   // Laid out before dpkg knew what to leave out.
   for (const name of await readdir(path.join(root, 'usr/share/doc'))) {
     const folder = path.join(root, 'usr/share/doc', name);
-    for (const file of await readdir(folder).catch(() => [])) if (file !== 'copyright') await rm(path.join(folder, file), { recursive: true });
+    for (const file of await readdir(folder).catch(() => []))
+      if (file !== 'copyright') await rm(path.join(folder, file), { recursive: true });
   }
   for (const name of await readdir(path.join(root, 'usr/share/locale')))
     if (name !== 'locale.alias') await rm(path.join(root, 'usr/share/locale', name), { recursive: true });
@@ -102,5 +119,7 @@ async function clean(root: string): Promise<void> {
 
 /** What `makeRootfs` makes of a lock depends on these texts too. */
 export function recipeTexts(): string[] {
-  return [...['setup-root.sh', 'dpkg-slim.cfg'].map((name) => path.join(RECIPE, name)), import.meta.filename].map((file) => readFileSync(file, 'utf8'));
+  return [...['setup-root.sh', 'dpkg-slim.cfg'].map((name) => path.join(RECIPE, name)), import.meta.filename].map(
+    (file) => readFileSync(file, 'utf8'),
+  );
 }

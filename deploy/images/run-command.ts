@@ -10,7 +10,8 @@ export interface CommandOptions {
 
 /**
  * Runs one program to its end. @returns what it printed.
- * @throws Error with the end of its output when it fails, is missing, takes longer than `timeout` or is aborted: then it was sent SIGTERM.
+ * @throws Error with the end of its output when it fails, is missing, takes longer than `timeout` or is aborted: then
+ * it was sent SIGTERM.
  */
 export async function runCommand(program: string, args: readonly string[], options: CommandOptions): Promise<string> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeout)]);
@@ -34,7 +35,10 @@ export async function runCommand(program: string, args: readonly string[], optio
       reject(
         error.code === 'ENOENT'
           ? new Error(`${program} is not on the PATH of this machine.`, { cause: error })
-          : new Error(`${program} was stopped: ${signal.reason instanceof Error ? signal.reason.message : error.message}`, { cause: error }),
+          : new Error(
+              `${program} was stopped: ${signal.reason instanceof Error ? signal.reason.message : error.message}`,
+              { cause: error },
+            ),
       ),
     );
     child.once('close', (status, ending) => resolve(status ?? ending ?? 'nothing'));

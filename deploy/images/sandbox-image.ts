@@ -54,8 +54,8 @@ export interface BuildOptions {
 }
 
 /**
- * The sandbox image of this checkout: Debian's packages by the lock, the project's Node, the two bundles as they are built now.
- * A layer is made only when what goes into it changed. Same inputs, same digest, on every machine.
+ * The sandbox image of this checkout: Debian's packages by the lock, the project's Node, the two bundles as they are
+ * built now. A layer is made only when what goes into it changed. Same inputs, same digest, on every machine.
  *
  * @throws Error that says what to install, build or allow. The first build fetches 80 MB of packages and needs root.
  */
@@ -84,7 +84,9 @@ export async function buildSandboxImage({
       ...(added.length === 0 ? {} : { added: JSON.stringify(added) }),
     }),
     node: digestOf({ node: nodeSum, npm: lock.npm.integrity, npmrc: NPMRC.toString('utf8'), format: LAYER_FORMAT }),
-    ...(vscode === undefined ? {} : { vscode: digestOf({ integrity: vscode.integrity, recipe: VSCODE_RECIPE, format: LAYER_FORMAT }) }),
+    ...(vscode === undefined
+      ? {}
+      : { vscode: digestOf({ integrity: vscode.integrity, recipe: VSCODE_RECIPE, format: LAYER_FORMAT }) }),
     ...(driver.length === 0 ? {} : { driver: digestOf({ ...(await digestsOf(driver)), format: LAYER_FORMAT }) }),
   };
   const sources = await digestsOf(bundles);
@@ -119,22 +121,42 @@ export async function buildSandboxImage({
               say(`VS Code of ${vscode.name} ${vscode.version} …`);
               const work = await cache.workFolder();
               try {
-                return await writeLayer(await vscodeEntries(vscode, lock, path.join(folder, 'npm'), work, signal), file, signal);
+                return await writeLayer(
+                  await vscodeEntries(vscode, lock, path.join(folder, 'npm'), work, signal),
+                  file,
+                  signal,
+                );
               } finally {
                 await rm(work, { recursive: true, force: true });
               }
             })),
           },
         ]),
-    ...(driver.length === 0 ? [] : [{ note: 'playwright-core', ...(await cache.layer(`driver-${parts.driver}`, (file) => writeLayer(driver, file, signal))) }]),
+    ...(driver.length === 0
+      ? []
+      : [
+          {
+            note: 'playwright-core',
+            ...(await cache.layer(`driver-${parts.driver}`, (file) => writeLayer(driver, file, signal))),
+          },
+        ]),
     {
       note: 'agent-server and action-server',
-      ...(await cache.layer(`bundles-${digestOf({ ...sources, 'layer format': LAYER_FORMAT })}`, (file) => writeLayer(bundles, file, signal))),
+      ...(await cache.layer(`bundles-${digestOf({ ...sources, 'layer format': LAYER_FORMAT })}`, (file) =>
+        writeLayer(bundles, file, signal),
+      )),
     },
   ];
-  const plan = { architecture: lock.architecture, created: new Date(lock.epoch * 1000).toISOString(), config: IMAGE_CONFIG, layers };
+  const plan = {
+    architecture: lock.architecture,
+    created: new Date(lock.epoch * 1000).toISOString(),
+    config: IMAGE_CONFIG,
+    layers,
+  };
   const names = [tags.source, tags.lock, tags.versioned];
-  const { file, digest } = await cache.archive(digestOf({ tags: names.join(' ') }), (target) => writeOciArchive(plan, IMAGE_NAME, names, target, signal));
+  const { file, digest } = await cache.archive(digestOf({ tags: names.join(' ') }), (target) =>
+    writeOciArchive(plan, IMAGE_NAME, names, target, signal),
+  );
   await cache.prune();
   return {
     archive: file,
@@ -147,9 +169,19 @@ export async function buildSandboxImage({
   };
 }
 
-async function packagesLayer(lock: ImageLock, cache: LayerCache, file: string, signal: AbortSignal, say: (line: string) => void) {
+async function packagesLayer(
+  lock: ImageLock,
+  cache: LayerCache,
+  file: string,
+  signal: AbortSignal,
+  say: (line: string) => void,
+) {
   const debs = path.join(cache.folder, 'debs');
-  const fetched = await new DebianArchive(path.join(cache.folder, `apt-${lock.architecture}`), lock.architecture, signal).fetch(lock, debs);
+  const fetched = await new DebianArchive(
+    path.join(cache.folder, `apt-${lock.architecture}`),
+    lock.architecture,
+    signal,
+  ).fetch(lock, debs);
   say(`${lock.packages.length} packages of Debian ${lock.suite} (${fetched} fetched) …`);
   const work = await cache.workFolder();
   try {

@@ -5,12 +5,18 @@ import { digestOf, type ImageInputs, imageTags } from './tags.ts';
 
 const word = fc.string({ minLength: 1, maxLength: 12 });
 const parts = fc.dictionary(word, word, { minKeys: 1, maxKeys: 6 });
-const inputs: fc.Arbitrary<ImageInputs> = fc.record({ version: fc.stringMatching(/^\d{1,2}\.\d{1,2}\.\d{1,2}$/), base: word, lock: parts, sources: parts });
+const inputs: fc.Arbitrary<ImageInputs> = fc.record({
+  version: fc.stringMatching(/^\d{1,2}\.\d{1,2}\.\d{1,2}$/),
+  base: word,
+  lock: parts,
+  sources: parts,
+});
 const changed = (part: Readonly<Record<string, string>>, by: string): Record<string, string> => {
   const [name = ''] = Object.keys(part);
   return { ...part, [name]: `${part[name]}${by}` };
 };
-const property = (what: (image: ImageInputs, by: string) => void): void => fc.assert(fc.property(inputs, word, what), { numRuns: 500 });
+const property = (what: (image: ImageInputs, by: string) => void): void =>
+  fc.assert(fc.property(inputs, word, what), { numRuns: 500 });
 
 describe('the tags of an image', () => {
   it('differ in the source tag alone when a file of ours differs', () =>
@@ -44,8 +50,12 @@ describe('the tags of an image', () => {
 
   it('do not depend on the order in which parts are named', () =>
     property((image) => {
-      const turned = (part: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(part).reverse());
-      assert.deepEqual(imageTags({ ...image, lock: turned(image.lock), sources: turned(image.sources) }), imageTags(image));
+      const turned = (part: Readonly<Record<string, string>>): Record<string, string> =>
+        Object.fromEntries(Object.entries(part).reverse());
+      assert.deepEqual(
+        imageTags({ ...image, lock: turned(image.lock), sources: turned(image.sources) }),
+        imageTags(image),
+      );
     }));
 
   it('tell a dependency from a file of ours with the same name', () =>

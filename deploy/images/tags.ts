@@ -35,7 +35,10 @@ export function imageTags(inputs: ImageInputs): ImageTags {
   };
 }
 
-/** SHA-256 over named parts, in hex. The order in which they are given does not count, and no two sets of parts run together. */
+/**
+ * SHA-256 over named parts, in hex. The order in which they are given does not count, and no two sets of parts run
+ * together.
+ */
 export function digestOf(parts: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex');

@@ -7,7 +7,12 @@ import { type Pack, pack } from 'tar-stream';
  * Writes a tar that `fill` packs, through the given stages, to `file`.
  * @throws whatever fails first, `fill` or a stage; nothing is left running then, and `file` is of no use.
  */
-export async function writeTar(file: string, fill: (tar: Pack) => Promise<void>, stages: readonly Transform[], signal: AbortSignal): Promise<void> {
+export async function writeTar(
+  file: string,
+  fill: (tar: Pack) => Promise<void>,
+  stages: readonly Transform[],
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
   const tar = pack();
   // Who reports is `pipeline`; an error that comes after it has ended would otherwise end the process.

@@ -14,7 +14,10 @@ const MINUTES = 60_000;
 /** A layer of it depends on this text too. */
 export const VSCODE_RECIPE = readFileSync(SCRIPT, 'utf8');
 
-/** VS Code's server below opt/vscode, by sandbox/vscode.sh of a package that is what the lock names. @throws Error, with the end of npm's words. */
+/**
+ * VS Code's server below opt/vscode, by sandbox/vscode.sh of a package that is what the lock names. @throws Error, with
+ * the end of npm's words.
+ */
 export async function vscodeEntries(
   locked: { readonly name: string; readonly version: string; readonly integrity: string },
   { epoch }: Pick<ImageLock, 'epoch'>,
@@ -29,6 +32,10 @@ export async function vscodeEntries(
   const entries = await entriesOf(folder, 'opt/vscode', { youngest: epoch, owner: 0 });
   // Whatever mask the build has.
   return withFolders(
-    entries.map((entry) => (entry.kind === 'symlink' ? entry : { ...entry, mode: entry.kind === 'directory' || (entry.mode & 0o100) !== 0 ? 0o755 : 0o644 })),
+    entries.map((entry) =>
+      entry.kind === 'symlink'
+        ? entry
+        : { ...entry, mode: entry.kind === 'directory' || (entry.mode & 0o100) !== 0 ? 0o755 : 0o644 },
+    ),
   );
 }

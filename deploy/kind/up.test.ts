@@ -14,7 +14,10 @@ import { up } from './up.ts';
 
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-/** What stands for kind and kubectl notes its arguments; kind's nodes know the names in each archive, as containerd takes them from there. */
+/**
+ * What stands for kind and kubectl notes its arguments; kind's nodes know the names in each archive, as containerd
+ * takes them from there.
+ */
 const FAKE = `#!/bin/sh
 echo "$(basename "$0") $*" >> "$FAKE_FOLDER/calls"
 case "$(basename "$0") $1 $2" in
@@ -41,7 +44,13 @@ describeUnless(missingForHelm())('npm run kind', () => {
   const PATH = process.env['PATH'] ?? '';
   const calls = (): string[] => readFileSync(path.join(folder, 'calls'), 'utf8').trim().split('\n');
   const run = (): Promise<void> =>
-    up({ images, issuerUrl: 'https://id.example.com/realms/slipway', clientSecret: 'of the client', say: () => {}, signal: AbortSignal.timeout(60_000) });
+    up({
+      images,
+      issuerUrl: 'https://id.example.com/realms/slipway',
+      clientSecret: 'of the client',
+      say: () => {},
+      signal: AbortSignal.timeout(60_000),
+    });
 
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-kind-'));
@@ -57,20 +66,37 @@ describeUnless(missingForHelm())('npm run kind', () => {
       config: { User: '1', WorkingDir: '/', Env: [], Labels: { name } },
       layers: [],
     });
-    const archive = async (name: string, whole: string, tags: string[]): Promise<{ archivePath: string; digest: string }> => {
+    const archive = async (
+      name: string,
+      whole: string,
+      tags: string[],
+    ): Promise<{ archivePath: string; digest: string }> => {
       const archivePath = path.join(folder, `${name}.tar`);
-      return { archivePath, digest: await writeOciArchive(plan(name), whole, tags, archivePath, AbortSignal.timeout(60_000)) };
+      return {
+        archivePath,
+        digest: await writeOciArchive(plan(name), whole, tags, archivePath, AbortSignal.timeout(60_000)),
+      };
     };
     const apps = [];
-    for (const app of APP_NAMES) apps.push({ reference: `slipway/${app}:${version}`, ...(await archive(app, `docker.io/slipway/${app}`, [version])) });
+    for (const app of APP_NAMES)
+      apps.push({
+        reference: `slipway/${app}:${version}`,
+        ...(await archive(app, `docker.io/slipway/${app}`, [version])),
+      });
     const sandbox = await archive('sandbox', IMAGE_NAME, ['source-1']);
     images = listed(apps, { digest: sandbox.digest, archive: sandbox.archivePath });
     await run();
     const [install = ''] = calls().filter((call) => call.startsWith('helm '));
     const args = install.split(' ').slice(install.split(' ').indexOf('slipway') + 2);
-    const rest = args.filter((one, index) => !['--wait', '--timeout', '15m'].includes(one) || args[index - 1] === '--set');
+    const rest = args.filter(
+      (one, index) => !['--wait', '--timeout', '15m'].includes(one) || args[index - 1] === '--set',
+    );
     const { helm } = await openHelm();
-    const rendered = execFileSync(helm, ['template', 'slipway', 'helm/slipway', ...rest], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 });
+    const rendered = execFileSync(helm, ['template', 'slipway', 'helm/slipway', ...rest], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 26,
+    });
     objects = parseAllDocuments(rendered).map((document) => document.toJS() as (typeof objects)[number]);
   });
   afterAll(() => {
@@ -81,19 +107,26 @@ describeUnless(missingForHelm())('npm run kind', () => {
 
   it('names each image as its archive names it, so that every pod finds it on its node', () => {
     const names = new Set(readFileSync(path.join(folder, 'names'), 'utf8').trim().split('\n'));
-    const platform = objects.flatMap((object) => object?.spec?.template?.spec?.containers ?? []).map(({ image }) => image);
-    const templates = objects.find((object) => object?.metadata?.name === 'slipway-templates')?.data?.['templates.yaml'] ?? '';
+    const platform = objects
+      .flatMap((object) => object?.spec?.template?.spec?.containers ?? [])
+      .map(({ image }) => image);
+    const templates =
+      objects.find((object) => object?.metadata?.name === 'slipway-templates')?.data?.['templates.yaml'] ?? '';
     const [, sandbox = 'none'] = /image: "?([^"\n]+)/.exec(templates) ?? [];
     expect(platform.length).toBeGreaterThan(7);
-    for (const image of [...platform.map((one) => `docker.io/${one}`), sandbox]) expect([image, names.has(image)]).toEqual([image, true]);
+    for (const image of [...platform.map((one) => `docker.io/${one}`), sandbox])
+      expect([image, names.has(image)]).toEqual([image, true]);
   });
 
   it('loads every image that the chart may pull, before Helm waits for pods', () => {
     const said = calls();
     expect(said.filter((call) => call.startsWith('kind load image-archive'))).toHaveLength(APP_NAMES.length + 1);
-    expect(said.findLastIndex((call) => call.startsWith('kind load'))).toBeLessThan(said.findIndex((call) => call.startsWith('helm ')));
+    expect(said.findLastIndex((call) => call.startsWith('kind load'))).toBeLessThan(
+      said.findIndex((call) => call.startsWith('helm ')),
+    );
     // The context of this cluster, whatever the user's is.
-    for (const call of said.filter((one) => one.startsWith('kubectl '))) expect(call).toContain('--context kind-slipway');
+    for (const call of said.filter((one) => one.startsWith('kubectl ')))
+      expect(call).toContain('--context kind-slipway');
   });
 
   it('is safe to repeat: no second cluster, and no other password over a database that has one', async () => {

@@ -15,7 +15,9 @@ export async function freePortRange(random: () => number = Math.random): Promise
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const free = await new Promise<boolean>((resolve) => server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
+  const free = await new Promise<boolean>((resolve) =>
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)),
+  );
   if (free) await new Promise((resolve) => server.close(resolve));
   return free;
 }

@@ -8,15 +8,20 @@ const REAP_MS = 2_000;
 const ORPHAN_MS = 3_000;
 
 /**
- * Ends what an earlier start of the same data directory left behind when it could not stop by itself: services, sandboxes, the database.
- * Only processes whose own command line or environment names this directory or the recorded service are touched.
+ * Ends what an earlier start of the same data directory left behind when it could not stop by itself: services,
+ * sandboxes, the database. Only processes whose own command line or environment names this directory or the recorded
+ * service are touched.
  *
  * @throws Error when another start of this directory is alive: two would share one database.
  */
 export async function endLeftovers(directory: string, log: (line: string) => void): Promise<void> {
   const file = path.join(directory, 'running.json');
   if (existsSync(file)) {
-    const record = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; url: string; services: Array<{ name: string; pid: number }> };
+    const record = JSON.parse(readFileSync(file, 'utf8')) as {
+      pid: number;
+      url: string;
+      services: Array<{ name: string; pid: number }>;
+    };
     if (record.pid !== process.pid && isAlive(record.pid) && commandOf(record.pid).includes('deploy/local')) {
       throw new Error(
         `it is already running at ${record.url} (process ${record.pid}). Stop that one first, or choose other ports: SLIPWAY_PORT=4000 npm start.`,
@@ -59,12 +64,14 @@ export async function endOrphansOfPostgres(folder: string): Promise<void> {
 }
 
 /**
- * Postgres takes the number in its file for a running server as long as the system knows it: of a killed process until its parent has asked after it, which not
- * every container's first process does, and for ever where another program has the number by now. Then the file goes, if nothing works in the folder any more.
+ * Postgres takes the number in its file for a running server as long as the system knows it: of a killed process until
+ * its parent has asked after it, which not every container's first process does, and for ever where another program has
+ * the number by now. Then the file goes, if nothing works in the folder any more.
  */
 async function forgetDead(postmaster: string, pid: number): Promise<void> {
   for (let waited = 0; waited < REAP_MS && isKnown(pid) && !isAlive(pid); waited += 50) await wait(50);
-  if (isKnown(pid) && !isPostgres(pid) && workersIn(path.dirname(postmaster)).length === 0) rmSync(postmaster, { force: true });
+  if (isKnown(pid) && !isPostgres(pid) && workersIn(path.dirname(postmaster)).length === 0)
+    rmSync(postmaster, { force: true });
 }
 
 /** Processes whose working directory is the folder. */
@@ -72,19 +79,26 @@ function workersIn(folder: string): number[] {
   const real = realpathSync(folder);
   return readdirSync('/proc').flatMap((entry) => {
     try {
-      return /^\d+$/.test(entry) && readlinkSync(`/proc/${entry}/cwd`) === real && isAlive(Number(entry)) ? [Number(entry)] : [];
+      return /^\d+$/.test(entry) && readlinkSync(`/proc/${entry}/cwd`) === real && isAlive(Number(entry))
+        ? [Number(entry)]
+        : [];
     } catch {
       return [];
     }
   });
 }
 
-/** Ends every sandbox of this data directory. Its workspace and its log stay; the next start gives both to a new one. */
+/**
+ * Ends every sandbox of this data directory. Its workspace and its log stay; the next start gives both to a new one.
+ */
 export async function endSandboxes(directory: string): Promise<void> {
   await Promise.all(sandboxProcesses(path.join(directory, 'sandboxes')).map((pid) => end(pid, 'SIGTERM')));
 }
 
-/** Processes whose environment or command line names the sandboxes' folder. Linux only; elsewhere runtime-api finds its own at the next start. */
+/**
+ * Processes whose environment or command line names the sandboxes' folder. Linux only; elsewhere runtime-api finds its
+ * own at the next start.
+ */
 function sandboxProcesses(folder: string): number[] {
   if (!existsSync('/proc/self/environ')) return [];
   const found: number[] = [];
@@ -133,7 +147,10 @@ function isKnown(pid: number): boolean {
   }
 }
 
-/** The server's first process or one of its backends, which call themselves `postgres: …`; never another program that has the word among its arguments. */
+/**
+ * The server's first process or one of its backends, which call themselves `postgres: …`; never another program that
+ * has the word among its arguments.
+ */
 function isPostgres(pid: number): boolean {
   const [program = ''] = argumentsOf(pid);
   return isAlive(pid) && (program.startsWith('postgres:') || path.basename(program) === 'postgres');

@@ -11,7 +11,8 @@ const stopping = new AbortController();
 
 process.stderr.write('Starting Slipway …\n');
 try {
-  if (!Number.isInteger(port) || port < 1 || port > 65_000) throw new Error(`SLIPWAY_PORT is not a port: ${process.env['SLIPWAY_PORT']}`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_000)
+    throw new Error(`SLIPWAY_PORT is not a port: ${process.env['SLIPWAY_PORT']}`);
   const starting = startStack({
     port,
     dataDirectory,

@@ -13,7 +13,9 @@ describe('the model line of npm start', () => {
 
   it('names the models of LLM_MODELS_FILE, not the demo', () => {
     expect(modelsSaid({ LLM_MODELS_FILE: 'm.json' }, file('gpt-4o', 'claude'))).toBe('gpt-4o, claude');
-    expect(modelsSaid({ LLM_MODELS_FILE: 'm.json' }, file('a', 'b', 'c', 'd', 'e', 'f', 'g'))).toBe('a, b, c, d, e and 2 more');
+    expect(modelsSaid({ LLM_MODELS_FILE: 'm.json' }, file('a', 'b', 'c', 'd', 'e', 'f', 'g'))).toBe(
+      'a, b, c, d, e and 2 more',
+    );
   });
 
   it('names the model of the variables first, once', () => {

@@ -10,7 +10,15 @@ const ADDRESSES = {
   oidcIssuerUrl: null,
 };
 const SECRETS = {
-  ...{ gatewayMasterKey: 'g', runtimeApiKey: 'r', encryption: 'e', activationPrivateKey: 'a', session: 's', ingest: 'i', sandboxAccess: 'x' },
+  ...{
+    gatewayMasterKey: 'g',
+    runtimeApiKey: 'r',
+    encryption: 'e',
+    activationPrivateKey: 'a',
+    session: 's',
+    ingest: 'i',
+    sandboxAccess: 'x',
+  },
   ...{ oidcClient: 'o' },
 } as unknown as Parameters<typeof planServices>[1];
 

@@ -36,12 +36,17 @@ function keysNamedIn(modelsFile: string | undefined): string[] {
 }
 
 /** Every process of the local stack with its whole environment, in the order in which they start. */
-export function planServices(addresses: StackAddresses, secrets: Secrets, caller: Readonly<Record<string, string | undefined>>): ServicePlan[] {
+export function planServices(
+  addresses: StackAddresses,
+  secrets: Secrets,
+  caller: Readonly<Record<string, string | undefined>>,
+): ServicePlan[] {
   const at = (service: LocalService): string => `http://127.0.0.1:${addresses.port + PORT_OFFSETS[service]}`;
   const publicUrl = `http://localhost:${addresses.port}`;
   // Browsers take every name below localhost for this machine.
   const gatewayUrl = at('sandbox-gateway').replace('127.0.0.1', 'localhost');
-  const issuer = addresses.oidcIssuerUrl ?? `${at('embedded-identity').replace('127.0.0.1', 'localhost')}/realms/slipway`;
+  const issuer =
+    addresses.oidcIssuerUrl ?? `${at('embedded-identity').replace('127.0.0.1', 'localhost')}/realms/slipway`;
   const shared: Record<string, string> = { NODE_ENV: 'development', HOST: '127.0.0.1' };
   for (const name of PASSED_ON) {
     const value = caller[name];
@@ -49,7 +54,12 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
   }
   const redis: Record<string, string> = addresses.redisUrl === null ? {} : { REDIS_URL: addresses.redisUrl };
   const clientSecret = caller['OIDC_CLIENT_SECRET'] ?? secrets.oidcClient;
-  const service = (name: ServicePlan['name'], env: Record<string, string>, entry = main(name), readyPath = '/ready'): ServicePlan => ({
+  const service = (
+    name: ServicePlan['name'],
+    env: Record<string, string>,
+    entry = main(name),
+    readyPath = '/ready',
+  ): ServicePlan => ({
     name,
     entry,
     readyPath,
@@ -63,8 +73,17 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     },
   });
   const given = (...names: string[]): Record<string, string> =>
-    Object.fromEntries(names.flatMap((name) => (caller[name] === undefined || caller[name] === '' ? [] : [[name, caller[name]]])));
-  const model = given('LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', 'LLM_DEBUG_LOG_DIR', ...keysNamedIn(caller['LLM_MODELS_FILE']));
+    Object.fromEntries(
+      names.flatMap((name) => (caller[name] === undefined || caller[name] === '' ? [] : [[name, caller[name]]])),
+    );
+  const model = given(
+    'LLM_BASE_URL',
+    'LLM_API_KEY',
+    'LLM_MODEL',
+    'LLM_MODELS_FILE',
+    'LLM_DEBUG_LOG_DIR',
+    ...keysNamedIn(caller['LLM_MODELS_FILE']),
+  );
   const analytics = given('POSTHOG_HOST', 'ANALYTICS_SECRET', 'DO_NOT_TRACK', 'FLAGS_PROVIDER');
   const apps = given('INTEGRATION_APPS', 'INTEGRATION_APP_SECRETS');
   const { hostAddress, env: place } = sandboxPlace(caller, addresses.dataDirectory);

@@ -50,7 +50,9 @@ export function loadSecrets(dataDirectory: string): Secrets {
     oidcClient: secret(),
     runtimeApiKey: secret(),
     gatewayMasterKey: secret(),
-    activationPrivateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+    activationPrivateKey: generateKeyPairSync('ed25519')
+      .privateKey.export({ type: 'pkcs8', format: 'der' })
+      .toString('base64'),
     ...known,
     database: { app: secret(), runtime: secret(), gateway: secret(), sandbox: secret(), ...known?.database },
   };
@@ -59,7 +61,11 @@ export function loadSecrets(dataDirectory: string): Secrets {
 }
 
 /** @throws Error whose sentence names the port and the way out. */
-export async function requireFreePort(port: number, name: string, wayOut = 'choose another range: SLIPWAY_PORT=4000 npm start'): Promise<void> {
+export async function requireFreePort(
+  port: number,
+  name: string,
+  wayOut = 'choose another range: SLIPWAY_PORT=4000 npm start',
+): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

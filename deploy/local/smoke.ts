@@ -11,13 +11,16 @@ import { startStack } from './stack.ts';
 const run = promisify(execFile);
 const began = performance.now();
 const since = (from: number): number => Math.round(performance.now() - from);
-const step = (line: string): void => void process.stderr.write(`  ${(since(began) / 1000).toFixed(1).padStart(5)} s  ${line}\n`);
+const step = (line: string): void =>
+  void process.stderr.write(`  ${(since(began) / 1000).toFixed(1).padStart(5)} s  ${line}\n`);
 
 function require(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(sentence);
 }
 
-/** `npm run smoke`: the default on free ports with fresh data, one task from sign-in to an applied diff, one JSON line. */
+/**
+ * `npm run smoke`: the default on free ports with fresh data, one task from sign-in to an applied diff, one JSON line.
+ */
 async function smoke(): Promise<Record<string, unknown>> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-smoke-'));
   const stops: Array<() => Promise<void>> = [() => rm(folder, { recursive: true, force: true })];
@@ -47,7 +50,11 @@ async function smoke(): Promise<Record<string, unknown>> {
     const answer = await user.fetch(`/api/v1/orgs/${org.id}/conversations`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'Look around and leave a short note about what you find.', repository: `${git.url}/sample.git`, branch: 'main' }),
+      body: JSON.stringify({
+        prompt: 'Look around and leave a short note about what you find.',
+        repository: `${git.url}/sample.git`,
+        branch: 'main',
+      }),
     });
     require(answer.status === 201, `creating a conversation answered ${answer.status}: ${await answer.clone().text()}`);
     const conversation = (await answer.json()) as Conversation;
@@ -61,8 +68,12 @@ async function smoke(): Promise<Record<string, unknown>> {
     step(`finished after ${watcher.log.length} events`);
 
     const base = `/api/v1/orgs/${org.id}/conversations/${conversation.id}`;
-    const page = (await (await user.fetch(`${base}/events?limit=1000`)).json()) as { data: Array<{ seq: number }>; page: { head: number } };
-    require(page.data.every((line, index) => line.seq === index + 1) && page.data.length === page.page.head, 'the log has a gap');
+    const page = (await (await user.fetch(`${base}/events?limit=1000`)).json()) as {
+      data: Array<{ seq: number }>;
+      page: { head: number };
+    };
+    require(page.data.every((line, index) => line.seq === index + 1) &&
+      page.data.length === page.page.head, 'the log has a gap');
     const diff = await user.fetch(`${base}/diff`);
     require(diff.status === 200, `the diff answered ${diff.status}: ${await diff.clone().text()}`);
     await writeFile(path.join(folder, 'work.patch'), Buffer.from(await diff.arrayBuffer()));
@@ -83,7 +94,9 @@ try {
   process.stdout.write(`${JSON.stringify(await smoke())}\n`);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-  process.stdout.write(`${JSON.stringify({ ok: false, error: error instanceof Error ? error.message : String(error) })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ ok: false, error: error instanceof Error ? error.message : String(error) })}\n`,
+  );
   process.exitCode = 1;
 }
 process.exit();

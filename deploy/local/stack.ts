@@ -37,11 +37,14 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Longest that a service may take from its start to being ready. Milliseconds; the slowest is Next on a busy machine. */
+/**
+ * Longest that a service may take from its start to being ready. Milliseconds; the slowest is Next on a busy machine.
+ */
 const READY_TIMEOUT_MS = 60_000;
 
 /**
- * Starts the whole of Slipway on this machine: Postgres (unless DATABASE_URL names one), migrations, identity, every service, all on loopback.
+ * Starts the whole of Slipway on this machine: Postgres (unless DATABASE_URL names one), migrations, identity, every
+ * service, all on loopback.
  * @throws Error with one sentence that says what is in the way; what had been started is stopped again.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -59,8 +62,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const running = new Map<string, Supervised>();
   let database: Database | undefined;
   const stop = async (): Promise<void> => {
-    const end = (names: readonly LocalService[]): Promise<unknown> => Promise.all(names.map((name) => running.get(name)?.stop()));
-    // First those that would heal what ends after them; the sandboxes while app-server still takes their last events; the database last.
+    const end = (names: readonly LocalService[]): Promise<unknown> =>
+      Promise.all(names.map((name) => running.get(name)?.stop()));
+    // First those that would heal what ends after them; the sandboxes while app-server still takes their last events;
+    // the database last.
     await end(['web', 'sandbox-gateway', 'worker', 'runtime-api']);
     await endSandboxes(directory);
     await end(['app-server', 'llm-gateway', 'embedded-identity']);
@@ -93,7 +98,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       writeFileSync(
         runningFile(directory),
         JSON.stringify(
-          { pid: process.pid, url: `http://localhost:${options.port}`, services: [...running.values()].map((service) => service.status()) },
+          {
+            pid: process.pid,
+            url: `http://localhost:${options.port}`,
+            services: [...running.values()].map((service) => service.status()),
+          },
           null,
           2,
         ),
@@ -148,7 +157,11 @@ interface Database {
 async function startDatabase(options: StackOptions): Promise<Database> {
   const given = options.env['DATABASE_URL'];
   if (given !== undefined && given !== '') return { url: given, pid: () => 0, stop: async () => {} };
-  const postgres = await SupervisedPostgres.start(path.join(options.dataDirectory, 'postgres'), options.port + PORT_OFFSETS.postgres, options.log);
+  const postgres = await SupervisedPostgres.start(
+    path.join(options.dataDirectory, 'postgres'),
+    options.port + PORT_OFFSETS.postgres,
+    options.log,
+  );
   return { url: postgres.url, pid: () => postgres.status().pid, stop: () => postgres.stop() };
 }
 

@@ -1,5 +1,5 @@
-// `npm start`. Plain JavaScript for any Node from 20.19 on, with nothing installed yet: checks what is needed, installs, builds,
-// then hands over to main.ts under the project's own Node.
+// `npm start`. Plain JavaScript for any Node from 20.19 on, with nothing installed yet: checks what is needed,
+// installs, builds, then hands over to main.ts under the project's own Node.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,8 @@ function stopWith(sentence) {
 }
 
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) stopWith(`Node ${process.versions.node} is too old. Install Node 20.19 or newer.`);
+if (major < 20 || (major === 20 && minor < 19))
+  stopWith(`Node ${process.versions.node} is too old. Install Node 20.19 or newer.`);
 try {
   execFileSync('git', ['--version'], { stdio: 'ignore' });
 } catch {
@@ -35,14 +36,20 @@ const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const installed = path.join(root, 'node_modules/.package-lock.json');
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(path.join(root, 'package-lock.json')).mtimeMs) {
   say('Installing packages (about a minute the first time) …');
-  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
-  if (result.status !== 0) stopWith('npm could not install the packages; its own message is above. Check the network and try again.');
+  const result = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (result.status !== 0)
+    stopWith('npm could not install the packages; its own message is above. Check the network and try again.');
   say(`  installed after ${Math.round((Date.now() - began) / 1000)} s`);
 }
 
 const node = path.join(root, 'node_modules/.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
 if (!existsSync(node))
-  stopWith(`there is no Node 24 for ${process.platform} ${process.arch} among the packages. Run it on Linux, macOS or Windows, x64 or arm64.`);
+  stopWith(
+    `there is no Node 24 for ${process.platform} ${process.arch} among the packages. Run it on Linux, macOS or Windows, x64 or arm64.`,
+  );
 const env = {
   ...process.env,
   PATH: `${path.join(root, 'node_modules/.bin')}${path.delimiter}${process.env.PATH ?? ''}`,
@@ -53,23 +60,31 @@ const env = {
 };
 const building = Date.now();
 say('Building what has changed …');
-const build = spawnSync(node, [path.join(root, 'node_modules/nx/dist/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'], {
-  cwd: root,
-  env,
-  encoding: 'utf8',
-  maxBuffer: 64 * 1024 * 1024,
-});
+const build = spawnSync(
+  node,
+  [path.join(root, 'node_modules/nx/dist/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'],
+  {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  },
+);
 if (build.status !== 0) {
   say(`${build.stdout ?? ''}${build.stderr ?? ''}`);
   stopWith('build failed, see above.');
 }
 say(`  built in ${((Date.now() - building) / 1000).toFixed(1)} s`);
 
-const child = spawn(node, ['--disable-warning=ExperimentalWarning', path.join(root, 'deploy/local', entry), ...process.argv.slice(3)], {
-  cwd: root,
-  env: { ...env, SLIPWAY_BEGAN: String(began) },
-  stdio: 'inherit',
-});
+const child = spawn(
+  node,
+  ['--disable-warning=ExperimentalWarning', path.join(root, 'deploy/local', entry), ...process.argv.slice(3)],
+  {
+    cwd: root,
+    env: { ...env, SLIPWAY_BEGAN: String(began) },
+    stdio: 'inherit',
+  },
+);
 // Ctrl-C reaches the whole foreground group; a signal sent to this process alone is passed on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 130)));

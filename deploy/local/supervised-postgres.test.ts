@@ -35,7 +35,11 @@ describe('SupervisedPostgres', () => {
       .query('SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b')
       .catch(() => {})
       .finally(() => client.release(true));
-    await until('it is at work', async () => (await pool.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND state = 'active'", [pid])).rowCount === 1);
+    await until(
+      'it is at work',
+      async () =>
+        (await pool.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND state = 'active'", [pid])).rowCount === 1,
+    );
     return pid;
   };
   const runs = (pid: number): boolean => {

@@ -3,12 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type RunningPostgres, startPostgresServer } from '@slipway/db/embedded';
 import { endOrphansOfPostgres } from './leftovers.ts';
 
-/** Pause before a server that ended is started again, doubling from the first to the second; from the start again after a minute of running. Milliseconds. */
+/**
+ * Pause before a server that ended is started again, doubling from the first to the second; from the start again after
+ * a minute of running. Milliseconds.
+ */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 5_000;
 const STEADY_MS = 60_000;
 
-/** The embedded Postgres, kept running like the services: one that ends is started again on the same data and port, and recovers what was committed. */
+/**
+ * The embedded Postgres, kept running like the services: one that ends is started again on the same data and port, and
+ * recovers what was committed.
+ */
 export class SupervisedPostgres {
   private server: RunningPostgres;
   private stopping = false;

@@ -51,7 +51,11 @@ export class Supervised {
   start(): void {
     const [file, ...parameters] = this.spec.command;
     const began = performance.now();
-    const child = spawn(file, parameters, { cwd: this.spec.cwd, env: this.spec.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, parameters, {
+      cwd: this.spec.cwd,
+      env: this.spec.env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.child = child;
     for (const output of [child.stdout, child.stderr]) {
       output?.pipe(this.log, { end: false });
@@ -66,7 +70,9 @@ export class Supervised {
         resolve();
         if (this.stopping) return;
         if (performance.now() - began > 60_000) this.delayMs = RESTART_MIN_MS;
-        this.onChange(`${this.spec.name} ended (${signal ?? `exit ${code}`}) and is started again; its log is ${this.spec.logFile}`);
+        this.onChange(
+          `${this.spec.name} ended (${signal ?? `exit ${code}`}) and is started again; its log is ${this.spec.logFile}`,
+        );
         setTimeout(() => {
           if (this.stopping) return;
           this.restarts += 1;
@@ -84,7 +90,8 @@ export class Supervised {
     let last = 'it did not answer';
     while (performance.now() < end) {
       signal.throwIfAborted();
-      if (this.restarts >= HOPELESS_RESTARTS) throw new Error(`${this.spec.name} exits again and again: ${this.lastLine}\nIts log: ${this.spec.logFile}`);
+      if (this.restarts >= HOPELESS_RESTARTS)
+        throw new Error(`${this.spec.name} exits again and again: ${this.lastLine}\nIts log: ${this.spec.logFile}`);
       try {
         const response = await fetch(this.spec.readyUrl, { signal: AbortSignal.timeout(2_000), redirect: 'manual' });
         if (response.status < 400) return void (await response.arrayBuffer());
@@ -94,7 +101,9 @@ export class Supervised {
       }
       await wait(50);
     }
-    throw new Error(`${this.spec.name} was not ready after ${Math.round(timeoutMs / 1000)} s (${last}). Its log: ${this.spec.logFile}`);
+    throw new Error(
+      `${this.spec.name} was not ready after ${Math.round(timeoutMs / 1000)} s (${last}). Its log: ${this.spec.logFile}`,
+    );
   }
 
   /** The last thing that it said, in words: what it ends of. */

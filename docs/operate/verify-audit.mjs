@@ -1,4 +1,5 @@
-// Verifies an export of the audit without Slipway: node verify-audit.mjs FILE [SEQ:HASH]. SEQ:HASH is a link of an earlier export, which must be in this one.
+// Verifies an export of the audit without Slipway: node verify-audit.mjs FILE [SEQ:HASH]. SEQ:HASH is a link of an
+// earlier export, which must be in this one.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';

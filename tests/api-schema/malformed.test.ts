@@ -19,14 +19,27 @@ describe('malformed requests', () => {
   afterAll(() => server?.app.close());
 
   const head = (method: string, path: string, headers: readonly string[]): string =>
-    [`${method} ${path} HTTP/1.1`, `Host: ${new URL(server.app.url).host}`, `Authorization: Bearer ${server.token}`, ...headers, '', ''].join('\r\n');
+    [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${new URL(server.app.url).host}`,
+      `Authorization: Bearer ${server.token}`,
+      ...headers,
+      '',
+      '',
+    ].join('\r\n');
   const post = async (body: string | Buffer, type = 'application/json', path = conversations): Promise<RawAnswer> => {
     const bytes = Buffer.from(body);
-    const sent = Buffer.concat([Buffer.from(head('POST', path, [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`, 'Connection: close'])), bytes]);
+    const sent = Buffer.concat([
+      Buffer.from(
+        head('POST', path, [`Content-Type: ${type}`, `Content-Length: ${bytes.length}`, 'Connection: close']),
+      ),
+      bytes,
+    ]);
     return (await sendRaw(server.app.url, sent, 10_000))[0] ?? { status: 0, type: '', body: '' };
   };
   const codeOf = ({ body }: RawAnswer): string => (JSON.parse(body) as { code: string }).code;
-  const alive = async (): Promise<number> => (await fetch(`${server.app.url}/api/v1/me`, { headers: { authorization: `Bearer ${server.token}` } })).status;
+  const alive = async (): Promise<number> =>
+    (await fetch(`${server.app.url}/api/v1/me`, { headers: { authorization: `Bearer ${server.token}` } })).status;
 
   for (const [what, body, status, code] of [
     ['deeper than any stack', `{"prompt":${'['.repeat(400_000)}${']'.repeat(400_000)}}`, 400, 'request.invalid'],
@@ -41,7 +54,12 @@ describe('malformed requests', () => {
     ['__proto__', '{"prompt":"x","__proto__":{"admin":true}}', 400, 'request.not-json'],
     ['__proto__ in other letters', '{"prompt":"x","\\u005f_proto__":{"admin":true}}', 400, 'request.not-json'],
     ['constructor.prototype', '{"prompt":"x","constructor":{"prototype":{"admin":true}}}', 400, 'request.not-json'],
-    ['a hundred thousand names', `{${Array.from({ length: 70_000 }, (_, index) => `"n${index}":1`).join(',')}}`, 400, 'request.invalid'],
+    [
+      'a hundred thousand names',
+      `{${Array.from({ length: 70_000 }, (_, index) => `"n${index}":1`).join(',')}}`,
+      400,
+      'request.invalid',
+    ],
     ['two megabytes', `{"prompt":"${'a'.repeat(2 * 1024 * 1024)}"}`, 413, 'request.too-large'],
     ['null', 'null', 400, 'request.invalid'],
     ['an array', '[[[]]]', 400, 'request.invalid'],
@@ -88,7 +106,11 @@ describe('malformed requests', () => {
       [`/api/v1/orgs/${server.owner.orgId}/audit?target=%00`, 400],
     ] as const) {
       const [answer] = await sendRaw(server.app.url, head('GET', path, ['Connection: close']));
-      expect([path.slice(-40), answer?.status, answer?.type]).toEqual([path.slice(-40), status, 'application/problem+json']);
+      expect([path.slice(-40), answer?.status, answer?.type]).toEqual([
+        path.slice(-40),
+        status,
+        'application/problem+json',
+      ]);
     }
   });
 
@@ -96,26 +118,47 @@ describe('malformed requests', () => {
     const smuggled = head('GET', '/api/v1/me', []);
     const before = await server.app.owner.query<{ n: number }>('SELECT count(*)::int AS n FROM app.conversation');
     for (const [what, headers, body] of [
-      ['both lengths', ['Content-Type: application/json', 'Content-Length: 4', 'Transfer-Encoding: chunked'], `0\r\n\r\n${smuggled}`],
+      [
+        'both lengths',
+        ['Content-Type: application/json', 'Content-Length: 4', 'Transfer-Encoding: chunked'],
+        `0\r\n\r\n${smuggled}`,
+      ],
       ['two lengths', ['Content-Type: application/json', 'Content-Length: 4', 'Content-Length: 40'], `{}  ${smuggled}`],
-      ['a coding that hides another', ['Content-Type: application/json', 'Transfer-Encoding: chunked, identity'], `0\r\n\r\n${smuggled}`],
+      [
+        'a coding that hides another',
+        ['Content-Type: application/json', 'Transfer-Encoding: chunked, identity'],
+        `0\r\n\r\n${smuggled}`,
+      ],
       ['a blank before the colon', ['Content-Type: application/json', 'Content-Length : 4'], `{}  ${smuggled}`],
       ['a sign before the length', ['Content-Type: application/json', 'Content-Length: +4'], `{}  ${smuggled}`],
-      ['a chunk of a size that is none', ['Content-Type: application/json', 'Transfer-Encoding: chunked'], `0x4\r\n{}  \r\n0\r\n\r\n${smuggled}`],
+      [
+        'a chunk of a size that is none',
+        ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
+        `0x4\r\n{}  \r\n0\r\n\r\n${smuggled}`,
+      ],
       ['a line that goes on', ['Content-Type: application/json', 'X-A: b', ' Content-Length: 4'], smuggled],
       ['a bare line feed', ['Content-Type: application/json\nX-A: b', 'Content-Length: 0'], smuggled],
       ['NUL in a header', ['X-A: b\u0000c', 'Content-Length: 0'], smuggled],
     ] as ReadonlyArray<readonly [string, readonly string[], string]>) {
       const answers = await sendRaw(server.app.url, head('POST', conversations, headers) + body, 1_500);
-      expect([what, answers.map(({ status, type }) => [status, type])]).toEqual([what, [[400, 'application/problem+json']]]);
+      expect([what, answers.map(({ status, type }) => [status, type])]).toEqual([
+        what,
+        [[400, 'application/problem+json']],
+      ]);
     }
     const afterwards = await server.app.owner.query<{ n: number }>('SELECT count(*)::int AS n FROM app.conversation');
     expect(afterwards.rows).toEqual(before.rows);
   });
 
   it('an address is as long as the longest filters may make it', async () => {
-    const filters = new URLSearchParams({ repository: '€'.repeat(2_048), model: '€'.repeat(200), search: '€'.repeat(200) });
-    const answer = await fetch(`${server.app.url}${conversations}?${filters}`, { headers: { authorization: `Bearer ${server.token}` } });
+    const filters = new URLSearchParams({
+      repository: '€'.repeat(2_048),
+      model: '€'.repeat(200),
+      search: '€'.repeat(200),
+    });
+    const answer = await fetch(`${server.app.url}${conversations}?${filters}`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
     expect([answer.status, await answer.json()]).toMatchObject([200, { data: [] }]);
   });
 
@@ -133,10 +176,12 @@ describe('malformed requests', () => {
     );
     expect(many.map(({ status }) => status)).toEqual([413]);
     for (const method of ['TRACE', 'CONNECT', 'BREW', 'GET\u0000'])
-      expect([method, (await sendRaw(server.app.url, head(method, '/api/v1/me', ['Connection: close']), 1_500)).every(({ status }) => status >= 400)]).toEqual([
+      expect([
         method,
-        true,
-      ]);
+        (await sendRaw(server.app.url, head(method, '/api/v1/me', ['Connection: close']), 1_500)).every(
+          ({ status }) => status >= 400,
+        ),
+      ]).toEqual([method, true]);
   });
 
   it('hundreds of requests that never end delay no other request, and are all given up', async () => {
@@ -166,7 +211,9 @@ describe('malformed requests', () => {
   });
   const httpServer = (): Server => server.app.replicas[0]?.app.getHttpServer() as Server;
   const connections = (): Promise<number> =>
-    new Promise((resolve, reject) => httpServer().getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
+    new Promise((resolve, reject) =>
+      httpServer().getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    );
 
   it('leave the process as it was, but for some memory', async () => {
     const before = process.memoryUsage().rss;

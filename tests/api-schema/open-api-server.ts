@@ -5,7 +5,10 @@ import { makeKey } from '../../apps/app-server/dist/testing/with-key.js';
 
 type Json = Record<string, unknown>;
 interface Document {
-  readonly paths: Record<string, Record<string, Json & { operationId: string; parameters?: Json[]; security?: Json[] }>>;
+  readonly paths: Record<
+    string,
+    Record<string, Json & { operationId: string; parameters?: Json[]; security?: Json[] }>
+  >;
   readonly components: { securitySchemes?: Json };
 }
 
@@ -24,22 +27,34 @@ export const ENDING: ReadonlySet<string> = new Set([
   'security.update',
 ]);
 
-/** app-server with one owner of a company organization, a key of theirs that can do all that they can, and a conversation. */
+/**
+ * app-server with one owner of a company organization, a key of theirs that can do all that they can, and a
+ * conversation.
+ */
 export interface ApiServer {
   readonly app: ConversationApp;
   readonly owner: User;
   readonly token: string;
   /**
-   * Writes the served document for one kind of caller: with the operations that take it, and with what is really there in the place of ids, so that requests get further
-   * than to the answer that there is no such organization.
+   * Writes the served document for one kind of caller: with the operations that take it, and with what is really there
+   * in the place of ids, so that requests get further than to the answer that there is no such organization.
    */
-  writeDocument(file: string, proof: 'apiKey' | 'session', which?: (operationId: string) => boolean): Promise<{ operations: number }>;
+  writeDocument(
+    file: string,
+    proof: 'apiKey' | 'session',
+    which?: (operationId: string) => boolean,
+  ): Promise<{ operations: number }>;
 }
 
 export async function openApiServer(): Promise<ApiServer> {
   // Limits would answer most of what is sent.
-  const plenty = Object.fromEntries(['READS', 'WRITES', 'STARTS', 'ANONYMOUS'].map((name) => [`RATE_${name}_PER_MINUTE`, '10000000']));
-  const gateway = { SANDBOX_GATEWAY_URL: 'http://127.0.0.1:9', SANDBOX_ACCESS_SECRET: 'test-sandbox-access-secret-test-sandbox' };
+  const plenty = Object.fromEntries(
+    ['READS', 'WRITES', 'STARTS', 'ANONYMOUS'].map((name) => [`RATE_${name}_PER_MINUTE`, '10000000']),
+  );
+  const gateway = {
+    SANDBOX_GATEWAY_URL: 'http://127.0.0.1:9',
+    SANDBOX_ACCESS_SECRET: 'test-sandbox-access-secret-test-sandbox',
+  };
   const app = await ConversationApp.start({ env: { ...plenty, ...gateway } });
   const user = await app.user('Ada');
   const made = await app.http<{ id: string }>(user, 'POST', '/api/v1/orgs', { name: 'Acme' });
@@ -60,7 +75,8 @@ export async function openApiServer(): Promise<ApiServer> {
           const takes =
             operation.security === undefined
               ? proof === 'apiKey' || ENDING.has(operation.operationId)
-              : operation.security.some((one) => proof in one) || (operation.security.length === 0 && proof === 'session');
+              : operation.security.some((one) => proof in one) ||
+                (operation.security.length === 0 && proof === 'session');
           if (!takes || !which(operation.operationId)) delete methods[method];
           else operations += 1;
           delete operation.security;

@@ -18,7 +18,10 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends bytes as they are and reads what is answered until the server ends the connection, or `waitMs` after the last byte. */
+/**
+ * Sends bytes as they are and reads what is answered until the server ends the connection, or `waitMs` after the last
+ * byte.
+ */
 export async function sendRaw(url: string, bytes: string | Buffer, waitMs = 3_000): Promise<RawAnswer[]> {
   const socket = await openSocket(url);
   const chunks: Buffer[] = [];
@@ -38,7 +41,11 @@ function answersIn(text: string): RawAnswer[] {
     if (end < 0) break;
     const head = rest.slice(0, end);
     const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? rest.length - end - 4);
-    answers.push({ status: Number(head.slice(9, 12)), type: /^content-type: *([^;\r]*)/im.exec(head)?.[1] ?? '', body: rest.slice(end + 4, end + 4 + length) });
+    answers.push({
+      status: Number(head.slice(9, 12)),
+      type: /^content-type: *([^;\r]*)/im.exec(head)?.[1] ?? '',
+      body: rest.slice(end + 4, end + 4 + length),
+    });
     rest = rest.slice(end + 4 + length);
   }
   return answers;

@@ -7,11 +7,15 @@ import { run } from '@slipway/testing/programs';
 import { type ApiServer, ENDING, openApiServer } from './open-api-server.ts';
 import { schemathesis } from './schemathesis-program.ts';
 
-/** Requests an operation beside those of its examples and of each limit of its schema. `SCHEMATHESIS_EXAMPLES=200` for a night. */
+/**
+ * Requests an operation beside those of its examples and of each limit of its schema. `SCHEMATHESIS_EXAMPLES=200` for a
+ * night.
+ */
 const EXAMPLES = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 6);
 /** Longest for both callers. Seconds. */
 const SECONDS = Number(process.env['SCHEMATHESIS_SECONDS'] ?? 45);
-const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance';
+const CHECKS =
+  'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance';
 describe('the REST API, called within its document and outside of it', () => {
   let server: ApiServer;
   let folder: string;
@@ -38,12 +42,31 @@ describe('the REST API, called within its document and outside of it', () => {
         const { operations } = await server.writeDocument(file, proof, (operation) => ENDING.has(operation) === ends);
         expect(operations).toBeGreaterThanOrEqual(ends ? ENDING.size : 10);
         const headers: Readonly<Record<string, string>> =
-          proof === 'apiKey' ? { authorization: `Bearer ${server.token}` } : { cookie: server.owner.cookie, origin: server.app.url };
+          proof === 'apiKey'
+            ? { authorization: `Bearer ${server.token}` }
+            : { cookie: server.owner.cookie, origin: server.app.url };
         const { code, output } = await run(
           found.program,
           [
-            ...['run', file, '--url', server.app.url, '--checks', CHECKS, '--phases', 'examples,coverage,fuzzing', '--max-examples', String(EXAMPLES)],
-            ...['--generation-deterministic', '--generation-with-security-parameters', 'false', '--suppress-health-check', 'all'],
+            ...[
+              'run',
+              file,
+              '--url',
+              server.app.url,
+              '--checks',
+              CHECKS,
+              '--phases',
+              'examples,coverage,fuzzing',
+              '--max-examples',
+              String(EXAMPLES),
+            ],
+            ...[
+              '--generation-deterministic',
+              '--generation-with-security-parameters',
+              'false',
+              '--suppress-health-check',
+              'all',
+            ],
             ...['--continue-on-failure', '--no-shrink', '--no-color', '--warnings', 'off'],
             ...['--request-timeout', '20', '--max-time', String(Math.ceil(SECONDS * share))],
             ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),

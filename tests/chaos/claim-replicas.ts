@@ -49,7 +49,9 @@ export class ClaimReplicas {
   static async start(count: number, target: number, leaseSeconds: number): Promise<ClaimReplicas> {
     const database = await createTestDatabase();
     const keys = generateKeyPairSync('ed25519');
-    const farm = await new SandboxFarm(keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')).start();
+    const farm = await new SandboxFarm(
+      keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    ).start();
     const pool: PoolSpec = {
       poolId: 'default',
       image: 'slipway-sandbox',
@@ -66,7 +68,13 @@ export class ClaimReplicas {
       activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
       farmUrl: farm.url,
       pools: [pool],
-      pace: { startsAtOnce: 100, startTimeoutMs: 30_000, dormantTimeoutMs: 30_000, refillsBesideClaims: true, surplusAfterMs: 60_000 },
+      pace: {
+        startsAtOnce: 100,
+        startTimeoutMs: 30_000,
+        dormantTimeoutMs: 30_000,
+        refillsBesideClaims: true,
+        surplusAfterMs: 60_000,
+      },
       leaseSeconds,
     };
     const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 4 });
@@ -78,7 +86,11 @@ export class ClaimReplicas {
     }
     try {
       for (const { port } of own.replicas) await until('a replica is ready', () => own.isReady(port), 60_000);
-      await until('the pool is full', async () => (await own.count(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)) >= target, 60_000);
+      await until(
+        'the pool is full',
+        async () => (await own.count(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)) >= target,
+        60_000,
+      );
       return own;
     } catch (error) {
       await own.close();
@@ -138,7 +150,10 @@ export class ClaimReplicas {
     }
   }
 
-  /** As every client does: the same request, to whichever replica, until one answers something that is not to be tried again. @throws Error after a minute and a half. */
+  /**
+   * As every client does: the same request, to whichever replica, until one answers something that is not to be tried
+   * again. @throws Error after a minute and a half.
+   */
   async insist(path: string, org: string, body: object): Promise<Answered> {
     const end = performance.now() + 90_000;
     let last: Answered | null = null;
@@ -150,11 +165,15 @@ export class ClaimReplicas {
       seen.set(words, (seen.get(words) ?? 0) + 1);
       await wait(RETRY_MS);
     }
-    throw new Error(`${path} ${JSON.stringify(body)} was not answered: ${[...seen].map(([words, times]) => `${times} × ${words}`).join('; ')}`);
+    throw new Error(
+      `${path} ${JSON.stringify(body)} was not answered: ${[...seen].map(([words, times]) => `${times} × ${words}`).join('; ')}`,
+    );
   }
 
   private spawn(port: number): ChildProcess {
-    return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', SCRIPT, String(port), this.options], { stdio: ['ignore', 'inherit', 'inherit'] });
+    return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', SCRIPT, String(port), this.options], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
   }
 
   private async isReady(port: number): Promise<boolean> {

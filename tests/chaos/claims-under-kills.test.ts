@@ -29,7 +29,10 @@ describe('claims while replicas are killed and stopped', () => {
   });
   afterAll(() => world?.close());
 
-  /** Kills or stops one of them after the other; two are always there, one of them perhaps in the middle of something. @returns a function that ends it and waits until all of them run. */
+  /**
+   * Kills or stops one of them after the other; two are always there, one of them perhaps in the middle of something.
+   * @returns a function that ends it and waits until all of them run.
+   */
   function accidents(): () => Promise<void> {
     let on = true;
     const done = (async () => {
@@ -58,21 +61,29 @@ describe('claims while replicas are killed and stopped', () => {
     // A request is on its way into it when it stops.
     const stopped = world.stop(0, LEASE_SECONDS * 2_000);
     const caught = world.once(0, '/start', 'caught', { session_id: 'caught' });
-    const others = Array.from({ length: 80 }, (_, index) => world.insist('/start', 'busy', { session_id: `busy-${index}` }));
+    const others = Array.from({ length: 80 }, (_, index) =>
+      world.insist('/start', 'busy', { session_id: `busy-${index}` }),
+    );
     await until('its leases are over', async () => (await held()).length === 0);
     await stopped;
     const answers = [...(await Promise.all(others)), await world.insist('/start', 'caught', { session_id: 'caught' })];
     await caught;
-    const after = await Promise.all(Array.from({ length: 10 }, (_, index) => world.once(0, '/start', 'after', { session_id: `after-${index}` })));
+    const after = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => world.once(0, '/start', 'after', { session_id: `after-${index}` })),
+    );
     expect(after.map((answer) => answer?.status)).toEqual(after.map(() => 200));
-    const urls = [...answers, ...after.flatMap((answer) => (answer === null ? [] : [answer]))].map((answer) => answer.body.url);
+    const urls = [...answers, ...after.flatMap((answer) => (answer === null ? [] : [answer]))].map(
+      (answer) => answer.body.url,
+    );
     expect(new Set(urls).size).toBe(urls.length);
     expect(world.farm.history.filter((event) => event.kind === 'refused')).toEqual([]);
   });
 
   it('F16: fifty times the same request to all replicas, while they are killed, is one sandbox', async () => {
     const end = accidents();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => world.insist('/start', 'same', { session_id: 'same', environment: { A: '1' } })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => world.insist('/start', 'same', { session_id: 'same', environment: { A: '1' } })),
+    );
     await end();
     expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
     expect(new Set(answers.map((answer) => `${answer.body.url} ${answer.body.session_api_key}`)).size).toBe(1);
@@ -91,7 +102,8 @@ describe('claims while replicas are killed and stopped', () => {
       const org = `org-${index % ORGS}`;
       const session_id = `session-${index}`;
       const { status, body } = await world.insist('/start', org, { session_id });
-      if (status !== 200 || body.status !== 'running') return void wrong.push(`${session_id} was answered ${status} ${JSON.stringify(body)}`);
+      if (status !== 200 || body.status !== 'running')
+        return void wrong.push(`${session_id} was answered ${status} ${JSON.stringify(body)}`);
       answered += 1;
       const other = owners.get(body.url);
       if (other !== undefined) wrong.push(`${body.url} is ${session_id}'s and ${other}'s`);
@@ -133,7 +145,8 @@ describe('claims while replicas are killed and stopped', () => {
       [[...kept.keys()]],
     );
     expect(rows.length).toBe(kept.size);
-    for (const row of rows) expect(row).toEqual({ session_id: row.session_id, url: kept.get(row.session_id)?.url, status: 'running' });
+    for (const row of rows)
+      expect(row).toEqual({ session_id: row.session_id, url: kept.get(row.session_id)?.url, status: 'running' });
   });
 
   it('no sandbox was ever offered to a second owner', () => {
@@ -153,19 +166,30 @@ describe('claims while replicas are killed and stopped', () => {
         `SELECT pod_name, state, claim_id FROM runtime.slot WHERE state <> 'gone'`,
       );
       const known = new Map(slots.map((slot) => [slot.pod_name, slot]));
-      const found = [...world.farm.sandboxes.keys()].filter((name) => !known.has(name)).map((name) => `${name} has no row`);
+      const found = [...world.farm.sandboxes.keys()]
+        .filter((name) => !known.has(name))
+        .map((name) => `${name} has no row`);
       for (const { pod_name, state, claim_id } of slots) {
         const owner = world.farm.sandboxes.get(pod_name)?.latch.claimId;
-        if (!['ready', 'active'].includes(state) || owner !== claim_id) found.push(`${pod_name} is ${state} and ${claim_id}'s, its sandbox ${owner}'s`);
+        if (!['ready', 'active'].includes(state) || owner !== claim_id)
+          found.push(`${pod_name} is ${state} and ${claim_id}'s, its sandbox ${owner}'s`);
       }
       const usage = await world.owner.query<{ org_id: string }>(
         `SELECT u.org_id FROM runtime.org_usage u WHERE u.in_use <> (SELECT coalesce(sum(c.cost), 0) FROM runtime.claim c WHERE c.org_id = u.org_id AND c.ended_at IS NULL)`,
       );
-      const left = await world.count('SELECT org_id FROM runtime.waiting UNION ALL SELECT org_id FROM runtime.sandbox_note');
-      return [...found, ...usage.rows.map((row) => `${row.org_id} is counted wrong`), ...(left === 0 ? [] : [`${left} places or notes are left`])];
+      const left = await world.count(
+        'SELECT org_id FROM runtime.waiting UNION ALL SELECT org_id FROM runtime.sandbox_note',
+      );
+      return [
+        ...found,
+        ...usage.rows.map((row) => `${row.org_id} is counted wrong`),
+        ...(left === 0 ? [] : [`${left} places or notes are left`]),
+      ];
     };
-    await until('all agree', async () => (await differences()).length === 0, ORPHAN_MS).catch(async (error: unknown) => {
-      throw new Error((await differences()).slice(0, 20).join('\n'), { cause: error });
-    });
+    await until('all agree', async () => (await differences()).length === 0, ORPHAN_MS).catch(
+      async (error: unknown) => {
+        throw new Error((await differences()).slice(0, 20).join('\n'), { cause: error });
+      },
+    );
   });
 });

@@ -4,7 +4,8 @@ import { FarmBackend } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
 import { createRuntimeApi, type RuntimeApiOptions } from '../../apps/runtime-api/dist/app.js';
 
-export interface FarmReplicaOptions extends Pick<RuntimeApiOptions, 'databaseUrl' | 'apiKey' | 'encryptionKey' | 'pools' | 'pace' | 'leaseSeconds'> {
+export interface FarmReplicaOptions
+  extends Pick<RuntimeApiOptions, 'databaseUrl' | 'apiKey' | 'encryptionKey' | 'pools' | 'pace' | 'leaseSeconds'> {
   /** PKCS#8 DER, base64. */
   readonly activationKey: string;
   readonly farmUrl: string;

@@ -116,7 +116,8 @@ describe('kill -9 of any one process while ten conversations run', () => {
     });
   }
 
-  const watch = (conversationId: string): ConversationWatcher => new ConversationWatcher(stack.url, user.cookie, { orgId, conversationId });
+  const watch = (conversationId: string): ConversationWatcher =>
+    new ConversationWatcher(stack.url, user.cookie, { orgId, conversationId });
   const post = async (address: string, body: unknown): Promise<Response> =>
     until(
       `POST ${address}`,
@@ -134,12 +135,16 @@ describe('kill -9 of any one process while ten conversations run', () => {
 
   /** Waits until every conversation has done three more steps: more than what was under way when the process died. */
   async function everyoneMovesOn(what: string): Promise<void> {
-    const steps = ({ watchers }: Running): number => watchers[0].log.filter(({ event }) => event.kind === 'ObservationEvent').length;
+    const steps = ({ watchers }: Running): number =>
+      watchers[0].log.filter(({ event }) => event.kind === 'ObservationEvent').length;
     expect(running.filter(({ watchers }) => watchers[0].executionStatus() === 'finished')).toEqual([]);
     const before = running.map(steps);
     await until(
       `each conversation goes on after ${what}`,
-      () => running.every((each, index) => steps(each) >= (before[index] ?? 0) + 3 || each.watchers[0].executionStatus() === 'finished'),
+      () =>
+        running.every(
+          (each, index) => steps(each) >= (before[index] ?? 0) + 3 || each.watchers[0].executionStatus() === 'finished',
+        ),
       STUCK_MS,
     );
   }
@@ -154,7 +159,11 @@ describe('kill -9 of any one process while ten conversations run', () => {
       const { id } = (await response.json()) as Conversation;
       running.push({ id, watchers: [watch(id), watch(id)], sent: [] });
     }
-    await Promise.all(running.map(({ watchers }) => watchers[0].waitFor('the first step', ({ event }) => event.kind === 'ObservationEvent', 60_000)));
+    await Promise.all(
+      running.map(({ watchers }) =>
+        watchers[0].waitFor('the first step', ({ event }) => event.kind === 'ObservationEvent', 60_000),
+      ),
+    );
   });
 
   for (const service of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway']) {
@@ -210,13 +219,20 @@ describe('kill -9 of any one process while ten conversations run', () => {
       conversation.sent.push(((await response.json()) as QueuedMessage).id);
     }
     process.kill(stack.pidOf('app-server'), 'SIGKILL');
-    await Promise.all(running.map(({ watchers, sent }) => watchers[0].waitFor('the message in the log', ({ event }) => event.id === sent[0], STUCK_MS)));
+    await Promise.all(
+      running.map(({ watchers, sent }) =>
+        watchers[0].waitFor('the message in the log', ({ event }) => event.id === sent[0], STUCK_MS),
+      ),
+    );
   });
 
   for (const [index, kind] of (['agent-server', 'action-server'] as const).entries()) {
     it(`no conversation is stuck 30 s after its ${kind} was killed`, async () => {
       const victim = await until('the process is found', async () => {
-        const found = await database.query<{ sandbox_url: string | null }>('SELECT sandbox_url FROM app.conversation WHERE id = $1', [running[index]?.id]);
+        const found = await database.query<{ sandbox_url: string | null }>(
+          'SELECT sandbox_url FROM app.conversation WHERE id = $1',
+          [running[index]?.id],
+        );
         const url = found.rows[0]?.sandbox_url;
         if (url == null) return null;
         const processes = sandboxProcesses(stack.dataDirectory);
@@ -229,7 +245,8 @@ describe('kill -9 of any one process while ten conversations run', () => {
   }
 
   it('no conversation is stuck 30 s after Redis was killed and came back', async () => {
-    if (redis === null) return skipTest('redis-server is not on the PATH; install it (apt-get install redis-server) to run this');
+    if (redis === null)
+      return skipTest('redis-server is not on the PATH; install it (apt-get install redis-server) to run this');
     await redis.kill();
     await redis.restart();
     await everyoneMovesOn('Redis');
@@ -245,13 +262,20 @@ describe('kill -9 of any one process while ten conversations run', () => {
         'SELECT seq, epoch, event FROM app.event WHERE conversation_id = $1 ORDER BY seq',
         [id],
       );
-      const stored = rows.rows.map((row) => ({ conversationId: id, epoch: row.epoch, seq: Number(row.seq), event: row.event }));
+      const stored = rows.rows.map((row) => ({
+        conversationId: id,
+        epoch: row.epoch,
+        seq: Number(row.seq),
+        event: row.event,
+      }));
       await until('both clients are at the end', () => watchers.every((watcher) => watcher.lastSeq === stored.length));
       expect(watchers[0].log).toEqual(stored);
       expect(watchers[1].log).toEqual(stored);
       expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
       expect(new Set(stored.map(({ event }) => event.id)).size).toBe(stored.length);
-      const messages = stored.flatMap(({ event }) => (event.kind === 'MessageEvent' && event.source === 'user' ? [event.id] : []));
+      const messages = stored.flatMap(({ event }) =>
+        event.kind === 'MessageEvent' && event.source === 'user' ? [event.id] : [],
+      );
       expect(messages.length).toBe(1 + sent.length);
       expect(messages.slice(1)).toEqual(sent);
       const late = watch(id);
@@ -268,13 +292,18 @@ describe('kill -9 of any one process while ten conversations run', () => {
     for (const { watchers } of running) {
       const events = watchers[0].log.map(({ event }) => event);
       const asked = events.flatMap((event) => (event.kind === 'ActionEvent' ? [event.tool_call_id] : []));
-      const answered = new Set(events.flatMap((event) => (event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [])));
+      const answered = new Set(
+        events.flatMap((event) =>
+          event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [],
+        ),
+      );
       expect(asked.filter((id) => !answered.has(id))).toEqual([]);
     }
   });
 
   it('what the provider bills is in the ledger, for every conversation; and what people are shown is the ledger', async () => {
-    const sum = async (text: string): Promise<number> => Number((await database.query<{ sum: string }>(text)).rows[0]?.sum ?? 0);
+    const sum = async (text: string): Promise<number> =>
+      Number((await database.query<{ sum: string }>(text)).rows[0]?.sum ?? 0);
     await until(
       'no call is under way or only in a spool',
       async () => {
@@ -282,17 +311,22 @@ describe('kill -9 of any one process while ten conversations run', () => {
           `SELECT c.replica, c.recorded_at, r.beat_at, count(*) OVER () AS calls FROM gateway.open_call c LEFT JOIN gateway.budget_replica r ON r.id = c.replica LIMIT 1`,
         );
         const metrics = await (
-          await fetch(`http://127.0.0.1:${Number(new URL(stack.url).port) + METRICS_OFFSET + PORT_OFFSETS['llm-gateway']}/metrics`)
+          await fetch(
+            `http://127.0.0.1:${Number(new URL(stack.url).port) + METRICS_OFFSET + PORT_OFFSETS['llm-gateway']}/metrics`,
+          )
         ).text();
         const pending = Number(/^llm_ledger_pending(?:{.*})? (\d+)$/m.exec(metrics)?.[1] ?? 0);
-        if (open.length > 0 || pending > 0) throw new Error(`${JSON.stringify(open)} under way, ${pending} in the spool`);
+        if (open.length > 0 || pending > 0)
+          throw new Error(`${JSON.stringify(open)} under way, ${pending} in the spool`);
         return true;
       },
       ORPHAN_MS,
     );
     const billed = model.bill();
     const ledger = await sum('SELECT sum(cost_usd) FROM gateway.ledger');
-    process.stderr.write(`billed ${billed.usd.toFixed(4)} USD for ${billed.calls.length} calls, in the ledger ${ledger.toFixed(4)} USD\n`);
+    process.stderr.write(
+      `billed ${billed.usd.toFixed(4)} USD for ${billed.calls.length} calls, in the ledger ${ledger.toFixed(4)} USD\n`,
+    );
     expect(ledger).toBeGreaterThanOrEqual(billed.usd);
     // An estimate is the largest that a call could have cost: only calls whose end is unknown may be above their bill.
     const known = await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE usage_source = 'reported'`);
@@ -304,24 +338,40 @@ describe('kill -9 of any one process while ten conversations run', () => {
     }
     expect([...ofConversation.keys()].sort()).toEqual(running.map(({ id }) => id).sort());
     for (const [id, usd] of ofConversation)
-      expect(await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE conversation_id = '${id}'`)).toBeGreaterThanOrEqual(usd - 1e-9);
-    await until('what people are shown is the ledger', async () => Math.abs((await sum('SELECT sum(cost_usd) FROM app.usage_day')) - ledger) < 1e-6, ORPHAN_MS);
+      expect(
+        await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE conversation_id = '${id}'`),
+      ).toBeGreaterThanOrEqual(usd - 1e-9);
+    await until(
+      'what people are shown is the ledger',
+      async () => Math.abs((await sum('SELECT sum(cost_usd) FROM app.usage_day')) - ledger) < 1e-6,
+      ORPHAN_MS,
+    );
   });
 
   it('60 s later no sandbox is without owner and no owner without sandbox', async () => {
     await until(
       'sandboxes and claims agree',
       async () => {
-        const slots = await database.query<{ slot_id: string }>("SELECT slot_id FROM runtime.slot WHERE state NOT IN ('gone')");
+        const slots = await database.query<{ slot_id: string }>(
+          "SELECT slot_id FROM runtime.slot WHERE state NOT IN ('gone')",
+        );
         const known = new Set(slots.rows.map((row) => row.slot_id));
         const alive = new Set(
           sandboxProcesses(stack.dataDirectory)
             .filter((each) => each.kind === 'agent-server')
             .map((each) => each.slotId),
         );
-        const owners = await database.query<{ count: string }>("SELECT count(*) FROM app.conversation WHERE sandbox_status = 'RUNNING'");
-        const bound = await database.query<{ count: string }>("SELECT count(*) FROM runtime.slot WHERE state IN ('bound', 'active')");
-        return [...alive].every((slot) => known.has(slot)) && [...known].every((slot) => alive.has(slot)) && owners.rows[0]?.count === bound.rows[0]?.count;
+        const owners = await database.query<{ count: string }>(
+          "SELECT count(*) FROM app.conversation WHERE sandbox_status = 'RUNNING'",
+        );
+        const bound = await database.query<{ count: string }>(
+          "SELECT count(*) FROM runtime.slot WHERE state IN ('bound', 'active')",
+        );
+        return (
+          [...alive].every((slot) => known.has(slot)) &&
+          [...known].every((slot) => alive.has(slot)) &&
+          owners.rows[0]?.count === bound.rows[0]?.count
+        );
       },
       ORPHAN_MS,
     );

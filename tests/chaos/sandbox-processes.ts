@@ -36,7 +36,10 @@ export function sandboxProcesses(dataDirectory: string): SandboxProcess[] {
 }
 
 /** Programs of this name that agents of one data directory run now, each with the shell that started it. */
-export function runningCommands(dataDirectory: string, program: string): Array<{ readonly pid: number; readonly shell: number }> {
+export function runningCommands(
+  dataDirectory: string,
+  program: string,
+): Array<{ readonly pid: number; readonly shell: number }> {
   return readdirSync('/proc').flatMap((entry) => {
     try {
       if (!/^\d+$/.test(entry) || readFileSync(`/proc/${entry}/comm`, 'utf8').trim() !== program) return [];

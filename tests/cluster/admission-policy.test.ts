@@ -12,7 +12,10 @@ import { MUTATIONS } from './pod-mutations.ts';
 interface Policy {
   readonly metadata: { readonly name: string; readonly generation: number };
   readonly spec: { readonly failurePolicy: string; readonly validations: readonly { readonly message: string }[] };
-  readonly status?: { readonly observedGeneration?: number; readonly typeChecking?: { readonly expressionWarnings?: readonly unknown[] } };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly typeChecking?: { readonly expressionWarnings?: readonly unknown[] };
+  };
 }
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const BINDINGS = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
@@ -32,18 +35,25 @@ describeUnless(missing)('the sandbox namespace', () => {
   beforeAll(async () => {
     platform = await openPlatformCluster({ realNode: false });
     api = platform.api;
-    policies = (await api.ask<{ items: Policy[] }>(`${POLICIES}?labelSelector=app.kubernetes.io/part-of=slipway`)).body.items;
+    policies = (await api.ask<{ items: Policy[] }>(`${POLICIES}?labelSelector=app.kubernetes.io/part-of=slipway`)).body
+      .items;
     await makeHalves();
   });
   afterAll(async () => {
-    for (const path of [`${BINDINGS}/${POLICY_ONLY}`, `/api/v1/namespaces/${POLICY_ONLY}`, `/api/v1/namespaces/${POD_SECURITY_ONLY}`])
+    for (const path of [
+      `${BINDINGS}/${POLICY_ONLY}`,
+      `/api/v1/namespaces/${POLICY_ONLY}`,
+      `/api/v1/namespaces/${POD_SECURITY_ONLY}`,
+    ])
       await api?.ask(path, { method: 'DELETE' });
     await platform?.close();
   });
 
   async function makeHalves(): Promise<void> {
     const enforced = await api.ask<{ metadata: { labels: Record<string, string> } }>(`/api/v1/namespaces/${SANDBOXES}`);
-    const podSecurity = Object.fromEntries(Object.entries(enforced.body.metadata.labels).filter(([key]) => key.startsWith('pod-security.')));
+    const podSecurity = Object.fromEntries(
+      Object.entries(enforced.body.metadata.labels).filter(([key]) => key.startsWith('pod-security.')),
+    );
     expect(podSecurity['pod-security.kubernetes.io/enforce']).toBe('restricted');
     const post = async (path: string, body: unknown): Promise<void> => {
       const { status, body: said } = await api.ask(path, { method: 'POST', body });
@@ -52,10 +62,17 @@ describeUnless(missing)('the sandbox namespace', () => {
     await post('/api/v1/namespaces', { metadata: { name: POLICY_ONLY } });
     await post('/api/v1/namespaces', { metadata: { name: POD_SECURITY_ONLY, labels: podSecurity } });
     for (const name of [POLICY_ONLY, POD_SECURITY_ONLY])
-      for (const account of ['default', 'builder']) await post(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: account } });
+      for (const account of ['default', 'builder'])
+        await post(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: account } });
     const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': POLICY_ONLY } } };
-    await post(BINDINGS, { metadata: { name: POLICY_ONLY }, spec: { policyName: 'slipway-sandbox-pod', validationActions: ['Deny'], matchResources } });
-    await until('the policy is in force there', async () => (await create(contractPod(newSlot(), { namespace: POLICY_ONLY }), 'somebody')).status !== 201);
+    await post(BINDINGS, {
+      metadata: { name: POLICY_ONLY },
+      spec: { policyName: 'slipway-sandbox-pod', validationActions: ['Deny'], matchResources },
+    });
+    await until(
+      'the policy is in force there',
+      async () => (await create(contractPod(newSlot(), { namespace: POLICY_ONLY }), 'somebody')).status !== 201,
+    );
   }
 
   /** As that user with all rights, so that admission alone decides. */
@@ -64,7 +81,10 @@ describeUnless(missing)('the sandbox namespace', () => {
   }
   async function expectRefused(asked: Promise<Answer>, words: string): Promise<void> {
     const { status, body } = await asked;
-    expect({ status, message: body.message }).toEqual({ status: expect.any(Number), message: expect.stringContaining(words) });
+    expect({ status, message: body.message }).toEqual({
+      status: expect.any(Number),
+      message: expect.stringContaining(words),
+    });
     expect([403, 422]).toContain(status);
   }
   const messagesOf = (name: string): readonly string[] =>
@@ -73,7 +93,12 @@ describeUnless(missing)('the sandbox namespace', () => {
   describe('admits', () => {
     for (const egress of ['none', 'packages', 'allow-list', 'open'] as const)
       it(`the pod of the contract with egress ${egress}, from runtime-api with its own rights`, async () => {
-        const { status, body } = await api.ask(podsOf(SANDBOXES), { method: 'POST', dryRun: true, as: RUNTIME_API, body: contractPod(newSlot(), { egress }) });
+        const { status, body } = await api.ask(podsOf(SANDBOXES), {
+          method: 'POST',
+          dryRun: true,
+          as: RUNTIME_API,
+          body: contractPod(newSlot(), { egress }),
+        });
         expect([status, body.message]).toEqual([201, undefined]);
       });
 
@@ -81,7 +106,11 @@ describeUnless(missing)('the sandbox namespace', () => {
       const pod = contractPod(newSlot());
       pod.metadata.labels['team'] = 'blue';
       pod.metadata.labels['slipway.dev/size'] = '8';
-      Object.assign(pod.spec, { nodeSelector: { pool: 'sandboxes' }, imagePullSecrets: [{ name: 'registry' }], hostUsers: undefined });
+      Object.assign(pod.spec, {
+        nodeSelector: { pool: 'sandboxes' },
+        imagePullSecrets: [{ name: 'registry' }],
+        hostUsers: undefined,
+      });
       pod.spec['tolerations'].push({ key: 'sandboxes', operator: 'Exists', effect: 'NoSchedule' });
       expect((await create(pod)).body.message).toBeUndefined();
     });
@@ -111,11 +140,14 @@ describeUnless(missing)('the sandbox namespace', () => {
     ];
     for (const other of others)
       it(`of ${other}, whatever rights it has`, async () => {
-        const groups = other.startsWith('system:node:') ? ['system:nodes', 'system:masters'] : ['system:masters', 'slipway:break-glass'];
+        const groups = other.startsWith('system:node:')
+          ? ['system:nodes', 'system:masters']
+          : ['system:masters', 'slipway:break-glass'];
         const asked = create(contractPod(newSlot()), other, groups);
         const status = (await asked).status;
         expect([403, 422]).toContain(status);
-        if (!other.startsWith('system:node:')) await expectRefused(asked, 'Only runtime-api makes pods in this namespace');
+        if (!other.startsWith('system:node:'))
+          await expectRefused(asked, 'Only runtime-api makes pods in this namespace');
       });
 
     it('larger than the largest sandbox', async () => {
@@ -127,8 +159,11 @@ describeUnless(missing)('the sandbox namespace', () => {
 
   it('has no rule about pods that none of these pods breaks, and no message that two rules share', () => {
     const covered = [...MUTATIONS.map(({ says }) => says), 'Only runtime-api makes pods'];
-    expect(messagesOf('slipway-sandbox-pod').filter((message) => !covered.some((words) => message.includes(words)))).toEqual([]);
-    for (const { says } of MUTATIONS) expect(messagesOf('slipway-sandbox-pod').filter((message) => message.includes(says))).toHaveLength(1);
+    expect(
+      messagesOf('slipway-sandbox-pod').filter((message) => !covered.some((words) => message.includes(words))),
+    ).toEqual([]);
+    for (const { says } of MUTATIONS)
+      expect(messagesOf('slipway-sandbox-pod').filter((message) => message.includes(says))).toHaveLength(1);
     const all = policies.flatMap(({ spec }) => spec.validations.map(({ message }) => message));
     expect(all.length).toBeGreaterThan(60);
     expect(all.filter((message, index) => all.indexOf(message) !== index)).toEqual([]);
@@ -153,7 +188,16 @@ describeUnless(missing)('the sandbox namespace', () => {
       const body = contractPod(slot);
       body.spec['nodeSelector'] = { nowhere: 'yes' };
       expect((await api.ask(podsOf(SANDBOXES), { method: 'POST', as: RUNTIME_API, body })).status).toBe(201);
-      expect((await api.ask(pod, { method: 'PATCH', as: RUNTIME_API, contentType: 'application/merge-patch+json', body: NOTES })).body.message).toBeUndefined();
+      expect(
+        (
+          await api.ask(pod, {
+            method: 'PATCH',
+            as: RUNTIME_API,
+            contentType: 'application/merge-patch+json',
+            body: NOTES,
+          })
+        ).body.message,
+      ).toBeUndefined();
     });
     afterAll(() => api.ask(`${pod}?gracePeriodSeconds=0`, { method: 'DELETE', as: RUNTIME_API }));
 
@@ -174,9 +218,12 @@ describeUnless(missing)('the sandbox namespace', () => {
     for (const { name, as, path, method, body, says } of HANDS_OFF)
       it(says === null ? `${name} may be` : `${name} is refused`, async () => {
         const groups = as === undefined ? ['system:masters'] : [];
-        const whole = body === undefined ? {} : { body: JSON.parse(JSON.stringify(body).replaceAll('SLOT', slot)) as unknown };
+        const whole =
+          body === undefined ? {} : { body: JSON.parse(JSON.stringify(body).replaceAll('SLOT', slot)) as unknown };
         const dryRun =
-          path.includes('exec') || path.includes('attach') || path.includes('portforward') || path.includes('proxy') ? {} : { dryRun: true as const };
+          path.includes('exec') || path.includes('attach') || path.includes('portforward') || path.includes('proxy')
+            ? {}
+            : { dryRun: true as const };
         const asked = api.ask(path.replaceAll('POD', pod).replaceAll('NAMESPACE', `/api/v1/namespaces/${SANDBOXES}`), {
           method,
           as: as ?? 'admin',
@@ -204,7 +251,11 @@ describeUnless(missing)('the sandbox namespace', () => {
         expect(emergency.body.message).not.toContain('Nobody opens');
         // The pod waits for a node: RBAC and admission are behind it.
         expect([400, 500, 503]).toContain(emergency.status);
-        const nobody = await api.ask(`${pod}/${session}`, { method: kind === 'proxy' ? 'GET' : 'POST', as: 'somebody', groups: ['slipway:break-glass'] });
+        const nobody = await api.ask(`${pod}/${session}`, {
+          method: kind === 'proxy' ? 'GET' : 'POST',
+          as: 'somebody',
+          groups: ['slipway:break-glass'],
+        });
         expect([nobody.status, nobody.body.message]).toEqual([403, expect.stringContaining('cannot')]);
       });
     }
@@ -213,7 +264,16 @@ describeUnless(missing)('the sandbox namespace', () => {
   describe('has no place for', () => {
     for (const { name, path, body, says } of REFUSED_KINDS)
       it(name, async () => {
-        await expectRefused(api.ask(path, { method: 'POST', dryRun: true, as: 'admin', groups: ['system:masters', 'slipway:break-glass'], body }), says);
+        await expectRefused(
+          api.ask(path, {
+            method: 'POST',
+            dryRun: true,
+            as: 'admin',
+            groups: ['system:masters', 'slipway:break-glass'],
+            body,
+          }),
+          says,
+        );
       });
     it('none of these by a rule that nothing here breaks', () => {
       const tried = [...REFUSED_KINDS, ...HANDS_OFF, ...CHANGES].flatMap(({ says }) => (says === null ? [] : [says]));
@@ -222,7 +282,13 @@ describeUnless(missing)('the sandbox namespace', () => {
     });
     for (const { name, path, body } of ALLOWED_KINDS)
       it(`nothing against ${name}`, async () => {
-        const { status, body: said } = await api.ask(path, { method: 'POST', dryRun: true, as: 'admin', groups: ['system:masters'], body });
+        const { status, body: said } = await api.ask(path, {
+          method: 'POST',
+          dryRun: true,
+          as: 'admin',
+          groups: ['system:masters'],
+          body,
+        });
         expect([status, said.message]).toEqual([201, undefined]);
       });
   });

@@ -18,7 +18,10 @@ if (missing === null) {
       backend,
       killAgentServer: async (name) => {
         const { cluster } = opened.platform;
-        await cluster.killContainer(await cluster.kubectl(['-n', SANDBOXES, 'get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']), 'agent-server');
+        await cluster.killContainer(
+          await cluster.kubectl(['-n', SANDBOXES, 'get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']),
+          'agent-server',
+        );
       },
       close: () => opened.close(),
     };

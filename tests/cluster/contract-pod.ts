@@ -1,4 +1,7 @@
-/** A pod that is all that the admission policy asks for, written out by hand: what KubernetesBackend makes is held against the same policy by its own test. */
+/**
+ * A pod that is all that the admission policy asks for, written out by hand: what KubernetesBackend makes is held
+ * against the same policy by its own test.
+ */
 export interface PodBody {
   apiVersion: 'v1';
   kind: 'Pod';
@@ -42,18 +45,33 @@ export interface Variant {
   readonly egress?: 'none' | 'packages' | 'allow-list' | 'open';
 }
 
-export function contractPod(slot: string, { namespace = SANDBOXES, image = IMAGE, egress = 'none' }: Variant = {}): PodBody {
+export function contractPod(
+  slot: string,
+  { namespace = SANDBOXES, image = IMAGE, egress = 'none' }: Variant = {},
+): PodBody {
   const amounts = { cpu: '100m', memory: '128Mi', 'ephemeral-storage': '64Mi' };
   const container = (name: string, user: number, mounts: Record<string, string>): Container => ({
     name,
     image,
     command: ['node', `/opt/slipway/${name}.cjs`],
     env: [{ name: 'NODE_ENV', value: 'production' }],
-    securityContext: { runAsUser: user, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    securityContext: {
+      runAsUser: user,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
     resources: { requests: { ...amounts }, limits: { ...amounts } },
-    volumeMounts: Object.entries(mounts).map(([volume, mountPath]) => ({ name: volume, mountPath })) as Container['volumeMounts'],
+    volumeMounts: Object.entries(mounts).map(([volume, mountPath]) => ({
+      name: volume,
+      mountPath,
+    })) as Container['volumeMounts'],
   });
-  const agentServer = container('agent-server', 10_001, { workspace: '/workspace', 'agent-state': '/var/lib/slipway', 'agent-tmp': '/tmp' });
+  const agentServer = container('agent-server', 10_001, {
+    workspace: '/workspace',
+    'agent-state': '/var/lib/slipway',
+    'agent-tmp': '/tmp',
+  });
   const actionServer = container('action-server', 10_002, {
     workspace: '/workspace',
     home: '/home/agent',
@@ -87,10 +105,20 @@ export function contractPod(slot: string, { namespace = SANDBOXES, image = IMAGE
       enableServiceLinks: false,
       ...(egress === 'open'
         ? {}
-        : { dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] }, hostAliases: [{ ip: '10.96.3.4', hostnames: ['app-server'] }] }),
+        : {
+            dnsPolicy: 'None',
+            dnsConfig: { nameservers: ['127.0.0.1'] },
+            hostAliases: [{ ip: '10.96.3.4', hostnames: ['app-server'] }],
+          }),
       hostUsers: false,
       terminationGracePeriodSeconds: 5,
-      securityContext: { runAsNonRoot: true, runAsUser: 10_001, runAsGroup: 10_000, fsGroup: 10_000, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 10_001,
+        runAsGroup: 10_000,
+        fsGroup: 10_000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
       tolerations: ['not-ready', 'unreachable'].map((state) => ({
         key: `node.kubernetes.io/${state}`,
         operator: 'Exists',

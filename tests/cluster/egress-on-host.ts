@@ -42,9 +42,16 @@ export class EgressOnHost {
       // What pods reach of this machine is at an address of its own network.
       EGRESS_PERMITTED_RANGES: hostAddress,
     };
-    this.child = spawn(process.execPath, [path.join(ROOT, 'apps/egress-proxy/dist/main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = spawn(process.execPath, [path.join(ROOT, 'apps/egress-proxy/dist/main.js')], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     this.child.stdout?.on('data', (chunk: Buffer) => this.read(chunk.toString()));
-    await until('egress-proxy is ready', async () => (await fetch(`http://${hostAddress}:${this.healthPort}/ready`)).ok, 30_000);
+    await until(
+      'egress-proxy is ready',
+      async () => (await fetch(`http://${hostAddress}:${this.healthPort}/ready`)).ok,
+      30_000,
+    );
   }
 
   async close(): Promise<void> {

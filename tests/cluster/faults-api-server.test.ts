@@ -20,7 +20,12 @@ const missing = await missingForBuiltCluster();
 describeUnless(missing)('what goes on when the API server does not', () => {
   let world: FaultWorld;
   beforeAll(async () => {
-    world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
+    world = await FaultWorld.open({
+      kwokNodes: 4,
+      realNode: false,
+      proxied: true,
+      templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)],
+    });
   });
   afterAll(() => world?.close());
   afterEach(async () => {
@@ -34,15 +39,19 @@ describeUnless(missing)('what goes on when the API server does not', () => {
     await world.load.stopAll();
     const seconds = await world.settles();
     const gap = world.proxy.shortestListGap(0);
-    console.log(`nothing left over after ${seconds.toFixed(1)} s; shortest time between two lists ${(gap / 1_000).toFixed(1)} s`);
+    console.log(
+      `nothing left over after ${seconds.toFixed(1)} s; shortest time between two lists ${(gap / 1_000).toFixed(1)} s`,
+    );
     expect(gap).toBeGreaterThanOrEqual(LIST_PACE_MS);
   });
 
   /** Warm sandboxes that were taken out of the pool although unclaimed. */
   const doomed = async (): Promise<string[]> =>
-    (await world.place.owner.query<{ reason: string }>(`SELECT reason FROM runtime.slot WHERE claim_id IS NULL AND state IN ('doomed', 'gone')`)).rows.map(
-      ({ reason }) => reason,
-    );
+    (
+      await world.place.owner.query<{ reason: string }>(
+        `SELECT reason FROM runtime.slot WHERE claim_id IS NULL AND state IN ('doomed', 'gone')`,
+      )
+    ).rows.map(({ reason }) => reason);
   const allRun = async (outcomes: readonly Outcome[]): Promise<void> => {
     const statuses = await Promise.all(outcomes.map(async ({ session }) => (await world.load.look(session)).status));
     expect(statuses.filter((status) => status !== 'running')).toEqual([]);
@@ -52,10 +61,14 @@ describeUnless(missing)('what goes on when the API server does not', () => {
     const { apiServer, scheduler } = world.place.cluster;
     const [before, lost] = [await world.load.run({ rate: 5, seconds: 1 }), (await doomed()).length];
     await until('the pool is full', async () => (await world.count('ready', 'leased')) >= POOL_SIZE, 60_000);
-    // Where there is more than one scheduler they end with their lease and are started again; the one of a test would wait ever longer between its tries.
+    // Where there is more than one scheduler they end with their lease and are started again; the one of a test would
+    // wait ever longer between its tries.
     await Promise.all([apiServer.stop(), scheduler.stop()]);
     const during = await world.load.run({ rate: (0.8 * POOL_SIZE) / OUTAGE_SECONDS, seconds: OUTAGE_SECONDS });
-    const ready = (await (await fetch(`${world.replica.url}/ready`)).json()) as { status: string; notes?: Record<string, string> };
+    const ready = (await (await fetch(`${world.replica.url}/ready`)).json()) as {
+      status: string;
+      notes?: Record<string, string>;
+    };
     expect(failuresOf(during)).toEqual([]);
     expect(ready.status).toBe('ready');
     expect(ready.notes?.['sandboxes']).toEqual(expect.stringContaining('API server'));
@@ -77,7 +90,9 @@ describeUnless(missing)('what goes on when the API server does not', () => {
     const { apiServer } = world.place.cluster;
     const lost = (await doomed()).length;
     await apiServer.pause();
-    const during = await world.load.run({ rate: (0.8 * POOL_SIZE) / SILENCE_SECONDS, seconds: SILENCE_SECONDS }).finally(() => apiServer.resume());
+    const during = await world.load
+      .run({ rate: (0.8 * POOL_SIZE) / SILENCE_SECONDS, seconds: SILENCE_SECONDS })
+      .finally(() => apiServer.resume());
     expect(failuresOf(during)).toEqual([]);
     await world.settles();
     await allRun(during);
@@ -85,7 +100,9 @@ describeUnless(missing)('what goes on when the API server does not', () => {
   });
 
   /** The same share of requests every time. */
-  const everyNth = (faults: readonly (readonly [every: number, fault: Fault, of?: (request: Asked) => boolean])[]): ((request: Asked) => Fault | null) => {
+  const everyNth = (
+    faults: readonly (readonly [every: number, fault: Fault, of?: (request: Asked) => boolean])[],
+  ): ((request: Asked) => Fault | null) => {
     const counts = faults.map(() => 0);
     return (request) => {
       for (const [index, [every, fault, of]] of faults.entries()) {
@@ -120,7 +137,8 @@ describeUnless(missing)('what goes on when the API server does not', () => {
       for (let cut = 1; !ended; cut += 1) {
         await wait(3_000);
         world.proxy.cutWatches();
-        world.proxy.fault = cut % 3 === 0 ? everyNth([[1, { status: 410, reason: 'Expired' }, ({ isWatch }) => isWatch]]) : () => null;
+        world.proxy.fault =
+          cut % 3 === 0 ? everyNth([[1, { status: 410, reason: 'Expired' }, ({ isWatch }) => isWatch]]) : () => null;
       }
     })();
     try {
@@ -159,7 +177,11 @@ describeUnless(missing)('what goes on when the API server does not', () => {
     expect(failuresOf(outcomes)).toEqual([]);
     if (kept !== null) world.proxy.heal();
     expect(count).toBeGreaterThan(100);
-    await until('nobody waits for an event', async () => (await world.count('doomed', 'releasing', 'provisioning')) === 0, 60_000);
+    await until(
+      'nobody waits for an event',
+      async () => (await world.count('doomed', 'releasing', 'provisioning')) === 0,
+      60_000,
+    );
   });
 
   it('claims as fast as before while etcd is slow', async () => {

@@ -35,12 +35,19 @@ interface SessionRow {
 /** What a sandbox itself says of its one claim. */
 type Witness = Pick<Receipt, 'name' | 'uid' | 'claimId' | 'environment' | 'refusals' | 'gone'>;
 
-/** Everything that is known at one moment, from three sides that do not ask each other: Postgres, the API server, the sandboxes. */
+/**
+ * Everything that is known at one moment, from three sides that do not ask each other: Postgres, the API server, the
+ * sandboxes.
+ */
 interface Books {
   readonly slots: readonly SlotRow[];
   readonly claims: readonly ClaimRow[];
   readonly sessions: readonly SessionRow[];
-  readonly pools: readonly { readonly pool_id: string; readonly target: number; readonly problem_code: string | null }[];
+  readonly pools: readonly {
+    readonly pool_id: string;
+    readonly target: number;
+    readonly problem_code: string | null;
+  }[];
   readonly usage: readonly { readonly org_id: string; readonly in_use: number; readonly live: number }[];
   readonly pods: readonly Pod[];
   readonly witnesses: readonly Witness[];
@@ -77,12 +84,16 @@ export class Ledger {
       const left = this.leftOver(books);
       const took = performance.now() - began;
       if (left.length === 0) return took / 1_000;
-      if (took > withinMs) throw new Error(`still not settled after ${Math.round(took / 1_000)} s:\n${left.slice(0, 30).join('\n')}`);
+      if (took > withinMs)
+        throw new Error(`still not settled after ${Math.round(took / 1_000)} s:\n${left.slice(0, 30).join('\n')}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
 
-  /** Double allocations, and what belongs to one tenant in the hands of another; at any moment, in the middle of a fault too. */
+  /**
+   * Double allocations, and what belongs to one tenant in the hands of another; at any moment, in the middle of a fault
+   * too.
+   */
   async holds(): Promise<void> {
     const never = this.neverAllowed(await this.read());
     if (never.length > 0) throw new Error(`what must never happen:\n${never.join('\n')}`);
@@ -97,7 +108,8 @@ export class Ledger {
       ({ org_id, session_id }) => `${org_id}/${session_id}`,
     ))
       if (live.length > 1) found.push(`${key} has ${live.length} live claims`);
-    for (const [key, same] of grouped(claims, ({ slot_id }) => slot_id)) if (same.length > 1) found.push(`the slot ${key} was given to ${same.length} claims`);
+    for (const [key, same] of grouped(claims, ({ slot_id }) => slot_id))
+      if (same.length > 1) found.push(`the slot ${key} was given to ${same.length} claims`);
     for (const [claim, same] of grouped(
       witnesses.filter(({ claimId }) => claimId !== null),
       ({ claimId }) => claimId ?? '',
@@ -108,21 +120,29 @@ export class Ledger {
       if (claimId === null) continue;
       const claim = claimOf.get(claimId);
       if (claim === undefined) found.push(`${name} was activated by ${claimId}, which Postgres does not know`);
-      else if (slotOf.get(claim.slot_id)?.pod_uid !== uid) found.push(`${name} was activated by ${claimId}, whose slot is another's`);
+      else if (slotOf.get(claim.slot_id)?.pod_uid !== uid)
+        found.push(`${name} was activated by ${claimId}, whose slot is another's`);
       const mark = claim === undefined ? '' : `mark-of-${claim.org_id}-${claim.session_id}`;
       const got = environment?.['SLIPWAY_OWNER'];
       if (got !== undefined && got !== mark) found.push(`${name} of ${claim?.session_id} has ${got}`);
     }
-    for (const { org_id, in_use, live } of usage) if (in_use !== live) found.push(`${org_id} has ${live} live claims, and ${in_use} are counted`);
+    for (const { org_id, in_use, live } of usage)
+      if (in_use !== live) found.push(`${org_id} has ${live} live claims, and ${in_use} are counted`);
     found.push(...this.brokenPromises(sessions, claims, slots));
     return found;
   }
 
   /** What was answered holds until it is ended, or the session says why it is lost. */
-  private brokenPromises(sessions: readonly SessionRow[], claims: readonly ClaimRow[], slots: readonly SlotRow[]): string[] {
+  private brokenPromises(
+    sessions: readonly SessionRow[],
+    claims: readonly ClaimRow[],
+    slots: readonly SlotRow[],
+  ): string[] {
     const found: string[] = [];
     const byId = new Map(sessions.map((session) => [`${session.org_id}/${session.session_id}`, session]));
-    const slotOfClaim = new Map(claims.map(({ claim_id, slot_id }) => [claim_id, slots.find((slot) => slot.slot_id === slot_id)]));
+    const slotOfClaim = new Map(
+      claims.map(({ claim_id, slot_id }) => [claim_id, slots.find((slot) => slot.slot_id === slot_id)]),
+    );
     const owners = new Map<string, string>();
     for (const { org, id, answer, ended } of this.loads().flatMap((load) => load.sessions)) {
       if (answer === null || ended) continue;
@@ -132,7 +152,8 @@ export class Ledger {
         if (row.status_detail === null) found.push(`${id} is lost, without a reason`);
         // The mark comes beside the answer; that it does come is checked when all has settled.
       } else if (row.status === 'starting') continue;
-      else if (row.status !== 'running' || row.url !== answer.url) found.push(`${id} was answered ${answer.url} and is ${row.status} at ${row.url}`);
+      else if (row.status !== 'running' || row.url !== answer.url)
+        found.push(`${id} was answered ${answer.url} and is ${row.status} at ${row.url}`);
       else {
         const slot = slotOfClaim.get(row.claim_id)?.slot_id ?? '';
         const other = owners.get(slot);
@@ -151,22 +172,28 @@ export class Ledger {
     for (const { metadata, status } of pods) {
       const slot = byName.get(metadata.name);
       if (slot === undefined) found.push(`${metadata.name} is there and has no slot`);
-      else if (slot.pod_uid !== null && slot.pod_uid !== metadata.uid) found.push(`${metadata.name} is not the pod of its slot`);
-      if (status.phase === 'Failed' || status.phase === 'Succeeded') found.push(`${metadata.name} has ended and is still there`);
+      else if (slot.pod_uid !== null && slot.pod_uid !== metadata.uid)
+        found.push(`${metadata.name} is not the pod of its slot`);
+      if (status.phase === 'Failed' || status.phase === 'Succeeded')
+        found.push(`${metadata.name} has ended and is still there`);
     }
     for (const { pod_name, pod_uid, state } of live) {
       if (state === 'doomed' || state === 'releasing') found.push(`${pod_name} is still ${state}`);
-      else if (['ready', 'leased', ...LIVE].includes(state) && !byUid.has(pod_uid ?? '')) found.push(`${pod_name} is ${state}, and its pod is not there`);
+      else if (['ready', 'leased', ...LIVE].includes(state) && !byUid.has(pod_uid ?? ''))
+        found.push(`${pod_name} is ${state}, and its pod is not there`);
     }
     const claimOf = new Map(claims.map((claim) => [claim.claim_id, claim]));
-    for (const { claim_id, state } of claims) if (state === 'bound') found.push(`${claim_id} is neither active nor over`);
+    for (const { claim_id, state } of claims)
+      if (state === 'bound') found.push(`${claim_id} is neither active nor over`);
     for (const { session_id, status, claim_id } of sessions) {
       const isLive = claimOf.get(claim_id)?.state === 'active';
       if (status === 'starting') found.push(`${session_id} is still starting`);
-      else if ((status === 'running') !== isLive) found.push(`${session_id} is ${status}, its claim ${claimOf.get(claim_id)?.state}`);
+      else if ((status === 'running') !== isLive)
+        found.push(`${session_id} is ${status}, its claim ${claimOf.get(claim_id)?.state}`);
     }
     for (const { name, claimId, uid } of witnesses)
-      if (claimId !== null && byUid.has(uid) && claimOf.get(claimId)?.state !== 'active') found.push(`${name} works for ${claimId}, which is over`);
+      if (claimId !== null && byUid.has(uid) && claimOf.get(claimId)?.state !== 'active')
+        found.push(`${name} works for ${claimId}, which is over`);
     for (const { pool_id, target, problem_code } of pools) {
       if (this.blocked.has(pool_id)) continue;
       const ready = live.filter((slot) => slot.pool_id === pool_id && ['ready', 'leased'].includes(slot.state)).length;
@@ -180,12 +207,16 @@ export class Ledger {
   private async read(): Promise<Books> {
     const { owner, platform } = this.place;
     const rows = await readRows(owner);
-    const list = await platform.api.ask<{ items: Pod[] }>(`${podsOf(SANDBOXES)}?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dslipway-runtime-api`);
+    const list = await platform.api.ask<{ items: Pod[] }>(
+      `${podsOf(SANDBOXES)}?labelSelector=app.kubernetes.io%2Fmanaged-by%3Dslipway-runtime-api`,
+    );
     if (list.status !== 200) throw new Error(`the pods cannot be listed: ${list.status}`);
     const pods = list.body.items;
     const receipts = this.place.hasFakePods ? await this.place.receipts() : [];
     const witnessed = new Set(receipts.map(({ uid }) => uid));
-    const real = await Promise.all(pods.filter((pod) => !witnessed.has(pod.metadata.uid) && pod.status.phase === 'Running').map(witnessOf));
+    const real = await Promise.all(
+      pods.filter((pod) => !witnessed.has(pod.metadata.uid) && pod.status.phase === 'Running').map(witnessOf),
+    );
     return { ...rows, pods, witnesses: [...receipts, ...real.filter((witness) => witness !== null)] };
   }
 }

@@ -69,9 +69,13 @@ export class Load {
   async start(session: WantedSession, at = performance.now(), retry = false): Promise<Outcome> {
     const end = performance.now() + (retry ? RETRY_FOR_MS : 0);
     while (true) {
-      const { status, body, problem } = await this.ask('POST', '/start', session.org, { session_id: session.id, environment: { SLIPWAY_OWNER: session.mark } });
+      const { status, body, problem } = await this.ask('POST', '/start', session.org, {
+        session_id: session.id,
+        environment: { SLIPWAY_OWNER: session.mark },
+      });
       if (problem === null) session.answer = body as Runtime;
-      if (problem === null || performance.now() > end) return { session, status, problem, ms: performance.now() - at, at };
+      if (problem === null || performance.now() > end)
+        return { session, status, problem, ms: performance.now() - at, at };
       await wait(RETRY_MS);
     }
   }
@@ -109,24 +113,38 @@ export class Load {
       await wait(Math.max(0, at - performance.now()));
       const outcome = this.start(this.newSession(), at, retry);
       started.push(outcome);
-      if (holdMs !== undefined) stopping.push(outcome.then(({ session }) => wait(holdMs).then(() => this.stop(session))));
+      if (holdMs !== undefined)
+        stopping.push(outcome.then(({ session }) => wait(holdMs).then(() => this.stop(session))));
     }
     const outcomes = await Promise.all(started);
     await Promise.all(stopping);
     return outcomes;
   }
 
-  async ask(method: 'GET' | 'POST', path: string, org: string, body?: object): Promise<{ status: number; body: unknown; problem: string | null }> {
+  async ask(
+    method: 'GET' | 'POST',
+    path: string,
+    org: string,
+    body?: object,
+  ): Promise<{ status: number; body: unknown; problem: string | null }> {
     this.sent += 1;
     try {
       const response = await fetch(`${this.address()}${path}`, {
         method,
-        headers: { 'x-api-key': this.apiKey, 'x-slipway-org': org, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        headers: {
+          'x-api-key': this.apiKey,
+          'x-slipway-org': org,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       });
       const answer = (await response.json()) as { code?: string; detail?: string };
-      return { status: response.status, body: answer, problem: response.ok ? null : `${answer.code}: ${answer.detail}` };
+      return {
+        status: response.status,
+        body: answer,
+        problem: response.ok ? null : `${answer.code}: ${answer.detail}`,
+      };
     } catch (error) {
       const { cause } = error as { cause?: { code?: string } };
       return { status: 0, body: null, problem: cause?.code ?? String(error) };

@@ -32,7 +32,9 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
   afterAll(() => world?.close());
 
   const blockedPods = async (): Promise<{ uid: string; phase: string }[]> => {
-    const list = JSON.parse(await kubectl('-n', SANDBOXES, 'get', 'pods', '-l', 'slipway.dev/template=blocked', '-o', 'json')) as {
+    const list = JSON.parse(
+      await kubectl('-n', SANDBOXES, 'get', 'pods', '-l', 'slipway.dev/template=blocked', '-o', 'json'),
+    ) as {
       items: { metadata: { uid: string }; status: { phase: string } }[];
     };
     return list.items.map(({ metadata, status }) => ({ uid: metadata.uid, phase: status.phase }));
@@ -76,8 +78,12 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
     expect(failuresOf(await claims)).toEqual([]);
     expect(over).toBe(0);
     expect([...seen].sort()).toEqual(held.map(({ uid }) => uid).sort());
-    const { notes = {} } = (await (await fetch(`${world.replica.url}/ready`)).json()) as { notes?: Record<string, string> };
-    expect(notes['pool blocked-x1']).toEqual(expect.stringContaining('No node takes the sandbox: 0/4 nodes are available'));
+    const { notes = {} } = (await (await fetch(`${world.replica.url}/ready`)).json()) as {
+      notes?: Record<string, string>;
+    };
+    expect(notes['pool blocked-x1']).toEqual(
+      expect.stringContaining('No node takes the sandbox: 0/4 nodes are available'),
+    );
     await kubectl('label', 'node', 'kwok-3', 'nowhere=yet');
     await until('they come up', async () => (await blockedPods()).every(({ phase }) => phase === 'Running'), 30_000);
     expect((await blockedPods()).map(({ uid }) => uid).sort()).toEqual(held.map(({ uid }) => uid).sort());
@@ -93,7 +99,10 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
       since.set(node, Date.now());
     };
     const claims = world.load.run({ rate: 8, seconds: 12 });
-    await until('claims are under way', () => world.load.sessions.filter(({ answer, ended }) => answer !== null && !ended).length > 10);
+    await until(
+      'claims are under way',
+      () => world.load.sessions.filter(({ answer, ended }) => answer !== null && !ended).length > 10,
+    );
     await from('kwok-0', () => kubectl('cordon', 'kwok-0'));
     await from('kwok-2', () => silence('kwok-2'));
     // Cordons first, then evicts one after the other.
@@ -109,9 +118,14 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
       const after = at.getTime() - (since.get(nodeOf.get(pod_uid) ?? '') ?? Number.POSITIVE_INFINITY);
       return after > 0 ? [after] : [];
     });
-    console.log(`the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`);
+    console.log(
+      `the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`,
+    );
     expect(late.filter((ms) => ms > AVOIDED_MS)).toEqual([]);
-    await Promise.all([kubectl('uncordon', 'kwok-0', 'kwok-1'), kubectl('annotate', 'node', 'kwok-2', 'kwok.x-k8s.io/node=fake')]);
+    await Promise.all([
+      kubectl('uncordon', 'kwok-0', 'kwok-1'),
+      kubectl('annotate', 'node', 'kwok-2', 'kwok.x-k8s.io/node=fake'),
+    ]);
     await world.settles();
     await world.load.stopAll();
   });
@@ -126,7 +140,20 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
   /** The node is silent, and the API server gets its controller's later status at once. */
   async function silence(node: string): Promise<void> {
     await kubectl('annotate', 'node', node, 'kwok.x-k8s.io/node-');
-    const condition = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
-    await kubectl('patch', 'node', node, '--subresource=status', '--type=strategic', '-p', JSON.stringify({ status: { conditions: [condition] } }));
+    const condition = {
+      type: 'Ready',
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+    };
+    await kubectl(
+      'patch',
+      'node',
+      node,
+      '--subresource=status',
+      '--type=strategic',
+      '-p',
+      JSON.stringify({ status: { conditions: [condition] } }),
+    );
   }
 });

@@ -31,8 +31,16 @@ describeUnless(missing)('what goes on in real pods while others fail', () => {
     expect(failuresOf([await world.load.start(session)])).toEqual([]);
     return session;
   };
-  /** Runs a command in the session's sandbox. @returns its standard output. @throws when there is no answer in time, or it is refused. */
-  const run = async ({ answer }: WantedSession, command: string, key = answer?.session_api_key ?? '', timeoutMs = 5_000): Promise<string> => {
+  /**
+   * Runs a command in the session's sandbox. @returns its standard output. @throws when there is no answer in time, or
+   * it is refused.
+   */
+  const run = async (
+    { answer }: WantedSession,
+    command: string,
+    key = answer?.session_api_key ?? '',
+    timeoutMs = 5_000,
+  ): Promise<string> => {
     const response = await fetch(`${answer?.url}/api/bash/execute_bash_command`, {
       method: 'POST',
       headers: { 'x-session-api-key': key, 'content-type': 'application/json' },
@@ -94,12 +102,16 @@ describeUnless(missing)('what goes on in real pods while others fail', () => {
       await heal();
     }
     const passed = stopwatch();
-    expect(await until('the session works again', () => run(session, 'printf again', undefined, 1_000), RECOVERY_MS)).toBe('again');
+    expect(
+      await until('the session works again', () => run(session, 'printf again', undefined, 1_000), RECOVERY_MS),
+    ).toBe('again');
     const known = passed();
     const outcome = await world.load.start(unlucky, performance.now(), true);
     expect(failuresOf([outcome])).toEqual([]);
     expect(await run(unlucky, 'printf %s "$SLIPWAY_OWNER"')).toBe(unlucky.mark);
-    console.log(`the session works ${Math.round(known)} ms after, the one that was refused has its sandbox ${Math.round(passed())} ms after`);
+    console.log(
+      `the session works ${Math.round(known)} ms after, the one that was refused has its sandbox ${Math.round(passed())} ms after`,
+    );
     expect(passed()).toBeLessThan(RECOVERY_MS);
   });
 

@@ -21,7 +21,10 @@ export type LineFault = (line: string, send: (line: string) => void) => void;
 
 const hand: LineFault = (line, send) => send(line);
 
-/** Stands before the API server, to which it speaks TLS as it should; what comes through it can be refused, held up, cut, repeated and shuffled. Counts what it is asked. */
+/**
+ * Stands before the API server, to which it speaks TLS as it should; what comes through it can be refused, held up,
+ * cut, repeated and shuffled. Counts what it is asked.
+ */
 export class FaultProxy {
   readonly asked: Asked[] = [];
   /** What happens to a request that is no watch; `null`: nothing. */
@@ -38,14 +41,21 @@ export class FaultProxy {
   private constructor(target: URL, ca: Buffer) {
     this.target = target;
     this.agent = new https.Agent({ ca, keepAlive: true });
-    this.server = http.createServer((request, response) => void this.pass(request, response).catch(() => response.destroy()));
+    this.server = http.createServer(
+      (request, response) => void this.pass(request, response).catch(() => response.destroy()),
+    );
   }
 
   /** @returns the proxy, and writes a kubeconfig beside the given one that leads through it. */
   static async open(kubeconfig: string): Promise<{ proxy: FaultProxy; kubeconfig: string }> {
-    const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as { clusters: { name: string; cluster: Record<string, string> }[] };
+    const config = JSON.parse(await readFile(kubeconfig, 'utf8')) as {
+      clusters: { name: string; cluster: Record<string, string> }[];
+    };
     const [{ name, cluster } = { name: '', cluster: {} as Record<string, string> }] = config.clusters;
-    const proxy = new FaultProxy(new URL(cluster['server'] ?? ''), Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64'));
+    const proxy = new FaultProxy(
+      new URL(cluster['server'] ?? ''),
+      Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64'),
+    );
     await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
     const { port } = proxy.server.address() as AddressInfo;
     const file = `${kubeconfig}.through-proxy`;
@@ -68,7 +78,10 @@ export class FaultProxy {
     this.line = hand;
   }
 
-  /** Shortest time between two whole lists of the same kind since `from`. Milliseconds; infinite when there was at most one. */
+  /**
+   * Shortest time between two whole lists of the same kind since `from`. Milliseconds; infinite when there was at most
+   * one.
+   */
   shortestListGap(from: number): number {
     let shortest = Number.POSITIVE_INFINITY;
     const last = new Map<string, number>();
@@ -124,9 +137,22 @@ export class FaultProxy {
   }
 }
 
-function refuse(response: http.ServerResponse, { status, reason = 'ServiceUnavailable', retryAfterSeconds }: Exclude<Fault, 'cut'>): void {
-  const body = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message: 'made to fail by a test', reason, code: status });
+function refuse(
+  response: http.ServerResponse,
+  { status, reason = 'ServiceUnavailable', retryAfterSeconds }: Exclude<Fault, 'cut'>,
+): void {
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    message: 'made to fail by a test',
+    reason,
+    code: status,
+  });
   response
-    .writeHead(status, { 'content-type': 'application/json', ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) })
+    .writeHead(status, {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    })
     .end(body);
 }

@@ -44,7 +44,14 @@ export class Replica {
   }
 
   async start(): Promise<void> {
-    const environment = { ...this.environment, HOST: '127.0.0.1', PORT: String(this.port), METRICS_PORT: '0', REPLICA_ID: this.name, LOG_LEVEL: 'info' };
+    const environment = {
+      ...this.environment,
+      HOST: '127.0.0.1',
+      PORT: String(this.port),
+      METRICS_PORT: '0',
+      REPLICA_ID: this.name,
+      LOG_LEVEL: 'info',
+    };
     this.running = startProcess(process.execPath, [MAIN], environment);
     await waitForHttp(`${this.url}/ready`, this.running, START_TIMEOUT_MS);
   }

@@ -17,7 +17,12 @@ const missing = await missingForBuiltCluster();
 describeUnless(missing)('what goes on when replicas of runtime-api do not', () => {
   let world: FaultWorld;
   beforeAll(async () => {
-    world = await FaultWorld.open({ kwokNodes: 2, realNode: false, replicas: 3, templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)] });
+    world = await FaultWorld.open({
+      kwokNodes: 2,
+      realNode: false,
+      replicas: 3,
+      templates: (place) => [place.fakeTemplate('fake', POOL_SIZE)],
+    });
   });
   afterAll(() => world?.close());
 
@@ -42,7 +47,8 @@ describeUnless(missing)('what goes on when replicas of runtime-api do not', () =
     const killing = (async () => {
       while (!over) {
         // The one that keeps the pools as often as another.
-        const victim = kills % 2 === 0 ? await world.leader() : (world.replicas[kills % world.replicas.length] as Replica);
+        const victim =
+          kills % 2 === 0 ? await world.leader() : (world.replicas[kills % world.replicas.length] as Replica);
         await victim.kill();
         kills += 1;
         await wait(300);
@@ -71,12 +77,18 @@ describeUnless(missing)('what goes on when replicas of runtime-api do not', () =
     expect(failuresOf(outcomes)).toEqual([]);
     await caught;
     // Whoever was not answered asks again, elsewhere and with the same session.
-    const again = await Promise.all(own.sessions.filter(({ answer }) => answer === null).map((session) => beside.start(session, performance.now(), true)));
+    const again = await Promise.all(
+      own.sessions
+        .filter(({ answer }) => answer === null)
+        .map((session) => beside.start(session, performance.now(), true)),
+    );
     expect(failuresOf(again)).toEqual([]);
     await world.ledger.holds();
     await Promise.all([own.stopAll(), beside.stopAll()]);
     const seconds = await world.settles();
-    console.log(`${again.length} of ${own.sessions.length} callers of the stopped one asked again; nothing left over after ${seconds.toFixed(1)} s`);
+    console.log(
+      `${again.length} of ${own.sessions.length} callers of the stopped one asked again; nothing left over after ${seconds.toFixed(1)} s`,
+    );
   });
 
   it('gives one sandbox to fifty requests for the same session over three replicas, of which one is killed', async () => {
@@ -91,10 +103,14 @@ describeUnless(missing)('what goes on when replicas of runtime-api do not', () =
     await victim.kill();
     expect(new Set(await Promise.all(urls)).size).toBe(1);
     await victim.start();
-    const { rows } = await world.place.owner.query('SELECT claim_id FROM runtime.claim WHERE session_id = $1', [session.id]);
+    const { rows } = await world.place.owner.query('SELECT claim_id FROM runtime.claim WHERE session_id = $1', [
+      session.id,
+    ]);
     // A claim that died with its replica before it was answered may have gone before.
     expect(rows.length).toBeLessThanOrEqual(2);
-    const receipts = (await world.place.receipts()).filter(({ environment, gone }) => environment?.['SLIPWAY_OWNER'] === session.mark && !gone);
+    const receipts = (await world.place.receipts()).filter(
+      ({ environment, gone }) => environment?.['SLIPWAY_OWNER'] === session.mark && !gone,
+    );
     expect(receipts).toHaveLength(1);
     await world.load.stop(session);
     await world.settles();

@@ -16,7 +16,10 @@ export interface FaultWorldOptions extends ClusterPlaceOptions {
 /** Longest until the pools are full for the first time. Milliseconds. */
 const FIRST_FILL_MS = 120_000;
 
-/** A cluster, runtime-api as its processes are, callers that know it by HTTP, and the ledger that says whether what was promised holds. */
+/**
+ * A cluster, runtime-api as its processes are, callers that know it by HTTP, and the ledger that says whether what was
+ * promised holds.
+ */
 export class FaultWorld {
   readonly load: Load;
   readonly ledger: Ledger;
@@ -43,10 +46,16 @@ export class FaultWorld {
       if (options.proxied === true) through = await FaultProxy.open(place.kubeconfig);
       const templates = options.templates(place);
       const environment = place.environment(templates, through?.kubeconfig ?? place.kubeconfig);
-      for (let index = 0; index < (options.replicas ?? 1); index += 1) replicas.push(await Replica.start(`replica-${index}`, environment));
+      for (let index = 0; index < (options.replicas ?? 1); index += 1)
+        replicas.push(await Replica.start(`replica-${index}`, environment));
       const world = new FaultWorld(place, replicas, through?.proxy ?? null);
-      for (const { name } of templates.filter((template) => leastOf(template) === 0)) world.ledger.blocked.add(`${name}-x1`);
-      await until('the pools are full', async () => (await world.count('ready', 'leased')) >= sum(templates.map(leastOf)), FIRST_FILL_MS);
+      for (const { name } of templates.filter((template) => leastOf(template) === 0))
+        world.ledger.blocked.add(`${name}-x1`);
+      await until(
+        'the pools are full',
+        async () => (await world.count('ready', 'leased')) >= sum(templates.map(leastOf)),
+        FIRST_FILL_MS,
+      );
       await world.ledger.settles();
       return world;
     } catch (error) {
@@ -82,12 +91,18 @@ export class FaultWorld {
     return load;
   }
 
-  /** After each fault: 0 double allocations, 0 orphans either way, no tenant's data elsewhere; the pools full again. @returns seconds until it was so. */
+  /**
+   * After each fault: 0 double allocations, 0 orphans either way, no tenant's data elsewhere; the pools full again.
+   * @returns seconds until it was so.
+   */
   async settles(): Promise<number> {
     try {
       return await this.ledger.settles();
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : error}\nruntime-api said:\n${warningsOf(this.replicas)}`, { cause: error });
+      throw new Error(
+        `${error instanceof Error ? error.message : error}\nruntime-api said:\n${warningsOf(this.replicas)}`,
+        { cause: error },
+      );
     }
   }
 
@@ -108,7 +123,10 @@ export class FaultWorld {
 
   /** How many slots are in these states. */
   async count(...states: string[]): Promise<number> {
-    const { rows } = await this.place.owner.query<{ n: number }>('SELECT count(*)::int AS n FROM runtime.slot WHERE state = ANY ($1)', [states]);
+    const { rows } = await this.place.owner.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM runtime.slot WHERE state = ANY ($1)',
+      [states],
+    );
     return rows[0]?.n ?? 0;
   }
 

@@ -35,7 +35,10 @@ interface Pod extends PodBody {
     readonly reason?: string;
     readonly message?: string;
     readonly podIP?: string;
-    readonly initContainerStatuses?: readonly { readonly restartCount: number; readonly lastState: { readonly terminated?: { readonly reason: string } } }[];
+    readonly initContainerStatuses?: readonly {
+      readonly restartCount: number;
+      readonly lastState: { readonly terminated?: { readonly reason: string } };
+    }[];
   };
 }
 
@@ -48,7 +51,9 @@ const missing = await missingForTestCluster();
 describeUnless(missing)('in a sandbox', () => {
   let opened: BackendCluster;
   let api: KubeApi;
-  /** A sandbox as KubernetesBackend made it: its own programs run in it, and it is the neighbour of all that follows. */
+  /**
+   * A sandbox as KubernetesBackend made it: its own programs run in it, and it is the neighbour of all that follows.
+   */
   let neighbour: Pod;
   const pod = async (name: string): Promise<Pod> => (await api.ask<Pod>(`${podsOf(SANDBOXES)}/${name}`)).body;
 
@@ -59,13 +64,21 @@ describeUnless(missing)('in a sandbox', () => {
     const slot = newSlot();
     const signal = AbortSignal.timeout(POD_MS);
     await backend.ensure({ name: `sb-${slot}`, slotId: slot, image: 'any' }, signal);
-    await until('the sandbox runs', async () => (await backend.observe(`sb-${slot}`, signal)).state === 'running', POD_MS);
+    await until(
+      'the sandbox runs',
+      async () => (await backend.observe(`sb-${slot}`, signal)).state === 'running',
+      POD_MS,
+    );
     neighbour = await pod(`sb-${slot}`);
   });
   afterAll(() => opened?.close());
 
   /** A pod like the neighbour in everything but the programs. */
-  async function start(agentServer: readonly string[], actionServer: readonly string[], more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  async function start(
+    agentServer: readonly string[],
+    actionServer: readonly string[],
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
     const slot = newSlot();
     const { labels, annotations } = neighbour.metadata;
     const { nodeName, ...spec } = structuredClone(neighbour.spec);
@@ -77,21 +90,29 @@ describeUnless(missing)('in a sandbox', () => {
     const body: PodBody = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: `sb-${slot}`, namespace: SANDBOXES, labels: { ...labels, 'slipway.dev/slot': slot }, annotations },
+      metadata: {
+        name: `sb-${slot}`,
+        namespace: SANDBOXES,
+        labels: { ...labels, 'slipway.dev/slot': slot },
+        annotations,
+      },
       spec: { ...spec, ...more },
     };
     const { status, body: said } = await api.ask(podsOf(SANDBOXES), { method: 'POST', as: RUNTIME_API, body });
     expect([status, said.message]).toEqual([201, undefined]);
     return `sb-${slot}`;
   }
-  const end = (name: string): Promise<unknown> => api.ask(`${podsOf(SANDBOXES)}/${name}?gracePeriodSeconds=0`, { method: 'DELETE', as: RUNTIME_API });
+  const end = (name: string): Promise<unknown> =>
+    api.ask(`${podsOf(SANDBOXES)}/${name}?gracePeriodSeconds=0`, { method: 'DELETE', as: RUNTIME_API });
 
   /** The first line that a container wrote, which is JSON. */
   function said<T extends object>(name: string, container: string): Promise<T> {
     return until(
       `${container} of ${name} says something`,
       async () => {
-        const { status, body } = await api.ask<T | { message: string }>(`${podsOf(SANDBOXES)}/${name}/log?container=${container}`);
+        const { status, body } = await api.ask<T | { message: string }>(
+          `${podsOf(SANDBOXES)}/${name}/log?container=${container}`,
+        );
         return status === 200 && !('message' in body) ? (body as T) : null;
       },
       POD_MS,
@@ -105,8 +126,11 @@ describeUnless(missing)('in a sandbox', () => {
       const found = new Map<string, Findings>();
       const both = (): readonly (readonly [string, Findings])[] => [...found];
       beforeAll(async () => {
-        name = await start(probe('agent-server'), probe('action-server'), { hostUsers: userNamespace ? false : undefined });
-        for (const container of ['agent-server', 'action-server']) found.set(container, await said<Findings>(name, container));
+        name = await start(probe('agent-server'), probe('action-server'), {
+          hostUsers: userNamespace ? false : undefined,
+        });
+        for (const container of ['agent-server', 'action-server'])
+          found.set(container, await said<Findings>(name, container));
       });
       afterAll(() => end(name));
 
@@ -120,32 +144,61 @@ describeUnless(missing)('in a sandbox', () => {
       it('has no capability, cannot gain one, and has its system calls filtered', () => {
         const none = '0000000000000000';
         for (const [, { status }] of both())
-          expect(status).toEqual({ CapInh: none, CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none, NoNewPrivs: '1', Seccomp: '2' });
+          expect(status).toEqual({
+            CapInh: none,
+            CapPrm: none,
+            CapEff: none,
+            CapBnd: none,
+            CapAmb: none,
+            NoNewPrivs: '1',
+            Seccomp: '2',
+          });
       });
 
       it('finds no token, no service of the cluster in its environment, and no disk of the node', () => {
         for (const [, { clusterSecrets, environment, blockDevices }] of both()) {
           expect(clusterSecrets).toEqual([]);
-          // The one address that the kubelet gives to every container cannot be switched off; default-deny keeps it from being of use.
-          expect(environment.filter((key) => /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(key) && !key.startsWith('KUBERNETES_'))).toEqual([]);
+          // The one address that the kubelet gives to every container cannot be switched off; default-deny keeps it
+          // from being of use.
+          expect(
+            environment.filter((key) => /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(key) && !key.startsWith('KUBERNETES_')),
+          ).toEqual([]);
           expect(blockDevices).toEqual([]);
         }
       });
 
       it('can write to its volumes and nowhere else', () => {
-        expect(found.get('agent-server')!.writable).toEqual(['/dev/mqueue', '/dev/shm', '/tmp', '/var/lib/slipway', '/workspace']);
-        expect(found.get('action-server')!.writable).toEqual(['/dev/mqueue', '/dev/shm', '/home/agent', '/tmp', '/var/lib/slipway', '/workspace']);
+        expect(found.get('agent-server')!.writable).toEqual([
+          '/dev/mqueue',
+          '/dev/shm',
+          '/tmp',
+          '/var/lib/slipway',
+          '/workspace',
+        ]);
+        expect(found.get('action-server')!.writable).toEqual([
+          '/dev/mqueue',
+          '/dev/shm',
+          '/home/agent',
+          '/tmp',
+          '/var/lib/slipway',
+          '/workspace',
+        ]);
       });
 
       it('keeps its group in a program that is marked to run with another', () => {
-        for (const [, { setgidIsSet, groupsOfSetgid }] of both()) expect([setgidIsSet, groupsOfSetgid]).toEqual([true, [10_000, 10_000, 10_000, 10_000]]);
+        for (const [, { setgidIsSet, groupsOfSetgid }] of both())
+          expect([setgidIsSet, groupsOfSetgid]).toEqual([true, [10_000, 10_000, 10_000, 10_000]]);
       });
 
       it('sees the processes of its container only, and of the other’s files only the workspace', () => {
         for (const [container, { processes }] of both()) {
           expect(processes.map(([command]) => command)).toEqual(['python3']);
           expect(processes.map(([, pid]) => pid)).toEqual(['1']);
-          expect([container, found.get('action-server')!.state, found.get('action-server')!.temporary]).toEqual([container, [], []]);
+          expect([container, found.get('action-server')!.state, found.get('action-server')!.temporary]).toEqual([
+            container,
+            [],
+            [],
+          ]);
         }
         expect(found.get('agent-server')!.state).toEqual(['of-agent-server']);
       });
@@ -154,11 +207,17 @@ describeUnless(missing)('in a sandbox', () => {
         for (const [, { attempts }] of both()) {
           expect(Object.keys(attempts).length).toBeGreaterThan(25);
           // A kernel may not have what some of them ask for; an empty file covers the others.
-          const absent = Object.entries(attempts).filter(([, outcome]) => outcome === 'ENOENT' || outcome === 'ENODATA');
+          const absent = Object.entries(attempts).filter(
+            ([, outcome]) => outcome === 'ENOENT' || outcome === 'ENODATA',
+          );
           expect(['press a key on the node', 'read the node’s memory', 'read the node’s keys']).toEqual(
             expect.arrayContaining(absent.map(([attempt]) => attempt)),
           );
-          expect(Object.entries(attempts).filter(([, outcome]) => !['EPERM', 'EACCES', 'EROFS', 'ENOSYS', 'ENOENT', 'ENODATA'].includes(outcome))).toEqual([]);
+          expect(
+            Object.entries(attempts).filter(
+              ([, outcome]) => !['EPERM', 'EACCES', 'EROFS', 'ENOSYS', 'ENOENT', 'ENODATA'].includes(outcome),
+            ),
+          ).toEqual([]);
         }
       });
 
@@ -184,7 +243,8 @@ describeUnless(missing)('in a sandbox', () => {
       expect(status).toBe(200);
       expect(passed()).toBeLessThan(5_000);
     };
-    const restartsOf = async (name: string): Promise<number> => (await pod(name)).status.initContainerStatuses?.[0]?.restartCount ?? 0;
+    const restartsOf = async (name: string): Promise<number> =>
+      (await pod(name)).status.initContainerStatuses?.[0]?.restartCount ?? 0;
 
     let bomber: Promise<string>;
     beforeAll(() => {
@@ -234,7 +294,11 @@ time.sleep(3600)`;
 
     it('of files is evicted, and the neighbour stays', async () => {
       const name = await bomber;
-      const ended = await until('it is evicted', async () => ((one) => (one.status.phase === 'Failed' ? one : null))(await pod(name)), EVICTION_MS);
+      const ended = await until(
+        'it is evicted',
+        async () => ((one) => (one.status.phase === 'Failed' ? one : null))(await pod(name)),
+        EVICTION_MS,
+      );
       expect([ended.status.reason, ended.status.message]).toEqual([
         'Evicted',
         expect.stringMatching(/exceeds the limit|exceeded its local ephemeral storage|usage of emptyDir/i),

@@ -44,7 +44,13 @@ function echoPod(name: string, node: 'real' | 'kwok'): string {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name },
-    spec: { ...place, automountServiceAccountToken: false, enableServiceLinks: false, terminationGracePeriodSeconds: 0, containers: [container] },
+    spec: {
+      ...place,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [container],
+    },
   });
 }
 
@@ -125,7 +131,10 @@ describeUnless(missing)('a test cluster', () => {
       for (const name of ['fake-1', 'fake-2']) await cluster.kubectl(['apply', '-f', '-'], echoPod(name, 'kwok'));
       const addresses = [(await readyPod(cluster, 'fake-1')).address, (await readyPod(cluster, 'fake-2')).address];
       expect(new Set(addresses).size).toBe(2);
-      for (const address of addresses) expect(await until('the responder answers', () => textAt(`http://${address}:8000/`))).toContain(`at ${address}:8000`);
+      for (const address of addresses)
+        expect(await until('the responder answers', () => textAt(`http://${address}:8000/`))).toContain(
+          `at ${address}:8000`,
+        );
       // The ends of the range, too: 62 × 256 addresses.
       const [first = '', second = '', third = '0'] = cluster.kwokRange.split('.');
       for (const last of [`${first}.${second}.${Number(third)}.1`, `${first}.${second}.${Number(third) + 61}.255`])
@@ -138,7 +147,11 @@ describeUnless(missing)('a test cluster', () => {
   it('kills a container behind the back of Kubernetes, which starts it again', async () => {
     const before = await readyPod(cluster, 'real');
     await cluster.killContainer(before.metadata.uid, 'echo');
-    await until('the container is started again', async () => (await podOf(cluster, 'real')).status.containerStatuses?.[0]?.restartCount === 1, POD_MS);
+    await until(
+      'the container is started again',
+      async () => (await podOf(cluster, 'real')).status.containerStatuses?.[0]?.restartCount === 1,
+      POD_MS,
+    );
     await readyPod(cluster, 'real');
     await expect(cluster.killContainer(before.metadata.uid, 'nobody')).rejects.toThrow(/no container nobody/);
   });
@@ -147,7 +160,9 @@ describeUnless(missing)('a test cluster', () => {
     await cluster.kubectl(['create', 'configmap', 'marked']);
     await cluster.kubectl(['get', 'configmap', 'marked']);
     const verbs = await until('the write is noted', async () => {
-      const lines = (await readFile(cluster.auditLog as string, 'utf8')).split('\n').filter((line) => line.includes('/configmaps'));
+      const lines = (await readFile(cluster.auditLog as string, 'utf8'))
+        .split('\n')
+        .filter((line) => line.includes('/configmaps'));
       const ours = lines
         .map((line) => JSON.parse(line) as { verb: string; objectRef?: { name?: string } })
         .filter((event) => event.objectRef?.name === 'marked');
@@ -175,8 +190,19 @@ describeUnless(missing)('a test cluster', () => {
 
   it('says what each of its programs has used', () => {
     const names = cluster.usage().map(({ component }) => component);
-    expect(names).toEqual(expect.arrayContaining(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok', 'containerd', 'kubelet']));
-    for (const { cpuSeconds, rssBytes } of cluster.usage()) expect([cpuSeconds > 0, rssBytes > 10_000_000]).toEqual([true, true]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'etcd',
+        'kube-apiserver',
+        'kube-controller-manager',
+        'kube-scheduler',
+        'kwok',
+        'containerd',
+        'kubelet',
+      ]),
+    );
+    for (const { cpuSeconds, rssBytes } of cluster.usage())
+      expect([cpuSeconds > 0, rssBytes > 10_000_000]).toEqual([true, true]);
   });
 
   it('stands beside another one; a stopped kubelet makes only its own node NotReady, and closing one leaves nothing of it and all of the other', async () => {
@@ -193,7 +219,9 @@ describeUnless(missing)('a test cluster', () => {
       expect(here.address).not.toBe(there.address);
       await until(
         'both pods answer',
-        async () => (await textAt(`http://${here.address}:8080/`)) !== '' && (await textAt(`http://${there.address}:8080/`)) !== '',
+        async () =>
+          (await textAt(`http://${here.address}:8080/`)) !== '' &&
+          (await textAt(`http://${there.address}:8080/`)) !== '',
       );
       const readiness = (which: TestCluster): Promise<string> =>
         which.kubectl(['get', 'node', 'real-0', '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']);
@@ -215,7 +243,9 @@ describeUnless(missing)('a test cluster', () => {
   });
 
   it('says why when a program of it does not start, and leaves nothing', async () => {
-    await expect(openBuiltCluster({ name: 'stillborn', apiServerFlags: ['--no-such-flag'] })).rejects.toThrow(/kube-apiserver ended with 1.*no-such-flag/s);
+    await expect(openBuiltCluster({ name: 'stillborn', apiServerFlags: ['--no-such-flag'] })).rejects.toThrow(
+      /kube-apiserver ended with 1.*no-such-flag/s,
+    );
     expect((await readRecords()).map(({ name }) => name)).not.toContain('stillborn');
     expect(processesWith('--no-such-flag')).toEqual([]);
   });
@@ -223,7 +253,10 @@ describeUnless(missing)('a test cluster', () => {
   it('ends with the process that opened it, also by SIGKILL, and the next one removes its cgroups and files', async () => {
     const script = `import { openBuiltCluster } from '@slipway/testing/cluster';
       const cluster = await openBuiltCluster({ realNode: false, name: 'abandoned' }); console.log('up'); setInterval(() => {}, 1000);`;
-    const opener = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'inherit'] });
+    const opener = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let output = '';
     opener.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
@@ -233,7 +266,9 @@ describeUnless(missing)('a test cluster', () => {
     if (record === undefined) throw new Error('the cluster has no record');
     expect(await isAlive(record)).toBe(true);
     opener.kill('SIGKILL');
-    await until('the kernel has ended its processes', async () => tracesOf(record).every((trace) => trace.startsWith('/sys/fs/cgroup')));
+    await until('the kernel has ended its processes', async () =>
+      tracesOf(record).every((trace) => trace.startsWith('/sys/fs/cgroup')),
+    );
     expect(await isAlive(record)).toBe(false);
     expect(await removeLeftovers()).toContain('abandoned');
     expect([tracesOf(record), existsSync(path.dirname(record.kubeconfig))]).toEqual([[], false]);

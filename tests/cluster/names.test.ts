@@ -2,7 +2,13 @@ import https from 'node:https';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { stopwatch, until } from '@slipway/testing';
-import { ECHO_IMAGE, echoArchive, missingForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import {
+  ECHO_IMAGE,
+  echoArchive,
+  missingForBuiltCluster,
+  openBuiltCluster,
+  type TestCluster,
+} from '@slipway/testing/cluster';
 import { describeUnless } from '@slipway/testing/jest';
 
 const missing = await missingForBuiltCluster();
@@ -15,9 +21,18 @@ const MANIFESTS = [
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'echo', labels: { app: 'echo' } },
-    spec: { enableServiceLinks: false, terminationGracePeriodSeconds: 0, containers: [{ name: 'echo', image: ECHO_IMAGE, imagePullPolicy: 'Never' }] },
+    spec: {
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'echo', image: ECHO_IMAGE, imagePullPolicy: 'Never' }],
+    },
   },
-  { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'door' },
+    spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] },
+  },
 ];
 
 jest.setTimeout(240_000);
@@ -38,13 +53,16 @@ describeUnless(missing)('names in a test cluster', () => {
   afterAll(() => cluster?.close());
 
   const askedByPod = async (url: string): Promise<string> => {
-    const response = await fetch(`http://${address}:8080/fetch?url=${encodeURIComponent(url)}`, { signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(`http://${address}:8080/fetch?url=${encodeURIComponent(url)}`, {
+      signal: AbortSignal.timeout(10_000),
+    });
     return `${response.status} ${await response.text()}`;
   };
 
   it('of a Service lead a pod to it, short, whole, and soon after it was made', async () => {
     await until('the Service answers', async () => (await askedByPod('http://door/')).startsWith('200'), POD_MS);
-    for (const name of ['door', 'door.default', 'door.default.svc.cluster.local']) expect(await askedByPod(`http://${name}/`)).toBe(`200 echo at ${name}\n`);
+    for (const name of ['door', 'door.default', 'door.default.svc.cluster.local'])
+      expect(await askedByPod(`http://${name}/`)).toBe(`200 echo at ${name}\n`);
   });
 
   it('without an owner do not exist, at once', async () => {

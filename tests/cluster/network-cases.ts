@@ -5,8 +5,8 @@ export const CLASSES = ['none', 'packages', 'allow-list', 'open'] as const;
 export type EgressClass = (typeof CLASSES)[number];
 
 /**
- * Every range that is not for the internet, from IANA's two registries of special-purpose addresses and what clouds have put elsewhere. Written apart from the manifests, which
- * name fewer for IPv6: they begin at 2000::/3.
+ * Every range that is not for the internet, from IANA's two registries of special-purpose addresses and what clouds
+ * have put elsewhere. Written apart from the manifests, which name fewer for IPv6: they begin at 2000::/3.
  */
 export const NOT_PUBLIC = [
   '0.0.0.0/8',
@@ -44,8 +44,16 @@ export const NOT_PUBLIC = [
   '2002::/16',
 ];
 
-const inPlatform = (component: string, ip = '10.244.1.1'): End => ({ namespace: 'slipway', labels: { 'app.kubernetes.io/component': component }, ip });
-const inCluster = (namespace: string, labels: Record<string, string>, ip = '10.244.2.2'): End => ({ namespace, labels, ip });
+const inPlatform = (component: string, ip = '10.244.1.1'): End => ({
+  namespace: 'slipway',
+  labels: { 'app.kubernetes.io/component': component },
+  ip,
+});
+const inCluster = (namespace: string, labels: Record<string, string>, ip = '10.244.2.2'): End => ({
+  namespace,
+  labels,
+  ip,
+});
 
 interface Destination {
   readonly name: string;
@@ -54,14 +62,32 @@ interface Destination {
   readonly port: number;
   readonly reachableBy: readonly EgressClass[];
 }
-const nobody = (name: string, to: End, port: number, protocol: Protocol = 'TCP'): Destination => ({ name, to, port, protocol, reachableBy: [] });
-const address = (name: string, ip: string, port: number, protocol: Protocol = 'TCP'): Destination => nobody(`${name}, ${ip}`, { ip }, port, protocol);
+const nobody = (name: string, to: End, port: number, protocol: Protocol = 'TCP'): Destination => ({
+  name,
+  to,
+  port,
+  protocol,
+  reachableBy: [],
+});
+const address = (name: string, ip: string, port: number, protocol: Protocol = 'TCP'): Destination =>
+  nobody(`${name}, ${ip}`, { ip }, port, protocol);
 
 export const DESTINATIONS: readonly Destination[] = [
   { name: 'llm-gateway', to: inPlatform('llm-gateway'), port: 3003, reachableBy: CLASSES },
   { name: 'event ingest', to: inPlatform('app-server'), port: 3000, reachableBy: CLASSES },
-  { name: 'the cluster’s DNS', to: inCluster('kube-system', { 'k8s-app': 'kube-dns' }), port: 53, protocol: 'UDP', reachableBy: ['open'] },
-  { name: 'the cluster’s DNS over TCP', to: inCluster('kube-system', { 'k8s-app': 'kube-dns' }), port: 53, reachableBy: ['open'] },
+  {
+    name: 'the cluster’s DNS',
+    to: inCluster('kube-system', { 'k8s-app': 'kube-dns' }),
+    port: 53,
+    protocol: 'UDP',
+    reachableBy: ['open'],
+  },
+  {
+    name: 'the cluster’s DNS over TCP',
+    to: inCluster('kube-system', { 'k8s-app': 'kube-dns' }),
+    port: 53,
+    reachableBy: ['open'],
+  },
   { name: 'egress-proxy', to: inPlatform('egress-proxy'), port: 3128, reachableBy: ['packages', 'allow-list'] },
   { name: 'a public address', to: { ip: '140.82.121.4' }, port: 443, reachableBy: ['open'] },
   { name: 'a public address by ssh', to: { ip: '140.82.121.4' }, port: 22, reachableBy: ['open'] },
@@ -79,14 +105,22 @@ export const DESTINATIONS: readonly Destination[] = [
   nobody('Postgres', inPlatform('postgres'), 5432),
   nobody('Postgres in a namespace of its own', inCluster('databases', { app: 'postgres' }), 5432),
   nobody('Redis', inPlatform('redis'), 6379),
-  nobody('something that calls itself llm-gateway elsewhere', inCluster('default', { 'app.kubernetes.io/component': 'llm-gateway' }), 3003),
+  nobody(
+    'something that calls itself llm-gateway elsewhere',
+    inCluster('default', { 'app.kubernetes.io/component': 'llm-gateway' }),
+    3003,
+  ),
   nobody('something that calls itself DNS elsewhere', inCluster('default', { 'k8s-app': 'kube-dns' }), 53, 'UDP'),
   nobody('DNS pods on another port', inCluster('kube-system', { 'k8s-app': 'kube-dns' }), 9153),
   nobody('another pod of kube-system', inCluster('kube-system', { 'k8s-app': 'metrics-server' }), 53, 'UDP'),
   nobody('a pod with a public address', inCluster('default', { app: 'x' }, '2001:db8:1::5'), 443),
   nobody('another sandbox', inCluster(SANDBOXES, { 'slipway.dev/egress': 'open' }), 8000),
   nobody('the tools of another sandbox', inCluster(SANDBOXES, { 'slipway.dev/egress': 'open' }), 8001),
-  nobody('another sandbox by a public address', inCluster(SANDBOXES, { 'slipway.dev/egress': 'open' }, '2001:db8:1::7'), 8000),
+  nobody(
+    'another sandbox by a public address',
+    inCluster(SANDBOXES, { 'slipway.dev/egress': 'open' }, '2001:db8:1::7'),
+    8000,
+  ),
 
   address('the metadata service', '169.254.169.254', 80),
   address('the metadata service', 'fd00:ec2::254', 80),

@@ -12,7 +12,11 @@ export interface NetworkPolicy {
 }
 interface Selector {
   readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[];
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
 }
 interface Peer {
   readonly podSelector?: Selector;
@@ -36,17 +40,34 @@ export interface PodEnd {
 export type End = PodEnd | { readonly ip: string };
 
 /**
- * What the documentation of NetworkPolicy says about one connection, over policies as the API server stores them. Where it leaves freedom to the plugin we take what lets more
- * through: an ipBlock matches the addresses of pods too. A named port matches nothing: ours are numbers, and a name would be read from the pod that is asked.
+ * What the documentation of NetworkPolicy says about one connection, over policies as the API server stores them. Where
+ * it leaves freedom to the plugin we take what lets more through: an ipBlock matches the addresses of pods too. A named
+ * port matches nothing: ours are numbers, and a name would be read from the pod that is asked.
  */
-export function isAllowed(policies: readonly NetworkPolicy[], from: End, to: End, protocol: Protocol, port: number): boolean {
+export function isAllowed(
+  policies: readonly NetworkPolicy[],
+  from: End,
+  to: End,
+  protocol: Protocol,
+  port: number,
+): boolean {
   return passes(policies, 'Egress', from, to, protocol, port) && passes(policies, 'Ingress', to, from, protocol, port);
 }
 
-function passes(policies: readonly NetworkPolicy[], type: 'Ingress' | 'Egress', subject: End, other: End, protocol: Protocol, port: number): boolean {
+function passes(
+  policies: readonly NetworkPolicy[],
+  type: 'Ingress' | 'Egress',
+  subject: End,
+  other: End,
+  protocol: Protocol,
+  port: number,
+): boolean {
   if (!('namespace' in subject)) return true;
   const selecting = policies.filter(
-    ({ metadata, spec }) => metadata.namespace === subject.namespace && typesOf(spec).includes(type) && selects(spec.podSelector, subject.labels),
+    ({ metadata, spec }) =>
+      metadata.namespace === subject.namespace &&
+      typesOf(spec).includes(type) &&
+      selects(spec.podSelector, subject.labels),
   );
   if (selecting.length === 0) return true;
   return selecting.some(({ metadata, spec }) => {
@@ -66,11 +87,14 @@ function typesOf(spec: NetworkPolicy['spec']): readonly string[] {
 }
 
 function matches(peer: Peer, ownNamespace: string, end: End): boolean {
-  if (peer.ipBlock !== undefined) return contains(peer.ipBlock.cidr, end.ip) && !(peer.ipBlock.except ?? []).some((range) => contains(range, end.ip));
+  if (peer.ipBlock !== undefined)
+    return contains(peer.ipBlock.cidr, end.ip) && !(peer.ipBlock.except ?? []).some((range) => contains(range, end.ip));
   if (!('namespace' in end)) return false;
   // The one label that every namespace has and no user can change; our policies use no other.
   const inNamespace =
-    peer.namespaceSelector === undefined ? end.namespace === ownNamespace : selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': end.namespace });
+    peer.namespaceSelector === undefined
+      ? end.namespace === ownNamespace
+      : selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': end.namespace });
   return inNamespace && selects(peer.podSelector ?? {}, end.labels);
 }
 

@@ -11,14 +11,18 @@ const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
 /** As runtime-api makes it by default: without DNS, but for class `open`. */
 const sandbox = (egress: EgressClass): PodEnd => {
   const labels = { 'app.kubernetes.io/name': 'slipway-sandbox', 'slipway.dev/egress': egress };
-  return { namespace: SANDBOXES, labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' }, ip: '10.244.7.7' };
+  return {
+    namespace: SANDBOXES,
+    labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' },
+    ip: '10.244.7.7',
+  };
 };
 
 const missing = await missingForTestCluster();
 
 /**
- * What the policies say, as the API server holds them. That a node's network plugin does what they say is not shown here: the plugin of the test cluster enforces none
- * (docs/isolation.md, "Checking a cluster of your own").
+ * What the policies say, as the API server holds them. That a node's network plugin does what they say is not shown
+ * here: the plugin of the test cluster enforces none (docs/isolation.md, "Checking a cluster of your own").
  */
 jest.setTimeout(120_000);
 
@@ -27,7 +31,9 @@ describeUnless(missing)('the network policies', () => {
   let policies: readonly NetworkPolicy[];
   beforeAll(async () => {
     platform = await openPlatformCluster({ realNode: false });
-    const { body } = await platform.api.ask<{ items: NetworkPolicy[] }>(`/apis/networking.k8s.io/v1/namespaces/${SANDBOXES}/networkpolicies`);
+    const { body } = await platform.api.ask<{ items: NetworkPolicy[] }>(
+      `/apis/networking.k8s.io/v1/namespaces/${SANDBOXES}/networkpolicies`,
+    );
     policies = body.items;
     expect(policies.length).toBeGreaterThanOrEqual(6);
   });
@@ -49,7 +55,11 @@ describeUnless(missing)('the network policies', () => {
       const made = { namespace: SANDBOXES, labels: { 'slipway.dev/egress': egress }, ip: '10.244.7.7' };
       for (const { name, to, protocol = 'TCP', port, reachableBy } of DESTINATIONS) {
         const isDns = name.startsWith('the cluster’s DNS');
-        expect([name, egress, isAllowed(policies, made, to, protocol, port)]).toEqual([name, egress, isDns || reachableBy.includes(egress)]);
+        expect([name, egress, isAllowed(policies, made, to, protocol, port)]).toEqual([
+          name,
+          egress,
+          isDns || reachableBy.includes(egress),
+        ]);
       }
     }
   });
@@ -63,7 +73,12 @@ describeUnless(missing)('the network policies', () => {
           fc.constantFrom(...PROTOCOLS),
           fc.integer({ min: 1, max: 65_535 }),
           (ip, egress, protocol, port) => {
-            expect([range, ip, egress, isAllowed(policies, sandbox(egress), { ip }, protocol, port)]).toEqual([range, ip, egress, false]);
+            expect([range, ip, egress, isAllowed(policies, sandbox(egress), { ip }, protocol, port)]).toEqual([
+              range,
+              ip,
+              egress,
+              false,
+            ]);
           },
         ),
         { numRuns: 150 },
@@ -78,8 +93,13 @@ describeUnless(missing)('the network policies', () => {
         const isPublic = !NOT_PUBLIC.some((range) => contains(range, ip));
         if (isPublic) reached += 1;
         for (const egress of CLASSES)
-          expect([ip, egress, isAllowed(policies, sandbox(egress), { ip }, 'TCP', port)]).toEqual([ip, egress, isPublic && egress === 'open']);
-        for (const protocol of ['UDP', 'SCTP'] as const) expect([ip, isAllowed(policies, sandbox('open'), { ip }, protocol, port)]).toEqual([ip, false]);
+          expect([ip, egress, isAllowed(policies, sandbox(egress), { ip }, 'TCP', port)]).toEqual([
+            ip,
+            egress,
+            isPublic && egress === 'open',
+          ]);
+        for (const protocol of ['UDP', 'SCTP'] as const)
+          expect([ip, isAllowed(policies, sandbox('open'), { ip }, protocol, port)]).toEqual([ip, false]);
       }),
       { numRuns: 3_000 },
     );
@@ -89,20 +109,38 @@ describeUnless(missing)('the network policies', () => {
   it('let no sandbox reach another one, whatever the two are labelled', () => {
     const labels = fc.dictionary(
       fc.constantFrom('app.kubernetes.io/component', 'k8s-app', 'slipway.dev/egress', 'app.kubernetes.io/name'),
-      fc.constantFrom('llm-gateway', 'app-server', 'kube-dns', 'egress-proxy', 'sandbox-gateway', 'open', 'slipway-sandbox'),
+      fc.constantFrom(
+        'llm-gateway',
+        'app-server',
+        'kube-dns',
+        'egress-proxy',
+        'sandbox-gateway',
+        'open',
+        'slipway-sandbox',
+      ),
     );
     fc.assert(
-      fc.property(labels, labels, fc.constantFrom(...PROTOCOLS), fc.constantFrom(53, 80, 443, 3000, 3003, 3128, 8000, 8001), (mine, theirs, protocol, port) => {
-        const from = { namespace: SANDBOXES, labels: mine, ip: '10.244.7.7' };
-        expect(isAllowed(policies, from, { namespace: SANDBOXES, labels: theirs, ip: '10.244.8.8' }, protocol, port)).toBe(false);
-      }),
+      fc.property(
+        labels,
+        labels,
+        fc.constantFrom(...PROTOCOLS),
+        fc.constantFrom(53, 80, 443, 3000, 3003, 3128, 8000, 8001),
+        (mine, theirs, protocol, port) => {
+          const from = { namespace: SANDBOXES, labels: mine, ip: '10.244.7.7' };
+          expect(
+            isAllowed(policies, from, { namespace: SANDBOXES, labels: theirs, ip: '10.244.8.8' }, protocol, port),
+          ).toBe(false);
+        },
+      ),
     );
   });
 
   it('give a pod without our labels nothing at all, in or out', () => {
     const nobody: PodEnd = { namespace: SANDBOXES, labels: {}, ip: '10.244.7.7' };
-    for (const { to, protocol = 'TCP', port } of DESTINATIONS) expect(isAllowed(policies, nobody, to, protocol, port)).toBe(false);
-    for (const { from, port = 8000, protocol = 'TCP' } of SOURCES) expect(isAllowed(policies, from, nobody, protocol, port)).toBe(false);
+    for (const { to, protocol = 'TCP', port } of DESTINATIONS)
+      expect(isAllowed(policies, nobody, to, protocol, port)).toBe(false);
+    for (const { from, port = 8000, protocol = 'TCP' } of SOURCES)
+      expect(isAllowed(policies, from, nobody, protocol, port)).toBe(false);
   });
 
   it('begin their exceptions with the ranges of pods, services and nodes, which an overlay replaces', () => {
@@ -120,7 +158,9 @@ function addressIn(range: string): fc.Arbitrary<string> {
   const [base = '', prefix] = range.split('/');
   const bits = base.includes(':') ? 128 : 32;
   const free = BigInt(bits - Number(prefix));
-  return fc.bigInt({ min: 0n, max: (1n << free) - 1n }).map((offset) => formatAddress(parseAddress(base) + offset, bits));
+  return fc
+    .bigInt({ min: 0n, max: (1n << free) - 1n })
+    .map((offset) => formatAddress(parseAddress(base) + offset, bits));
 }
 
 function parseAddress(address: string): bigint {
@@ -134,6 +174,9 @@ function parseAddress(address: string): bigint {
 
 function formatAddress(value: bigint, bits: number): string {
   const size = bits === 32 ? 8 : 16;
-  const parts = Array.from({ length: bits / size }, (_, index) => (value >> BigInt(bits - size * (index + 1))) & ((1n << BigInt(size)) - 1n));
+  const parts = Array.from(
+    { length: bits / size },
+    (_, index) => (value >> BigInt(bits - size * (index + 1))) & ((1n << BigInt(size)) - 1n),
+  );
   return bits === 32 ? parts.join('.') : parts.map((part) => part.toString(16)).join(':');
 }

@@ -51,7 +51,12 @@ export const describeReach = (open: () => ReachWorld): void =>
       const { api, cluster } = platform;
       pods = new ReachPods(api, world.image, cluster.realNode, world.pull);
       expect(
-        (await api.ask('/api/v1/namespaces', { method: 'POST', body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } } })).status,
+        (
+          await api.ask('/api/v1/namespaces', {
+            method: 'POST',
+            body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+          })
+        ).status,
       ).toBe(201);
       await until(
         'the namespace has its service account',
@@ -65,7 +70,8 @@ export const describeReach = (open: () => ReachWorld): void =>
 
     it('a pod without policies reaches the others, and a policy that denies all is put into force or is known not to be', async () => {
       const { api, cluster } = platform;
-      const onAll = (ports: readonly number[]) => ports.flatMap((port) => [['TCP', port] as const, ['UDP', port] as const]);
+      const onAll = (ports: readonly number[]) =>
+        ports.flatMap((port) => [['TCP', port] as const, ['UDP', port] as const]);
       const onHost = pods.plain(namespace, { listen: onAll([HOST_PORT]) }, {}, true);
       listener = await pods.plain(namespace, { listen: onAll(PORTS) });
       const { ip: nodeAddress } = await onHost;
@@ -76,13 +82,20 @@ export const describeReach = (open: () => ReachWorld): void =>
         ...both('a port of the node', nodeAddress, HOST_PORT),
         ...PORTS.flatMap((port) => both(`a pod’s ${port}`, listener.ip, port)),
       ];
-      const caller = await pods.plain(namespace, { hold: ['TCP', listener.ip, 8000], attempt: targets.map(([, target]) => target) });
+      const caller = await pods.plain(namespace, {
+        hold: ['TCP', listener.ip, 8000],
+        attempt: targets.map(([, target]) => target),
+      });
       await pods.says('it reaches the other one', caller, holds(true));
       const reachedFreely = (await pods.lines(caller)).flatMap(({ reached = [] }) => reached);
       const freely = reachedFreely.map((index) => targets[index]?.[0]);
       console.log(`without a policy it reaches: ${freely.join('; ')}`);
-      expect(freely).toEqual(expect.arrayContaining(PORTS.flatMap((port) => both(`a pod’s ${port}`, '', port).map(([name]) => name))));
-      expect(freely).toEqual(expect.arrayContaining([expect.stringMatching(/^the API server at|^the service default\/kubernetes/)]));
+      expect(freely).toEqual(
+        expect.arrayContaining(PORTS.flatMap((port) => both(`a pod’s ${port}`, '', port).map(([name]) => name))),
+      );
+      expect(freely).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^the API server at|^the service default\/kubernetes/)]),
+      );
 
       const policies = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`;
       const denyAll = {
@@ -104,7 +117,8 @@ export const describeReach = (open: () => ReachWorld): void =>
 
     it('a sandbox reaches its model and nothing of the cluster, whatever the port, over TCP and UDP', async () => {
       if (unfit !== null) return skipTest(unfit);
-      // In the platform's own namespace and under the name that the policies let sandboxes through to: what is not reached below is so by the policies.
+      // In the platform's own namespace and under the name that the policies let sandboxes through to: what is not
+      // reached below is so by the policies.
       const gateway = await pods.plain(
         'slipway',
         {
@@ -135,7 +149,11 @@ export const describeReach = (open: () => ReachWorld): void =>
       ];
       const attempt = [allowed, ...refused].map(([, target]): Target => target);
       const prober = await pods.sandbox({ hold: ['TCP', listener.ip, 8000], until_held: 20, attempt });
-      const reached = await pods.says('it has tried them all', prober, (lines) => lines.find((line) => line.reached !== undefined)?.reached);
+      const reached = await pods.says(
+        'it has tried them all',
+        prober,
+        (lines) => lines.find((line) => line.reached !== undefined)?.reached,
+      );
       expect(reached.map((index) => [allowed, ...refused][index]?.[0])).toEqual(['the model']);
     });
   });

@@ -2,7 +2,12 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { DirectoryStore, fromKubeconfig, KubernetesBackend, type KubernetesBackendConfig } from '@slipway/sandbox/adapters/kubernetes';
+import {
+  DirectoryStore,
+  fromKubeconfig,
+  KubernetesBackend,
+  type KubernetesBackendConfig,
+} from '@slipway/sandbox/adapters/kubernetes';
 import { createLogger } from '@slipway/telemetry';
 import type { TestClusterOptions } from '@slipway/testing/cluster';
 import { buildSandboxImage } from '../../deploy/images/sandbox-image.ts';
@@ -47,7 +52,13 @@ export async function openBackendCluster(options: TestClusterOptions = {}): Prom
     await writeKubeconfig(platform, 'runtime-api', kubeconfig);
     const amounts = { cpu: '50m', memory: '128Mi', ephemeralStorage: '64Mi' };
     const resources = { requests: amounts, limits: { cpu: '2', memory: '512Mi', ephemeralStorage: '1Gi' } };
-    const template = { name: 'any', image: image.name, imagePullPolicy: 'Never', resources, nodeSelector: { 'kubernetes.io/hostname': cluster.realNode } };
+    const template = {
+      name: 'any',
+      image: image.name,
+      imagePullPolicy: 'Never',
+      resources,
+      nodeSelector: { 'kubernetes.io/hostname': cluster.realNode },
+    };
     const keys = generateKeyPairSync('ed25519');
     return {
       platform,
@@ -82,5 +93,9 @@ export async function openBackendCluster(options: TestClusterOptions = {}): Prom
 export async function writeKubeconfig({ cluster }: PlatformCluster, account: string, file: string): Promise<void> {
   const config = JSON.parse(await cluster.kubectl(['config', 'view', '--raw', '--flatten', '--minify', '-o', 'json']));
   const token = (await cluster.kubectl(['-n', 'slipway', 'create', 'token', account, '--duration', '1h'])).trim();
-  await writeFile(file, JSON.stringify({ ...config, users: config.users.map(({ name }: { name: string }) => ({ name, user: { token } })) }), { mode: 0o600 });
+  await writeFile(
+    file,
+    JSON.stringify({ ...config, users: config.users.map(({ name }: { name: string }) => ({ name, user: { token } })) }),
+    { mode: 0o600 },
+  );
 }

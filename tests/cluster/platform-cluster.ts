@@ -40,9 +40,15 @@ export async function openPlatformCluster(options: TestClusterOptions = {}): Pro
 export const newSlot = (): string => randomBytes(6).toString('hex');
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-/** The policy on sessions is applied last: whoever sees it sees all. A good pod is asked for too, since the namespace's own service account takes a moment. */
+/**
+ * The policy on sessions is applied last: whoever sees it sees all. A good pod is asked for too, since the namespace's
+ * own service account takes a moment.
+ */
 async function inForce(api: KubeApi): Promise<boolean> {
   const shell = await api.ask(`${podsOf(SANDBOXES)}/nobody/exec?command=true`, { method: 'POST' });
   if (shell.body.message?.includes('Nobody opens a shell') !== true) return false;
-  return (await api.ask(podsOf(SANDBOXES), { method: 'POST', dryRun: true, as: RUNTIME_API, body: contractPod(newSlot()) })).status === 201;
+  return (
+    (await api.ask(podsOf(SANDBOXES), { method: 'POST', dryRun: true, as: RUNTIME_API, body: contractPod(newSlot()) }))
+      .status === 201
+  );
 }

@@ -67,12 +67,23 @@ const images =
     for (const container of [...list, ...before]) Object.assign(container, { image });
   };
 
-/** Each breaks the contract in one place. `change` may break others as well where the API server would refuse the pod before any policy sees it. */
+/**
+ * Each breaks the contract in one place. `change` may break others as well where the API server would refuse the pod
+ * before any policy sees it.
+ */
 export const MUTATIONS: readonly Mutation[] = [
   { name: 'without its size', says: 'Set all five', change: labels({ 'slipway.dev/size': undefined }) },
-  { name: 'without the hash of its template', says: 'Set all five', change: annotations({ 'slipway.dev/template-hash': undefined }) },
+  {
+    name: 'without the hash of its template',
+    says: 'Set all five',
+    change: annotations({ 'slipway.dev/template-hash': undefined }),
+  },
   { name: 'that says it is claimed', says: 'is reserved', change: labels({ 'slipway.dev/claim': 'somebody' }) },
-  { name: 'with a reserved label of a person (X7)', says: 'is reserved', change: labels({ 'slipway.dev/trusted': 'yes' }) },
+  {
+    name: 'with a reserved label of a person (X7)',
+    says: 'is reserved',
+    change: labels({ 'slipway.dev/trusted': 'yes' }),
+  },
   {
     name: 'that calls itself sandbox-gateway',
     says: 'no app.kubernetes.io/component',
@@ -83,16 +94,36 @@ export const MUTATIONS: readonly Mutation[] = [
     says: 'no app.kubernetes.io/component',
     change: labels({ 'app.kubernetes.io/managed-by': 'Helm' }),
   },
-  { name: 'under the name of another slot', says: 'Set metadata.name', change: labels({ 'slipway.dev/slot': 'another' }) },
-  { name: 'of an egress class that there is not', says: 'must be none, packages', change: labels({ 'slipway.dev/egress': 'everything' }) },
-  { name: 'whose word on DNS there is not', says: 'is none, or not there', change: labels({ 'slipway.dev/dns': 'cluster' }) },
+  {
+    name: 'under the name of another slot',
+    says: 'Set metadata.name',
+    change: labels({ 'slipway.dev/slot': 'another' }),
+  },
+  {
+    name: 'of an egress class that there is not',
+    says: 'must be none, packages',
+    change: labels({ 'slipway.dev/egress': 'everything' }),
+  },
+  {
+    name: 'whose word on DNS there is not',
+    says: 'is none, or not there',
+    change: labels({ 'slipway.dev/dns': 'cluster' }),
+  },
   {
     name: 'without DNS that asks the resolver of the cluster',
     says: 'asks nobody for names',
     change: spec({ dnsPolicy: 'ClusterFirst', dnsConfig: undefined }),
   },
-  { name: 'without DNS that asks a resolver of its own choice', says: 'asks nobody for names', change: spec({ dnsConfig: { nameservers: ['1.1.1.1'] } }) },
-  { name: 'without DNS that asks a second resolver', says: 'asks nobody for names', change: spec({ dnsConfig: { nameservers: ['127.0.0.1', '1.1.1.1'] } }) },
+  {
+    name: 'without DNS that asks a resolver of its own choice',
+    says: 'asks nobody for names',
+    change: spec({ dnsConfig: { nameservers: ['1.1.1.1'] } }),
+  },
+  {
+    name: 'without DNS that asks a second resolver',
+    says: 'asks nobody for names',
+    change: spec({ dnsConfig: { nameservers: ['127.0.0.1', '1.1.1.1'] } }),
+  },
   { name: 'of a size that there is not', says: 'must be 1, 2, 4 or 8', change: labels({ 'slipway.dev/size': '3' }) },
   {
     name: 'with a second network',
@@ -111,7 +142,11 @@ export const MUTATIONS: readonly Mutation[] = [
     change: metadata({ ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] }),
   },
 
-  { name: 'with a third container', says: 'exactly one container', change: containers((list) => [...list, { ...list[0], name: 'mesh' }]) },
+  {
+    name: 'with a third container',
+    says: 'exactly one container',
+    change: containers((list) => [...list, { ...list[0], name: 'mesh' }]),
+  },
   { name: 'whose container has another name', says: 'exactly one container', change: agent({ name: 'main' }) },
   {
     name: 'with an init container before the tools',
@@ -143,7 +178,11 @@ export const MUTATIONS: readonly Mutation[] = [
     podSecurity: true,
     change: agent({ livenessProbe: { httpGet: { host: '169.254.169.254', port: 80 } } }),
   },
-  { name: 'with a hook', says: 'Remove probes', change: agent({ lifecycle: { preStop: { exec: { command: ['true'] } } } }) },
+  {
+    name: 'with a hook',
+    says: 'Remove probes',
+    change: agent({ lifecycle: { preStop: { exec: { command: ['true'] } } } }),
+  },
   {
     name: 'with a Secret in its environment',
     says: 'Remove envFrom',
@@ -291,29 +330,58 @@ export const MUTATIONS: readonly Mutation[] = [
     says: 'off the control plane',
     change: toleration({ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists' }),
   },
-  { name: 'that drives out system pods', says: 'Name a priority class', change: spec({ priorityClassName: 'system-node-critical' }) },
+  {
+    name: 'that drives out system pods',
+    says: 'Name a priority class',
+    change: spec({ priorityClassName: 'system-node-critical' }),
+  },
 
-  { name: 'with a folder of the node', says: 'only emptyDir', podSecurity: true, change: volume({ hostPath: { path: '/' } }) },
+  {
+    name: 'with a folder of the node',
+    says: 'only emptyDir',
+    podSecurity: true,
+    change: volume({ hostPath: { path: '/' } }),
+  },
   { name: 'with a Secret as files', says: 'only emptyDir', change: volume({ secret: { secretName: 's' } }) },
-  { name: 'with a ConfigMap as files', says: 'only emptyDir', change: volume({ configMap: { name: 'kube-root-ca.crt' } }) },
+  {
+    name: 'with a ConfigMap as files',
+    says: 'only emptyDir',
+    change: volume({ configMap: { name: 'kube-root-ca.crt' } }),
+  },
   {
     name: 'with a token as a file',
     says: 'only emptyDir',
     change: volume({ projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }),
   },
-  { name: 'with a volume that outlives it', says: 'only emptyDir', change: volume({ persistentVolumeClaim: { claimName: 'p' } }) },
-  { name: 'with files of another image', says: 'only emptyDir', change: volume({ image: { reference: 'registry.example/x:1' } }) },
+  {
+    name: 'with a volume that outlives it',
+    says: 'only emptyDir',
+    change: volume({ persistentVolumeClaim: { claimName: 'p' } }),
+  },
+  {
+    name: 'with files of another image',
+    says: 'only emptyDir',
+    change: volume({ image: { reference: 'registry.example/x:1' } }),
+  },
   { name: 'with a volume without a bound', says: 'Set emptyDir.sizeLimit', change: volume({ emptyDir: {} }) },
-  { name: 'with a volume in memory', says: 'Remove emptyDir.medium', change: volume({ emptyDir: { sizeLimit: '64Mi', medium: 'Memory' } }) },
+  {
+    name: 'with a volume in memory',
+    says: 'Remove emptyDir.medium',
+    change: volume({ emptyDir: { sizeLimit: '64Mi', medium: 'Memory' } }),
+  },
   {
     name: 'whose tools see the state of agent-server',
     says: 'never see agent-server',
-    change: initContainers(([tools]) => [{ ...tools, volumeMounts: [...tools.volumeMounts, { name: 'agent-state', mountPath: '/mnt' }] }]),
+    change: initContainers(([tools]) => [
+      { ...tools, volumeMounts: [...tools.volumeMounts, { name: 'agent-state', mountPath: '/mnt' }] },
+    ]),
   },
   {
     name: 'whose agent-server sees the home of the tools',
     says: 'agent-server mounts workspace',
-    change: containers(([server]) => [{ ...server, volumeMounts: [...server.volumeMounts, { name: 'home', mountPath: '/home/agent' }] }]),
+    change: containers(([server]) => [
+      { ...server, volumeMounts: [...server.volumeMounts, { name: 'home', mountPath: '/home/agent' }] },
+    ]),
   },
   {
     name: 'that mounts a part of a volume',
@@ -334,8 +402,24 @@ export const MUTATIONS: readonly Mutation[] = [
   { name: 'with a device', says: 'Devices of the node', change: device('example.com/gpu', '1') },
   { name: 'with huge pages', says: 'Devices of the node', change: device('hugepages-2Mi', '2Mi') },
 
-  { name: 'with a token of the cluster', says: 'no business with the API server', change: spec({ automountServiceAccountToken: undefined }) },
-  { name: 'with an identity in the cluster', says: 'Remove serviceAccountName', change: spec({ serviceAccountName: 'builder' }) },
-  { name: 'with the services of the cluster in its environment', says: 'list the cluster', change: spec({ enableServiceLinks: undefined }) },
-  { name: 'that takes long to end', says: 'terminationGracePeriodSeconds', change: spec({ terminationGracePeriodSeconds: 121 }) },
+  {
+    name: 'with a token of the cluster',
+    says: 'no business with the API server',
+    change: spec({ automountServiceAccountToken: undefined }),
+  },
+  {
+    name: 'with an identity in the cluster',
+    says: 'Remove serviceAccountName',
+    change: spec({ serviceAccountName: 'builder' }),
+  },
+  {
+    name: 'with the services of the cluster in its environment',
+    says: 'list the cluster',
+    change: spec({ enableServiceLinks: undefined }),
+  },
+  {
+    name: 'that takes long to end',
+    says: 'terminationGracePeriodSeconds',
+    change: spec({ terminationGracePeriodSeconds: 121 }),
+  },
 ];

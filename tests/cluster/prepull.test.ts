@@ -26,7 +26,18 @@ describeUnless(await missingForTestCluster())('the image pre-pull', () => {
     await cluster.kubectl(['apply', '-f', '-'], manifest.replace('command: [sleep, infinity]', ''));
     await until(
       'it runs on the node',
-      async () => (await cluster.kubectl(['-n', 'slipway', 'get', 'daemonset', 'prepull-standard', '-o', 'jsonpath={.status.numberReady}'])).trim() === '1',
+      async () =>
+        (
+          await cluster.kubectl([
+            '-n',
+            'slipway',
+            'get',
+            'daemonset',
+            'prepull-standard',
+            '-o',
+            'jsonpath={.status.numberReady}',
+          ])
+        ).trim() === '1',
       60_000,
     );
     const node = await cluster.kubectl([

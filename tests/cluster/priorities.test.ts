@@ -13,7 +13,10 @@ const PATIENCE_MS = 60_000;
 
 const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 
-/** On fake nodes, by the scheduler and the disruption controller of Kubernetes, with the classes and the budget of the chart. */
+/**
+ * On fake nodes, by the scheduler and the disruption controller of Kubernetes, with the classes and the budget of the
+ * chart.
+ */
 jest.setTimeout(400_000);
 
 describeUnless(missing)('a pod of the platform that finds no room', () => {
@@ -49,7 +52,8 @@ describeUnless(missing)('a pod of the platform that finds no room', () => {
       .split(' ')
       .filter((name) => name !== '')
       .sort();
-  const cpuOf = async (node: string): Promise<number> => Number(await kubectl('get', 'node', node, '-o', 'jsonpath={.status.allocatable.cpu}')) / SLOTS;
+  const cpuOf = async (node: string): Promise<number> =>
+    Number(await kubectl('get', 'node', node, '-o', 'jsonpath={.status.allocatable.cpu}')) / SLOTS;
   const pod = (node: string, name: string, cpu: number, more: Manifest = {}): Manifest => ({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -61,7 +65,10 @@ describeUnless(missing)('a pod of the platform that finds no room', () => {
       containers: [{ name: 'one', image: 'none', resources: { requests: { cpu: `${cpu * 1000 * 0.9}m` } } }],
     },
   });
-  /** A node of its own, full: two blank sandboxes, and two in use that are younger, so that age alone would choose these. */
+  /**
+   * A node of its own, full: two blank sandboxes, and two in use that are younger, so that age alone would choose
+   * these.
+   */
   const fullNode = async (priorityClassName?: string): Promise<{ node: string; cpu: number }> => {
     const [node = ''] = await cluster.addKwokNodes(1);
     const cpu = await cpuOf(node);
@@ -70,25 +77,47 @@ describeUnless(missing)('a pod of the platform that finds no room', () => {
     // Times of start are in whole seconds.
     const second = Math.floor(Date.now() / 1_000);
     await until('a second later', () => Math.floor(Date.now() / 1_000) > second + 1, PATIENCE_MS);
-    await apply(['used-1', 'used-2'].map((name) => pod(node, name, cpu, { priorityClassName, labels: { 'slipway.dev/claim': 'c' } })));
+    await apply(
+      ['used-1', 'used-2'].map((name) =>
+        pod(node, name, cpu, { priorityClassName, labels: { 'slipway.dev/claim': 'c' } }),
+      ),
+    );
     await until('the node is full', async () => (await namesOn(node)).length === SLOTS, PATIENCE_MS);
     return { node, cpu };
   };
   const withBudget = async (): Promise<void> => {
     await apply([budget]);
-    const status = (): Promise<string> => kubectl('-n', NAMESPACE, 'get', 'pdb', budget.metadata.name, '-o', 'jsonpath={.status.currentHealthy}');
+    const status = (): Promise<string> =>
+      kubectl('-n', NAMESPACE, 'get', 'pdb', budget.metadata.name, '-o', 'jsonpath={.status.currentHealthy}');
     await until('the budget counts sandboxes in use', async () => Number((await status()) || '0') >= 2, PATIENCE_MS);
   };
-  const withoutBudget = (): Promise<string> => kubectl('-n', NAMESPACE, 'delete', 'pdb', budget.metadata.name, '--ignore-not-found');
-  const clear = (): Promise<string> => kubectl('-n', NAMESPACE, 'delete', 'pods', '--all', '--force', '--grace-period=0');
+  const withoutBudget = (): Promise<string> =>
+    kubectl('-n', NAMESPACE, 'delete', 'pdb', budget.metadata.name, '--ignore-not-found');
+  const clear = (): Promise<string> =>
+    kubectl('-n', NAMESPACE, 'delete', 'pods', '--all', '--force', '--grace-period=0');
 
   it('waits without end where no pod has a class: unused sandboxes starve it', async () => {
     const { node, cpu } = await fullNode();
     await apply([pod(node, 'platform', cpu)]);
-    await kubectl('-n', NAMESPACE, 'wait', `pod/${node}-platform`, '--for=condition=PodScheduled=false', '--timeout=50s');
-    expect(await kubectl('-n', NAMESPACE, 'get', 'pod', `${node}-platform`, '-o', 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}')).toMatch(
-      /Insufficient cpu.*No preemption victims found/,
+    await kubectl(
+      '-n',
+      NAMESPACE,
+      'wait',
+      `pod/${node}-platform`,
+      '--for=condition=PodScheduled=false',
+      '--timeout=50s',
     );
+    expect(
+      await kubectl(
+        '-n',
+        NAMESPACE,
+        'get',
+        'pod',
+        `${node}-platform`,
+        '-o',
+        'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}',
+      ),
+    ).toMatch(/Insufficient cpu.*No preemption victims found/);
     expect(await namesOn(node)).toHaveLength(SLOTS);
     await clear();
   });
@@ -100,7 +129,9 @@ describeUnless(missing)('a pod of the platform that finds no room', () => {
     await until('it runs', async () => (await namesOn(node)).includes(`${node}-platform-1`), PATIENCE_MS);
     await apply([pod(node, 'platform-2', cpu, { priorityClassName: 'slipway-platform' })]);
     await until('the second runs', async () => (await namesOn(node)).includes(`${node}-platform-2`), PATIENCE_MS);
-    expect(await namesOn(node)).toEqual(['platform-1', 'platform-2', 'used-1', 'used-2'].map((name) => `${node}-${name}`));
+    expect(await namesOn(node)).toEqual(
+      ['platform-1', 'platform-2', 'used-1', 'used-2'].map((name) => `${node}-${name}`),
+    );
     // With no blank one left, the platform comes first all the same.
     await apply([pod(node, 'platform-3', cpu, { priorityClassName: 'slipway-platform' })]);
     await until('the third runs', async () => (await namesOn(node)).includes(`${node}-platform-3`), PATIENCE_MS);
@@ -124,7 +155,11 @@ describeUnless(missing)('a pod of the platform that finds no room', () => {
     const evict = (name: string): Promise<string> =>
       cluster.kubectl(
         ['create', '--raw', `/api/v1/namespaces/${NAMESPACE}/pods/${node}-${name}/eviction`, '-f', '-'],
-        JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: `${node}-${name}`, namespace: NAMESPACE } }),
+        JSON.stringify({
+          apiVersion: 'policy/v1',
+          kind: 'Eviction',
+          metadata: { name: `${node}-${name}`, namespace: NAMESPACE },
+        }),
       );
     await expect(evict('used-1')).rejects.toThrow(/disruption budget/);
     await evict('blank-1');

@@ -61,11 +61,23 @@ export class ReachPods {
   }
 
   /** A pod that is not a sandbox. */
-  plain(namespace: string, plan: Plan, labels: Readonly<Record<string, string>> = {}, hostNetwork = false): Promise<Placed> {
+  plain(
+    namespace: string,
+    plan: Plan,
+    labels: Readonly<Record<string, string>> = {},
+    hostNetwork = false,
+  ): Promise<Placed> {
     const name = `reach-${newSlot()}`;
     const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
     const env = [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }];
-    const container = { name: 'agent-server', image: this.image, imagePullPolicy: this.pull, command: this.command(plan), env, securityContext };
+    const container = {
+      name: 'agent-server',
+      image: this.image,
+      imagePullPolicy: this.pull,
+      command: this.command(plan),
+      env,
+      securityContext,
+    };
     return this.start(namespace, name, {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -95,14 +107,22 @@ export class ReachPods {
   }
 
   /** What `pick` finds in all that it has said. @throws Error when it has not said so in time. */
-  says<T>(what: string, pod: Placed, pick: (lines: readonly Line[]) => T, timeoutMs = POD_MS): Promise<NonNullable<Exclude<T, false>>> {
+  says<T>(
+    what: string,
+    pod: Placed,
+    pick: (lines: readonly Line[]) => T,
+    timeoutMs = POD_MS,
+  ): Promise<NonNullable<Exclude<T, false>>> {
     return until(what, async () => pick(await this.lines(pod)), timeoutMs);
   }
 
   async close(): Promise<void> {
     await Promise.all(
       this.started.map((pod) =>
-        this.api.ask(`${pod}?gracePeriodSeconds=0`, { method: 'DELETE', as: pod.includes(`/${SANDBOXES}/`) ? RUNTIME_API : undefined }),
+        this.api.ask(`${pod}?gracePeriodSeconds=0`, {
+          method: 'DELETE',
+          as: pod.includes(`/${SANDBOXES}/`) ? RUNTIME_API : undefined,
+        }),
       ),
     );
   }
@@ -123,7 +143,10 @@ export class ReachPods {
   }
 }
 
-/** What every cluster has that no sandbox may reach: its nodes, its API server by both addresses, and whatever of it listens as Postgres or Redis do. */
+/**
+ * What every cluster has that no sandbox may reach: its nodes, its API server by both addresses, and whatever of it
+ * listens as Postgres or Redis do.
+ */
 export async function targetsOf(api: KubeApi): Promise<Named[]> {
   interface Node {
     readonly status: { readonly addresses: readonly { readonly type: string; readonly address: string }[] };
@@ -136,22 +159,39 @@ export async function targetsOf(api: KubeApi): Promise<Named[]> {
     readonly endpoints: readonly { readonly addresses: readonly string[] }[];
     readonly ports: readonly { readonly port: number }[];
   }
-  const list = async <T>(from: string): Promise<readonly T[]> => (await api.ask<{ items: readonly T[] }>(from)).body.items;
-  const nodes = (await list<Node>('/api/v1/nodes')).flatMap(({ status }) => status.addresses.filter(({ type }) => type.endsWith('IP')));
+  const list = async <T>(from: string): Promise<readonly T[]> =>
+    (await api.ask<{ items: readonly T[] }>(from)).body.items;
+  const nodes = (await list<Node>('/api/v1/nodes')).flatMap(({ status }) =>
+    status.addresses.filter(({ type }) => type.endsWith('IP')),
+  );
   const found: Named[] = nodes.map(({ address }) => [`the kubelet of ${address}`, ['TCP', address, 10_250]]);
   for (const { metadata, spec } of await list<Service>('/api/v1/services'))
     for (const { port } of spec.ports ?? [])
-      if (spec.clusterIP !== undefined && spec.clusterIP !== 'None' && (metadata.name === 'kubernetes' || port === 5432 || port === 6379))
+      if (
+        spec.clusterIP !== undefined &&
+        spec.clusterIP !== 'None' &&
+        (metadata.name === 'kubernetes' || port === 5432 || port === 6379)
+      )
         found.push([`the service ${metadata.namespace}/${metadata.name}`, ['TCP', spec.clusterIP, port]]);
-  const slices = await list<Endpoints>('/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dkubernetes');
+  const slices = await list<Endpoints>(
+    '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dkubernetes',
+  );
   for (const { endpoints, ports } of slices)
     for (const address of endpoints.flatMap(({ addresses }) => addresses))
       for (const { port } of ports) found.push([`the API server at ${address}`, ['TCP', address, port]]);
   return found;
 }
 
-/** The addresses of `DESTINATIONS` that are no pod's and not public. Those of the pod itself are left out: no network policy is asked about them. */
+/**
+ * The addresses of `DESTINATIONS` that are no pod's and not public. Those of the pod itself are left out: no network
+ * policy is asked about them.
+ */
 export const FIXED: readonly Named[] = DESTINATIONS.flatMap(({ name, to, protocol = 'TCP', port }): Named[] => {
-  if ('namespace' in to || protocol === 'SCTP' || ['127.0.0.0/8', '0.0.0.0/8', '::1/128'].some((own) => contains(own, to.ip))) return [];
+  if (
+    'namespace' in to ||
+    protocol === 'SCTP' ||
+    ['127.0.0.0/8', '0.0.0.0/8', '::1/128'].some((own) => contains(own, to.ip))
+  )
+    return [];
   return NOT_PUBLIC.some((range) => contains(range, to.ip)) ? [[name, [protocol, to.ip, port]]] : [];
 });

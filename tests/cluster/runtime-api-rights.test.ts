@@ -69,18 +69,28 @@ describeUnless(missing)('runtime-api', () => {
   }
   async function may(as: string, attributes: Attributes): Promise<boolean> {
     const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-    const { status, body } = await api.ask<{ status: { allowed: boolean } }>(path, { method: 'POST', as, body: { spec: { resourceAttributes: attributes } } });
+    const { status, body } = await api.ask<{ status: { allowed: boolean } }>(path, {
+      method: 'POST',
+      as,
+      body: { spec: { resourceAttributes: attributes } },
+    });
     expect(status).toBe(201);
     return body.status.allowed;
   }
   /** Every resource and subresource that the cluster serves, of whatever group and version. */
-  async function served(): Promise<{ readonly group: string; readonly resource: string; readonly subresource: string; readonly namespaced: boolean }[]> {
+  async function served(): Promise<
+    { readonly group: string; readonly resource: string; readonly subresource: string; readonly namespaced: boolean }[]
+  > {
     const { body } = await api.ask<{ groups: { name: string; versions: { groupVersion: string }[] }[] }>('/apis');
     const versions = [
       { group: '', path: '/api/v1' },
-      ...body.groups.flatMap(({ name, versions }) => versions.map(({ groupVersion }) => ({ group: name, path: `/apis/${groupVersion}` }))),
+      ...body.groups.flatMap(({ name, versions }) =>
+        versions.map(({ groupVersion }) => ({ group: name, path: `/apis/${groupVersion}` })),
+      ),
     ];
-    const lists = await Promise.all(versions.map(async ({ group, path }) => ({ group, list: (await api.ask<Resources>(path)).body.resources })));
+    const lists = await Promise.all(
+      versions.map(async ({ group, path }) => ({ group, list: (await api.ask<Resources>(path)).body.resources })),
+    );
     const all = lists.flatMap(({ group, list }) =>
       list.map(({ name, namespaced }) => {
         const [resource = '', subresource = ''] = name.split('/');
@@ -95,10 +105,15 @@ describeUnless(missing)('runtime-api', () => {
     for (const namespace of namespaces) {
       const [own, everybodys] = await Promise.all([rulesOf(RUNTIME_API, namespace), rulesOf(BYSTANDER, namespace)]);
       expect([own.incomplete, everybodys.incomplete]).toEqual([false, false]);
-      const granted = own.resourceRules.filter((rule) => !everybodys.resourceRules.some((other) => JSON.stringify(other) === JSON.stringify(rule)));
+      const granted = own.resourceRules.filter(
+        (rule) => !everybodys.resourceRules.some((other) => JSON.stringify(other) === JSON.stringify(rule)),
+      );
       const nodes = { verbs: MAY_WITH_NODES, apiGroups: [''], resources: ['nodes'] };
       const pods = { verbs: MAY_WITH_PODS, apiGroups: [''], resources: ['pods'] };
-      expect([namespace, [...granted].sort((a, b) => a.verbs.length - b.verbs.length)]).toEqual([namespace, namespace === SANDBOXES ? [nodes, pods] : [nodes]]);
+      expect([namespace, [...granted].sort((a, b) => a.verbs.length - b.verbs.length)]).toEqual([
+        namespace,
+        namespace === SANDBOXES ? [nodes, pods] : [nodes],
+      ]);
       expect(sorted(own.nonResourceRules)).toEqual(sorted(everybodys.nonResourceRules));
     }
   });
@@ -106,11 +121,18 @@ describeUnless(missing)('runtime-api', () => {
   it('is answered yes to these nine questions and to no other, over every verb, resource, subresource and namespace', async () => {
     const resources = await served();
     expect(resources.length).toBeGreaterThan(100);
-    const places = (namespaced: boolean): readonly (string | undefined)[] => (namespaced ? [SANDBOXES, 'slipway', 'kube-system', undefined] : [undefined]);
+    const places = (namespaced: boolean): readonly (string | undefined)[] =>
+      namespaced ? [SANDBOXES, 'slipway', 'kube-system', undefined] : [undefined];
     const questions: Attributes[] = [
       ...resources.flatMap(({ group, resource, subresource, namespaced }) =>
         places(namespaced).flatMap((namespace) =>
-          VERBS.map((verb) => ({ verb, group, resource, ...(subresource === '' ? {} : { subresource }), ...(namespace === undefined ? {} : { namespace }) })),
+          VERBS.map((verb) => ({
+            verb,
+            group,
+            resource,
+            ...(subresource === '' ? {} : { subresource }),
+            ...(namespace === undefined ? {} : { namespace }),
+          })),
         ),
       ),
       ...SPECIAL,
@@ -119,7 +141,8 @@ describeUnless(missing)('runtime-api', () => {
     const rest = questions.values();
     await Promise.all(
       Array.from({ length: 8 }, async () => {
-        for (const question of rest) if ((await may(RUNTIME_API, question)) && !(await may(BYSTANDER, question))) yes.push(nameOf(question));
+        for (const question of rest)
+          if ((await may(RUNTIME_API, question)) && !(await may(BYSTANDER, question))) yes.push(nameOf(question));
       }),
     );
     const own = [
@@ -132,7 +155,11 @@ describeUnless(missing)('runtime-api', () => {
   it('shares with all accounts nothing but asking about itself', async () => {
     for (const namespace of namespaces) {
       const { resourceRules } = await rulesOf(BYSTANDER, namespace);
-      expect(resourceRules.flatMap(({ resources = [] }) => resources).filter((resource) => !resource.startsWith('selfsubject'))).toEqual([]);
+      expect(
+        resourceRules
+          .flatMap(({ resources = [] }) => resources)
+          .filter((resource) => !resource.startsWith('selfsubject')),
+      ).toEqual([]);
     }
   });
 });

@@ -31,9 +31,18 @@ const MANIFESTS = [
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'echo', labels: { app: 'echo' } },
-    spec: { enableServiceLinks: false, terminationGracePeriodSeconds: 0, containers: [{ name: 'echo', image: ECHO_IMAGE, imagePullPolicy: 'Never' }] },
+    spec: {
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [{ name: 'echo', image: ECHO_IMAGE, imagePullPolicy: 'Never' }],
+    },
   },
-  { apiVersion: 'v1', kind: 'Service', metadata: { name: 'door' }, spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] } },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'door' },
+    spec: { selector: { app: 'echo' }, ports: [{ port: 80, targetPort: 8080 }] },
+  },
 ];
 
 const missing = await missingForBuiltCluster();
@@ -67,7 +76,12 @@ describeUnless(missing)('names in a sandbox', () => {
     const body = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name: `sb-${slot}`, namespace: SANDBOXES, labels: { ...metadata.labels, 'slipway.dev/slot': slot }, annotations: metadata.annotations },
+      metadata: {
+        name: `sb-${slot}`,
+        namespace: SANDBOXES,
+        labels: { ...metadata.labels, 'slipway.dev/slot': slot },
+        annotations: metadata.annotations,
+      },
       spec: unplaced,
     };
     const { status, body: said } = await api.ask(podsOf(SANDBOXES), { method: 'POST', as: RUNTIME_API, body });
@@ -76,7 +90,9 @@ describeUnless(missing)('names in a sandbox', () => {
       return await until(
         'the probe has its findings',
         async () => {
-          const { status, body } = await api.ask<Findings | { message: string }>(`${podsOf(SANDBOXES)}/sb-${slot}/log?container=agent-server`);
+          const { status, body } = await api.ask<Findings | { message: string }>(
+            `${podsOf(SANDBOXES)}/sb-${slot}/log?container=agent-server`,
+          );
           return status === 200 && 'asked' in body ? body : null;
         },
         POD_MS,
@@ -105,7 +121,8 @@ describeUnless(missing)('names in a sandbox', () => {
   ] as const)
     it(`are those of the cluster's DNS in class ${egress} with SANDBOX_DNS=${dns}`, async () => {
       const { asked, called } = await found(egress, dns);
-      for (const answers of Object.values(asked)) for (const { found: address } of Object.values(answers)) expect(address).toMatch(/^\d+(\.\d+){3}$/);
+      for (const answers of Object.values(asked))
+        for (const { found: address } of Object.values(answers)) expect(address).toMatch(/^\d+(\.\d+){3}$/);
       expect(called.found).toBe(`echo at ${SERVICE}`);
     });
 });

@@ -21,7 +21,9 @@ export function egressCases(stack: () => StackOnCluster, proxy: () => EgressOnHo
       'echo "$NO_PROXY $HTTPS_PROXY"',
       'began=$(date +%s%N); getent hosts example.com kubernetes.default; echo "names $? $((($(date +%s%N) - began) / 1000000))"',
     ];
-    const talk = await on.open.talk('egress', [...commands.map((command) => terminal(command)), finish()], { repository });
+    const talk = await on.open.talk('egress', [...commands.map((command) => terminal(command)), finish()], {
+      repository,
+    });
     await talk.ended('finished');
     const [reached, refused, node, python, direct, names] = outputs(talk);
     expect(reached).toMatch(/^[0-9a-f]{40}\tHEAD/);
@@ -37,7 +39,13 @@ export function egressCases(stack: () => StackOnCluster, proxy: () => EgressOnHo
     const own = egress.lines.filter((line) => line['claim_id'] === claim);
     // The clone, by the start step, and the four of the agent.
     expect(own).toContainEqual(
-      expect.objectContaining({ org_id: talk.orgId, template: on.template.name, egress: 'packages', verdict: 'allowed', host: on.cluster.hostAddress }),
+      expect.objectContaining({
+        org_id: talk.orgId,
+        template: on.template.name,
+        egress: 'packages',
+        verdict: 'allowed',
+        host: on.cluster.hostAddress,
+      }),
     );
     expect(own).toContainEqual(expect.objectContaining({ verdict: 'host', host: 'elsewhere.example' }));
 

@@ -19,9 +19,13 @@ export function lifeCases(stack: () => StackOnCluster): void {
   it('a conversation on a repository goes the whole way in a pod: start steps, commands as the tools\u2019 user, events, a diff that applies', async () => {
     const on = stack();
     const began = performance.now();
-    const talk = await on.open.talk('whole', [terminal('id -u; pwd; echo new > new.txt; echo more >> README.md'), finish()], {
-      repository: `${on.open.git.url}/${REPOSITORY}`,
-    });
+    const talk = await on.open.talk(
+      'whole',
+      [terminal('id -u; pwd; echo new > new.txt; echo more >> README.md'), finish()],
+      {
+        repository: `${on.open.git.url}/${REPOSITORY}`,
+      },
+    );
     await talk.watcher.waitFor('the first event of the agent', ({ event }) => event.source === 'agent');
     console.log(`create → first event of the agent: ${Math.round(performance.now() - began)} ms`);
     await talk.ended('finished');
@@ -38,13 +42,17 @@ export function lifeCases(stack: () => StackOnCluster): void {
     const clone = path.join(on.open.folder, 'clone');
     await run('git', ['clone', '-q', path.join(on.open.repositories, REPOSITORY), clone]);
     await run('git', ['apply', patch], { cwd: clone });
-    expect((await run('git', ['status', '--short'], { cwd: clone })).stdout.split('\n').filter(Boolean).sort()).toEqual([' M README.md', '?? new.txt']);
+    expect((await run('git', ['status', '--short'], { cwd: clone })).stdout.split('\n').filter(Boolean).sort()).toEqual(
+      [' M README.md', '?? new.txt'],
+    );
     await talk.expectWholeLog();
   });
 
   it('pods show their owners from outside, and no pod has two sessions', async () => {
     const on = stack();
-    const talks = await Promise.all([1, 2].map((number) => on.open.talk(`owner ${number}`, [terminal('hostname'), finish()])));
+    const talks = await Promise.all(
+      [1, 2].map((number) => on.open.talk(`owner ${number}`, [terminal('hostname'), finish()])),
+    );
     await Promise.all(talks.map((talk) => talk.ended('finished')));
     const pods = await until('both pods are noted', async () => {
       const found = await Promise.all(talks.map((talk) => on.podOf(talk)));
@@ -65,22 +73,32 @@ export function lifeCases(stack: () => StackOnCluster): void {
 
   it('paused, the pod is gone and its files are kept; resumed, the conversation goes on with them in another pod', async () => {
     const on = stack();
-    const talk = await on.open.talk('pause', [terminal('echo uncommitted > draft.txt; echo mine > ~/.note; (sleep 600 &)'), finish()], {
-      repository: `${on.open.git.url}/${REPOSITORY}`,
-    });
+    const talk = await on.open.talk(
+      'pause',
+      [terminal('echo uncommitted > draft.txt; echo mine > ~/.note; (sleep 600 &)'), finish()],
+      {
+        repository: `${on.open.git.url}/${REPOSITORY}`,
+      },
+    );
     await talk.ended('finished');
     const before = await on.podOf(talk);
     const paused = performance.now();
     expect((await talk.post('pause')).status).toBe(202);
     await on.sandboxIs(talk, 'PAUSED');
     console.log(`pause → PAUSED: ${Math.round(performance.now() - paused)} ms`);
-    await until('its pod is gone', async () => (await on.pods()).every(({ metadata }) => metadata.uid !== before.metadata.uid));
+    await until('its pod is gone', async () =>
+      (await on.pods()).every(({ metadata }) => metadata.uid !== before.metadata.uid),
+    );
     console.log(`pause → pod gone: ${Math.round(performance.now() - paused)} ms`);
 
     const resumed = performance.now();
-    const message = await talk.send(on.open.book.write('resumed', [terminal('git status --short; cat draft.txt ~/.note'), finish()]));
+    const message = await talk.send(
+      on.open.book.write('resumed', [terminal('git status --short; cat draft.txt ~/.note'), finish()]),
+    );
     await talk.ended('finished', message);
-    console.log(`message to a paused conversation → answered and finished: ${Math.round(performance.now() - resumed)} ms`);
+    console.log(
+      `message to a paused conversation → answered and finished: ${Math.round(performance.now() - resumed)} ms`,
+    );
     expect(outputs(talk).at(-1)).toContain('?? draft.txt\nuncommitted\nmine');
     expect((await on.podOf(talk)).metadata.uid).not.toBe(before.metadata.uid);
     await talk.expectWholeLog();
@@ -88,7 +106,11 @@ export function lifeCases(stack: () => StackOnCluster): void {
   });
 
   const losses: [string, RegExp, (on: StackOnCluster, pod: SandboxPod) => Promise<unknown>][] = [
-    ['its agent-server is killed', /agent-server was killed|SIGKILL|137/, (on, pod) => on.cluster.killContainer(pod.metadata.uid, 'agent-server')],
+    [
+      'its agent-server is killed',
+      /agent-server was killed|SIGKILL|137/,
+      (on, pod) => on.cluster.killContainer(pod.metadata.uid, 'agent-server'),
+    ],
   ];
   for (const [what, reason, lose] of losses) {
     it(`in the middle of a run ${what}: within 30 s the run goes on in another pod, no event is lost or doubled, and the person reads why and what was lost`, async () => {
@@ -100,12 +122,15 @@ export function lifeCases(stack: () => StackOnCluster): void {
       await lose(on, before);
       await talk.watcher.waitFor(
         'the start has begun anew',
-        ({ event, seq }) => seq > lines.length && event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task',
+        ({ event, seq }) =>
+          seq > lines.length && event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task',
         BACK_MS,
       );
       await until(
         'the agent goes on',
-        async () => (await talk.get()).start.status === 'READY' && (await talk.get()).start.steps.some(({ attempt }) => attempt === 2),
+        async () =>
+          (await talk.get()).start.status === 'READY' &&
+          (await talk.get()).start.steps.some(({ attempt }) => attempt === 2),
         BACK_MS,
       );
       console.log(`loss → the run goes on: ${Math.round(performance.now() - lost)} ms`);

@@ -20,7 +20,11 @@ export interface SandboxPod {
     readonly annotations: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
   };
-  readonly spec: { readonly nodeName: string; readonly containers: readonly Container[]; readonly initContainers: readonly Container[] };
+  readonly spec: {
+    readonly nodeName: string;
+    readonly containers: readonly Container[];
+    readonly initContainers: readonly Container[];
+  };
   readonly status: { readonly phase: string; readonly podIP?: string };
 }
 interface Container {
@@ -40,7 +44,10 @@ export interface StackOnClusterOptions {
   readonly egress?: EgressOnHost;
 }
 
-/** The whole of Slipway on this machine, its sandboxes in pods of a cluster under the platform's manifests, runtime-api with its service account's rights only. */
+/**
+ * The whole of Slipway on this machine, its sandboxes in pods of a cluster under the platform's manifests, runtime-api
+ * with its service account's rights only.
+ */
 export class StackOnCluster {
   readonly open: OpenStack;
   readonly cluster: TestCluster;
@@ -93,28 +100,46 @@ export class StackOnCluster {
   async killService(service: 'runtime-api' | 'worker' | 'app-server'): Promise<void> {
     const pid = this.open.stack.pidOf(service);
     process.kill(pid, 'SIGKILL');
-    await until(`${service} runs again`, () => this.open.stack.pidOf(service) !== pid && this.open.stack.pidOf(service) > 0);
-    await until(`${service} answers`, async () => (await fetch(`${this.open.addressOf(service)}/ready`, { signal: AbortSignal.timeout(1_000) })).ok, 30_000);
+    await until(
+      `${service} runs again`,
+      () => this.open.stack.pidOf(service) !== pid && this.open.stack.pidOf(service) > 0,
+    );
+    await until(
+      `${service} answers`,
+      async () => (await fetch(`${this.open.addressOf(service)}/ready`, { signal: AbortSignal.timeout(1_000) })).ok,
+      30_000,
+    );
   }
 
   /** Waits until the pool has a blank sandbox that a claim takes at once. */
   async warm(): Promise<void> {
-    await until('a sandbox is warm', async () => (await this.open.query(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length > 0, 30_000);
+    await until(
+      'a sandbox is warm',
+      async () => (await this.open.query(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length > 0,
+      30_000,
+    );
   }
 
   async pods(): Promise<SandboxPod[]> {
-    return (JSON.parse(await this.cluster.kubectl(['-n', SANDBOXES, 'get', 'pods', '-o', 'json'])) as { items: SandboxPod[] }).items;
+    return (
+      JSON.parse(await this.cluster.kubectl(['-n', SANDBOXES, 'get', 'pods', '-o', 'json'])) as { items: SandboxPod[] }
+    ).items;
   }
 
   /** The pod that has the conversation now. */
   async podOf(talk: Talk): Promise<SandboxPod> {
     const { url } = await this.open.sandboxOf(talk);
-    const pod = (await this.pods()).find(({ status, metadata }) => `http://${status.podIP}:8000` === url && metadata.deletionTimestamp === undefined);
+    const pod = (await this.pods()).find(
+      ({ status, metadata }) => `http://${status.podIP}:8000` === url && metadata.deletionTimestamp === undefined,
+    );
     if (pod === undefined) throw new Error(`no pod is at ${url}`);
     return pod;
   }
 
-  /** Ends every pod in use on this pod's node, as an operator drains it, and lets the node have pods again. Returns when they have ended. */
+  /**
+   * Ends every pod in use on this pod's node, as an operator drains it, and lets the node have pods again. Returns when
+   * they have ended.
+   */
   async drain({ spec }: SandboxPod): Promise<void> {
     const node = spec.nodeName;
     try {
@@ -147,10 +172,20 @@ export class StackOnCluster {
   }
 
   /** runtime-api as its callers have it. */
-  async callRuntimeApi(method: 'GET' | 'POST', route: string, body?: unknown, orgId = this.open.orgId): Promise<{ status: number; body: Json }> {
+  async callRuntimeApi(
+    method: 'GET' | 'POST',
+    route: string,
+    body?: unknown,
+    orgId = this.open.orgId,
+  ): Promise<{ status: number; body: Json }> {
     const response = await fetch(`${this.open.addressOf('runtime-api')}${route}`, {
       method,
-      headers: { 'x-api-key': this.open.secrets.runtimeApiKey, [ORG_HEADER]: orgId, 'content-type': 'application/json', prefer: 'wait=1' },
+      headers: {
+        'x-api-key': this.open.secrets.runtimeApiKey,
+        [ORG_HEADER]: orgId,
+        'content-type': 'application/json',
+        prefer: 'wait=1',
+      },
       body: body === undefined ? null : JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });

@@ -27,7 +27,11 @@ export function reasonCases(stack: () => StackOnCluster): void {
 
   it('a command that needs more memory than the sandbox has is ended and the agent gets the reason; the conversation goes on', async () => {
     const on = stack();
-    const talk = await on.open.talk('memory', [terminal('python3 -c "print(len(bytearray(10**9)))"; echo "exit $?"'), terminal('echo still here'), finish()]);
+    const talk = await on.open.talk('memory', [
+      terminal('python3 -c "print(len(bytearray(10**9)))"; echo "exit $?"'),
+      terminal('echo still here'),
+      finish(),
+    ]);
     await talk.ended('finished');
     expect(outputs(talk).join('\n')).toMatch(/exit 137|Killed|interrupted/);
     expect(outputs(talk).at(-1)).toContain('still here');
@@ -39,7 +43,10 @@ export function reasonCases(stack: () => StackOnCluster): void {
     const began = performance.now();
     const turns = [terminal('head -c 200M /dev/zero > big; sleep 80', { timeout: 90 }), terminal('ls -A'), finish()];
     // By all answers: that its files are gone reaches the agent as a message, which is no new task.
-    const talk = await on.open.talk('disk', ({ body }) => turns[(body.messages ?? []).filter(({ role }) => role === 'assistant').length] ?? finish());
+    const talk = await on.open.talk(
+      'disk',
+      ({ body }) => turns[(body.messages ?? []).filter(({ role }) => role === 'assistant').length] ?? finish(),
+    );
     await reads(talk, /its node evicted it \(Evicted: .*(exceeds|exceeded)/i, EVICTED_MS);
     console.log(`200 MB written where 64 MiB are allowed → answered: ${Math.round(performance.now() - began)} ms`);
     await talk.ended('finished', undefined, BACK_MS);
@@ -103,24 +110,37 @@ export function reasonCases(stack: () => StackOnCluster): void {
       const { status, body } = await on.callRuntimeApi('POST', '/start', { session_id: 'refused', ...more });
       return { status, code: body.code, detail: body.detail };
     };
-    const unknown = (detail: RegExp): object => ({ status: 422, code: 'sandbox.unknown-template', detail: expect.stringMatching(detail) });
+    const unknown = (detail: RegExp): object => ({
+      status: 422,
+      code: 'sandbox.unknown-template',
+      detail: expect.stringMatching(detail),
+    });
     expect(await refused({ image: 'no-such' })).toEqual(unknown(/"no-such".*use one of: any/));
     expect(await refused({ resource_factor: 8 })).toEqual(unknown(/size 8.*use one of: 1, 2/));
     expect(await refused({ resource_factor: 3 })).toEqual(unknown(/size 3.*use one of: 1, 2, 4, 8/));
     expect(await refused({ runtime_class: 'gvisor' })).toEqual(unknown(/"gvisor".*: none/));
-    expect(await refused({ labels: { 'slipway.dev/org': 'another' } })).toMatchObject({ status: 422, code: 'sandbox.reserved-label' });
+    expect(await refused({ labels: { 'slipway.dev/org': 'another' } })).toMatchObject({
+      status: 422,
+      code: 'sandbox.reserved-label',
+    });
     expect((await on.callRuntimeApi('GET', '/sessions/refused')).status).toBe(404);
   });
 
   it('an organization that has all the sandboxes it may have waits and reads so, holds nothing meanwhile, and goes on when it may have more', async () => {
     const on = stack();
     await on.open.query(`UPDATE runtime.org_usage SET cap = in_use WHERE org_id = $1`, [on.open.orgId]);
-    const free = (): Promise<unknown> => on.open.query('UPDATE runtime.org_usage SET cap = NULL WHERE org_id = $1', [on.open.orgId]);
+    const free = (): Promise<unknown> =>
+      on.open.query('UPDATE runtime.org_usage SET cap = NULL WHERE org_id = $1', [on.open.orgId]);
     const talk = await on.open.talk('over quota', [finish()]);
     try {
       // With none in use it may have none, which is said in other words.
       await reads(talk, /which is its limit|would be over its limit/);
-      expect(await on.open.query(`SELECT slot_id FROM runtime.claim WHERE session_id = $1 AND state IN ('bound', 'active')`, [talk.id])).toEqual([]);
+      expect(
+        await on.open.query(
+          `SELECT slot_id FROM runtime.claim WHERE session_id = $1 AND state IN ('bound', 'active')`,
+          [talk.id],
+        ),
+      ).toEqual([]);
     } finally {
       await free();
     }

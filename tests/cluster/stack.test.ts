@@ -17,7 +17,10 @@ describeUnless(missing)('Slipway with its sandboxes in pods', () => {
     const amounts = { cpu: '50m', memory: '128Mi', ephemeralStorage: '64Mi' };
     const limits = { cpu: '2', memory: '256Mi', ephemeralStorage: '64Mi' };
     egress = await EgressOnHost.prepare();
-    on = await StackOnCluster.open({ egress, template: { resources: { requests: amounts, limits }, sizes: [1, 2], pools: { 1: { min: 2, max: 2 } } } });
+    on = await StackOnCluster.open({
+      egress,
+      template: { resources: { requests: amounts, limits }, sizes: [1, 2], pools: { 1: { min: 2, max: 2 } } },
+    });
     // Every repository of these tests is cloned through it.
     await egress.start(on.cluster.hostAddress, [on.open.git.url.replace('http://', '')]);
     await makeRepository(on);

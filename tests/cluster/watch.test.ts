@@ -27,10 +27,19 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
       templates: [
         template,
         { ...template, name: 'nowhere', nodeSelector: { place: 'nowhere' } },
-        { ...template, name: 'no-image', image: `registry.invalid/sandbox@sha256:${'0'.repeat(64)}`, imagePullPolicy: 'IfNotPresent' },
+        {
+          ...template,
+          name: 'no-image',
+          image: `registry.invalid/sandbox@sha256:${'0'.repeat(64)}`,
+          imagePullPolicy: 'IfNotPresent',
+        },
         { ...template, name: 'no-class', runtimeClassName: 'no-such-class' },
         { ...template, name: 'starved', agentServerResources: { requests: tiny, limits: tiny } },
-        { ...template, name: 'no-disk', agentServerResources: { requests: noDisk, limits: { ...noDisk, memory: '512Mi', cpu: '1' } } },
+        {
+          ...template,
+          name: 'no-disk',
+          agentServerResources: { requests: noDisk, limits: { ...noDisk, memory: '512Mi', cpu: '1' } },
+        },
       ],
     });
     kubectl = (args) => opened.platform.cluster.kubectl(['-n', SANDBOXES, ...args]);
@@ -58,7 +67,8 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
       timeoutMs,
     ) as Promise<Extract<SandboxObservation, { state: S }>>;
   const uidOf = (name: string): Promise<string> => kubectl(['get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']);
-  const isGone = async (name: string): Promise<void> => expect(await kubectl(['get', 'pod', name, '--ignore-not-found'])).toBe('');
+  const isGone = async (name: string): Promise<void> =>
+    expect(await kubectl(['get', 'pod', name, '--ignore-not-found'])).toBe('');
 
   it('reports why no node takes it, in the words of the scheduler, and leaves nothing behind when it is given up', async () => {
     const name = await make('nowhere');
@@ -75,20 +85,31 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
   it('reports that the image cannot be pulled', async () => {
     const name = await make('no-image');
     const { problem } = await inState(name, 'pending', (seen) => seen.problem !== undefined);
-    expect(problem).toEqual({ code: 'sandbox.image-unavailable', detail: expect.stringContaining('registry.invalid/sandbox') });
+    expect(problem).toEqual({
+      code: 'sandbox.image-unavailable',
+      detail: expect.stringContaining('registry.invalid/sandbox'),
+    });
     await backend.remove(name, await uidOf(name), signal);
     await isGone(name);
   });
 
   it('is refused with a runtime class missing in the cluster, and nothing is made', async () => {
     const attempt = make('no-class');
-    await expect(attempt).rejects.toMatchObject({ code: 'sandbox.refused', detail: expect.stringContaining('RuntimeClass "no-such-class" not found') });
+    await expect(attempt).rejects.toMatchObject({
+      code: 'sandbox.refused',
+      detail: expect.stringContaining('RuntimeClass "no-such-class" not found'),
+    });
     await isGone(`sb-watch-${count}`);
   });
 
   it('knows only templates and sizes that there are', async () => {
-    await expect(make('other')).rejects.toMatchObject({ code: 'sandbox.unknown-template', detail: expect.stringContaining('any, nowhere') });
-    await expect(backend.ensure({ name: 'sb-big', slotId: 'big', image: 'any', size: 8 }, signal)).rejects.toMatchObject({ code: 'sandbox.unknown-template' });
+    await expect(make('other')).rejects.toMatchObject({
+      code: 'sandbox.unknown-template',
+      detail: expect.stringContaining('any, nowhere'),
+    });
+    await expect(
+      backend.ensure({ name: 'sb-big', slotId: 'big', image: 'any', size: 8 }, signal),
+    ).rejects.toMatchObject({ code: 'sandbox.unknown-template' });
   });
 
   it('says in the words of the cluster that a kubeconfig has no rights, or that its token is worth nothing', async () => {
@@ -98,11 +119,22 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     const rightless = await opened.open({ access: await fromKubeconfig(path.join(folder, 'nobody')) });
     const words = expect.stringContaining('User "system:serviceaccount:slipway:default" cannot create resource "pods"');
     await expect(rightless.ensure(spec, signal)).rejects.toMatchObject({ code: 'sandbox.forbidden', detail: words });
-    await expect(rightless.list(signal)).rejects.toMatchObject({ code: 'sandbox.forbidden', detail: expect.stringContaining('cannot list resource') });
-    const config = JSON.parse(await opened.platform.cluster.kubectl(['config', 'view', '--raw', '--flatten', '--minify', '-o', 'json']));
-    await writeFile(path.join(folder, 'stale'), JSON.stringify({ ...config, users: [{ name: config.users[0].name, user: { token: 'worthless' } }] }));
+    await expect(rightless.list(signal)).rejects.toMatchObject({
+      code: 'sandbox.forbidden',
+      detail: expect.stringContaining('cannot list resource'),
+    });
+    const config = JSON.parse(
+      await opened.platform.cluster.kubectl(['config', 'view', '--raw', '--flatten', '--minify', '-o', 'json']),
+    );
+    await writeFile(
+      path.join(folder, 'stale'),
+      JSON.stringify({ ...config, users: [{ name: config.users[0].name, user: { token: 'worthless' } }] }),
+    );
     const stale = await opened.open({ access: await fromKubeconfig(path.join(folder, 'stale')) });
-    await expect(stale.ensure(spec, signal)).rejects.toMatchObject({ code: 'sandbox.forbidden', detail: expect.stringContaining('does not accept') });
+    await expect(stale.ensure(spec, signal)).rejects.toMatchObject({
+      code: 'sandbox.forbidden',
+      detail: expect.stringContaining('does not accept'),
+    });
     await Promise.all([rightless.close(), stale.close()]);
   });
 
@@ -114,7 +146,11 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     const unlisten = backend.onChange(() => (heard += 1));
     for (const [set, clear, words] of [
       [['cordon', realNode], ['uncordon', realNode], `its node ${realNode} is cordoned`],
-      [['taint', 'node', realNode, 'for=repair:NoSchedule'], ['taint', 'node', realNode, 'for-'], `its node ${realNode} has the taint for=repair:NoSchedule`],
+      [
+        ['taint', 'node', realNode, 'for=repair:NoSchedule'],
+        ['taint', 'node', realNode, 'for-'],
+        `its node ${realNode} has the taint for=repair:NoSchedule`,
+      ],
     ] as const) {
       heard = 0;
       await kubectl(set);
@@ -133,7 +169,9 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     for (const kill of [1, 2]) {
       await opened.platform.cluster.killContainer(uid, 'action-server');
       const { restarts } = await inState(name, 'running', (seen) => seen.restarts.count === kill, 60_000);
-      expect(restarts.reasons).toEqual(Array(kill).fill(expect.stringMatching(/^2\S+Z action-server was killed \(SIGKILL\)$/)));
+      expect(restarts.reasons).toEqual(
+        Array(kill).fill(expect.stringMatching(/^2\S+Z action-server was killed \(SIGKILL\)$/)),
+      );
     }
     expect(await backend.observe(name, signal)).toMatchObject({ uid, address });
     await backend.remove(name, uid, signal);
@@ -146,13 +184,17 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     await inState(pending, 'pending', (seen) => seen.problem !== undefined);
     await opened.platform.cluster.killContainer((await inState(running, 'running')).uid, 'action-server');
     await inState(running, 'running', (seen) => seen.restarts.count === 1, 60_000);
-    const late = await opened.open({ templates: [template, { ...template, name: 'nowhere', nodeSelector: { place: 'nowhere' } }] });
+    const late = await opened.open({
+      templates: [template, { ...template, name: 'nowhere', nodeSelector: { place: 'nowhere' } }],
+    });
     try {
       for (const name of [running, pending]) {
         await until(`${name} is listed`, async () => (await late.observe(name, signal)).state !== 'gone', 20_000);
         expect(await late.observe(name, signal)).toEqual(await backend.observe(name, signal));
       }
-      expect((await late.list(signal)).map(({ name }) => name).sort()).toEqual((await backend.list(signal)).map(({ name }) => name).sort());
+      expect((await late.list(signal)).map(({ name }) => name).sort()).toEqual(
+        (await backend.list(signal)).map(({ name }) => name).sort(),
+      );
     } finally {
       await late.close();
       for (const name of [running, pending]) await backend.remove(name, await uidOf(name), signal);
@@ -166,7 +208,9 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
 
   it('says that its node evicted it, and why', async () => {
     const { reason } = await inState(await make('no-disk'), 'ended', () => true, 90_000);
-    expect(reason).toMatch(/^the sandbox ended: its node evicted it \(Evicted: .*(ephemeral|emptyDir|EmptyDir|storage).*\)$/);
+    expect(reason).toMatch(
+      /^the sandbox ended: its node evicted it \(Evicted: .*(ephemeral|emptyDir|EmptyDir|storage).*\)$/,
+    );
   });
 
   it('ends when another party deletes it, and is then gone', async () => {
@@ -213,7 +257,11 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     await opened.platform.cluster.killContainer(uid, 'agent-server');
     await apiServer.start();
     await inState(name, 'ended', ({ reason }) => reason.endsWith('agent-server was killed (SIGKILL)'), 60_000);
-    await until('the watches are back', () => backend.health.staleForMs === 0 && backend.health.problem === null, 30_000);
+    await until(
+      'the watches are back',
+      () => backend.health.staleForMs === 0 && backend.health.problem === null,
+      30_000,
+    );
   });
 
   it('is avoided when its node is not ready any more', async () => {
@@ -221,7 +269,12 @@ describeUnless(missing)('what the cluster says of a sandbox', () => {
     const name = await make('any');
     await inState(name, 'running', ({ avoid }) => avoid === undefined);
     await kubelet.stop();
-    await inState(name, 'running', ({ avoid }) => avoid === `its node ${realNode} is not ready`, (NODE_GRACE_SECONDS + 30) * 1_000);
+    await inState(
+      name,
+      'running',
+      ({ avoid }) => avoid === `its node ${realNode} is not ready`,
+      (NODE_GRACE_SECONDS + 30) * 1_000,
+    );
     await kubelet.start();
     await until(
       'it is no longer',

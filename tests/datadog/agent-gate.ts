@@ -1,7 +1,10 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `absent`: nothing listens. `reset`: the connection ends in the middle of the request. `silent`: it is read and never answered. */
+/**
+ * `absent`: nothing listens. `reset`: the connection ends in the middle of the request. `silent`: it is read and never
+ * answered.
+ */
 export type GateMode = 'pass' | 'absent' | 'silent' | 'reset' | '500';
 
 /** What stands between tracers and the test agent, so that the agent can be gone for a while and come back. */
@@ -24,10 +27,14 @@ export class AgentGate {
       incoming.on('error', () => {});
       if (this.mode === 'silent') return void incoming.resume();
       if (this.mode === '500') return void incoming.resume().on('end', () => answer.writeHead(500).end('{}'));
-      const outgoing = request(`${this.agentUrl}${incoming.url}`, { method: incoming.method ?? 'GET', headers: incoming.headers }, (given) => {
-        answer.writeHead(given.statusCode ?? 502, given.headers);
-        given.pipe(answer);
-      });
+      const outgoing = request(
+        `${this.agentUrl}${incoming.url}`,
+        { method: incoming.method ?? 'GET', headers: incoming.headers },
+        (given) => {
+          answer.writeHead(given.statusCode ?? 502, given.headers);
+          given.pipe(answer);
+        },
+      );
       outgoing.on('error', () => answer.destroy());
       incoming.pipe(outgoing);
     });

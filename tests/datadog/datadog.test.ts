@@ -12,8 +12,12 @@ import { type Span, TestAgent } from './test-agent.ts';
 import { TRACED_APPS, TracedBundles } from './traced-bundles.ts';
 
 const newTrace = (): string => randomBytes(16).toString('hex');
-const click = (trace: string): Readonly<Record<string, string>> => ({ traceparent: `00-${trace}-${randomBytes(8).toString('hex')}-01` });
-/** Spans that a conversation's trace may have more or fewer for reasons of time: what is asked while a sandbox starts. */
+const click = (trace: string): Readonly<Record<string, string>> => ({
+  traceparent: `00-${trace}-${randomBytes(8).toString('hex')}-01`,
+});
+/**
+ * Spans that a conversation's trace may have more or fewer for reasons of time: what is asked while a sandbox starts.
+ */
 const SLACK = 40;
 
 const agent = await TestAgent.start();
@@ -28,7 +32,9 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
   beforeAll(async () => {
     await gate.open();
     bundles = await TracedBundles.make();
-    const entries = Object.fromEntries(await Promise.all(TRACED_APPS.map(async (app) => [app, await bundles.add(app)])));
+    const entries = Object.fromEntries(
+      await Promise.all(TRACED_APPS.map(async (app) => [app, await bundles.add(app)])),
+    );
     const environments = Object.fromEntries(TRACED_APPS.map((app) => [app, bundles.environment(app, gate.url, 1)]));
     open = await OpenStack.open({ entries, between: async () => environments });
   });
@@ -39,17 +45,24 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
     bundles?.remove();
   });
 
-  /** One conversation that runs `commands` commands, with what its click's trace holds once all three services have sent it. */
+  /**
+   * One conversation that runs `commands` commands, with what its click's trace holds once all three services have sent
+   * it.
+   */
   const converse = async (name: string, commands: readonly string[]): Promise<Span[]> => {
     const trace = newTrace();
     const prompt = open.book.write(name, [...commands.map((command) => terminal(command)), finish()]);
-    const talk = open.follow(((await (await open.create({ prompt }, open.user, click(trace))).json()) as Conversation).id);
+    const talk = open.follow(
+      ((await (await open.create({ prompt }, open.user, click(trace))).json()) as Conversation).id,
+    );
     await talk.ended('finished');
     let before = -1;
     // Each service sends every two seconds.
     return until('the trace is whole', async () => {
       const spans = await agent.spansOf(trace);
-      const whole = TRACED_APPS.every((app) => spans.some(({ service }) => service === `slipway-${app}`)) && spans.length === before;
+      const whole =
+        TRACED_APPS.every((app) => spans.some(({ service }) => service === `slipway-${app}`)) &&
+        spans.length === before;
       before = spans.length;
       await new Promise((resolve) => setTimeout(resolve, 2_500));
       return whole ? spans : null;
@@ -63,7 +76,9 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('put a task into one trace, from the click through app-server, worker and runtime-api, and every span has its parent in it', async () => {
-    const spans = await converse('short', ['tr "\\0" "\\n" < /proc/self/environ; tr "\\0" "\\n" < /proc/$PPID/environ']);
+    const spans = await converse('short', [
+      'tr "\\0" "\\n" < /proc/self/environ; tr "\\0" "\\n" < /proc/$PPID/environ',
+    ]);
     const ids = new Set(spans.map(({ span_id }) => span_id));
     const roots = spans.filter(({ parent_id }) => !ids.has(parent_id));
     // The click's own span is the browser's.
@@ -85,7 +100,9 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
 
   it('show each integration that is on, by name, and none that is off', async () => {
     const seen = new Set(
-      (await agent.spans()).map(({ service, name, meta }) => `${service.replace('slipway-', '')} ${name} ${meta['component'] ?? ''}`.trim()),
+      (await agent.spans()).map(({ service, name, meta }) =>
+        `${service.replace('slipway-', '')} ${name} ${meta['component'] ?? ''}`.trim(),
+      ),
     );
     expect(seen).toEqual(
       new Set([
@@ -101,7 +118,9 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
 
   it('put each statement of two interleaved requests under its own', async () => {
     const ask = async (trace: string): Promise<void> => {
-      expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`, { headers: click(trace) })).status).toBe(200);
+      expect(
+        (await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`, { headers: click(trace) })).status,
+      ).toBe(200);
     };
     const alone = newTrace();
     await ask(alone);
@@ -126,17 +145,23 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
       });
       // What the first one read into a cache is not asked for again.
       expect(expected).toEqual(expect.arrayContaining(statements(own)));
-      expect(own.filter(({ resource }) => resource === 'BEGIN')).toHaveLength(expected.filter((text) => text === 'BEGIN').length);
+      expect(own.filter(({ resource }) => resource === 'BEGIN')).toHaveLength(
+        expected.filter((text) => text === 'BEGIN').length,
+      );
     }
   });
 
   it('write ids of trace and span into their lines, each line one JSON object', async () => {
     const line = await until('an access line', () =>
-      logLines('app-server').find(({ message, route }) => message === 'request' && String(route).includes('/conversations')),
+      logLines('app-server').find(
+        ({ message, route }) => message === 'request' && String(route).includes('/conversations'),
+      ),
     );
     const dd = line?.['dd'] as { trace_id: string; span_id: string };
     expect(dd).toEqual({ trace_id: line?.['trace_id'], span_id: expect.stringMatching(/^\d{1,20}$/) });
-    await until('its span is sent', async () => (await agent.spansOf(dd.trace_id)).some(({ span_id }) => span_id === dd.span_id));
+    await until('its span is sent', async () =>
+      (await agent.spansOf(dd.trace_id)).some(({ span_id }) => span_id === dd.span_id),
+    );
     for (const app of TRACED_APPS) expect(logLines(app).length).toBeGreaterThan(0);
   });
 
@@ -146,8 +171,16 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
 
   it('send no word of a prompt, no value of a statement and no header to the agent', async () => {
     const text = JSON.stringify(await agent.spans());
-    for (const word of ['Please do it', 'seq 3 300', open.user.cookie.slice(-30), open.secrets.runtimeApiKey, 'sk-canary']) expect(text).not.toContain(word);
-    for (const { meta } of await agent.spans()) if (meta['span.kind'] === 'client') expect(meta['http.url'] ?? 'http://h').toMatch(/^http:\/\/[^/]+$/);
+    for (const word of [
+      'Please do it',
+      'seq 3 300',
+      open.user.cookie.slice(-30),
+      open.secrets.runtimeApiKey,
+      'sk-canary',
+    ])
+      expect(text).not.toContain(word);
+    for (const { meta } of await agent.spans())
+      if (meta['span.kind'] === 'client') expect(meta['http.url'] ?? 'http://h').toMatch(/^http:\/\/[^/]+$/);
     expect(text).not.toMatch(/error\.(message|stack)|useragent|_dd\.git|\/work\/|slipway-traced/);
   });
 
@@ -156,15 +189,19 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
       await gate.set(mode);
       const before = gate.met[mode];
       const lines = TRACED_APPS.map((app) => logLines(app).filter(({ severity }) => severity === 'ERROR').length);
-      for (let at = 0; at < 20; at += 1) expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
+      for (let at = 0; at < 20; at += 1)
+        expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
       if (mode !== 'absent') await until('a tracer has met it', () => gate.met[mode] > before, 30_000);
-      expect(TRACED_APPS.map((app) => logLines(app).filter(({ severity }) => severity === 'ERROR').length)).toEqual(lines);
+      expect(TRACED_APPS.map((app) => logLines(app).filter(({ severity }) => severity === 'ERROR').length)).toEqual(
+        lines,
+      );
     });
 
   it('answer as before while the agent is slow, and send again when it is well', async () => {
     await gate.set('pass');
     await agent.delay(5);
-    for (let at = 0; at < 20; at += 1) expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
+    for (let at = 0; at < 20; at += 1)
+      expect((await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations`)).status).toBe(200);
     await agent.delay(0);
     const trace = newTrace();
     await open.user.fetch('/api/v1/me', { headers: click(trace) });

@@ -30,7 +30,9 @@ describe('the trace of a request', () => {
     bundles = await TracedBundles.make();
     file = await bundles.add('probe', 'tests/datadog/probe-process.ts');
     peer = createServer((request, response) => {
-      const pairs = request.rawHeaders.flatMap((name, index, all) => (index % 2 === 0 ? [[name.toLowerCase(), all[index + 1] ?? ''] as const] : []));
+      const pairs = request.rawHeaders.flatMap((name, index, all) =>
+        index % 2 === 0 ? [[name.toLowerCase(), all[index + 1] ?? ''] as const] : [],
+      );
       received.push({
         path: request.url ?? '',
         names: pairs.map(([name]) => name).filter((name) => /trace|datadog|baggage|b3/.test(name)),
@@ -46,9 +48,14 @@ describe('the trace of a request', () => {
     bundles?.remove();
   });
 
-  const start = async (env: Readonly<Record<string, string>>): Promise<{ url: string; child: ChildProcess; lines: () => string }> => {
+  const start = async (
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ url: string; child: ChildProcess; lines: () => string }> => {
     const port = await freePort();
-    const child = spawn(process.execPath, [file], { env: { PATH: process.env['PATH'], PORT: String(port), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [file], {
+      env: { PATH: process.env['PATH'], PORT: String(port), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     running.push(child);
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (part: Buffer) => (said += String(part)));
@@ -65,14 +72,20 @@ describe('the trace of a request', () => {
 
   for (const tracer of ['off', 'on'] as const) {
     it(`goes to a peer in exactly one header of each client, and to a stranger in none, with a tracer ${tracer}`, async () => {
-      const { url, child } = await start(tracer === 'on' ? bundles.environment('app-server', 'http://127.0.0.1:9', 1) : {});
+      const { url, child } = await start(
+        tracer === 'on' ? bundles.environment('app-server', 'http://127.0.0.1:9', 1) : {},
+      );
       for (const client of ['fetch', 'undici', 'http']) {
         received = [];
         await fetch(`${url}/call/${client}?to=${peerUrl()}`, { headers: CLICK });
         expect([client, received]).toEqual([
           client,
           [
-            { path: '/peer', names: ['traceparent'], traceparents: [expect.stringMatching(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`)] },
+            {
+              path: '/peer',
+              names: ['traceparent'],
+              traceparents: [expect.stringMatching(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`)],
+            },
             { path: '/stranger', names: [], traceparents: [] },
           ],
         ]);
@@ -89,7 +102,9 @@ describe('the trace of a request', () => {
       const { url, child, lines } = await start(bundles.environment('app-server', agent.url, 0));
       received = [];
       await fetch(`${url}/call/undici?to=${peerUrl()}`, { headers: CLICK });
-      expect(received[0]?.traceparents).toEqual([expect.stringMatching(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`)]);
+      expect(received[0]?.traceparents).toEqual([
+        expect.stringMatching(`^00-${TRACE}-(?!b7ad6b7169203331)[0-9a-f]{16}-00$`),
+      ]);
       await fetch(`${url}/fail`);
       await fetch(`${url}/job`, { headers: CLICK });
       expect(await stopped(child)).toBe(0);
@@ -105,26 +120,45 @@ describe('the trace of a request', () => {
     const agent = await TestAgent.start();
     if ('missing' in agent) return skipTest(agent.missing);
     try {
-      const env = { ...bundles.environment('app-server', agent.url, 0), DD_PROFILING_ENABLED: 'true', SLIPWAY_TRACES_KEEP_FAILURES: 'true' };
+      const env = {
+        ...bundles.environment('app-server', agent.url, 0),
+        DD_PROFILING_ENABLED: 'true',
+        SLIPWAY_TRACES_KEEP_FAILURES: 'true',
+      };
       const { url, child, lines } = await start(env);
       const answer = await fetch(`${url}/call/fetch?to=${peerUrl()}`, {
-        headers: { ...CLICK, traceparent: `${CLICK.traceparent}, 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, baggage: `a=${'x'.repeat(10_000)}` },
+        headers: {
+          ...CLICK,
+          traceparent: `${CLICK.traceparent}, 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+          baggage: `a=${'x'.repeat(10_000)}`,
+        },
       });
       expect(answer.status).toBe(200);
-      await fetch(`${url}/fail?code=of-a-sign-in`, { headers: { 'user-agent': 'of-a-user', traceparent: `00-${'2'.repeat(32)}-${'3'.repeat(16)}-01` } });
+      await fetch(`${url}/fail?code=of-a-sign-in`, {
+        headers: { 'user-agent': 'of-a-user', traceparent: `00-${'2'.repeat(32)}-${'3'.repeat(16)}-01` },
+      });
       await fetch(`${url}/job`);
       expect(await stopped(child)).toBe(0);
       expect(lines()).toContain(`"trace_id":"${TRACE}"`);
       // The images have no profiler, and say so.
       expect(lines()).toContain('"service":"app-server","message":"profiling is on, and this image has no profiler');
       const spans = await agent.spans();
-      const decided = Object.fromEntries(spans.map(({ name, meta, metrics }) => [`${name} ${meta['http.route'] ?? ''}`, metrics['_sampling_priority_v1']]));
+      const decided = Object.fromEntries(
+        spans.map(({ name, meta, metrics }) => [
+          `${name} ${meta['http.route'] ?? ''}`,
+          metrics['_sampling_priority_v1'],
+        ]),
+      );
       // A failure is kept whatever the rate, where the installation pays for that.
       expect(decided['fastify.request /call/:client']).toBeUndefined();
       expect(decided['fastify.request /fail']).toBe(2);
       expect(decided['fastify.request /job']).toBe(2);
-      expect(spans.find(({ name }) => name === 'job')).toMatchObject({ error: 1, meta: { 'error.type': 'TypeError', 'slipway.kind': 'test' } });
-      for (const { meta } of spans) expect(JSON.stringify(meta)).not.toMatch(/mallory|xxxx|a prompt|of-a-sign-in|of-a-user|\.js:\d|stranger/);
+      expect(spans.find(({ name }) => name === 'job')).toMatchObject({
+        error: 1,
+        meta: { 'error.type': 'TypeError', 'slipway.kind': 'test' },
+      });
+      for (const { meta } of spans)
+        expect(JSON.stringify(meta)).not.toMatch(/mallory|xxxx|a prompt|of-a-sign-in|of-a-user|\.js:\d|stranger/);
     } finally {
       agent.stop();
     }

@@ -1,4 +1,5 @@
-// A small service with our tracing, for the tests of this folder: it is bundled as the apps are, and started with and without a tracer.
+// A small service with our tracing, for the tests of this folder: it is bundled as the apps are, and started with and
+// without a tracer.
 import http from 'node:http';
 import { GracefulStop } from '@slipway/service';
 import { createLogger, flushTraces, inSpan, traceHeaders, useTracing } from '@slipway/telemetry';
@@ -31,7 +32,9 @@ server.get<{ Params: { client: string }; Querystring: { to: string } }>('/call/:
 });
 /** A job that fails although its request is answered. */
 server.get('/job', async () => {
-  await inSpan('job', { attributes: { 'slipway.kind': 'test' } }, () => Promise.reject(new TypeError('a prompt of a user'))).catch(() => {});
+  await inSpan('job', { attributes: { 'slipway.kind': 'test' } }, () =>
+    Promise.reject(new TypeError('a prompt of a user')),
+  ).catch(() => {});
   return {};
 });
 server.get('/fail', async () => {

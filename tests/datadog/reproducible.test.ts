@@ -38,7 +38,8 @@ describe('a bundle that dd-trace can see into', () => {
     const there = await bundleProgram(ENTRY, { datadog: elsewhere, root: other });
     expect(there.content.equals(here.content)).toBe(true);
     const text = String(here.content);
-    for (const hook of ['dd-trace:bundler:load', 'orchestrion:bullmq:Worker_callProcessJob']) expect(text).toContain(hook);
+    for (const hook of ['dd-trace:bundler:load', 'orchestrion:bullmq:Worker_callProcessJob'])
+      expect(text).toContain(hook);
     const remote = /url = (.+)/.exec(gitConfig())?.[1];
     for (const word of [ROOT, other, os.homedir(), 'DD_GIT_', ...(remote === undefined ? [] : [remote])])
       expect([word, text.includes(word)]).toEqual([word, false]);

@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { applySettings, decideAtTheEdge, isKept, isRequestSampled, maskSpans, rateOfPath, samplingRules } from '../../deploy/images/apps/datadog/settings.mjs';
+import {
+  applySettings,
+  decideAtTheEdge,
+  isKept,
+  isRequestSampled,
+  maskSpans,
+  rateOfPath,
+  samplingRules,
+} from '../../deploy/images/apps/datadog/settings.mjs';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -8,28 +16,33 @@ describe('settings of dd-trace', () => {
   it('send nothing home, take nothing from the vendor, and give way to what is set', () => {
     const env: Record<string, string | undefined> = { DD_TRACE_RATE_LIMIT: '7', DD_TRACE_SAMPLE_RATE: '0.5' };
     expect(applySettings(env)).toEqual({ sampleRate: 0.5, keepsFailures: false });
-    expect(env).toMatchObject({ DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false', DD_REMOTE_CONFIGURATION_ENABLED: 'false', DD_TRACE_RATE_LIMIT: '7' });
+    expect(env).toMatchObject({
+      DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+      DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+      DD_TRACE_RATE_LIMIT: '7',
+    });
     expect(env['DD_TRACE_DISABLED_INSTRUMENTATIONS']?.split(',')).toEqual(
       expect.arrayContaining(['net', 'dns', 'fs', 'child_process', 'ws', 'ioredis', 'openai']),
     );
-    for (const wrong of [undefined, '', 'half', '-1', '2']) expect(applySettings({ DD_TRACE_SAMPLE_RATE: wrong }).sampleRate).toBe(0.1);
+    for (const wrong of [undefined, '', 'half', '-1', '2'])
+      expect(applySettings({ DD_TRACE_SAMPLE_RATE: wrong }).sampleRate).toBe(0.1);
   });
 
   it('send no probe and no poll, one of a hundred batches of events, and the rate of everything else', () => {
-    expect(['/alive', '/ready', '/metrics', '/ingest/v1/conversations/x/events', '/api/v1/me'].map((path) => rateOfPath(path, 0.3))).toEqual([
-      0, 0, 0, 0.01, 0.3,
-    ]);
+    expect(
+      ['/alive', '/ready', '/metrics', '/ingest/v1/conversations/x/events', '/api/v1/me'].map((path) =>
+        rateOfPath(path, 0.3),
+      ),
+    ).toEqual([0, 0, 0, 0.01, 0.3]);
     const rules = samplingRules(0.3, true);
     expect(rules.at(-1)).toEqual({ sample_rate: 0.3, discard: true });
     // What is not sampled is not sent to be counted either.
     expect(rules.every(({ discard }) => discard)).toBe(true);
-    expect([2, 1, 0, -1, undefined].map((priority) => isKept([{ metrics: priority === undefined ? {} : { _sampling_priority_v1: priority } }]))).toEqual([
-      true,
-      true,
-      false,
-      false,
-      true,
-    ]);
+    expect(
+      [2, 1, 0, -1, undefined].map((priority) =>
+        isKept([{ metrics: priority === undefined ? {} : { _sampling_priority_v1: priority } }]),
+      ),
+    ).toEqual([true, true, false, false, true]);
     expect(rules.map(({ name }) => name)).toEqual(expect.arrayContaining(['pg.*', 'http.request']));
   });
 });
@@ -39,16 +52,23 @@ describe('a request', () => {
     const sampled = (traceparent: string | undefined, chance: number, url = '/api/v1/me?x=/alive'): boolean =>
       isRequestSampled(traceparent === undefined ? {} : { traceparent }, url, 0.1, () => chance);
     expect([sampled(`00-${TRACE}-${SPAN}-01`, 0.99), sampled(`00-${TRACE}-${SPAN}-00`, 0)]).toEqual([true, false]);
-    expect([sampled(undefined, 0.05), sampled(undefined, 0.2), sampled(undefined, 0.05, '/ingest/v1/x'), sampled(undefined, 0, '/ready')]).toEqual([
-      ...[true, false, false, false],
-    ]);
+    expect([
+      sampled(undefined, 0.05),
+      sampled(undefined, 0.2),
+      sampled(undefined, 0.05, '/ingest/v1/x'),
+      sampled(undefined, 0, '/ready'),
+    ]).toEqual([...[true, false, false, false]]);
     expect(samplingRules(0.3, false)[0]).toEqual({ name: 'web.request', sample_rate: 1, discard: true });
     expect(samplingRules(0.3, true)[0]).not.toHaveProperty('name');
   });
 });
 
 describe('a request at the public edge', () => {
-  const decided = (headers: Record<string, string>, chance: number, url = '/api/v1/me?x=/alive'): Record<string, string> => {
+  const decided = (
+    headers: Record<string, string>,
+    chance: number,
+    url = '/api/v1/me?x=/alive',
+  ): Record<string, string> => {
     const changed = { ...headers };
     decideAtTheEdge(changed, url, 0.1, () => chance);
     return changed;
@@ -60,7 +80,9 @@ describe('a request at the public edge', () => {
       expect(decided(given, 0.05)).toEqual({ traceparent: `00-${TRACE}-${SPAN}-01` });
       expect(decided(given, 0.2)).toEqual({ traceparent: `00-${TRACE}-${SPAN}-00` });
     }
-    expect(decided({ traceparent: `00-${TRACE}-${SPAN}-01` }, 0.05, '/ingest/v1/x')).toEqual({ traceparent: `00-${TRACE}-${SPAN}-00` });
+    expect(decided({ traceparent: `00-${TRACE}-${SPAN}-01` }, 0.05, '/ingest/v1/x')).toEqual({
+      traceparent: `00-${TRACE}-${SPAN}-00`,
+    });
   });
 
   for (const [what, traceparent] of [
@@ -86,11 +108,22 @@ describe('a span that is sent', () => {
       },
       span_events: [{ name: 'exception' }],
     }; // biome-ignore format: a list reads better in lines
-    const client = { meta: { 'http.url': 'https://user:password@hooks.example.com:8443/services/T0/B0/secret', 'span.kind': 'client', component: 'undici' } };
+    const client = {
+      meta: {
+        'http.url': 'https://user:password@hooks.example.com:8443/services/T0/B0/secret',
+        'span.kind': 'client',
+        component: 'undici',
+      },
+    };
     const plain = { meta: { 'http.url': 'https://hooks.example.com:8443/services/secret', 'span.kind': 'client' } };
     maskSpans([server, client, plain]);
     expect(server).toEqual({
-      meta: { 'http.url': 'https://slipway.test/oauth/callback', 'span.kind': 'server', 'error.type': 'Error', '_dd.p.tid': '00' },
+      meta: {
+        'http.url': 'https://slipway.test/oauth/callback',
+        'span.kind': 'server',
+        'error.type': 'Error',
+        '_dd.p.tid': '00',
+      },
       span_events: undefined,
     });
     for (const { meta } of [client, plain]) expect(meta['http.url']).toBe('https://hooks.example.com:8443');

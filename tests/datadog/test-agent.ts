@@ -7,7 +7,10 @@ import { pythonEnvironment } from '@slipway/testing/programs';
 
 const VERSION = '1.69.1';
 
-/** A span as an agent gets it. Ids are decimal; of a trace's id the lower half, whose upper half is in `_dd.p.tid` of one of its spans. */
+/**
+ * A span as an agent gets it. Ids are decimal; of a trace's id the lower half, whose upper half is in `_dd.p.tid` of
+ * one of its spans.
+ */
 export interface Span {
   readonly service: string;
   readonly name: string;
@@ -34,7 +37,10 @@ export class TestAgent {
 
   /** @returns why there is none here, in a sentence, without Python. */
   static async start(): Promise<TestAgent | { readonly missing: string }> {
-    const python = await pythonEnvironment({ name: `ddapm-test-agent/${VERSION}`, packages: [`ddapm-test-agent==${VERSION}`] });
+    const python = await pythonEnvironment({
+      name: `ddapm-test-agent/${VERSION}`,
+      packages: [`ddapm-test-agent==${VERSION}`],
+    });
     if ('missing' in python) return python;
     const [port, otlp, grpc] = await Promise.all([freePort(), freePort(), freePort()]);
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-test-agent-'));
@@ -65,7 +71,10 @@ export class TestAgent {
 
   /** Every answer to a tracer comes this late. Seconds. */
   async delay(seconds: number): Promise<void> {
-    await fetch(`${this.url}/test/settings`, { method: 'POST', body: JSON.stringify({ trace_request_delay: seconds }) });
+    await fetch(`${this.url}/test/settings`, {
+      method: 'POST',
+      body: JSON.stringify({ trace_request_delay: seconds }),
+    });
   }
 
   stop(): void {

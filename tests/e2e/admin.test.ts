@@ -21,255 +21,300 @@ const REPOSITORY = 'https://git.example.test/acme/a-repository-with-quite-a-long
 
 jest.setTimeout(300_000);
 
-describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false)(
-  'what an organization’s owner governs, in a browser',
-  () => {
-    let folder: string;
-    let stack: Stack;
-    let provider: ModelServer;
-    let browser: Browser;
-    let owner: Page;
-    let member: Page;
-    let [orgId, broken] = ['', false];
-    const complaints: string[] = [];
+describeUnless(
+  executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+)('what an organization’s owner governs, in a browser', () => {
+  let folder: string;
+  let stack: Stack;
+  let provider: ModelServer;
+  let browser: Browser;
+  let owner: Page;
+  let member: Page;
+  let [orgId, broken] = ['', false];
+  const complaints: string[] = [];
 
-    beforeAll(async () => {
-      folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-admin-'));
-      const places = await placesOfModels(folder);
-      provider = places.provider;
-      stack = await startStack({
-        port: await freePortRange(),
-        dataDirectory: path.join(folder, 'data'),
-        // One sandbox at a time, and an agent that is slow enough to be seen at work.
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ORG_SANDBOX_LIMIT: '1', DEMO_MODEL_DELAY_MS: '500', ...places.env },
-        log: () => {},
-        signal: AbortSignal.timeout(120_000),
-        without: ['sandbox-gateway'],
-      });
-      browser = await launchChromium(executable ?? '');
-      [owner, member] = [await newPage(), await newPage()];
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-admin-'));
+    const places = await placesOfModels(folder);
+    provider = places.provider;
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      // One sandbox at a time, and an agent that is slow enough to be seen at work.
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        ORG_SANDBOX_LIMIT: '1',
+        DEMO_MODEL_DELAY_MS: '500',
+        ...places.env,
+      },
+      log: () => {},
+      signal: AbortSignal.timeout(120_000),
+      without: ['sandbox-gateway'],
     });
+    browser = await launchChromium(executable ?? '');
+    [owner, member] = [await newPage(), await newPage()];
+  });
 
-    afterAll(async () => {
-      await browser?.close();
-      await stack?.stop();
-      await provider?.close();
-      await rm(folder, { recursive: true, force: true });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+    await provider?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const newPage = async (from?: Page): Promise<Page> =>
+    openPage(
+      from?.context() ??
+        (await browser.newContext({
+          viewport: { width: 1440, height: 900 },
+          reducedMotion: 'reduce',
+          acceptDownloads: true,
+        })),
+      complaints,
+    );
+  const open = async (page: Page, rest: string, name: string): Promise<void> => {
+    await page.goto(`${stack.url}/acme/${rest}`);
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  };
+  const row = (page: Page, text: string | RegExp): Locator => page.getByRole('row').filter({ hasText: text });
+  const call = async (page: Page, method: string, rest: string, data?: object): Promise<Record<string, unknown>> => {
+    const answer = await page.request.fetch(`${stack.url}/api/v1${rest}`, {
+      method,
+      headers: { origin: stack.url, 'idempotency-key': randomUUID() },
+      ...(data === undefined ? {} : { data }),
     });
+    expect({ rest, ok: answer.ok(), status: answer.status() }).toMatchObject({ ok: true });
+    return answer.json();
+  };
+  const downloaded = (press: () => Promise<void>) => downloadOf(owner, press);
 
-    const newPage = async (from?: Page): Promise<Page> =>
-      openPage(
-        from?.context() ?? (await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', acceptDownloads: true })),
-        complaints,
-      );
-    const open = async (page: Page, rest: string, name: string): Promise<void> => {
-      await page.goto(`${stack.url}/acme/${rest}`);
-      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-    };
-    const row = (page: Page, text: string | RegExp): Locator => page.getByRole('row').filter({ hasText: text });
-    const call = async (page: Page, method: string, rest: string, data?: object): Promise<Record<string, unknown>> => {
-      const answer = await page.request.fetch(`${stack.url}/api/v1${rest}`, {
-        method,
-        headers: { origin: stack.url, 'idempotency-key': randomUUID() },
-        ...(data === undefined ? {} : { data }),
-      });
-      expect({ rest, ok: answer.ok(), status: answer.status() }).toMatchObject({ ok: true });
-      return answer.json();
-    };
-    const downloaded = (press: () => Promise<void>) => downloadOf(owner, press);
-
-    const step = (name: string, work: () => Promise<void> | void): void => {
-      it(name, async () => {
-        if (broken) return skipTest('an earlier step failed');
-        try {
-          await work();
-        } catch (error) {
-          broken = true;
-          await mkdir('test-results', { recursive: true });
-          const shot = (who: string) => ({ path: `test-results/${who}-${name.replaceAll(/\W+/g, '-')}.png` });
-          await Promise.all([owner?.screenshot(shot('owner')), member?.screenshot(shot('member'))]);
-          throw error;
-        }
-      });
-    };
-
-    step('an organization of two, with work under way and a year of spending', async () => {
-      await owner.goto(stack.url);
-      await owner.getByRole('link', { name: /^Sign in/ }).click();
-      await owner.getByLabel('User name or e-mail').fill('demo');
-      await owner.getByLabel('Password').fill('demo');
-      await owner.getByRole('button', { name: 'Sign in' }).click();
-      await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
-      orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
-      await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40', model: DEMO_MODEL });
-      // The one sandbox is its, so that the next one waits.
-      await until(
-        'it has its sandbox',
-        async () => ((await call(owner, 'GET', `/orgs/${orgId}/sandboxes?state=running`))['data'] as unknown[]).length === 1,
-        30_000,
-      );
-      await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Look around and leave a short note', model: DEMO_MODEL });
-      const invited = await call(owner, 'POST', `/orgs/${orgId}/invitations`, { emails: ['grace@example.test'], role: 'member' });
-      const { link } = (invited['data'] as Array<{ link: string }>)[0] ?? { link: '' };
-      await member.goto(link);
-      await member.getByRole('link', { name: 'Sign in to accept' }).click();
-      await member.getByRole('link', { name: /create/i }).click();
-      await member.getByLabel('Name', { exact: true }).fill('Grace Hopper');
-      await member.getByLabel('E-mail').fill('grace@example.test');
-      await member.getByLabel('User name').fill('grace');
-      await member.getByLabel(/^Password/).fill('a long password');
-      await member.getByRole('button', { name: 'Create account' }).click();
-      await member.getByRole('button', { name: 'Join Acme Robotics' }).click();
-      await member.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
-      const database = new pg.Client({ connectionString: stack.ownerUrl });
-      await database.connect();
+  const step = (name: string, work: () => Promise<void> | void): void => {
+    it(name, async () => {
+      if (broken) return skipTest('an earlier step failed');
       try {
-        await database.query(
-          `INSERT INTO app.usage_day (org_id, day, user_id, repository, model, user_label, requests, failed, prompt_tokens, cached_tokens, completion_tokens, cost_usd, unpriced)
-         SELECT $1, (now() AT TIME ZONE 'UTC')::date - 40 - n, 'usr_gone', $2, 'gpt-large', 'Somebody who has left', 100, 1, 1000000, 0, 20000, 1.25, 0 FROM generate_series(0, 99) n`,
-          [orgId, REPOSITORY],
-        );
-      } finally {
-        await database.end();
+        await work();
+      } catch (error) {
+        broken = true;
+        await mkdir('test-results', { recursive: true });
+        const shot = (who: string) => ({ path: `test-results/${who}-${name.replaceAll(/\W+/g, '-')}.png` });
+        await Promise.all([owner?.screenshot(shot('owner')), member?.screenshot(shot('member'))]);
+        throw error;
       }
     });
+  };
 
-    step('sees who works and who waits, and stops a sandbox', async () => {
-      await open(owner, 'admin/sandboxes', 'Sandboxes');
-      const fleet = owner.getByRole('table', { name: 'Sandboxes' });
-      await fleet.getByRole('row').filter({ hasText: 'Count to 40' }).getByText('Running').waitFor({ timeout: 30_000 });
-      const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
-      await queue.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
-      await expectClean(owner, 'sandboxes');
-      await owner.getByRole('button', { name: 'Stop sandbox of Count to 40' }).press('Enter');
-      await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
-      await owner.getByText('Stopping the sandbox.').waitFor();
+  step('an organization of two, with work under way and a year of spending', async () => {
+    await owner.goto(stack.url);
+    await owner.getByRole('link', { name: /^Sign in/ }).click();
+    await owner.getByLabel('User name or e-mail').fill('demo');
+    await owner.getByLabel('Password').fill('demo');
+    await owner.getByRole('button', { name: 'Sign in' }).click();
+    await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
+    orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40', model: DEMO_MODEL });
+    // The one sandbox is its, so that the next one waits.
+    await until(
+      'it has its sandbox',
+      async () =>
+        ((await call(owner, 'GET', `/orgs/${orgId}/sandboxes?state=running`))['data'] as unknown[]).length === 1,
+      30_000,
+    );
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, {
+      prompt: 'Look around and leave a short note',
+      model: DEMO_MODEL,
     });
-
-    step('makes a key that works as the page says, rotates it and revokes it', async () => {
-      await open(owner, 'admin/api-keys', 'API keys');
-      await owner.getByText('You have no API keys').waitFor();
-      const make = owner.getByRole('button', { name: 'New API key' });
-      await make.press('Enter');
-      const dialog = owner.getByRole('dialog');
-      await owner.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      await until('focus is back', () => make.evaluate((element) => element === document.activeElement));
-      await make.press('Enter');
-      await dialog.getByRole('button', { name: 'Create key' }).click();
-      await until('the name has the focus', () => dialog.getByLabel('Name').evaluate((element) => element === document.activeElement));
-      await dialog.getByText('Choose at least one.').waitFor();
-      await expectClean(owner, 'a key that is not made yet');
-      await dialog.getByLabel('Name').fill('nightly report');
-      await dialog.getByRole('button', { name: 'Read-only' }).click();
-      await dialog.getByRole('button', { name: 'Create key' }).click();
-      const first = await shownCommand(dialog);
-      await expectClean(owner, 'a token that is shown once');
-      expect(await first()).toBe(200);
-      await dialog.getByRole('button', { name: 'Done' }).click();
-      await row(owner, 'nightly report').getByText('Active').waitFor();
-      await owner.getByRole('button', { name: 'Actions of nightly report' }).click();
-      await owner.getByRole('menuitem', { name: 'Rotate…' }).click();
-      await dialog.getByLabel('Keep the old token working').selectOption({ label: 'Not at all' });
-      await dialog.getByRole('button', { name: 'Rotate' }).click();
-      const second = await shownCommand(dialog);
-      await dialog.getByRole('button', { name: 'Done' }).click();
-      await until('the old token is over', async () => (await first()) === 401, 4_000);
-      expect(await second()).toBe(200);
-      await owner.getByRole('combobox', { name: 'State' }).selectOption('active');
-      await until('one is active', async () => (await row(owner, 'nightly report').count()) === 1);
-      await owner.getByRole('button', { name: 'Actions of nightly report' }).click();
-      await owner.getByRole('menuitem', { name: 'Revoke…' }).click();
-      await dialog.getByRole('button', { name: 'Revoke' }).click();
-      await until('it opens nothing', async () => (await second()) === 401, 4_000);
-      await owner.getByText('No API keys match the filters').waitFor();
-      await owner.goBack();
-      await row(owner, 'nightly report').first().getByText('Revoked').waitFor();
+    const invited = await call(owner, 'POST', `/orgs/${orgId}/invitations`, {
+      emails: ['grace@example.test'],
+      role: 'member',
     });
+    const { link } = (invited['data'] as Array<{ link: string }>)[0] ?? { link: '' };
+    await member.goto(link);
+    await member.getByRole('link', { name: 'Sign in to accept' }).click();
+    await member.getByRole('link', { name: /create/i }).click();
+    await member.getByLabel('Name', { exact: true }).fill('Grace Hopper');
+    await member.getByLabel('E-mail').fill('grace@example.test');
+    await member.getByLabel('User name').fill('grace');
+    await member.getByLabel(/^Password/).fill('a long password');
+    await member.getByRole('button', { name: 'Create account' }).click();
+    await member.getByRole('button', { name: 'Join Acme Robotics' }).click();
+    await member.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
+    const database = new pg.Client({ connectionString: stack.ownerUrl });
+    await database.connect();
+    try {
+      await database.query(
+        `INSERT INTO app.usage_day (org_id, day, user_id, repository, model, user_label, requests, failed, prompt_tokens, cached_tokens, completion_tokens, cost_usd, unpriced)
+         SELECT $1, (now() AT TIME ZONE 'UTC')::date - 40 - n, 'usr_gone', $2, 'gpt-large', 'Somebody who has left', 100, 1, 1000000, 0, 20000, 1.25, 0 FROM generate_series(0, 99) n`,
+        [orgId, REPOSITORY],
+      );
+    } finally {
+      await database.end();
+    }
+  });
 
-    /** Runs what the page offers for trying a key out. */
-    const shownCommand = async (dialog: Locator): Promise<() => Promise<number>> => {
-      const command = await dialog.getByRole('group', { name: 'Try it' }).locator('code').innerText();
-      const [, authorization, url] = /^curl -H 'Authorization: ([^']+)' '([^']+)'$/.exec(command) ?? [];
-      return async () => (await fetch(url ?? '', { headers: { authorization: authorization ?? '' } })).status;
-    };
+  step('sees who works and who waits, and stops a sandbox', async () => {
+    await open(owner, 'admin/sandboxes', 'Sandboxes');
+    const fleet = owner.getByRole('table', { name: 'Sandboxes' });
+    await fleet.getByRole('row').filter({ hasText: 'Count to 40' }).getByText('Running').waitFor({ timeout: 30_000 });
+    const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
+    await queue.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
+    await expectClean(owner, 'sandboxes');
+    await owner.getByRole('button', { name: 'Stop sandbox of Count to 40' }).press('Enter');
+    await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
+    await owner.getByText('Stopping the sandbox.').waitFor();
+  });
 
-    step('gives a program an account and a key of its own, and both go together', async () => {
-      await owner.getByRole('button', { name: 'New service account' }).click();
-      const dialog = owner.getByRole('dialog');
-      await dialog.getByLabel('Name').fill('release bot');
-      await dialog.getByLabel('Role').selectOption({ label: 'Viewer' });
-      await dialog.getByRole('button', { name: 'Create' }).click();
-      await row(owner, 'release bot').getByText('Viewer').waitFor();
-      await owner.getByRole('button', { name: 'New API key' }).click();
-      await dialog.getByLabel('Name').fill('deploys');
-      await dialog.getByLabel('Owner').selectOption({ label: 'release bot (service account, Viewer)' });
-      expect(await dialog.getByRole('checkbox').count()).toBe(3);
-      await dialog.getByRole('checkbox', { name: 'conversation:read' }).check();
-      await dialog.getByRole('button', { name: 'Create key' }).click();
-      const command = await shownCommand(dialog);
-      await dialog.getByRole('button', { name: 'Done' }).click();
-      expect(await command()).toBe(200);
-      // The address decides, and it follows the click by a moment: `check` would check too early.
-      await owner.getByLabel('Everyone’s keys').click();
-      await row(owner, 'deploys').getByText('release bot (service account)').waitFor();
-      await expectClean(owner, 'api keys', 'everyTheme');
-      await owner.getByRole('button', { name: 'Delete release bot' }).click();
-      await dialog.getByText('Its key stops working within two seconds.').waitFor();
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      await until('its key opens nothing', async () => (await command()) === 401, 4_000);
-    });
+  step('makes a key that works as the page says, rotates it and revokes it', async () => {
+    await open(owner, 'admin/api-keys', 'API keys');
+    await owner.getByText('You have no API keys').waitFor();
+    const make = owner.getByRole('button', { name: 'New API key' });
+    await make.press('Enter');
+    const dialog = owner.getByRole('dialog');
+    await owner.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await until('focus is back', () => make.evaluate((element) => element === document.activeElement));
+    await make.press('Enter');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await until('the name has the focus', () =>
+      dialog.getByLabel('Name').evaluate((element) => element === document.activeElement),
+    );
+    await dialog.getByText('Choose at least one.').waitFor();
+    await expectClean(owner, 'a key that is not made yet');
+    await dialog.getByLabel('Name').fill('nightly report');
+    await dialog.getByRole('button', { name: 'Read-only' }).click();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const first = await shownCommand(dialog);
+    await expectClean(owner, 'a token that is shown once');
+    expect(await first()).toBe(200);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await row(owner, 'nightly report').getByText('Active').waitFor();
+    await owner.getByRole('button', { name: 'Actions of nightly report' }).click();
+    await owner.getByRole('menuitem', { name: 'Rotate…' }).click();
+    await dialog.getByLabel('Keep the old token working').selectOption({ label: 'Not at all' });
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const second = await shownCommand(dialog);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await until('the old token is over', async () => (await first()) === 401, 4_000);
+    expect(await second()).toBe(200);
+    await owner.getByRole('combobox', { name: 'State' }).selectOption('active');
+    await until('one is active', async () => (await row(owner, 'nightly report').count()) === 1);
+    await owner.getByRole('button', { name: 'Actions of nightly report' }).click();
+    await owner.getByRole('menuitem', { name: 'Revoke…' }).click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await until('it opens nothing', async () => (await second()) === 401, 4_000);
+    await owner.getByText('No API keys match the filters').waitFor();
+    await owner.goBack();
+    await row(owner, 'nightly report').first().getByText('Revoked').waitFor();
+  });
 
-    step('brings a model of its own, makes it the default, and takes it away again', () => bringModel({ owner, member, open, row }));
+  /** Runs what the page offers for trying a key out. */
+  const shownCommand = async (dialog: Locator): Promise<() => Promise<number>> => {
+    const command = await dialog.getByRole('group', { name: 'Try it' }).locator('code').innerText();
+    const [, authorization, url] = /^curl -H 'Authorization: ([^']+)' '([^']+)'$/.exec(command) ?? [];
+    return async () => (await fetch(url ?? '', { headers: { authorization: authorization ?? '' } })).status;
+  };
 
-    step('sees which provider works and which does not, and asks each for a word', () => seeHealthOfModels({ owner, member, open, row }));
+  step('gives a program an account and a key of its own, and both go together', async () => {
+    await owner.getByRole('button', { name: 'New service account' }).click();
+    const dialog = owner.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('release bot');
+    await dialog.getByLabel('Role').selectOption({ label: 'Viewer' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await row(owner, 'release bot').getByText('Viewer').waitFor();
+    await owner.getByRole('button', { name: 'New API key' }).click();
+    await dialog.getByLabel('Name').fill('deploys');
+    await dialog.getByLabel('Owner').selectOption({ label: 'release bot (service account, Viewer)' });
+    expect(await dialog.getByRole('checkbox').count()).toBe(3);
+    await dialog.getByRole('checkbox', { name: 'conversation:read' }).check();
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const command = await shownCommand(dialog);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(await command()).toBe(200);
+    // The address decides, and it follows the click by a moment: `check` would check too early.
+    await owner.getByLabel('Everyone’s keys').click();
+    await row(owner, 'deploys').getByText('release bot (service account)').waitFor();
+    await expectClean(owner, 'api keys', 'everyTheme');
+    await owner.getByRole('button', { name: 'Delete release bot' }).click();
+    await dialog.getByText('Its key stops working within two seconds.').waitFor();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await until('its key opens nothing', async () => (await command()) === 401, 4_000);
+  });
 
-    step('keeps secrets of every kind, replaces one and deletes one, and no value is ever on the screen', async () => {
-      await open(owner, 'admin/secrets', 'Secrets');
-      const dialog = owner.getByRole('dialog');
-      const keep = async (opener: string, kind: string, fields: Record<string, string>, scope?: string): Promise<void> => {
-        await owner.getByRole('button', { name: opener, exact: true }).click();
-        await dialog.getByLabel('Type').selectOption(kind);
-        if (scope !== undefined) await dialog.getByLabel('Scope').selectOption(scope);
-        for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value);
-        await dialog.getByRole('button', { name: 'Add secret' }).click();
-        await dialog.waitFor({ state: 'detached' });
-        await row(owner, fields['Name'] ?? '').waitFor();
-      };
-      await keep('New secret', 'variable', { Name: 'DATABASE_PASSWORD', Value: 'the-first-value', Description: 'Of the staging database' }, 'org');
-      await keep('New secret', 'variable', { Name: 'DEPLOY_TOKEN', Value: 'the-second-value', Repository: REPOSITORY }, 'repository');
-      await keep('New secret', 'git', { Name: 'GITHUB', Host: 'github.com', Value: 'abc' }, 'org');
-      await keep('New personal secret', 'variable', { Name: 'MY_TOKEN', Value: 'the-third-value' });
-      await row(owner, 'GITHUB').getByText('too short').waitFor();
-      await row(owner, 'DEPLOY_TOKEN').getByText('git.example.test/acme/a-repository-with-quite-a-long-name').waitFor();
-      await owner.getByRole('button', { name: 'New secret', exact: true }).click();
-      await dialog.getByLabel('Name').fill('PATH');
+  step('brings a model of its own, makes it the default, and takes it away again', () =>
+    bringModel({ owner, member, open, row }),
+  );
+
+  step('sees which provider works and which does not, and asks each for a word', () =>
+    seeHealthOfModels({ owner, member, open, row }),
+  );
+
+  step('keeps secrets of every kind, replaces one and deletes one, and no value is ever on the screen', async () => {
+    await open(owner, 'admin/secrets', 'Secrets');
+    const dialog = owner.getByRole('dialog');
+    const keep = async (
+      opener: string,
+      kind: string,
+      fields: Record<string, string>,
+      scope?: string,
+    ): Promise<void> => {
+      await owner.getByRole('button', { name: opener, exact: true }).click();
+      await dialog.getByLabel('Type').selectOption(kind);
+      if (scope !== undefined) await dialog.getByLabel('Scope').selectOption(scope);
+      for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value);
       await dialog.getByRole('button', { name: 'Add secret' }).click();
-      await dialog.getByText(/shell, git or the sandbox itself uses/).waitFor();
-      await expectClean(owner, 'a secret with a wrong name');
-      await owner.keyboard.press('Escape');
-      await owner.getByRole('button', { name: 'Actions of DATABASE_PASSWORD' }).click();
-      await owner.getByRole('menuitem', { name: 'Replace value…' }).click();
-      await dialog.getByLabel('Value').fill('the-fourth-value');
-      await dialog.getByRole('button', { name: 'Replace' }).click();
-      await owner.getByText(/^DATABASE_PASSWORD has a new value/).waitFor();
-      await owner.getByRole('button', { name: 'Actions of DEPLOY_TOKEN' }).click();
-      await owner.getByRole('menuitem', { name: 'Delete…' }).click();
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      await row(owner, 'DEPLOY_TOKEN').waitFor({ state: 'detached' });
-      await owner.reload();
-      await row(owner, 'MY_TOKEN').waitFor();
-      expect(await owner.content()).not.toMatch(/the-(first|second|third|fourth)-value/);
-      await expectClean(owner, 'secrets');
-    });
+      await dialog.waitFor({ state: 'detached' });
+      await row(owner, fields['Name'] ?? '').waitFor();
+    };
+    await keep(
+      'New secret',
+      'variable',
+      { Name: 'DATABASE_PASSWORD', Value: 'the-first-value', Description: 'Of the staging database' },
+      'org',
+    );
+    await keep(
+      'New secret',
+      'variable',
+      { Name: 'DEPLOY_TOKEN', Value: 'the-second-value', Repository: REPOSITORY },
+      'repository',
+    );
+    await keep('New secret', 'git', { Name: 'GITHUB', Host: 'github.com', Value: 'abc' }, 'org');
+    await keep('New personal secret', 'variable', { Name: 'MY_TOKEN', Value: 'the-third-value' });
+    await row(owner, 'GITHUB').getByText('too short').waitFor();
+    await row(owner, 'DEPLOY_TOKEN').getByText('git.example.test/acme/a-repository-with-quite-a-long-name').waitFor();
+    await owner.getByRole('button', { name: 'New secret', exact: true }).click();
+    await dialog.getByLabel('Name').fill('PATH');
+    await dialog.getByRole('button', { name: 'Add secret' }).click();
+    await dialog.getByText(/shell, git or the sandbox itself uses/).waitFor();
+    await expectClean(owner, 'a secret with a wrong name');
+    await owner.keyboard.press('Escape');
+    await owner.getByRole('button', { name: 'Actions of DATABASE_PASSWORD' }).click();
+    await owner.getByRole('menuitem', { name: 'Replace value…' }).click();
+    await dialog.getByLabel('Value').fill('the-fourth-value');
+    await dialog.getByRole('button', { name: 'Replace' }).click();
+    await owner.getByText(/^DATABASE_PASSWORD has a new value/).waitFor();
+    await owner.getByRole('button', { name: 'Actions of DEPLOY_TOKEN' }).click();
+    await owner.getByRole('menuitem', { name: 'Delete…' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await row(owner, 'DEPLOY_TOKEN').waitFor({ state: 'detached' });
+    await owner.reload();
+    await row(owner, 'MY_TOKEN').waitFor();
+    expect(await owner.content()).not.toMatch(/the-(first|second|third|fourth)-value/);
+    await expectClean(owner, 'secrets');
+  });
 
-    step('who waited has the sandbox that was given back', async () => {
-      await open(owner, 'admin/sandboxes', 'Sandboxes');
-      await owner.getByRole('table', { name: 'Sandboxes' }).getByRole('row').filter({ hasText: 'Look around' }).waitFor({ timeout: 30_000 });
-      await owner.getByText('No one is waiting.').waitFor();
-    });
+  step('who waited has the sandbox that was given back', async () => {
+    await open(owner, 'admin/sandboxes', 'Sandboxes');
+    await owner
+      .getByRole('table', { name: 'Sandboxes' })
+      .getByRole('row')
+      .filter({ hasText: 'Look around' })
+      .waitFor({ timeout: 30_000 });
+    await owner.getByText('No one is waiting.').waitFor();
+  });
 
-    step('sees what was spent, by whom and on what, takes it along as a table, and comes to the conversations behind it', async () => {
+  step(
+    'sees what was spent, by whom and on what, takes it along as a table, and comes to the conversations behind it',
+    async () => {
       await open(owner, 'admin/usage', 'Usage');
       await row(owner, 'Demo Person').waitFor();
       await owner.getByLabel('Period').selectOption('365');
@@ -283,60 +328,66 @@ describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-g
         .replace(/^\uFEFF/, '')
         .trim()
         .split('\r\n');
-      expect([header?.split(',').includes('repository'), lines.filter((line) => line.includes(REPOSITORY)).length]).toEqual([true, 100]);
+      expect([
+        header?.split(',').includes('repository'),
+        lines.filter((line) => line.includes(REPOSITORY)).length,
+      ]).toEqual([true, 100]);
       await owner.goBack();
       await owner.getByRole('link', { name: 'Demo Person' }).click();
       await owner.getByRole('checkbox', { name: 'Mine' }).waitFor();
       expect(await owner.getByRole('checkbox', { name: 'Mine' }).isChecked()).toBe(true);
       await owner.getByRole('link', { name: /Count to 40/ }).waitFor();
-    });
+    },
+  );
 
-    step('finds conversations by what the address says, and Back takes a filter away', async () => {
-      const list = owner.getByRole('list', { name: 'Conversations' }).getByRole('listitem');
-      await owner.goto(`${stack.url}/acme/conversations?repository=`);
-      await owner.getByRole('button', { name: 'Remove filter: no repository' }).click();
-      await until('both are there', async () => (await list.count()) === 2);
-      await owner.getByRole('searchbox', { name: 'Search titles' }).fill('count');
-      await until('one is left', async () => (await list.count()) === 1);
-      await owner.getByRole('combobox', { name: 'Status' }).selectOption('failed');
-      await owner.getByText('No conversations match the filters').waitFor();
-      await expectClean(owner, 'conversations of which none match');
-      await owner.goBack();
-      await list.getByText('Count to 40').waitFor();
-      await owner.getByRole('combobox', { name: 'Order' }).selectOption('updated');
-      await owner.waitForURL('**/conversations?search=count&sort=updated');
-      await expectClean(owner, 'conversations');
-    });
+  step('finds conversations by what the address says, and Back takes a filter away', async () => {
+    const list = owner.getByRole('list', { name: 'Conversations' }).getByRole('listitem');
+    await owner.goto(`${stack.url}/acme/conversations?repository=`);
+    await owner.getByRole('button', { name: 'Remove filter: no repository' }).click();
+    await until('both are there', async () => (await list.count()) === 2);
+    await owner.getByRole('searchbox', { name: 'Search titles' }).fill('count');
+    await until('one is left', async () => (await list.count()) === 1);
+    await owner.getByRole('combobox', { name: 'Status' }).selectOption('failed');
+    await owner.getByText('No conversations match the filters').waitFor();
+    await expectClean(owner, 'conversations of which none match');
+    await owner.goBack();
+    await list.getByText('Count to 40').waitFor();
+    await owner.getByRole('combobox', { name: 'Order' }).selectOption('updated');
+    await owner.waitForURL('**/conversations?search=count&sort=updated');
+    await expectClean(owner, 'conversations');
+  });
 
-    step('sets budgets after having read whom they would stop, and lets one user go on', async () => {
-      await open(owner, 'admin/budgets', 'Budgets');
-      const member = owner.getByLabel('Each member, per month (USD)');
-      await member.fill('ten');
-      await owner.getByRole('button', { name: 'Save', exact: true }).click();
-      await owner.getByText('This must be an amount such as 25 or 12.50.').waitFor();
-      await member.fill('0');
-      await owner.getByText('2 users would be blocked now.').waitFor();
-      await expectClean(owner, 'budgets before they are saved');
-      await owner.getByRole('button', { name: 'Save', exact: true }).click();
-      await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
-      await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
-      const dialog = owner.getByRole('dialog');
-      await dialog.getByLabel('Budget per month (USD)').fill('25');
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await row(owner, 'Grace Hopper').getByText('Within budget').waitFor();
-      await row(owner, 'Grace Hopper').getByText('$25.00 (individual)').waitFor();
-      await owner.goto(`${stack.url}/acme`);
-      await owner.getByRole('textbox', { name: 'Task', exact: true }).fill('Something more');
-      await owner.getByRole('button', { name: /^Start/ }).click();
-      await owner.getByText('The budget is used up').first().waitFor();
-      await open(owner, 'admin/budgets', 'Budgets');
-      await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
-      await dialog.getByRole('button', { name: 'Use default' }).click();
-      await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
-      await expectClean(owner, 'budgets');
-    });
+  step('sets budgets after having read whom they would stop, and lets one user go on', async () => {
+    await open(owner, 'admin/budgets', 'Budgets');
+    const member = owner.getByLabel('Each member, per month (USD)');
+    await member.fill('ten');
+    await owner.getByRole('button', { name: 'Save', exact: true }).click();
+    await owner.getByText('This must be an amount such as 25 or 12.50.').waitFor();
+    await member.fill('0');
+    await owner.getByText('2 users would be blocked now.').waitFor();
+    await expectClean(owner, 'budgets before they are saved');
+    await owner.getByRole('button', { name: 'Save', exact: true }).click();
+    await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
+    await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
+    const dialog = owner.getByRole('dialog');
+    await dialog.getByLabel('Budget per month (USD)').fill('25');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await row(owner, 'Grace Hopper').getByText('Within budget').waitFor();
+    await row(owner, 'Grace Hopper').getByText('$25.00 (individual)').waitFor();
+    await owner.goto(`${stack.url}/acme`);
+    await owner.getByRole('textbox', { name: 'Task', exact: true }).fill('Something more');
+    await owner.getByRole('button', { name: /^Start/ }).click();
+    await owner.getByText('The budget is used up').first().waitFor();
+    await open(owner, 'admin/budgets', 'Budgets');
+    await owner.getByRole('button', { name: 'Change limit for Grace Hopper' }).click();
+    await dialog.getByRole('button', { name: 'Use default' }).click();
+    await row(owner, 'Grace Hopper').getByText('Blocked').waitFor();
+    await expectClean(owner, 'budgets');
+  });
 
-    step('two tabs change the settings: the slower one gets a conflict, and what it typed is not lost silently', async () => {
+  step(
+    'two tabs change the settings: the slower one gets a conflict, and what it typed is not lost silently',
+    async () => {
       await open(owner, 'admin/settings', 'Settings');
       const other = await newPage(owner);
       await open(other, 'admin/settings', 'Settings');
@@ -353,70 +404,79 @@ describeUnless(executable === null ? 'no Chromium on the PATH; install it (apt-g
       expect(await owner.getByLabel('Default environment').inputValue()).toBe('production');
       await expectClean(owner, 'settings that were changed meanwhile');
       await owner.getByRole('button', { name: 'Reload' }).click();
-      await until('what the other saved is there', async () => (await owner.getByLabel('Default environment').inputValue()) === 'staging');
-    });
+      await until(
+        'what the other saved is there',
+        async () => (await owner.getByLabel('Default environment').inputValue()) === 'staging',
+      );
+    },
+  );
 
-    step('has prompts kept, which members see where they write, and ends that again', () => keepPrompts({ owner, member, open }));
+  step('has prompts kept, which members see where they write, and ends that again', () =>
+    keepPrompts({ owner, member, open }),
+  );
 
-    step('reads in the audit what was done, verifies it and takes it along', async () => {
-      await open(owner, 'admin/audit', 'Audit');
-      await owner.getByRole('searchbox', { name: /^Action/ }).fill('conversation');
-      const started = row(owner, 'Conversation created').filter({ hasText: 'Count to 40' });
-      await started.getByRole('link', { name: /Count to 40/ }).waitFor();
-      await owner.getByRole('searchbox', { name: /^Action/ }).fill('secret');
-      await until('other nouns are gone', async () => (await row(owner, 'settings').count()) === 0 && (await row(owner, 'Secret created').count()) > 0);
-      await row(owner, 'Secret deleted').getByRole('button', { name: 'Details of Secret deleted' }).click();
-      const dialog = owner.getByRole('dialog', { name: 'Secret deleted' });
-      await dialog.getByText('Position in the chain').waitFor();
-      await expectClean(owner, 'an entry of the audit');
-      await owner.keyboard.press('Escape');
-      await owner.getByRole('button', { name: 'Verify chain' }).click();
-      await owner.getByText('The audit log is intact.').waitFor();
-      await expectClean(owner, 'audit');
-      const { text } = await downloaded(() => owner.getByRole('link', { name: 'Export' }).click());
-      const lines = text
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-      expect(JSON.stringify(lines)).toContain('secret.delete');
-    });
-
-    step('a member has their own keys and secrets there, and is refused everything else with a sentence', async () => {
-      await open(member, 'admin/api-keys', 'API keys');
-      await member.getByText('You have no API keys').waitFor();
-      expect(await member.getByRole('checkbox', { name: 'Everyone’s keys' }).count()).toBe(0);
-      expect(await member.getByRole('heading', { name: 'Service accounts' }).count()).toBe(0);
-      expect(await member.getByRole('navigation', { name: 'Organization' }).getByRole('link').allInnerTexts()).toEqual([
-        'Members',
-        'Roles',
-        'API keys',
-        'Secrets',
-        'Models',
-        'MCP servers',
-      ]);
-      await member.getByRole('link', { name: 'Secrets' }).click();
-      await row(member, 'DATABASE_PASSWORD').waitFor();
-      expect(await member.getByRole('button', { name: /^(New secret|Actions of .*)$/ }).count()).toBe(0);
-      await member.getByRole('button', { name: 'New personal secret' }).waitFor();
-      expect(await member.getByText('MY_TOKEN').count()).toBe(0);
-      for (const [rest, name] of [
-        ['sandboxes', 'Sandboxes'],
-        ['usage', 'Usage'],
-        ['budgets', 'Budgets'],
-        ['audit', 'Audit'],
-      ] as const) {
-        await open(member, `admin/${rest}`, name);
-        await member.getByText('Your role does not allow this').first().waitFor();
-      }
-      await expectClean(member, 'a page that a member may not see');
-    });
-
-    step('rules for sign-ins: a member who does not fulfil them is led to a sign-in and back, and an admin ends sessions', () =>
-      walkSecurityRules({ owner, member, orgId, databaseUrl: stack.ownerUrl, open }),
+  step('reads in the audit what was done, verifies it and takes it along', async () => {
+    await open(owner, 'admin/audit', 'Audit');
+    await owner.getByRole('searchbox', { name: /^Action/ }).fill('conversation');
+    const started = row(owner, 'Conversation created').filter({ hasText: 'Count to 40' });
+    await started.getByRole('link', { name: /Count to 40/ }).waitFor();
+    await owner.getByRole('searchbox', { name: /^Action/ }).fill('secret');
+    await until(
+      'other nouns are gone',
+      async () => (await row(owner, 'settings').count()) === 0 && (await row(owner, 'Secret created').count()) > 0,
     );
+    await row(owner, 'Secret deleted').getByRole('button', { name: 'Details of Secret deleted' }).click();
+    const dialog = owner.getByRole('dialog', { name: 'Secret deleted' });
+    await dialog.getByText('Position in the chain').waitFor();
+    await expectClean(owner, 'an entry of the audit');
+    await owner.keyboard.press('Escape');
+    await owner.getByRole('button', { name: 'Verify chain' }).click();
+    await owner.getByText('The audit log is intact.').waitFor();
+    await expectClean(owner, 'audit');
+    const { text } = await downloaded(() => owner.getByRole('link', { name: 'Export' }).click());
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(JSON.stringify(lines)).toContain('secret.delete');
+  });
 
-    step('nothing of the browser complained', () => {
-      expect(complaints).toEqual([]);
-    });
-  },
-);
+  step('a member has their own keys and secrets there, and is refused everything else with a sentence', async () => {
+    await open(member, 'admin/api-keys', 'API keys');
+    await member.getByText('You have no API keys').waitFor();
+    expect(await member.getByRole('checkbox', { name: 'Everyone’s keys' }).count()).toBe(0);
+    expect(await member.getByRole('heading', { name: 'Service accounts' }).count()).toBe(0);
+    expect(await member.getByRole('navigation', { name: 'Organization' }).getByRole('link').allInnerTexts()).toEqual([
+      'Members',
+      'Roles',
+      'API keys',
+      'Secrets',
+      'Models',
+      'MCP servers',
+    ]);
+    await member.getByRole('link', { name: 'Secrets' }).click();
+    await row(member, 'DATABASE_PASSWORD').waitFor();
+    expect(await member.getByRole('button', { name: /^(New secret|Actions of .*)$/ }).count()).toBe(0);
+    await member.getByRole('button', { name: 'New personal secret' }).waitFor();
+    expect(await member.getByText('MY_TOKEN').count()).toBe(0);
+    for (const [rest, name] of [
+      ['sandboxes', 'Sandboxes'],
+      ['usage', 'Usage'],
+      ['budgets', 'Budgets'],
+      ['audit', 'Audit'],
+    ] as const) {
+      await open(member, `admin/${rest}`, name);
+      await member.getByText('Your role does not allow this').first().waitFor();
+    }
+    await expectClean(member, 'a page that a member may not see');
+  });
+
+  step(
+    'rules for sign-ins: a member who does not fulfil them is led to a sign-in and back, and an admin ends sessions',
+    () => walkSecurityRules({ owner, member, orgId, databaseUrl: stack.ownerUrl, open }),
+  );
+
+  step('nothing of the browser complained', () => {
+    expect(complaints).toEqual([]);
+  });
+});

@@ -7,16 +7,23 @@ const call = (command: string) => ({ name: 'terminal', arguments: { command } })
 /** Longer than a card, and harmful at its very end. */
 const LONG = `${Array.from({ length: 60 }, (_, line) => `echo "line ${line} of the long command"`).join('\n')}\ntouch hidden-at-the-end`;
 
-/** Three calls wait: all are shown whole, Approve comes after the last, one is rejected; then "yes" is typed while a diff waits. */
+/**
+ * Three calls wait: all are shown whole, Approve comes after the last, one is rejected; then "yes" is typed while a
+ * diff waits.
+ */
 export async function approveStepByStep({ page, say, status, timeline, picture }: Watching): Promise<void> {
   const card = page.getByRole('region', { name: 'Approval' });
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitemradio', { name: 'Before every step' }).click();
-  await say('three', [{ toolCalls: [call('echo one > one.txt'), call('echo two > two.txt'), call(LONG)] }, finish('Done.')]);
+  await say('three', [
+    { toolCalls: [call('echo one > one.txt'), call('echo two > two.txt'), call(LONG)] },
+    finish('Done.'),
+  ]);
   await card.waitFor({ timeout: 30_000 });
   await status('Waiting for approval').waitFor();
   const approve = card.getByRole('button', { name: /^Approve/ });
-  for (const part of ['echo one > one.txt', 'echo two > two.txt', 'touch hidden-at-the-end']) await card.getByText(part).waitFor();
+  for (const part of ['echo one > one.txt', 'echo two > two.txt', 'touch hidden-at-the-end'])
+    await card.getByText(part).waitFor();
   expect(await approve.isDisabled()).toBe(true);
   await card.getByText('Scroll to the end to approve').waitFor();
   await picture('approval-several');
@@ -40,7 +47,14 @@ export async function approveStepByStep({ page, say, status, timeline, picture }
   expect(await timeline().getByText('Done.', { exact: true }).count()).toBeGreaterThan(0);
 
   await say('edit', [
-    { toolCalls: [{ name: 'file_editor', arguments: { command: 'create', path: 'notes.md', file_text: '# Notes\n\n- a line of the new file\n' } }] },
+    {
+      toolCalls: [
+        {
+          name: 'file_editor',
+          arguments: { command: 'create', path: 'notes.md', file_text: '# Notes\n\n- a line of the new file\n' },
+        },
+      ],
+    },
     finish('Written.'),
   ]);
   await card.waitFor({ timeout: 30_000 });

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { expect } from 'expect';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** The Chromium of this machine: CHROMIUM_PATH, or the first of the usual names on the PATH; `null` when there is none. */
+/**
+ * The Chromium of this machine: CHROMIUM_PATH, or the first of the usual names on the PATH; `null` when there is none.
+ */
 export function findChromium(): string | null {
   const given = process.env['CHROMIUM_PATH'];
   if (given !== undefined) return given;
@@ -74,7 +76,11 @@ export async function seriousViolations(page: Page): Promise<Violation[]> {
   return page.evaluate(async () => {
     const axe = (
       globalThis as unknown as {
-        axe: { run: (options: object) => Promise<{ violations: Array<{ id: string; impact: string; nodes: Array<{ html: string }> }> }> };
+        axe: {
+          run: (
+            options: object,
+          ) => Promise<{ violations: Array<{ id: string; impact: string; nodes: Array<{ html: string }> }> }>;
+        };
       }
     ).axe;
     const { violations } = await axe.run({ resultTypes: ['violations'] });
@@ -87,17 +93,28 @@ export async function seriousViolations(page: Page): Promise<Violation[]> {
 const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1440, height: 900 };
 
-/** Nothing serious for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light; `everyTheme` tries all four. */
+/**
+ * Nothing serious for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light;
+ * `everyTheme` tries all four.
+ */
 export async function expectClean(page: Page, where: string, everyTheme?: 'everyTheme'): Promise<void> {
   for (const [viewport, usual] of [
     [PHONE, 'dark'],
     [WIDE, 'light'],
   ] as const) {
     await page.setViewportSize(viewport);
-    expect({ where, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({ where, width: viewport.width });
+    expect({ where, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({
+      where,
+      width: viewport.width,
+    });
     for (const colorScheme of everyTheme === undefined ? [usual] : (['dark', 'light'] as const)) {
       await page.emulateMedia({ colorScheme });
-      expect({ where, ...viewport, colorScheme, violations: await seriousViolations(page) }).toEqual({ where, ...viewport, colorScheme, violations: [] });
+      expect({ where, ...viewport, colorScheme, violations: await seriousViolations(page) }).toEqual({
+        where,
+        ...viewport,
+        colorScheme,
+        violations: [],
+      });
     }
   }
 }

@@ -4,7 +4,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
 import { type SignedInClient, signIn } from '@slipway/testing';
-import { type Gitea, type GiteaRepository, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import {
+  type Gitea,
+  type GiteaRepository,
+  type GiteaUser,
+  giveConsent,
+  missingForGitea,
+  startGitea,
+} from '@slipway/testing/gitea';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -12,7 +19,10 @@ import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const missing = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
+const missing =
+  executable === null
+    ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH'
+    : await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -48,7 +58,9 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
       signal: AbortSignal.timeout(2 * SLOW),
     });
     owner = await signIn(stack.url);
-    org = (await (await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme Robotics', slug: 'acme-robotics' } })).json()) as typeof org;
+    org = (await (
+      await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme Robotics', slug: 'acme-robotics' } })
+    ).json()) as typeof org;
     const made = await owner.fetch(`/api/v1/orgs/${org.id}/integrations/connections`, {
       method: 'POST',
       json: {
@@ -65,7 +77,11 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
     browser = await launchChromium(executable ?? '');
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
     await context.addCookies(
-      owner.cookie.split('; ').map((pair) => ({ name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1), url: stack.url })),
+      owner.cookie.split('; ').map((pair) => ({
+        name: pair.slice(0, pair.indexOf('=')),
+        value: pair.slice(pair.indexOf('=') + 1),
+        url: stack.url,
+      })),
     );
     page = await openPage(context, complaints);
     page.setDefaultTimeout(SLOW);
@@ -99,7 +115,9 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.setViewportSize(viewport);
           await page.emulateMedia({ colorScheme });
-          await page.screenshot({ path: path.join(directory, `${where.replaceAll(' ', '-')}-${size}-${colorScheme}.png`) });
+          await page.screenshot({
+            path: path.join(directory, `${where.replaceAll(' ', '-')}-${size}-${colorScheme}.png`),
+          });
         }
     }
     await expectClean(page, where, 'everyTheme');
@@ -135,27 +153,30 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
     expect(await page.content()).not.toContain(application.client_secret);
   });
 
-  step('links an account: goes to Gitea, comes back, sees both names and confirms; refusals say what to do', async () => {
-    await page.goto(`${stack.url}/settings/linked-accounts?problem=linked-account.declined`);
-    await page.getByText('The provider did not let you link the account').waitFor();
-    await look('linked accounts problem');
-    await page.getByRole('button', { name: 'Dismiss' }).click();
-    await page.waitForURL(`${stack.url}/settings/linked-accounts`);
-    await goToGitea(ada);
-    await dialog().getByText('In Slipway').waitFor();
-    expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Demo Person/);
-    await look('linked accounts confirm');
-    await dialog().getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('No linked accounts').waitFor();
-    expect(new URL(page.url()).search).toBe('');
-    await goToGitea(ada);
-    await dialog().getByRole('button', { name: 'Link', exact: true }).press('Enter');
-    await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Link an account at/ }).count()).toBe(0);
-    await look('linked accounts');
-    await page.goto(`${stack.url}/settings/linked-accounts?confirm=0198c0de-7a1b-7000-8000-3f6c5d2e9b10`);
-    await page.getByText('This link request has expired, or was started in another browser.').waitFor();
-  });
+  step(
+    'links an account: goes to Gitea, comes back, sees both names and confirms; refusals say what to do',
+    async () => {
+      await page.goto(`${stack.url}/settings/linked-accounts?problem=linked-account.declined`);
+      await page.getByText('The provider did not let you link the account').waitFor();
+      await look('linked accounts problem');
+      await page.getByRole('button', { name: 'Dismiss' }).click();
+      await page.waitForURL(`${stack.url}/settings/linked-accounts`);
+      await goToGitea(ada);
+      await dialog().getByText('In Slipway').waitFor();
+      expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Demo Person/);
+      await look('linked accounts confirm');
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('No linked accounts').waitFor();
+      expect(new URL(page.url()).search).toBe('');
+      await goToGitea(ada);
+      await dialog().getByRole('button', { name: 'Link', exact: true }).press('Enter');
+      await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
+      expect(await page.getByRole('button', { name: /^Link an account at/ }).count()).toBe(0);
+      await look('linked accounts');
+      await page.goto(`${stack.url}/settings/linked-accounts?confirm=0198c0de-7a1b-7000-8000-3f6c5d2e9b10`);
+      await page.getByText('This link request has expired, or was started in another browser.').waitFor();
+    },
+  );
 
   step('unlinks it, and can link again', async () => {
     await page.getByRole('button', { name: /^Unlink ada/ }).click();

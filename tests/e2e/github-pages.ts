@@ -9,7 +9,11 @@ export class GitHubPages {
   /** Who is signed in there. */
   user: ScriptedAccount;
   private readonly github: ScriptedGitHub;
-  private readonly at: { readonly user: ScriptedAccount; readonly account: ScriptedAccount; readonly repositories: readonly string[] };
+  private readonly at: {
+    readonly user: ScriptedAccount;
+    readonly account: ScriptedAccount;
+    readonly repositories: readonly string[];
+  };
   /** Newest last. */
   readonly installed: ScriptedInstallation[] = [];
   /** Manifests that wait for the button. */
@@ -24,14 +28,21 @@ export class GitHubPages {
   /** True: it is ours to answer. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const url = new URL(request.url ?? '/', this.github.url);
-    const page = (html: string): void => void response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>GitHub</title>${html}`);
+    const page = (html: string): void =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>GitHub</title>${html}`);
     const go = (to: URL): void => void response.writeHead(302, { location: to.href }).end();
-    const button = (label: string, action: string): string => `<form method="post" action="${escaped(action)}"><button>${escaped(label)}</button></form>`;
+    const button = (label: string, action: string): string =>
+      `<form method="post" action="${escaped(action)}"><button>${escaped(label)}</button></form>`;
     if (/^\/(?:organizations\/[^/]+\/)?settings\/apps\/new$/.test(url.pathname) && request.method === 'POST') {
       void text(request).then((sent) => {
         const manifest = new URLSearchParams(sent).get('manifest') ?? '';
         this.manifests.push({ action: url.href, manifest });
-        page(button(`Create GitHub App ${(JSON.parse(manifest) as { name: string }).name}`, `/confirm-manifest?of=${this.manifests.length - 1}`));
+        page(
+          button(
+            `Create GitHub App ${(JSON.parse(manifest) as { name: string }).name}`,
+            `/confirm-manifest?of=${this.manifests.length - 1}`,
+          ),
+        );
       });
       return true;
     }
@@ -43,7 +54,9 @@ export class GitHubPages {
     if (/^\/(?:github-)?apps\/[^/]+\/installations\/new$/.test(url.pathname)) {
       if (request.method === 'GET') page(button(`Install on ${this.at.account.login}`, url.pathname + url.search));
       else {
-        const { installation, back } = this.github.install(url.href, this.user, this.at.account, [...this.at.repositories]);
+        const { installation, back } = this.github.install(url.href, this.user, this.at.account, [
+          ...this.at.repositories,
+        ]);
         this.installed.push(installation);
         go(back);
       }

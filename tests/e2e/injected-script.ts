@@ -6,8 +6,9 @@ import type { Page } from 'playwright-core';
 import type { Watching } from './watching.test.ts';
 
 /**
- * Whoever manages to put HTML into a page gets no script to run: neither an element nor a handler, with whatever nonce they make up. What runs all the same takes nothing out: no request, picture,
- * beacon, socket, form or frame goes to another origin.
+ * Whoever manages to put HTML into a page gets no script to run: neither an element nor a handler, with whatever nonce
+ * they make up. What runs all the same takes nothing out: no request, picture, beacon, socket, form or frame goes to
+ * another origin.
  */
 export async function refuseInjectedScripts({ page }: Watching): Promise<void> {
   const address = page.url();
@@ -90,7 +91,15 @@ async function takeNothingOut(page: Page): Promise<void> {
       const seen = await page.evaluate(() => (globalThis as unknown as { violations: string[] }).violations);
       return seen.length >= from + 7 ? seen.slice(from).map((each) => each.split(' ')[0]) : undefined;
     });
-    expect([...refused].sort()).toEqual(['connect-src', 'connect-src', 'connect-src', 'form-action', 'frame-src', 'img-src', 'script-src-elem']);
+    expect([...refused].sort()).toEqual([
+      'connect-src',
+      'connect-src',
+      'connect-src',
+      'form-action',
+      'frame-src',
+      'img-src',
+      'script-src-elem',
+    ]);
     expect(heard).toEqual(['GET /alive']);
   } finally {
     foreign.closeAllConnections();

@@ -4,8 +4,22 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { LinkBegun, OAuthClient } from '@slipway/contracts/identity';
 import type { ConnectionWithSecret, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
-import { byAnswersSoFar, type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
-import { type Gitea, type GiteaRepository, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import {
+  byAnswersSoFar,
+  type ModelServer,
+  type SignedInClient,
+  signIn,
+  startModelServer,
+  until,
+} from '@slipway/testing';
+import {
+  type Gitea,
+  type GiteaRepository,
+  type GiteaUser,
+  giveConsent,
+  missingForGitea,
+  startGitea,
+} from '@slipway/testing/gitea';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -15,7 +29,10 @@ import { finish, terminal } from '../stack/script-book.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
-const missing = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await missingForGitea();
+const missing =
+  executable === null
+    ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH'
+    : await missingForGitea();
 if (missing !== null) console.log(`${missing} What needs a real git host is not run.`);
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 90_000;
@@ -29,7 +46,10 @@ interface Comment {
   readonly user: { readonly login: string };
 }
 
-/** The whole way of a piece of work at a real git host, with a scripted model: nothing of it is entered in Slipway but the connection. */
+/**
+ * The whole way of a piece of work at a real git host, with a scripted model: nothing of it is entered in Slipway but
+ * the connection.
+ */
 jest.setTimeout(900_000);
 
 describeUnless(missing)('an issue that becomes a merged pull request', () => {
@@ -56,13 +76,26 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     model = await startModelServer({
       // The second is done by a model that reads the comment on the line.
       script: (request) =>
-        JSON.stringify(request.body.messages).includes('On src/total.js, line 1: @slipway-bot the comment of this function is gone')
-          ? byAnswersSoFar([write(`/** What a basket costs, in cents. */\n${FIXED}`), finish('The comment is back.')])(request)
-          : byAnswersSoFar([write(FIXED), finish('The total counts each line as often as its quantity says.')])(request),
+        JSON.stringify(request.body.messages).includes(
+          'On src/total.js, line 1: @slipway-bot the comment of this function is gone',
+        )
+          ? byAnswersSoFar([write(`/** What a basket costs, in cents. */\n${FIXED}`), finish('The comment is back.')])(
+              request,
+            )
+          : byAnswersSoFar([write(FIXED), finish('The total counts each line as often as its quantity says.')])(
+              request,
+            ),
       apiKey: 'sk-of-the-script',
     });
     const models = {
-      models: [{ name: MODEL, deployments: [{ id: 'scripted/1', provider: 'openai', baseUrl: model.url, apiKeyEnv: 'SCRIPT_KEY', model: 'm' }] }],
+      models: [
+        {
+          name: MODEL,
+          deployments: [
+            { id: 'scripted/1', provider: 'openai', baseUrl: model.url, apiKeyEnv: 'SCRIPT_KEY', model: 'm' },
+          ],
+        },
+      ],
     };
     await writeFile(path.join(folder, 'models.json'), JSON.stringify(models));
     gitea = await startGitea({ say: console.log });
@@ -92,7 +125,11 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     browser = await launchChromium(executable ?? '');
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
     await context.addCookies(
-      owner.cookie.split('; ').map((pair) => ({ name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1), url: stack.url })),
+      owner.cookie.split('; ').map((pair) => ({
+        name: pair.slice(0, pair.indexOf('=')),
+        value: pair.slice(pair.indexOf('=') + 1),
+        url: stack.url,
+      })),
     );
     page = await openPage(context, complaints);
     page.setDefaultTimeout(SLOW);
@@ -145,7 +182,12 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
 
   step('is connected: an access token, a webhook, and a linked account', async () => {
     const { host } = new URL(gitea.url);
-    const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user', 'read:organization']);
+    const token = await bot.createToken('slipway', [
+      'write:repository',
+      'write:issue',
+      'read:user',
+      'read:organization',
+    ]);
     const made = await json<ConnectionWithSecret>('POST', integrations(''), {
       provider: 'gitea',
       name: 'Gitea',
@@ -166,8 +208,14 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     await expectClean(page, 'webhooks');
     const { callbackUrl } = await json<OAuthClient>('GET', integrations(`/${connection}/oauth-client`));
     const application = await gitea.admin.createOAuth2Application('Slipway', [callbackUrl]);
-    await json('PUT', integrations(`/${connection}/oauth-client`), { clientId: application.client_id, clientSecret: application.client_secret });
-    const begun = await owner.fetch('/api/v1/me/linked-accounts', { method: 'POST', json: { org: org.id, connectionId: connection } });
+    await json('PUT', integrations(`/${connection}/oauth-client`), {
+      clientId: application.client_id,
+      clientSecret: application.client_secret,
+    });
+    const begun = await owner.fetch('/api/v1/me/linked-accounts', {
+      method: 'POST',
+      json: { org: org.id, connectionId: connection },
+    });
     const { authorizeUrl } = (await begun.json()) as LinkBegun;
     const nonce = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const back = await fetch(await giveConsent(ada, authorizeUrl), {
@@ -178,25 +226,35 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     await json('POST', `/api/v1/me/linked-accounts/${confirm}/confirm`);
   });
 
-  step('starts a conversation by its label, is acknowledged at once, and has one comment that says how far it is', async () => {
-    await ada.repository('ada', 'shop').addLabels(number, [LABEL]);
-    await until(
-      'eyes on the issue',
-      async () => {
-        const seen = await shop.call<Array<{ content: string; user: { login: string } }> | null>('GET', `/issues/${number}/reactions`);
-        return (seen ?? []).some(({ content, user }) => content === 'eyes' && user.login === 'slipway-bot');
-      },
-      SLOW,
-    );
-    const first = await until('a comment', async () => (await answers(number))[0] ?? null, SLOW);
-    const link = new RegExp(`${stack.url}/\\S+/conversations/[0-9a-f-]{36}`).exec(first.body)?.[0];
-    expect(link).toBeDefined();
-    await page.goto(link ?? '');
-    await page.locator('header').getByText('Finished', { exact: true }).waitFor();
-    await until('the comment has the result', async () => (await answers(number))[0]?.body.includes('as often as its quantity says') === true, SLOW);
-    expect((await answers(number)).map(({ id }) => id)).toEqual([first.id]);
-    await picture('conversation-finished');
-  });
+  step(
+    'starts a conversation by its label, is acknowledged at once, and has one comment that says how far it is',
+    async () => {
+      await ada.repository('ada', 'shop').addLabels(number, [LABEL]);
+      await until(
+        'eyes on the issue',
+        async () => {
+          const seen = await shop.call<Array<{ content: string; user: { login: string } }> | null>(
+            'GET',
+            `/issues/${number}/reactions`,
+          );
+          return (seen ?? []).some(({ content, user }) => content === 'eyes' && user.login === 'slipway-bot');
+        },
+        SLOW,
+      );
+      const first = await until('a comment', async () => (await answers(number))[0] ?? null, SLOW);
+      const link = new RegExp(`${stack.url}/\\S+/conversations/[0-9a-f-]{36}`).exec(first.body)?.[0];
+      expect(link).toBeDefined();
+      await page.goto(link ?? '');
+      await page.locator('header').getByText('Finished', { exact: true }).waitFor();
+      await until(
+        'the comment has the result',
+        async () => (await answers(number))[0]?.body.includes('as often as its quantity says') === true,
+        SLOW,
+      );
+      expect((await answers(number)).map(({ id }) => id)).toEqual([first.id]);
+      await picture('conversation-finished');
+    },
+  );
 
   step('read its private repository without a token in the sandbox', async () => {
     const seen = JSON.stringify(model.requests);
@@ -206,11 +264,19 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
   });
 
   step('is a pull request by itself, which the comment names, with its checks on the page', async () => {
-    const [pull] = await until('a pull request', async () => ((await shop.pullRequests()).length > 0 ? shop.pullRequests() : null), SLOW);
+    const [pull] = await until(
+      'a pull request',
+      async () => ((await shop.pullRequests()).length > 0 ? shop.pullRequests() : null),
+      SLOW,
+    );
     if (pull === undefined) throw new Error('no pull request');
     request = pull.number;
     expect((await shop.call<{ body: string }>('GET', `/pulls/${request}`)).body).toContain(`Fixes #${number}`);
-    await until('the comment names it', async () => (await answers(number))[0]?.body.includes(pull.html_url) === true, SLOW);
+    await until(
+      'the comment names it',
+      async () => (await answers(number))[0]?.body.includes(pull.html_url) === true,
+      SLOW,
+    );
     await shop.setStatus(pull.head.sha, { context: 'tests', state: 'success', description: '3 passed' });
     await card().getByText('The check passed', { exact: true }).waitFor();
     await picture('pull-request');
@@ -222,10 +288,19 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     await ada.repository('ada', 'shop').review(request, {
       verdict: 'REQUEST_CHANGES',
       body: '@slipway-bot please see the line',
-      comments: [{ path: 'src/total.js', line: 1, body: '@slipway-bot the comment of this function is gone, bring it back' }],
+      comments: [
+        { path: 'src/total.js', line: 1, body: '@slipway-bot the comment of this function is gone, bring it back' },
+      ],
     });
-    await until('the branch has what is new', async () => (await shop.pullRequest(request)).head.sha !== head.sha, SLOW);
-    const { content } = await shop.call<{ content: string }>('GET', `/contents/src/total.js?ref=${encodeURIComponent(head.ref)}`);
+    await until(
+      'the branch has what is new',
+      async () => (await shop.pullRequest(request)).head.sha !== head.sha,
+      SLOW,
+    );
+    const { content } = await shop.call<{ content: string }>(
+      'GET',
+      `/contents/src/total.js?ref=${encodeURIComponent(head.ref)}`,
+    );
     expect(Buffer.from(content, 'base64').toString()).toContain('/** What a basket costs, in cents. */');
     expect(await shop.pullRequests('all')).toHaveLength(1);
   });
@@ -236,10 +311,18 @@ describeUnless(missing)('an issue that becomes a merged pull request', () => {
     const merge = card().getByRole('button', { name: 'Merge…' });
     await until('it may be merged', async () => (await merge.isVisible()) && (await merge.isEnabled()), SLOW);
     await merge.click();
-    await page.getByRole('alertdialog').or(page.getByRole('dialog')).getByRole('button', { name: 'Merge', exact: true }).click();
+    await page
+      .getByRole('alertdialog')
+      .or(page.getByRole('dialog'))
+      .getByRole('button', { name: 'Merge', exact: true })
+      .click();
     await card().getByText('Merged', { exact: true }).waitFor();
     expect(await shop.pullRequest(request)).toMatchObject({ merged: true });
-    await until('the issue is closed by it', async () => (await shop.call<{ state: string }>('GET', `/issues/${number}`)).state === 'closed', SLOW);
+    await until(
+      'the issue is closed by it',
+      async () => (await shop.call<{ state: string }>('GET', `/issues/${number}`)).state === 'closed',
+      SLOW,
+    );
     expect((await answers(number)).length).toBe(1);
     await picture('merged');
     // The repository that there is not, where no webhook could be made.

@@ -50,7 +50,10 @@ export async function useAPhone({ page, url }: Watching): Promise<void> {
   await page.route('**/api/v1/me', async (route) => {
     const response = await route.fetch();
     const me = (await response.json()) as { orgs: object[] };
-    await route.fulfill({ response, json: { ...me, orgs: me.orgs.map((one) => ({ ...one, name: LONG_NAME, kind: 'company' })) } });
+    await route.fulfill({
+      response,
+      json: { ...me, orgs: me.orgs.map((one) => ({ ...one, name: LONG_NAME, kind: 'company' })) },
+    });
   });
   try {
     for (const tab of ['changes', 'details']) {
@@ -75,14 +78,19 @@ export async function useAPhone({ page, url }: Watching): Promise<void> {
   await page.goto(conversation);
 }
 
-/** Buttons and links of the page that are lower than 24 pixels, or reach past the edge of what holds them. Those of a sentence do not count, nor those in a row that scrolls. */
+/**
+ * Buttons and links of the page that are lower than 24 pixels, or reach past the edge of what holds them. Those of a
+ * sentence do not count, nor those in a row that scrolls.
+ */
 function hardToPress(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('main button, main a[href]')].flatMap((element) => {
       const { height, right } = element.getBoundingClientRect();
       if (height === 0 || element.closest('p, nav') !== null) return [];
       const edge = element.parentElement?.getBoundingClientRect().right ?? 0;
-      return height < 24 || right > edge + 1 ? [`${element.textContent} ${Math.round(height)} high, ${Math.round(right - edge)} past the edge`] : [];
+      return height < 24 || right > edge + 1
+        ? [`${element.textContent} ${Math.round(height)} high, ${Math.round(right - edge)} past the edge`]
+        : [];
     }),
   );
 }

@@ -19,19 +19,36 @@ const SLOW = { timeout: 60_000 };
 /** A server of the protocol at an address: it wants a token, and names a tool after it, to see who keeps it. */
 async function startTracker(): Promise<Server> {
   const server = createServer((request, response) => {
-    const answer = (status: number, body?: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const answer = (status: number, body?: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (request.method !== 'POST') return answer(405);
     if (request.headers.authorization !== `Bearer ${TOKEN}`) return answer(401, {});
     let text = '';
     request.on('data', (part) => (text += part));
     request.on('end', () => {
-      const { id, method, params } = JSON.parse(text) as { id?: number; method: string; params?: { protocolVersion?: string } };
+      const { id, method, params } = JSON.parse(text) as {
+        id?: number;
+        method: string;
+        params?: { protocolVersion?: string };
+      };
       if (id === undefined) return answer(202);
       const results: Record<string, object> = {
-        initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'tracker', version: '1' } },
-        'tools/list': { tools: ['find_issue', `leak_${TOKEN}`].map((name) => ({ name, inputSchema: { type: 'object' } })) },
+        initialize: {
+          protocolVersion: params?.protocolVersion,
+          capabilities: { tools: {} },
+          serverInfo: { name: 'tracker', version: '1' },
+        },
+        'tools/list': {
+          tools: ['find_issue', `leak_${TOKEN}`].map((name) => ({ name, inputSchema: { type: 'object' } })),
+        },
       };
-      answer(200, { jsonrpc: '2.0', id, ...(results[method] === undefined ? { error: { code: -32601, message: 'unknown' } } : { result: results[method] }) });
+      answer(200, {
+        jsonrpc: '2.0',
+        id,
+        ...(results[method] === undefined
+          ? { error: { code: -32601, message: 'unknown' } }
+          : { result: results[method] }),
+      });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,7 +58,10 @@ async function startTracker(): Promise<Server> {
 /** A program of the protocol, as one line of Node: a sandbox has that. */
 const PROGRAM = `require('readline').createInterface({input:process.stdin}).on('line',(line)=>{const {id,method,params}=JSON.parse(line);if(id===undefined)return;const result=method==='initialize'?{protocolVersion:params.protocolVersion,capabilities:{tools:{}},serverInfo:{name:'p',version:'1'}}:{tools:[{name:'of_'+(process.env.MODE??'none'),inputSchema:{type:'object'}}]};process.stdout.write(JSON.stringify({jsonrpc:'2.0',id,result})+'\\n')})`;
 
-/** An owner pastes a file, mends what was wrong with it, adds one by hand, tries each in a real sandbox, and takes them away. */
+/**
+ * An owner pastes a file, mends what was wrong with it, adds one by hand, tries each in a real sandbox, and takes them
+ * away.
+ */
 export async function connectServers({ owner, open }: Desk): Promise<void> {
   const tracker = await startTracker();
   const url = `http://127.0.0.1:${(tracker.address() as AddressInfo).port}/mcp`;
@@ -78,7 +98,9 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await dialog.getByText('of_paste').waitFor(SLOW);
     await expectClean(owner, 'a server that answered', 'everyTheme');
     await owner.keyboard.press('Escape');
-    await until('focus is back', () => owner.getByRole('button', { name: 'Test helper' }).evaluate((element) => element === document.activeElement));
+    await until('focus is back', () =>
+      owner.getByRole('button', { name: 'Test helper' }).evaluate((element) => element === document.activeElement),
+    );
     await owner.getByRole('button', { name: 'Test tracker' }).click();
     await dialog.getByText('The server offers 2 tools.').waitFor(SLOW);
     await dialog.getByText('leak_<secret:TRACKER_AUTHORIZATION>').waitFor();
@@ -92,7 +114,10 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     const header = dialog.getByRole('group', { name: 'Header 1' });
     await header.getByLabel('Name').fill('Authorization');
     await header.getByLabel('Value type').selectOption({ label: 'New secret' });
-    expect([await header.getByLabel('Prefix').inputValue(), await header.getByLabel('Secret name').inputValue()]).toEqual(['Bearer ', 'NOBODY_AUTHORIZATION']);
+    expect([
+      await header.getByLabel('Prefix').inputValue(),
+      await header.getByLabel('Secret name').inputValue(),
+    ]).toEqual(['Bearer ', 'NOBODY_AUTHORIZATION']);
     await dialog.getByRole('button', { name: 'Add server' }).click();
     await dialog.getByText('enter the value of the secret').waitFor();
     await expectClean(owner, 'a server with an unfinished header', 'everyTheme');
@@ -109,7 +134,9 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
     await row('nobody').getByText('Off').waitFor();
     await owner.getByRole('button', { name: 'Actions of tracker' }).click();
     await owner.getByRole('menuitem', { name: 'Edit…' }).click();
-    expect(await dialog.getByRole('group', { name: 'Header 1' }).getByLabel('Secret').inputValue()).toBe('TRACKER_AUTHORIZATION');
+    expect(await dialog.getByRole('group', { name: 'Header 1' }).getByLabel('Secret').inputValue()).toBe(
+      'TRACKER_AUTHORIZATION',
+    );
     expect(await dialog.innerHTML()).not.toContain(TOKEN);
     await dialog.getByLabel('Name', { exact: true }).first().fill('issues');
     await dialog.getByRole('button', { name: 'Save' }).click();

@@ -3,7 +3,10 @@ import type { Route } from 'playwright-core';
 import { finish } from '../stack/script-book.ts';
 import type { Watching } from './watching.test.ts';
 
-/** The first message is slow on its way, as while a replica of app-server is replaced; the second one is written meanwhile. */
+/**
+ * The first message is slow on its way, as while a replica of app-server is replaced; the second one is written
+ * meanwhile.
+ */
 export async function writeTwoInOrder({ page, say, status, timeline }: Watching): Promise<void> {
   const held: Route[] = [];
   const messages = '**/api/v1/orgs/*/conversations/*/messages';

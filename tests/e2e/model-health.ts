@@ -24,7 +24,12 @@ export async function placesOfModels(folder: string): Promise<{ provider: ModelS
   });
   const place = (id: string, model: string) => ({ id, provider: 'openai', baseUrl: provider.url, model });
   const file = path.join(folder, 'models.json');
-  await writeFile(file, JSON.stringify({ models: [{ name: 'house-model', deployments: [place('house/first', 'works'), place('house/second', 'refused')] }] }));
+  await writeFile(
+    file,
+    JSON.stringify({
+      models: [{ name: 'house-model', deployments: [place('house/first', 'works'), place('house/second', 'refused')] }],
+    }),
+  );
   return { provider, env: { LLM_MODELS_FILE: file } };
 }
 

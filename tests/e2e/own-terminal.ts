@@ -16,7 +16,11 @@ export async function workInTheTerminal({ page, axeClean }: Harness): Promise<vo
   const screen = page.locator('.xterm-rows');
   const input = page.getByRole('textbox', { name: 'Terminal input' });
   const shows = (text: string | RegExp): Promise<unknown> =>
-    until(`the terminal shows ${text}`, async () => (await screen.innerText()).replaceAll('\u00a0', ' ').match(text), 30_000);
+    until(
+      `the terminal shows ${text}`,
+      async () => (await screen.innerText()).replaceAll('\u00a0', ' ').match(text),
+      30_000,
+    );
   const type = async (line: string): Promise<void> => {
     await input.focus();
     await page.keyboard.type(line);
@@ -49,7 +53,10 @@ export async function workInTheTerminal({ page, axeClean }: Harness): Promise<vo
   await page.getByRole('button', { name: 'Shell 2', exact: true }).waitFor({ state: 'detached' });
   await page.setViewportSize({ width: 390, height: 844 });
   await axeClean('a terminal on a phone');
-  await page.getByRole('dialog', { name: 'Changes and details' }).getByRole('button', { name: 'Close', exact: true }).click();
+  await page
+    .getByRole('dialog', { name: 'Changes and details' })
+    .getByRole('button', { name: 'Close', exact: true })
+    .click();
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByRole('tab', { name: /^Changes/ }).click();
 }

@@ -12,7 +12,10 @@ export async function useASlowLine({ page, picture, say, timeline }: Watching): 
   const title = await page.getByRole('heading', { level: 1 }).textContent();
   const address = page.url();
   const browser = page.context().browser();
-  const context = await browser?.newContext({ storageState: await page.context().storageState(), reducedMotion: 'reduce' });
+  const context = await browser?.newContext({
+    storageState: await page.context().storageState(),
+    reducedMotion: 'reduce',
+  });
   if (context === undefined) throw new Error('the browser is gone');
   try {
     await context.route(/\/_next\/static\/.*\.js$/, (route) => route.abort());

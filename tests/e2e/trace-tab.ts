@@ -30,7 +30,10 @@ export async function readTheTrace({ page, axeClean }: Harness): Promise<void> {
   await until('and open again', async () => (await grid.getAttribute('aria-rowcount')) === before);
   const onlyCritical = page.getByRole('checkbox', { name: /Critical path only/ });
   await onlyCritical.check();
-  await until('steps beside the critical path are gone', async () => Number(await grid.getAttribute('aria-rowcount')) < Number(before));
+  await until(
+    'steps beside the critical path are gone',
+    async () => Number(await grid.getAttribute('aria-rowcount')) < Number(before),
+  );
   await onlyCritical.uncheck();
   await grid.focus();
   await page.keyboard.press('Enter');

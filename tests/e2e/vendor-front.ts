@@ -8,16 +8,26 @@ export const CLIENT = { clientId: 'client-of-slipway', clientSecret: 'secret-of-
 
 export interface Front {
   /** Paths of the consent pages, each with the tokens that it is worth. */
-  readonly consents: ReadonlyArray<{ readonly page: string; readonly token: string; readonly grant: () => Readonly<Record<string, unknown>> }>;
+  readonly consents: ReadonlyArray<{
+    readonly page: string;
+    readonly token: string;
+    readonly grant: () => Readonly<Record<string, unknown>>;
+  }>;
   /** What the front answers itself; `undefined`: the API behind it does. */
   readonly own: (call: string, body: string) => unknown;
   /** The scripted API. */
   readonly behind: string;
 }
 
-/** A vendor's consent page and token endpoint before its scripted API, as one host: a code is worth its tokens once, for the client, address and verifier of its page. */
+/**
+ * A vendor's consent page and token endpoint before its scripted API, as one host: a code is worth its tokens once, for
+ * the client, address and verifier of its page.
+ */
 export class VendorFront {
-  private readonly codes = new Map<string, { readonly asked: URLSearchParams; readonly grant: () => Readonly<Record<string, unknown>> }>();
+  private readonly codes = new Map<
+    string,
+    { readonly asked: URLSearchParams; readonly grant: () => Readonly<Record<string, unknown>> }
+  >();
   private readonly front: Front;
   private readonly server: Server;
 
@@ -30,7 +40,9 @@ export class VendorFront {
     const server = createServer();
     const made = new VendorFront(front, server);
     server.on('request', (request, response) => {
-      made.answer(request, response).catch((error: unknown) => response.headersSent || response.writeHead(500).end(String(error)));
+      made
+        .answer(request, response)
+        .catch((error: unknown) => response.headersSent || response.writeHead(500).end(String(error)));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return made;
@@ -53,7 +65,8 @@ export class VendorFront {
     const url = new URL(request.url ?? '/', this.url);
     if (url.pathname === '/favicon.ico') return void response.writeHead(404).end();
     const body = await buffer(request);
-    const json = (value: unknown): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    const json = (value: unknown): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     const consent = this.front.consents.find(({ page }) => page === url.pathname);
     if (consent !== undefined && request.method === 'GET') {
       const action = `${url.pathname}${url.search}`.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
@@ -69,13 +82,18 @@ export class VendorFront {
       response.writeHead(302, { location: back.href }).end();
       return;
     }
-    if (this.front.consents.some(({ token }) => token === url.pathname)) return json(this.redeem(new URLSearchParams(body.toString())));
+    if (this.front.consents.some(({ token }) => token === url.pathname))
+      return json(this.redeem(new URLSearchParams(body.toString())));
     const own = this.front.own(`${request.method} ${url.pathname}`, body.toString());
     if (own !== undefined) return json(own);
-    const behind = send(new URL(request.url ?? '/', this.front.behind), { method: request.method ?? 'GET', headers: request.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
+    const behind = send(
+      new URL(request.url ?? '/', this.front.behind),
+      { method: request.method ?? 'GET', headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
     behind.on('error', () => response.destroy());
     behind.end(body);
   }

@@ -32,15 +32,22 @@ export async function watchACommand({ page, say, status, timeline, picture }: Wa
 
 /** A command that a sub-agent runs: what it prints is there at once, and keeps its colours when it has ended. */
 export async function watchASubAgent({ page, say, write, status, timeline, picture }: Watching): Promise<void> {
-  const prompt = write('inner', [terminal("printf '\\033[33mamber light\\033[0m\\n'; sleep 8; echo over"), finish('Seen.')]);
-  await say('outer', [{ toolCalls: [{ name: 'task', arguments: { prompt, description: 'look at the light' } }] }, finish('All seen.')]);
+  const prompt = write('inner', [
+    terminal("printf '\\033[33mamber light\\033[0m\\n'; sleep 8; echo over"),
+    finish('Seen.'),
+  ]);
+  await say('outer', [
+    { toolCalls: [{ name: 'task', arguments: { prompt, description: 'look at the light' } }] },
+    finish('All seen.'),
+  ]);
   await timeline()
     .getByRole('button', { name: /Sub-agent: look at the light/ })
     .click({ timeout: 30_000 });
   await timeline()
     .getByRole('button', { name: /amber light/ })
     .click({ timeout: 30_000 });
-  const colourIn = (label: string) => timeline().getByRole('group', { name: label, exact: true }).getByText('amber light', { exact: true });
+  const colourIn = (label: string) =>
+    timeline().getByRole('group', { name: label, exact: true }).getByText('amber light', { exact: true });
   await colourIn('Output so far').waitFor({ timeout: 8_000 });
   expect(await colourIn('Output so far').getAttribute('class')).toContain('text-ansi-yellow');
   await picture('sub-agent-at-work');

@@ -16,13 +16,19 @@ type Owner = ConversationApp['owner'];
 /** Makes of what app-server counts by what it would be without one of its rules; before each approval. */
 export async function breakAskers(owner: Owner, id: string, broken: Broken | null): Promise<void> {
   if (broken === 'last-author-only') await forgetAllButTheLastAuthor(owner, id);
-  if (broken === 'files-steer-nobody') await owner.query('DELETE FROM app.sandbox_steering WHERE conversation_id = $1', [id]);
+  if (broken === 'files-steer-nobody')
+    await owner.query('DELETE FROM app.sandbox_steering WHERE conversation_id = $1', [id]);
   if (broken === 'one-step-of-makers') await forgetWhoIsBehindMakers(owner);
   if (broken === 'any-approval-ends-asking')
-    await owner.query(`UPDATE app.audit_entry SET detail = detail || '{"fourEyes": true}' WHERE target = $1 AND action = 'conversation.approve'`, [id]);
+    await owner.query(
+      `UPDATE app.audit_entry SET detail = detail || '{"fourEyes": true}' WHERE target = $1 AND action = 'conversation.approve'`,
+      [id],
+    );
 }
 
-/** `entry-with-event`: approvals are written down only with the event that a sandbox makes of them, as it was before. */
+/**
+ * `entry-with-event`: approvals are written down only with the event that a sandbox makes of them, as it was before.
+ */
 export async function breakAudit(owner: Owner, id: string, broken: Broken | null): Promise<void> {
   if (broken !== 'entry-with-event') return;
   await owner.query(
@@ -32,10 +38,15 @@ export async function breakAudit(owner: Owner, id: string, broken: Broken | null
   );
 }
 
-/** Who stands behind what a service account has made is followed no further than to that account. For good: the last variant. */
+/**
+ * Who stands behind what a service account has made is followed no further than to that account. For good: the last
+ * variant.
+ */
 async function forgetWhoIsBehindMakers(owner: Owner): Promise<void> {
   await owner.query(`UPDATE app.service_account SET created_by = id WHERE created_by LIKE 'svc%'`);
-  await owner.query(`UPDATE app.api_key SET created_by = owner_id WHERE owner_kind = 'service-account' AND created_by LIKE 'svc%'`);
+  await owner.query(
+    `UPDATE app.api_key SET created_by = owner_id WHERE owner_kind = 'service-account' AND created_by LIKE 'svc%'`,
+  );
 }
 
 /** As app-server counted before: the owner and the last author of the app's own inbox. */
@@ -44,5 +55,8 @@ async function forgetAllButTheLastAuthor(owner: Owner, id: string): Promise<void
     `UPDATE app.inbox_message SET created_by = (SELECT created_by FROM app.inbox_message WHERE conversation_id = $1 ORDER BY position DESC LIMIT 1) WHERE conversation_id = $1`,
     [id],
   );
-  await owner.query(`UPDATE app.event SET event = (event::jsonb - 'sender_id')::json WHERE conversation_id = $1 AND kind = 'MessageEvent'`, [id]);
+  await owner.query(
+    `UPDATE app.event SET event = (event::jsonb - 'sender_id')::json WHERE conversation_id = $1 AND kind = 'MessageEvent'`,
+    [id],
+  );
 }

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { CALLER_KEY_HEADER } from '@slipway/contracts/agent';
 
 /**
- * Stands before an agent-server and makes it one with a fault: `run-accepts` takes a run for a yes, as it was before; `no-key-means-app` takes a caller without a key for
- * the app. The servers themselves are as they are.
+ * Stands before an agent-server and makes it one with a fault: `run-accepts` takes a run for a yes, as it was before;
+ * `no-key-means-app` takes a caller without a key for the app. The servers themselves are as they are.
  */
 export class BrokenWire {
   private readonly server: Server;
@@ -16,17 +16,23 @@ export class BrokenWire {
       const asApp = { [CALLER_KEY_HEADER]: appKey };
       const isRun = fault === 'run-accepts' && /^\/api\/conversations\/[^/]+\/run$/.test(incoming.url ?? '');
       const isUnauthenticated = fault === 'no-key-means-app' && incoming.headers[CALLER_KEY_HEADER] === undefined;
-      const path = isRun ? (incoming.url ?? '').replace(/run$/, 'events/respond_to_confirmation') : (incoming.url ?? '');
+      const path = isRun
+        ? (incoming.url ?? '').replace(/run$/, 'events/respond_to_confirmation')
+        : (incoming.url ?? '');
       const body = isRun ? '{"accept":true}' : null;
       const headers: IncomingHttpHeaders = { ...incoming.headers, ...(isRun || isUnauthenticated ? asApp : {}) };
       if (isRun) {
         headers['content-type'] = 'application/json';
         headers['content-length'] = '15';
       }
-      const outgoing = request(`${this.target}${path}`, { method: incoming.method, headers, agent: false }, (response) => {
-        answer.writeHead(response.statusCode ?? 502, response.headers);
-        response.pipe(answer);
-      });
+      const outgoing = request(
+        `${this.target}${path}`,
+        { method: incoming.method, headers, agent: false },
+        (response) => {
+          answer.writeHead(response.statusCode ?? 502, response.headers);
+          response.pipe(answer);
+        },
+      );
       outgoing.once('error', () => answer.destroy());
       if (body === null) incoming.pipe(outgoing);
       else incoming.resume().once('end', () => outgoing.end(body));

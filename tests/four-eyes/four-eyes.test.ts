@@ -6,10 +6,20 @@ import type { Broken } from './broken-rules.ts';
 import { ACTORS, type Actor, type Company, World } from './world.ts';
 
 type Step =
-  | { readonly kind: 'write'; readonly actor: Actor; readonly way: 'api' | 'request' | 'socket'; readonly replica: number }
+  | {
+      readonly kind: 'write';
+      readonly actor: Actor;
+      readonly way: 'api' | 'request' | 'socket';
+      readonly replica: number;
+    }
   | { readonly kind: 'approve'; readonly actor: Actor; readonly replica: number; readonly always: boolean }
   | { readonly kind: 'resume'; readonly actor: Actor; readonly replica: number }
-  | { readonly kind: 'force'; readonly actor: Actor; readonly way: 'run' | 'answer' | 'socket' | 'session-key' | 'fork' | 'policy'; readonly replica: number }
+  | {
+      readonly kind: 'force';
+      readonly actor: Actor;
+      readonly way: 'run' | 'answer' | 'socket' | 'session-key' | 'fork' | 'policy';
+      readonly replica: number;
+    }
   | { readonly kind: 'approve-in-vain'; readonly actor: Actor; readonly replica: number }
   | { readonly kind: 'lapse'; readonly actor: Actor; readonly replica: number }
   | { readonly kind: 'file'; readonly actor: Actor }
@@ -23,12 +33,36 @@ const replica = fc.nat(1);
 const way = fc.constantFrom('api', 'request', 'socket');
 const force = fc.constantFrom('run', 'answer', 'socket', 'session-key', 'fork', 'policy');
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(actor, way, replica).map(([by, how, at]): Step => ({ kind: 'write', actor: by, way: how, replica: at })) },
-  { weight: 5, arbitrary: fc.tuple(actor, replica, fc.boolean()).map(([by, at, always]): Step => ({ kind: 'approve', actor: by, replica: at, always })) },
-  { weight: 2, arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'resume', actor: by, replica: at })) },
-  { weight: 3, arbitrary: fc.tuple(actor, force, replica).map(([by, how, at]): Step => ({ kind: 'force', actor: by, way: how, replica: at })) },
-  { weight: 2, arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'approve-in-vain', actor: by, replica: at })) },
-  { weight: 1, arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'lapse', actor: by, replica: at })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(actor, way, replica)
+      .map(([by, how, at]): Step => ({ kind: 'write', actor: by, way: how, replica: at })),
+  },
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(actor, replica, fc.boolean())
+      .map(([by, at, always]): Step => ({ kind: 'approve', actor: by, replica: at, always })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'resume', actor: by, replica: at })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(actor, force, replica)
+      .map(([by, how, at]): Step => ({ kind: 'force', actor: by, way: how, replica: at })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'approve-in-vain', actor: by, replica: at })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(actor, replica).map(([by, at]): Step => ({ kind: 'lapse', actor: by, replica: at })),
+  },
   { weight: 2, arbitrary: actor.map((by): Step => ({ kind: 'file', actor: by })) },
   { weight: 2, arbitrary: fc.boolean().map((kept): Step => ({ kind: 'forge', kept })) },
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'redeliver' }) },
@@ -118,7 +152,9 @@ describe('four eyes', () => {
         return world.approve(step.actor, step.replica, step.always);
       case 'resume':
         // Repeated while the agent works, as the one who found it did.
-        return void (await Promise.all([0, 1, 2].map((again) => world.api(step.actor, step.replica + again, 'POST', '/resume'))));
+        return void (await Promise.all(
+          [0, 1, 2].map((again) => world.api(step.actor, step.replica + again, 'POST', '/resume')),
+        ));
       case 'force':
         return world.force(step.actor, step.way, step.replica);
       case 'approve-in-vain':
@@ -155,7 +191,11 @@ describe('four eyes', () => {
   it('carry out no action without a second user, whatever is done in whatever order', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (sequence) => expect(await faultsAfter(sequence, null)).toEqual([])),
-      { numRuns: RUNS, examples: Object.values(KNOWN).map((sequence) => [[...sequence]] as [Step[]]), endOnFailure: true },
+      {
+        numRuns: RUNS,
+        examples: Object.values(KNOWN).map((sequence) => [[...sequence]] as [Step[]]),
+        endOnFailure: true,
+      },
     );
     expect(carriedOut).toBeGreaterThan(0);
   });
@@ -172,34 +212,68 @@ describe('four eyes', () => {
   ] as const)
     it(`would be seen to fail with ${broken}`, async () => {
       let found: string[] = [];
-      for (let trial = 0; trial < BROKEN_TRIALS && found.length === 0; trial += 1) found = await faultsAfter(sequence, broken);
+      for (let trial = 0; trial < BROKEN_TRIALS && found.length === 0; trial += 1)
+        found = await faultsAfter(sequence, broken);
       expect(found.length).toBeGreaterThan(0);
     });
 });
 
-/** Ada's organization under four eyes, with three more members, a service account of Bob's whose key Carol made, and one that this one has made. */
+/**
+ * Ada's organization under four eyes, with three more members, a service account of Bob's whose key Carol made, and one
+ * that this one has made.
+ */
 async function companyOf(app: ConversationApp): Promise<Company> {
-  const people = { ada: await app.user('Ada'), bob: await app.user('Bob'), carol: await app.user('Carol'), dave: await app.user('Dave') };
+  const people = {
+    ada: await app.user('Ada'),
+    bob: await app.user('Bob'),
+    carol: await app.user('Carol'),
+    dave: await app.user('Dave'),
+  };
   const { orgId } = people.ada;
   for (const { userId } of [people.bob, people.carol, people.dave])
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [orgId, userId]);
-  await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": true, "confirmation": "always"}' WHERE id = $1`, [orgId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [
+      orgId,
+      userId,
+    ]);
+  await app.owner.query(
+    `UPDATE app.org SET settings = settings || '{"fourEyes": true, "confirmation": "always"}' WHERE id = $1`,
+    [orgId],
+  );
   const account = async (name: string, role: string, maker: { user?: User; key?: string }): Promise<string> => {
-    const made = await app.http<{ id: string }>(maker.user ?? null, 'POST', `/api/v1/orgs/${orgId}/service-accounts`, { name, role }, headersOf(maker.key));
+    const made = await app.http<{ id: string }>(
+      maker.user ?? null,
+      'POST',
+      `/api/v1/orgs/${orgId}/service-accounts`,
+      { name, role },
+      headersOf(maker.key),
+    );
     if (made.status !== 201) throw new Error(`service account: ${made.status} ${JSON.stringify(made.body)}`);
     return made.body.id;
   };
-  const keyOf = async (serviceAccountId: string, scopes: readonly string[], maker: { user?: User; key?: string }): Promise<string> => {
+  const keyOf = async (
+    serviceAccountId: string,
+    scopes: readonly string[],
+    maker: { user?: User; key?: string },
+  ): Promise<string> => {
     const body = { name: 'k', scopes, serviceAccountId };
-    const key = await app.http<{ token: string }>(maker.user ?? null, 'POST', `/api/v1/orgs/${orgId}/api-keys`, body, headersOf(maker.key));
+    const key = await app.http<{ token: string }>(
+      maker.user ?? null,
+      'POST',
+      `/api/v1/orgs/${orgId}/api-keys`,
+      body,
+      headersOf(maker.key),
+    );
     if (key.status !== 201) throw new Error(`key: ${key.status} ${JSON.stringify(key.body)}`);
     return key.body.token;
   };
   const robot = await account('Robot', 'admin', { user: people.bob });
-  const robotKey = await keyOf(robot, [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage'], { user: people.carol });
+  const robotKey = await keyOf(robot, [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage'], {
+    user: people.carol,
+  });
   const made = await account('Made', 'member', { key: robotKey });
   const madeKey = await keyOf(made, ['conversation:read', 'conversation:write', 'sandbox:access'], { key: robotKey });
   return { people, accounts: { robot: { id: robot, key: robotKey }, made: { id: made, key: madeKey } } };
 }
 
-const headersOf = (key: string | undefined): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` });
+const headersOf = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { authorization: `Bearer ${key}` };

@@ -17,7 +17,10 @@ import { BrokenWire } from './broken-wire.ts';
 const ON_THE_WIRE = ['run-accepts', 'no-key-means-app'] as const;
 type OnTheWire = (typeof ON_THE_WIRE)[number];
 
-/** Who acts: members of one organization; Ada owns the conversation, the robot is a service account of Bob's with a key of Carol's, and has made another one itself. */
+/**
+ * Who acts: members of one organization; Ada owns the conversation, the robot is a service account of Bob's with a key
+ * of Carol's, and has made another one itself.
+ */
 export const ACTORS = ['ada', 'bob', 'carol', 'dave', 'robot', 'made'] as const;
 export type Actor = (typeof ACTORS)[number];
 type ServiceAccount = 'robot' | 'made';
@@ -35,7 +38,9 @@ type Written = { readonly by: Actor; readonly turn: number };
 /** A yes that the app took. */
 type Given = { readonly by: Actor; readonly ids: readonly string[] };
 
-/** One conversation under four eyes: real app-servers, a real sandbox, and this as the worker that starts and delivers. */
+/**
+ * One conversation under four eyes: real app-servers, a real sandbox, and this as the worker that starts and delivers.
+ */
 export class World {
   /** Who wrote, and when, as this knows it: beside what app-server counts. */
   private readonly written: Written[] = [];
@@ -45,7 +50,8 @@ export class World {
   /** Approved while four eyes was off. */
   private readonly exempt = new Set<string>();
   /** What a hostile sandbox has kept of answers that it lost. */
-  private readonly receipts: Array<{ readonly by: Actor; readonly ids: readonly string[]; readonly receipt: string }> = [];
+  private readonly receipts: Array<{ readonly by: Actor; readonly ids: readonly string[]; readonly receipt: string }> =
+    [];
   private turn = 0;
   private epoch = 1;
 
@@ -84,7 +90,9 @@ export class World {
     const activated = await sandbox.activate({ claim: { app_key_sha256: callerKeySha256(app.keys.appKey(id)) } });
     if (activated.status !== 200) throw new Error(`activation: ${activated.status}`);
     let made = 0;
-    const model = await startModelServer({ script: () => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch file-${made++}` } }] }) });
+    const model = await startModelServer({
+      script: () => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch file-${made++}` } }] }),
+    });
     const onTheWire = ON_THE_WIRE.find((each): each is OnTheWire => each === broken);
     const wire = onTheWire === undefined ? null : await BrokenWire.to(sandbox.url, onTheWire, app.keys.appKey(id));
     const world = new World({ id, app, company, sandbox, model, wire, broken });
@@ -112,10 +120,17 @@ export class World {
 
   private callerOf(actor: Actor): CallerUser {
     const { people, accounts } = this.company;
-    return isAccount(actor) ? { id: accounts[actor].id, label: actor, kind: 'service-account' } : { id: people[actor].userId, label: actor, kind: 'user' };
+    return isAccount(actor)
+      ? { id: accounts[actor].id, label: actor, kind: 'service-account' }
+      : { id: people[actor].userId, label: actor, kind: 'user' };
   }
 
-  private async agent(method: string, route: string, body: object | undefined, headers: Record<string, string>): Promise<number> {
+  private async agent(
+    method: string,
+    route: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+  ): Promise<number> {
     const answer = await fetch(`${this.url}${route}`, {
       method,
       headers: { ...headers, 'content-type': 'application/json' },
@@ -155,7 +170,11 @@ export class World {
   private async start(epoch: number, head: number): Promise<void> {
     const { ada } = this.company.people;
     this.epoch = epoch;
-    await this.app.started(this.id, epoch, { url: this.url, key: this.sandbox.sessionKey, workingDir: this.sandbox.workspace });
+    await this.app.started(this.id, epoch, {
+      url: this.url,
+      key: this.sandbox.sessionKey,
+      workingDir: this.sandbox.workspace,
+    });
     const status = await this.agent(
       'POST',
       '/api/conversations',
@@ -180,13 +199,25 @@ export class World {
 
   /** As worker hands the inbox over. Again and again the same is the same. */
   async deliver(): Promise<void> {
-    const { rows } = await this.app.owner.query<{ id: string; text: string; created_by: string; created_by_label: string }>(
+    const { rows } = await this.app.owner.query<{
+      id: string;
+      text: string;
+      created_by: string;
+      created_by_label: string;
+    }>(
       `SELECT m.id, m.text, m.created_by, m.created_by_label FROM app.inbox_message m WHERE m.conversation_id = $1 AND m.state <> 'withdrawn'
          AND NOT EXISTS (SELECT 1 FROM app.event e WHERE e.conversation_id = $1 AND e.event_id = m.id) ORDER BY m.position`,
       [this.id],
     );
     for (const { id, text, created_by, created_by_label } of rows) {
-      const body = { role: 'user', content: [{ type: 'text', text }], run: true, event_id: id, sender: created_by_label, sender_id: created_by };
+      const body = {
+        role: 'user',
+        content: [{ type: 'text', text }],
+        run: true,
+        event_id: id,
+        sender: created_by_label,
+        sender_id: created_by,
+      };
       await this.agent('POST', `/api/conversations/${this.id}/events`, body, this.asApp);
     }
   }
@@ -200,8 +231,15 @@ export class World {
           (response) => response.json() as Promise<{ execution_status?: string }>,
           () => null,
         );
-        const { rows } = await this.app.owner.query<{ execution_status: string }>('SELECT execution_status FROM app.conversation WHERE id = $1', [this.id]);
-        return answer?.execution_status !== undefined && answer.execution_status !== 'running' && rows[0]?.execution_status === answer.execution_status;
+        const { rows } = await this.app.owner.query<{ execution_status: string }>(
+          'SELECT execution_status FROM app.conversation WHERE id = $1',
+          [this.id],
+        );
+        return (
+          answer?.execution_status !== undefined &&
+          answer.execution_status !== 'running' &&
+          rows[0]?.execution_status === answer.execution_status
+        );
       },
       SETTLE_MS,
     );
@@ -216,9 +254,17 @@ export class World {
       return this.deliver();
     }
     const headers = this.sandbox.asUser(this.callerOf(actor));
-    const frame = { role: 'user', content: [{ type: 'text', text }], run: true, sender: 'Ada', sender_id: this.company.people.ada.userId };
+    const frame = {
+      role: 'user',
+      content: [{ type: 'text', text }],
+      run: true,
+      sender: 'Ada',
+      sender_id: this.company.people.ada.userId,
+    };
     const taken =
-      way === 'request' ? (await this.agent('POST', `/api/conversations/${this.id}/events`, frame, headers)) === 200 : await this.overSocket(frame, headers);
+      way === 'request'
+        ? (await this.agent('POST', `/api/conversations/${this.id}/events`, frame, headers)) === 200
+        : await this.overSocket(frame, headers);
     if (taken) this.written.push({ by: actor, turn: this.turn });
   }
 
@@ -249,7 +295,8 @@ export class World {
       receipt = (JSON.parse(body) as { slipway: { receipt: string } }).slipway.receipt;
       return { status: 200, body: '{"success":true,"answer_id":"none"}' };
     });
-    const to = (url: string) => this.app.owner.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [this.id, url]);
+    const to = (url: string) =>
+      this.app.owner.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [this.id, url]);
     await to(hostile.url);
     const status = await this.api(actor, replica, 'POST', '/confirmation', { accept: true, actionIds: ids });
     await to(this.url);
@@ -262,7 +309,10 @@ export class World {
   async lapse(actor: Actor, replica: number): Promise<void> {
     await this.fourEyes(false);
     const ids = await this.pending();
-    if (ids.length > 0 && (await this.api(actor, replica, 'POST', '/confirmation', { accept: true, actionIds: ids })) === 200) {
+    if (
+      ids.length > 0 &&
+      (await this.api(actor, replica, 'POST', '/confirmation', { accept: true, actionIds: ids })) === 200
+    ) {
       for (const id of ids) this.exempt.add(id);
       this.given.push({ by: actor, ids });
       await until('it is under way', async () => !(await this.pending()).some((id) => ids.includes(id)), SETTLE_MS);
@@ -290,19 +340,36 @@ export class World {
     this.written.push({ by: actor, turn: this.turn });
   }
 
-  /** The sandbox ends; a stolen ingest token says that Dave accepted what waits, or shows again what a hostile sandbox has kept; an honest sandbox goes on. */
+  /**
+   * The sandbox ends; a stolen ingest token says that Dave accepted what waits, or shows again what a hostile sandbox
+   * has kept; an honest sandbox goes on.
+   */
   async forge(kept: boolean): Promise<void> {
     const ids = await this.pending();
     const { ada, dave } = this.company.people;
     const shown = kept ? this.receipts.at(-1) : undefined;
     const by = shown === undefined ? dave.userId : this.callerOf(shown.by).id;
-    const value = { accepted: true, action_ids: ids, by, by_id: by, by_kind: 'user', through: 'app', receipt: shown?.receipt ?? 'forged' };
+    const value = {
+      accepted: true,
+      action_ids: ids,
+      by,
+      by_id: by,
+      by_kind: 'user',
+      through: 'app',
+      receipt: shown?.receipt ?? 'forged',
+    };
     const stamp = { timestamp: new Date().toISOString(), source: 'user' } as const;
     await this.sandbox.kill('agentServer');
     if (this.broken === 'log-is-believed') await this.fourEyes(false);
     const { body } = await this.app.ingest(ada, this.id, [], this.epoch);
     for (const producerSeq of [body.ackedProducerSeq + 1, body.ackedProducerSeq + 2]) {
-      const event: ConversationEvent = { id: randomUUID(), ...stamp, kind: 'ConversationStateUpdateEvent', key: 'confirmation', value };
+      const event: ConversationEvent = {
+        id: randomUUID(),
+        ...stamp,
+        kind: 'ConversationStateUpdateEvent',
+        key: 'confirmation',
+        value,
+      };
       await this.app.ingest(ada, this.id, [{ producerSeq, event }], this.epoch);
     }
     if (this.broken === 'log-is-believed') {
@@ -316,7 +383,11 @@ export class World {
   }
 
   /** What a user without approval rights would try: every other way to the same. */
-  async force(actor: Actor, way: 'run' | 'answer' | 'socket' | 'session-key' | 'fork' | 'policy', replica: number): Promise<void> {
+  async force(
+    actor: Actor,
+    way: 'run' | 'answer' | 'socket' | 'session-key' | 'fork' | 'policy',
+    replica: number,
+  ): Promise<void> {
     const at = `/api/conversations/${this.id}`;
     const headers = this.sandbox.asUser(this.callerOf(actor));
     const alone = { 'x-session-api-key': this.sandbox.sessionKey };
@@ -334,7 +405,12 @@ export class World {
       const taken = await this.agent('POST', `${at}/events/respond_to_confirmation`, { accept: true }, alone);
       await this.agent('POST', `${at}/run`, {}, alone);
       // So that a crash right after it does not hide what a broken product would have done.
-      if (taken === 200) await until('what was forced is under way', async () => !(await this.pending()).some((id) => before.includes(id)), SETTLE_MS);
+      if (taken === 200)
+        await until(
+          'what was forced is under way',
+          async () => !(await this.pending()).some((id) => before.includes(id)),
+          SETTLE_MS,
+        );
     } else if (way === 'fork') await this.agent('POST', `${at}/fork`, {}, headers);
     else {
       await this.agent('POST', `${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } }, headers);
@@ -351,7 +427,10 @@ export class World {
   private async lifeAgain(): Promise<void> {
     await this.sandbox.startAgentServer();
     this.wire?.moveTo(this.sandbox.url);
-    const { rows } = await this.app.owner.query<{ head: number }>('SELECT head::int FROM app.conversation WHERE id = $1', [this.id]);
+    const { rows } = await this.app.owner.query<{ head: number }>(
+      'SELECT head::int FROM app.conversation WHERE id = $1',
+      [this.id],
+    );
     await this.start(this.epoch + 1, rows[0]?.head ?? 0);
     await this.deliver();
   }
@@ -364,7 +443,9 @@ export class World {
   /** Sentences on what happened that must not. */
   async faults(): Promise<string[]> {
     const events = await this.events();
-    const actions = events.flatMap((event) => (event.kind === 'ActionEvent' && event.tool_name === 'terminal' ? [event] : []));
+    const actions = events.flatMap((event) =>
+      event.kind === 'ActionEvent' && event.tool_name === 'terminal' ? [event] : [],
+    );
     const found: string[] = [];
     for (const action of actions) {
       const { command } = action.action as unknown as { command: string };
@@ -378,7 +459,10 @@ export class World {
     return [...found, ...(await this.unaudited(events))];
   }
 
-  /** The owner always; else who wrote after the last approval before this one. Bob and Carol stand behind the robot, and so behind what it has made. */
+  /**
+   * The owner always; else who wrote after the last approval before this one. Bob and Carol stand behind the robot, and
+   * so behind what it has made.
+   */
   private steeredBy({ by, turn }: Written): boolean {
     const before = Math.max(0, ...[...this.approvedBy.values()].map((each) => each.turn).filter((each) => each < turn));
     const since = this.written.filter((each) => each.turn > before && each.turn <= turn).map((each) => each.by);

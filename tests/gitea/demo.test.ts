@@ -20,17 +20,20 @@ describeUnless(missing)('what npm run gitea makes', () => {
       expect(await demoAccounts(server)).toEqual(accounts);
       expect((await stat(path.join(home, 'demo.json'))).mode & 0o077).toBe(0);
       const { user, bot } = accounts;
-      for (const said of [user.password, bot.token, `${server.url}/demo/shop`]) expect(instructions(server.url, accounts, home)).toContain(said);
+      for (const said of [user.password, bot.token, `${server.url}/demo/shop`])
+        expect(instructions(server.url, accounts, home)).toContain(said);
       await GiteaUser.signIn(server.url, user.login, user.password);
 
       const slipway = new GiteaUser(server.url, bot.login, '', bot.token);
       const shop = slipway.repository('demo', 'shop');
       const copy = await WorkCopy.clone(slipway.cloneUrl(shop));
       copies.push(copy);
-      const npmTest = (): number | null => spawnSync(process.execPath, ['--test'], { cwd: copy.folder, env: { PATH: process.env['PATH'] } }).status;
+      const npmTest = (): number | null =>
+        spawnSync(process.execPath, ['--test'], { cwd: copy.folder, env: { PATH: process.env['PATH'] } }).status;
       expect(npmTest()).toBe(1);
       await copy.git('switch', '--quiet', '--create', 'slipway/1');
-      const right = 'export const total = (basket) => basket.reduce((sum, line) => sum + line.quantity * line.price, 0);\n';
+      const right =
+        'export const total = (basket) => basket.reduce((sum, line) => sum + line.quantity * line.price, 0);\n';
       await copy.commit({ 'src/total.js': right }, 'Count each line as often as its quantity says');
       expect(npmTest()).toBe(0);
 

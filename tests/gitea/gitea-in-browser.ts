@@ -24,7 +24,9 @@ export async function putLabel(page: Page, issue: string, label: string): Promis
 /** @param pull address of a pull request's page. @param line of the new side, in the first file. */
 export async function commentOnLine(page: Page, pull: string, line: number, text: string): Promise<void> {
   await page.goto(`${pull}/files`);
-  const row = page.locator('tr.add-code, tr.same-code', { has: page.locator(`.lines-num-new[data-line-num="${line}"]`) }).first();
+  const row = page
+    .locator('tr.add-code, tr.same-code', { has: page.locator(`.lines-num-new[data-line-num="${line}"]`) })
+    .first();
   await row.hover();
   await row.locator('button.add-code-comment').last().click();
   const form = page.locator('.comment-code-cloud form');

@@ -3,7 +3,14 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
-import { type Gitea, GiteaRefusal, type GiteaRepository, type GiteaUser, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import {
+  type Gitea,
+  GiteaRefusal,
+  type GiteaRepository,
+  type GiteaUser,
+  missingForGitea,
+  startGitea,
+} from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { isSigned, WebhookListener } from './webhook-listener.ts';
 import { WorkCopy } from './work-copy.ts';
@@ -91,19 +98,39 @@ describeUnless(missing)('a real Gitea', () => {
   it('opens a pull request, reviews a line of it, asks for a status, refuses a push to main, and merges', async () => {
     const reviewer = await gitea.admin.createUser('grace');
     await shop.addCollaborator('grace', 'write');
-    await shop.protectBranch('main', { required_approvals: 1, enable_status_check: true, status_check_contexts: ['tests'] });
+    await shop.protectBranch('main', {
+      required_approvals: 1,
+      enable_status_check: true,
+      status_check_contexts: ['tests'],
+    });
     const copy = await clone(ada.cloneUrl(shop));
-    const sha = await copy.commit({ 'total.js': 'export const total = (prices) => prices.reduce((a, b) => a + b, 0);\n' }, 'Add all prices', 'fix-total');
+    const sha = await copy.commit(
+      { 'total.js': 'export const total = (prices) => prices.reduce((a, b) => a + b, 0);\n' },
+      'Add all prices',
+      'fix-total',
+    );
     await copy.git('push', '--quiet', 'origin', 'fix-total');
     await expect(copy.git('push', '--quiet', 'origin', 'fix-total:main')).rejects.toThrow(/protected branch/i);
 
-    const pull = await shop.openPullRequest({ title: 'Add all prices', head: 'fix-total', body: 'The total had one price.' });
-    expect(await shop.pullRequests()).toEqual([expect.objectContaining({ number: pull.number, state: 'open', head: expect.objectContaining({ sha }) })]);
+    const pull = await shop.openPullRequest({
+      title: 'Add all prices',
+      head: 'fix-total',
+      body: 'The total had one price.',
+    });
+    expect(await shop.pullRequests()).toEqual([
+      expect.objectContaining({ number: pull.number, state: 'open', head: expect.objectContaining({ sha }) }),
+    ]);
 
     const theirs = reviewer.repository('ada', 'shop');
     const remark = { path: 'total.js', line: 1, body: 'What of an empty list?' };
-    const asked = await theirs.review(pull.number, { verdict: 'REQUEST_CHANGES', body: 'One thing.', comments: [remark] });
-    expect(await shop.reviewComments(pull.number, asked.id)).toEqual([expect.objectContaining({ path: 'total.js', body: remark.body, position: 1 })]);
+    const asked = await theirs.review(pull.number, {
+      verdict: 'REQUEST_CHANGES',
+      body: 'One thing.',
+      comments: [remark],
+    });
+    expect(await shop.reviewComments(pull.number, asked.id)).toEqual([
+      expect.objectContaining({ path: 'total.js', body: remark.body, position: 1 }),
+    ]);
 
     await shop.setStatus(sha, { context: 'tests', state: 'failure' });
     expect(await shop.combinedStatus(sha)).toMatchObject({ state: 'failure', total_count: 1 });
@@ -120,7 +147,11 @@ describeUnless(missing)('a real Gitea', () => {
   it('makes an organization with a repository', async () => {
     await ada.createOrganization('acme');
     await ada.createRepository({ owner: 'acme', name: 'till', files: FILES });
-    expect(await ada.repository('acme', 'till').call('GET', '')).toMatchObject({ full_name: 'acme/till', default_branch: 'main', empty: false });
+    expect(await ada.repository('acme', 'till').call('GET', '')).toMatchObject({
+      full_name: 'acme/till',
+      default_branch: 'main',
+      empty: false,
+    });
   });
 
   it('keeps what it has when it is killed and started again', async () => {

@@ -28,11 +28,19 @@ describeUnless(missing)('the lifetime of a Gitea', () => {
     const pids = both.map(({ server }) => server.pid as number);
     expect(pids.every(isRunning)).toBe(true);
     await Promise.all(both.map((gitea) => gitea.close()));
-    expect([...pids.map(isRunning), ...both.map(({ server }) => existsSync(server.home))]).toEqual([false, false, false, false]);
+    expect([...pids.map(isRunning), ...both.map(({ server }) => existsSync(server.home))]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('ends with the process that started it, when that one is killed', async () => {
-    const starter = spawn(process.execPath, ['--input-type=module', '--eval', STARTER], { cwd: import.meta.dirname, stdio: ['ignore', 'pipe', 'inherit'] });
+    const starter = spawn(process.execPath, ['--input-type=module', '--eval', STARTER], {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const lines = createInterface({ input: starter.stdout });
     const [line] = (await once(lines, 'line')) as [string];
     const { url, home } = JSON.parse(line) as { url: string; home: string };

@@ -9,12 +9,17 @@ import { isSigned, WebhookListener } from './webhook-listener.ts';
 
 const chromium = findChromium();
 const missing =
-  (await missingForGitea()) ?? (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
+  (await missingForGitea()) ??
+  (chromium === null ? 'No Chromium is on the PATH: apt-get install chromium.' : await prepareGiteaPages(console.log));
 if (missing !== null) console.log(`${missing} Gitea's pages are not tried.`);
 
 describeUnless(missing)('a user at the pages of a real Gitea', () => {
   it('labels an issue and comments on a line, and webhooks report both', async () => {
-    const [gitea, listener, browser] = await Promise.all([startGitea(), WebhookListener.open(), launchChromium(chromium ?? '')]);
+    const [gitea, listener, browser] = await Promise.all([
+      startGitea(),
+      WebhookListener.open(),
+      launchChromium(chromium ?? ''),
+    ]);
     try {
       const ada = await gitea.admin.createUser('ada');
       const shop = await ada.createRepository({ name: 'shop', files: { 'total.js': 'export const total = 1;\n' } });
@@ -32,7 +37,10 @@ describeUnless(missing)('a user at the pages of a real Gitea', () => {
       await commentOnLine(page, pull.html_url, 1, 'Why two?');
 
       const labelled = await until('the label is delivered', () => listener.of('issue_label'));
-      expect(JSON.parse(labelled.body.toString())).toMatchObject({ issue: { labels: [{ name: 'slipway' }] }, sender: { login: 'ada' } });
+      expect(JSON.parse(labelled.body.toString())).toMatchObject({
+        issue: { labels: [{ name: 'slipway' }] },
+        sender: { login: 'ada' },
+      });
       const remark = await until('the comment is delivered', () => listener.of('pull_request_review_comment'));
       expect(remark.body.toString()).toContain('mend');
       expect([labelled, remark].map(({ headers, body }) => isSigned(headers, body, secret))).toEqual([true, true]);

@@ -19,7 +19,11 @@ export class WebhookListener {
   private readonly server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    this.deliveries.push({ event: String(request.headers['x-gitea-event-type']), headers: request.headers, body: Buffer.concat(chunks) });
+    this.deliveries.push({
+      event: String(request.headers['x-gitea-event-type']),
+      headers: request.headers,
+      body: Buffer.concat(chunks),
+    });
     response.writeHead(204).end();
   });
 

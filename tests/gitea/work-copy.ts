@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /** Nothing of this machine's git settings, and no question for a password. */
-const ENVIRONMENT = { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' };
+const ENVIRONMENT = {
+  PATH: process.env['PATH'],
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+};
 const AUTHOR = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.test'];
 
 /** A clone in a temporary folder. */

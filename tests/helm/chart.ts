@@ -31,7 +31,10 @@ export const MINIMUM: Values = {
   sandboxes: { image: { digest: DIGEST }, workspaceStore: { url: 's3://workspaces/slipway?region=eu-central-1' } },
 };
 
-const resources = { requests: { cpu: '100m', memory: '256Mi', ephemeralStorage: '256Mi' }, limits: { cpu: '2', memory: '2Gi', ephemeralStorage: '4Gi' } };
+const resources = {
+  requests: { cpu: '100m', memory: '256Mi', ephemeralStorage: '256Mi' },
+  limits: { cpu: '2', memory: '2Gi', ephemeralStorage: '4Gi' },
+};
 /** Templates whose sandboxes go out through egress-proxy. */
 export const PROXIED_TEMPLATES: readonly Values[] = [
   { name: 'standard', resources, egress: 'packages' },
@@ -76,8 +79,14 @@ export const EVERYTHING: Values = {
   monitoring: { serviceMonitor: { enabled: true }, rules: { enabled: true, runbookBaseUrl: 'https://git.example.com/slipway/' }, dashboards: { enabled: true } },
 }; // biome-ignore format: a list reads better in lines
 
-/** `helm template` of the chart; values later in the list go before earlier ones. `files` are names in the chart's folder, and come first. */
-export async function render(values: readonly Values[], { files = [], release = 'slipway', namespace = 'slipway' }: RenderOptions = {}): Promise<Rendered> {
+/**
+ * `helm template` of the chart; values later in the list go before earlier ones. `files` are names in the chart's
+ * folder, and come first.
+ */
+export async function render(
+  values: readonly Values[],
+  { files = [], release = 'slipway', namespace = 'slipway' }: RenderOptions = {},
+): Promise<Rendered> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-helm-'));
   try {
     const named = files.map((file) => path.join(CHART, file));
@@ -86,11 +95,23 @@ export async function render(values: readonly Values[], { files = [], release = 
       await writeFile(file, JSON.stringify(one));
       named.push(file);
     }
-    const { code, stdout, said } = await helm(['template', release, CHART, '-n', namespace, ...named.flatMap((file) => ['-f', file])]);
+    const { code, stdout, said } = await helm([
+      'template',
+      release,
+      CHART,
+      '-n',
+      namespace,
+      ...named.flatMap((file) => ['-f', file]),
+    ]);
     const documents = parseAllDocuments(stdout);
     const wrong = documents.flatMap(({ errors }) => errors);
     if (code === 0 && wrong.length > 0) throw wrong[0];
-    return { code, said, objects: code === 0 ? documents.map((document) => document.toJS() as Manifest).filter((object) => object !== null) : [] };
+    return {
+      code,
+      said,
+      objects:
+        code === 0 ? documents.map((document) => document.toJS() as Manifest).filter((object) => object !== null) : [],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -112,23 +133,46 @@ export async function helm(args: readonly string[]): Promise<Said> {
 
 export async function run(program: string, args: readonly string[]): Promise<Said> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(program, [...args], { timeout: TIMEOUT_MS, maxBuffer: 2 ** 26 });
+    const { stdout, stderr } = await promisify(execFile)(program, [...args], {
+      timeout: TIMEOUT_MS,
+      maxBuffer: 2 ** 26,
+    });
     return { code: 0, stdout, said: `${stdout}${stderr}` };
   } catch (error) {
-    const { code, stdout = '', stderr = '', killed } = error as { code?: number; stdout?: string; stderr?: string; killed?: boolean };
+    const {
+      code,
+      stdout = '',
+      stderr = '',
+      killed,
+    } = error as { code?: number; stdout?: string; stderr?: string; killed?: boolean };
     if (killed === true || typeof code !== 'number') throw error;
     return { code, stdout, said: `${stdout}${stderr}` };
   }
 }
 
-export const ofKind = (objects: readonly Manifest[], kind: string): Manifest[] => objects.filter((object) => object.kind === kind);
+export const ofKind = (objects: readonly Manifest[], kind: string): Manifest[] =>
+  objects.filter((object) => object.kind === kind);
 
 /** The pod of whatever makes pods, with the name of that object. */
 export function podsOf(
   objects: readonly Manifest[],
 ): { readonly owner: string; readonly kind: string; readonly metadata: Manifest; readonly spec: Manifest }[] {
   return objects.flatMap((object) => {
-    const pod = object.kind === 'Pod' ? object : object.spec?.template?.spec?.containers === undefined ? null : object.spec.template;
-    return pod === null ? [] : [{ owner: `${object.kind} ${object.metadata.name}`, kind: object.kind, metadata: pod.metadata, spec: pod.spec }];
+    const pod =
+      object.kind === 'Pod'
+        ? object
+        : object.spec?.template?.spec?.containers === undefined
+          ? null
+          : object.spec.template;
+    return pod === null
+      ? []
+      : [
+          {
+            owner: `${object.kind} ${object.metadata.name}`,
+            kind: object.kind,
+            metadata: pod.metadata,
+            spec: pod.spec,
+          },
+        ];
   });
 }

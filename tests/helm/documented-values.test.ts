@@ -10,7 +10,9 @@ import { type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './cha
 function documented(): Map<string, Values> {
   const blocks = new Map<string, Values>();
   for (const file of globSync('docs/operate/*.md', { cwd: ROOT }).sort())
-    for (const [, name = '', yaml = ''] of readFileSync(path.join(ROOT, file), 'utf8').matchAll(/<!-- tested: ([\w-]+) -->\n```yaml\n([\s\S]*?)```/g))
+    for (const [, name = '', yaml = ''] of readFileSync(path.join(ROOT, file), 'utf8').matchAll(
+      /<!-- tested: ([\w-]+) -->\n```yaml\n([\s\S]*?)```/g,
+    ))
       blocks.set(name, parse(yaml) as Values);
   return blocks;
 }
@@ -18,13 +20,20 @@ function documented(): Map<string, Values> {
 /** What an example is for, by its name. */
 const MAKES: Readonly<Record<string, (objects: readonly Manifest[]) => void>> = {
   gateway: (objects) => {
-    expect(ofKind(objects, 'HTTPRoute').map(({ spec }) => spec.hostnames[0])).toEqual(['slipway.example.com', 'sandboxes.example.com']);
-    const ingress = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'slipway-app-server').spec.ingress;
+    expect(ofKind(objects, 'HTTPRoute').map(({ spec }) => spec.hostnames[0])).toEqual([
+      'slipway.example.com',
+      'sandboxes.example.com',
+    ]);
+    const ingress = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'slipway-app-server').spec
+      .ingress;
     expect(JSON.stringify(ingress)).toContain('"kubernetes.io/metadata.name":"gateways"');
   },
   'cert-manager': (objects) => {
     const [app, sandboxes] = ofKind(objects, 'Ingress');
-    expect([app.metadata.annotations, app.spec.tls[0].secretName]).toEqual([{ 'cert-manager.io/cluster-issuer': 'letsencrypt' }, 'slipway-tls']);
+    expect([app.metadata.annotations, app.spec.tls[0].secretName]).toEqual([
+      { 'cert-manager.io/cluster-issuer': 'letsencrypt' },
+      'slipway-tls',
+    ]);
     expect(sandboxes.spec.tls[0].hosts).toEqual(['sandboxes.example.com', '*.sandboxes.example.com']);
   },
   'external-secrets': (objects) => {
@@ -33,18 +42,24 @@ const MAKES: Readonly<Record<string, (objects: readonly Manifest[]) => void>> = 
     expect(ofKind(objects, 'Secret')).toEqual([]);
   },
   reloader: (objects) => {
-    for (const { metadata } of ofKind(objects, 'Deployment')) expect(metadata.annotations).toEqual({ 'reloader.stakater.com/auto': 'true' });
+    for (const { metadata } of ofKind(objects, 'Deployment'))
+      expect(metadata.annotations).toEqual({ 'reloader.stakater.com/auto': 'true' });
   },
   openshift: (objects) => {
     expect(ofKind(objects, 'DaemonSet')).toEqual([]);
-    for (const { spec } of ofKind(objects, 'Deployment')) expect(Object.keys(spec.template.spec.securityContext)).not.toContain('runAsUser');
+    for (const { spec } of ofKind(objects, 'Deployment'))
+      expect(Object.keys(spec.template.spec.securityContext)).not.toContain('runAsUser');
   },
   pooler: (objects) => {
-    const ports = JSON.stringify(ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'slipway-worker').spec.egress);
+    const ports = JSON.stringify(
+      ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'slipway-worker').spec.egress,
+    );
     expect(ports).toContain('6432');
   },
   queue: (objects) => {
-    expect(ofKind(objects, 'HorizontalPodAutoscaler')[0].spec.metrics[1].external.metric.name).toBe('slipway_outbox_jobs');
+    expect(ofKind(objects, 'HorizontalPodAutoscaler')[0].spec.metrics[1].external.metric.name).toBe(
+      'slipway_outbox_jobs',
+    );
   },
 };
 
@@ -65,7 +80,11 @@ describeUnless(missingForHelm())('an example of values in docs/operate', () => {
   it('of labels names those of the namespace that the chart makes', () => {
     const page = readFileSync(path.join(ROOT, 'docs/kubernetes.md'), 'utf8');
     const [, yaml = ''] = /<!-- tested: labels -->\n```yaml\n([\s\S]*?)```/.exec(page) ?? [];
-    const manifests = parseAllDocuments(readFileSync(path.join(ROOT, 'deploy/kubernetes/namespaces.yaml'), 'utf8')).map((one) => one.toJS() as Manifest);
-    expect(parse(yaml)).toEqual(manifests.find(({ metadata }) => metadata.name === 'slipway-sandboxes').metadata.labels);
+    const manifests = parseAllDocuments(readFileSync(path.join(ROOT, 'deploy/kubernetes/namespaces.yaml'), 'utf8')).map(
+      (one) => one.toJS() as Manifest,
+    );
+    expect(parse(yaml)).toEqual(
+      manifests.find(({ metadata }) => metadata.name === 'slipway-sandboxes').metadata.labels,
+    );
   });
 });

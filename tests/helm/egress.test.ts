@@ -4,7 +4,17 @@ import { beforeAll, expect, it } from '@jest/globals';
 import type { EgressClaims, EgressRules } from '@slipway/contracts/sandboxes';
 import { missingForHelm } from '@slipway/testing/helm';
 import { describeUnless } from '@slipway/testing/jest';
-import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render, type Values } from './chart.ts';
+import {
+  DIGEST,
+  EVERYTHING,
+  type Manifest,
+  MINIMUM,
+  ofKind,
+  PROXIED_TEMPLATES,
+  ROOT,
+  render,
+  type Values,
+} from './chart.ts';
 
 interface HostRulesModule {
   readonly HostRules: new (
@@ -33,12 +43,20 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     ]);
     const without = (await render([MINIMUM])).objects.filter(({ kind }) => kind !== 'Secret');
     // The policy of the sandboxes' namespace is of the class, and says who would be let in.
-    expect(without.filter((object) => JSON.stringify(object).includes('egress-proxy')).map(({ metadata }) => metadata.name)).toEqual(['sandbox-egress-proxy']);
+    expect(
+      without.filter((object) => JSON.stringify(object).includes('egress-proxy')).map(({ metadata }) => metadata.name),
+    ).toEqual(['sandbox-egress-proxy']);
     const { EGRESS_PROXY_URL, EGRESS_SECRET } = environment(component(without, 'Deployment', 'runtime-api'));
     expect([EGRESS_PROXY_URL, EGRESS_SECRET]).toEqual([undefined, undefined]);
     // A template without a word on it has class packages.
     const { egress: _, ...silent } = PROXIED_TEMPLATES[0] as { egress: string };
-    expect(component((await render([MINIMUM, { sandboxes: { templates: [silent] } }])).objects, 'Deployment', 'egress-proxy')).toBeDefined();
+    expect(
+      component(
+        (await render([MINIMUM, { sandboxes: { templates: [silent] } }])).objects,
+        'Deployment',
+        'egress-proxy',
+      ),
+    ).toBeDefined();
   });
 
   it('has one secret with runtime-api, which gives sandboxes an address that the Service answers on', () => {
@@ -53,50 +71,78 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
   });
 
   it('gets the hosts of the values, which it takes, and is rolled out when they change', async () => {
-    const { HostRules } = (await import(pathToFileURL(path.join(ROOT, 'apps/egress-proxy/dist/admission/host-rules.js')).href)) as HostRulesModule;
+    const { HostRules } = (await import(
+      pathToFileURL(path.join(ROOT, 'apps/egress-proxy/dist/admission/host-rules.js')).href
+    )) as HostRulesModule;
     const map = ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name === 'acme-egress-rules');
     const rules = new HostRules(JSON.parse(map.data['rules.json']) as EgressRules, [443]);
-    const claims: EgressClaims = { claim: 'c', org: 'o', template: 'narrow', egress: 'allow-list', address: '10.0.0.1', exp: 1 };
+    const claims: EgressClaims = {
+      claim: 'c',
+      org: 'o',
+      template: 'narrow',
+      egress: 'allow-list',
+      address: '10.0.0.1',
+      exp: 1,
+    };
     rules.check(claims, { host: 'api.example.com', port: 443 });
     rules.check(claims, { host: 'a.files.example.com', port: 8443 });
     rules.check(claims, { host: 'git.example.com', port: 443 });
     expect(() => rules.check(claims, { host: 'mirror.example.com', port: 443 })).toThrow();
     rules.check({ ...claims, template: 'standard', egress: 'packages' }, { host: 'mirror.example.com', port: 443 });
     const changed = (await render([MINIMUM, EVERYTHING, { egress: { packageHosts: ['other.example.com'] } }])).objects;
-    const checksum = (all: readonly Manifest[]): string => component(all, 'Deployment', 'egress-proxy').spec.template.metadata.annotations['checksum/rules'];
+    const checksum = (all: readonly Manifest[]): string =>
+      component(all, 'Deployment', 'egress-proxy').spec.template.metadata.annotations['checksum/rules'];
     expect(checksum(changed)).not.toBe(checksum(objects));
   });
 
   it('is reached by sandboxes of the two classes on the port of the proxy alone, and reaches the internet, what is permitted, and nothing of the platform', async () => {
     const { spec } = component(objects, 'NetworkPolicy', 'egress-proxy');
-    const fromSandboxes = spec.ingress.filter((rule: Manifest) => JSON.stringify(rule.from).includes('"kubernetes.io/metadata.name":"slipway-sandboxes"'));
+    const fromSandboxes = spec.ingress.filter((rule: Manifest) =>
+      JSON.stringify(rule.from).includes('"kubernetes.io/metadata.name":"slipway-sandboxes"'),
+    );
     expect(fromSandboxes.map((rule: Manifest) => [rule.from[0].podSelector.matchExpressions, rule.ports])).toEqual([
-      [[{ key: 'slipway.dev/egress', operator: 'In', values: ['packages', 'allow-list'] }], [{ protocol: 'TCP', port: 3128 }]],
+      [
+        [{ key: 'slipway.dev/egress', operator: 'In', values: ['packages', 'allow-list'] }],
+        [{ protocol: 'TCP', port: 3128 }],
+      ],
     ]);
-    const sandboxPolicy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'sandbox-egress-proxy');
+    const sandboxPolicy = ofKind(objects, 'NetworkPolicy').find(
+      ({ metadata }) => metadata.name === 'sandbox-egress-proxy',
+    );
     expect(sandboxPolicy.spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: 3128 }]);
     const [dns, internet, ...more] = spec.egress;
     expect([dns.ports.map((one: Manifest) => one.port), more]).toEqual([[53, 53], []]);
     expect(internet.ports.map((one: Manifest) => one.port)).toEqual([80, 443, 8443]);
-    const blocks = (rule: Manifest): Manifest[] => rule.to.map(({ ipBlock }: Manifest) => ({ cidr: ipBlock.cidr, except: [...(ipBlock.except ?? [])].sort() }));
+    const blocks = (rule: Manifest): Manifest[] =>
+      rule.to.map(({ ipBlock }: Manifest) => ({ cidr: ipBlock.cidr, except: [...(ipBlock.except ?? [])].sort() }));
     const open = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'sandbox-egress-open');
     expect(blocks(internet)).toEqual([...blocks(open.spec.egress[0]), { cidr: '192.168.7.0/24', except: [] }]);
     const ranges = { sandboxes: { network: { clusterRanges: { ipv4: ['20.30.0.0/16'], ipv6: ['2001:db8:1::/48'] } } } };
     const own = (await render([MINIMUM, EVERYTHING, ranges])).objects;
-    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[1].to.map(({ ipBlock }: Manifest) => ipBlock.except?.[0]);
+    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[1].to.map(
+      ({ ipBlock }: Manifest) => ipBlock.except?.[0],
+    );
     expect(excepted).toEqual(['20.30.0.0/16', '2001:db8:1::/48', undefined]);
-    expect(environment(component(own, 'Deployment', 'egress-proxy'))['EGRESS_CLUSTER_RANGES']?.value).toBe('20.30.0.0/16,2001:db8:1::/48');
+    expect(environment(component(own, 'Deployment', 'egress-proxy'))['EGRESS_CLUSTER_RANGES']?.value).toBe(
+      '20.30.0.0/16,2001:db8:1::/48',
+    );
   });
 
   it('is refused in words when an allow-list is empty, hosts belong to another class, or a host is none', async () => {
     const [, narrow] = PROXIED_TEMPLATES as readonly [unknown, Record<string, unknown>];
     const said = async (template: object, values: Values = {}): Promise<string> => {
-      const { code, said } = await render([MINIMUM, { sandboxes: { image: { digest: DIGEST }, templates: [template] } }, values]);
+      const { code, said } = await render([
+        MINIMUM,
+        { sandboxes: { image: { digest: DIGEST }, templates: [template] } },
+        values,
+      ]);
       expect(code).not.toBe(0);
       return said;
     };
     expect(await said({ ...narrow, allowedHosts: [] })).toContain('narrow has egress allow-list and no allowedHosts');
-    expect(await said({ ...narrow, egress: 'open' })).toContain('narrow has allowedHosts, which are for egress allow-list, and egress open');
+    expect(await said({ ...narrow, egress: 'open' })).toContain(
+      'narrow has allowedHosts, which are for egress allow-list, and egress open',
+    );
     expect(await said({ ...narrow, allowedHosts: ['https://example.com'] })).toContain('allowedHosts');
     expect(await said(narrow, { egress: { packageHosts: ['*'] } })).toContain('packageHosts');
   });

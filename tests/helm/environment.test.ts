@@ -25,7 +25,8 @@ function environmentOf(workload: Manifest, secrets: ReadonlyMap<string, Environm
   const env: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   for (const { name, value, valueFrom } of workload.spec.template.spec.containers[0].env) {
     const reference = valueFrom?.secretKeyRef;
-    if (reference === undefined) env[name] = (value ?? 'a-name').replaceAll(/\$\(([A-Z_]+)\)/g, (_: string, of: string) => env[of] ?? '');
+    if (reference === undefined)
+      env[name] = (value ?? 'a-name').replaceAll(/\$\(([A-Z_]+)\)/g, (_: string, of: string) => env[of] ?? '');
     else
       env[name] =
         Buffer.from(secrets.get(reference.name)?.[reference.key] ?? '', 'base64').toString() ||
@@ -34,7 +35,8 @@ function environmentOf(workload: Manifest, secrets: ReadonlyMap<string, Environm
   }
   return env;
 }
-const load = async (file: string): Promise<Config> => (await import(pathToFileURL(path.join(ROOT, file)).href)) as Config;
+const load = async (file: string): Promise<Config> =>
+  (await import(pathToFileURL(path.join(ROOT, file)).href)) as Config;
 
 for (const [name, values] of [
   ['the least values', [MINIMUM]],
@@ -50,7 +52,14 @@ for (const [name, values] of [
     const workload = (kind: string, component: string): Manifest =>
       ofKind(objects, kind).find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component);
 
-    for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', ...(name === 'everything on' ? ['egress-proxy'] : [])])
+    for (const app of [
+      'app-server',
+      'worker',
+      'runtime-api',
+      'llm-gateway',
+      'sandbox-gateway',
+      ...(name === 'everything on' ? ['egress-proxy'] : []),
+    ])
       it(`is one that ${app} starts with`, async () => {
         const env = environmentOf(workload('Deployment', app), secrets);
         const { loadConfig } = await load(`apps/${app}/dist/config.js`);
@@ -59,14 +68,23 @@ for (const [name, values] of [
 
     if (name === 'everything on')
       it('has the models in a file that llm-gateway takes, and their keys in variables of a Secret', async () => {
-        const { ModelsFile } = (await import(pathToFileURL(path.join(ROOT, 'apps/llm-gateway/dist/routing/models-file.js')).href)) as {
+        const { ModelsFile } = (await import(
+          pathToFileURL(path.join(ROOT, 'apps/llm-gateway/dist/routing/models-file.js')).href
+        )) as {
           ModelsFile: { parse(value: unknown): unknown };
         };
         const gateway = workload('Deployment', 'llm-gateway');
         const [{ data }] = ofKind(objects, 'ConfigMap').filter(({ metadata }) => metadata.name === 'acme-models');
-        const { name: variable, valueFrom } = gateway.spec.template.spec.containers[0].env.find(({ name: its }: Manifest) => its === 'ANTHROPIC_API_KEY');
-        expect([variable, valueFrom]).toEqual(['ANTHROPIC_API_KEY', { secretKeyRef: { name: 'models', key: 'anthropic' } }]);
-        expect(ModelsFile.parse(JSON.parse(data['models.json']))).toMatchObject({ models: [{ name: 'sonnet', strategy: 'weighted' }] });
+        const { name: variable, valueFrom } = gateway.spec.template.spec.containers[0].env.find(
+          ({ name: its }: Manifest) => its === 'ANTHROPIC_API_KEY',
+        );
+        expect([variable, valueFrom]).toEqual([
+          'ANTHROPIC_API_KEY',
+          { secretKeyRef: { name: 'models', key: 'anthropic' } },
+        ]);
+        expect(ModelsFile.parse(JSON.parse(data['models.json']))).toMatchObject({
+          models: [{ name: 'sonnet', strategy: 'weighted' }],
+        });
         expect(JSON.stringify(gateway.spec.template.spec.containers[0].volumeMounts)).toContain('/etc/slipway/models');
       });
 
@@ -81,9 +99,15 @@ for (const [name, values] of [
             NODE_EXTRA_CA_CERTS: expect.any(String),
           });
           const direct = (env['NO_PROXY'] ?? '').split(',');
-          const called = Object.values(env).flatMap((value) => /^http:\/\/([^:/]+\.svc\.[^:/]+)/.exec(value)?.[1] ?? []);
+          const called = Object.values(env).flatMap(
+            (value) => /^http:\/\/([^:/]+\.svc\.[^:/]+)/.exec(value)?.[1] ?? [],
+          );
           if (app !== 'web' && app !== 'runtime-api' && app !== 'llm-gateway') expect(called.length).toBeGreaterThan(0);
-          for (const host of called) expect([host, direct.some((suffix) => suffix.startsWith('.') && host.endsWith(suffix))]).toEqual([host, true]);
+          for (const host of called)
+            expect([host, direct.some((suffix) => suffix.startsWith('.') && host.endsWith(suffix))]).toEqual([
+              host,
+              true,
+            ]);
         }
       });
 

@@ -12,7 +12,8 @@ const ok = async (...values: readonly Values[]): Promise<readonly Manifest[]> =>
 const component = (objects: readonly Manifest[], kind: string, name: string): Manifest =>
   ofKind(objects, kind).find(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === name);
 const containerOf = (workload: Manifest): Manifest => workload.spec.template.spec.containers[0];
-const environment = (workload: Manifest): [string, string | undefined][] => containerOf(workload).env.map(({ name, value }: Manifest) => [name, value]);
+const environment = (workload: Manifest): [string, string | undefined][] =>
+  containerOf(workload).env.map(({ name, value }: Manifest) => [name, value]);
 
 describeUnless(missingForHelm())('what operators add to the chart', () => {
   let everything: readonly Manifest[];
@@ -28,8 +29,14 @@ describeUnless(missingForHelm())('what operators add to the chart', () => {
       const name = workload.metadata.name;
       expect([name, env]).toEqual([name, expect.arrayContaining([{ name: 'EXTRA', value: 'of all' }])]);
       expect([name, envFrom]).toEqual([name, [{ configMapRef: { name: 'more' } }]]);
-      expect([name, volumeMounts]).toEqual([name, expect.arrayContaining([{ name: 'scratch', mountPath: '/scratch' }])]);
-      expect([name, workload.spec.template.spec.volumes]).toEqual([name, expect.arrayContaining([{ name: 'scratch', emptyDir: {} }])]);
+      expect([name, volumeMounts]).toEqual([
+        name,
+        expect.arrayContaining([{ name: 'scratch', mountPath: '/scratch' }]),
+      ]);
+      expect([name, workload.spec.template.spec.volumes]).toEqual([
+        name,
+        expect.arrayContaining([{ name: 'scratch', emptyDir: {} }]),
+      ]);
     }
   });
 
@@ -51,11 +58,13 @@ describeUnless(missingForHelm())('what operators add to the chart', () => {
 
   it('has its labels on every object, and none in a selector', () => {
     const label = 'example.com/cost-centre';
-    for (const { kind, metadata } of everything) expect([kind, metadata.name, metadata.labels?.[label]]).toEqual([kind, metadata.name, '7']);
+    for (const { kind, metadata } of everything)
+      expect([kind, metadata.name, metadata.labels?.[label]]).toEqual([kind, metadata.name, '7']);
     for (const { owner, metadata } of podsOf(everything).filter(({ kind }) => ['Deployment', 'Job'].includes(kind)))
       expect([owner, metadata.labels[label]]).toEqual([owner, '7']);
     for (const { spec } of ofKind(everything, 'Deployment')) expect(JSON.stringify(spec.selector)).not.toContain(label);
-    for (const { metadata } of ofKind(everything, 'Deployment')) expect(metadata.annotations).toEqual({ 'reloader.example.com/auto': 'true' });
+    for (const { metadata } of ofKind(everything, 'Deployment'))
+      expect(metadata.annotations).toEqual({ 'reloader.example.com/auto': 'true' });
   });
 
   it('is installed with the release: objects, and templates of objects', async () => {
@@ -80,7 +89,9 @@ describeUnless(missingForHelm())('what operators add to the chart', () => {
 
 describeUnless(missingForHelm())('who gives way on full nodes', () => {
   const templatesOf = (objects: readonly Manifest[]): Manifest[] =>
-    parse(ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-templates')).data['templates.yaml']);
+    parse(
+      ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-templates')).data['templates.yaml'],
+    );
 
   it('is a sandbox, for any pod of the platform, and it evicts none', async () => {
     const objects = await ok();
@@ -98,18 +109,23 @@ describeUnless(missingForHelm())('who gives way on full nodes', () => {
   });
 
   it('is what classes say that are there already, and what an app and a template name by themselves', async () => {
-    const own = { priorityClasses: { platform: { create: false, name: 'high' }, sandboxes: { create: false } }, web: { pod: { priorityClassName: 'low' } } };
+    const own = {
+      priorityClasses: { platform: { create: false, name: 'high' }, sandboxes: { create: false } },
+      web: { pod: { priorityClassName: 'low' } },
+    };
     const objects = await ok(own);
     expect(ofKind(objects, 'PriorityClass')).toEqual([]);
-    const priority = (app: string): string => component(objects, 'Deployment', app).spec.template.spec.priorityClassName;
+    const priority = (app: string): string =>
+      component(objects, 'Deployment', app).spec.template.spec.priorityClassName;
     expect([priority('worker'), priority('web')]).toEqual(['high', 'low']);
     expect(templatesOf(objects)[0]).not.toHaveProperty('priorityClassName');
   });
 
   it('is counted by label, so that a claim moves a sandbox into the budget of those in use', async () => {
-    const budget = ofKind(await ok({ sandboxes: { podDisruptionBudget: { enabled: true } } }), 'PodDisruptionBudget').find(
-      ({ metadata }) => metadata.namespace === 'slipway-sandboxes',
-    );
+    const budget = ofKind(
+      await ok({ sandboxes: { podDisruptionBudget: { enabled: true } } }),
+      'PodDisruptionBudget',
+    ).find(({ metadata }) => metadata.namespace === 'slipway-sandboxes');
     expect(budget.spec.selector).toEqual({ matchExpressions: [{ key: 'slipway.dev/claim', operator: 'Exists' }] });
     // A budget of pods without a controller counts by a whole number alone.
     expect([typeof budget.spec.minAvailable, budget.spec.maxUnavailable]).toEqual(['number', undefined]);
@@ -121,7 +137,11 @@ describeUnless(missingForHelm())('what good neighbours of the chart get', () => 
     const routes = ofKind(await ok(EVERYTHING), 'HTTPRoute');
     expect(routes.map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs, spec.parentRefs])).toEqual([
       [['slipway.example.com'], [{ name: 'acme-app-server', port: 3000 }], [{ name: 'public', namespace: 'gateways' }]],
-      [['sandboxes.example.com', '*.sandboxes.example.com'], [{ name: 'acme-sandbox-gateway', port: 3006 }], [{ name: 'public', namespace: 'gateways' }]],
+      [
+        ['sandboxes.example.com', '*.sandboxes.example.com'],
+        [{ name: 'acme-sandbox-gateway', port: 3006 }],
+        [{ name: 'public', namespace: 'gateways' }],
+      ],
     ]);
   });
 
@@ -132,11 +152,15 @@ describeUnless(missingForHelm())('what good neighbours of the chart get', () => 
         .flatMap(({ annotations }: Manifest) => annotations?.runbook_url ?? []);
     const absolute = urls(await ok(EVERYTHING));
     expect(absolute.length).toBeGreaterThan(10);
-    for (const url of absolute) expect(url).toMatch(/^https:\/\/git\.example\.com\/slipway\/docs\/operate\/alerts\.md#slipway\w+$/);
+    for (const url of absolute)
+      expect(url).toMatch(/^https:\/\/git\.example\.com\/slipway\/docs\/operate\/alerts\.md#slipway\w+$/);
   });
 
   it('an autoscaler that reads the queue, too', async () => {
-    const queue = { type: 'External', external: { metric: { name: 'slipway_outbox_jobs' }, target: { type: 'AverageValue', averageValue: '20' } } };
+    const queue = {
+      type: 'External',
+      external: { metric: { name: 'slipway_outbox_jobs' }, target: { type: 'AverageValue', averageValue: '20' } },
+    };
     const objects = await ok({ worker: { autoscaling: { enabled: true, metrics: [queue] } } });
     const { metrics } = component(objects, 'HorizontalPodAutoscaler', 'worker').spec;
     expect(metrics).toEqual([expect.objectContaining({ type: 'Resource' }), queue]);

@@ -18,7 +18,13 @@ describeUnless(missingForHelm())('the chart as a package', () => {
       expect([code, code === 0 ? '' : said]).toEqual([0, '']);
       const archive = path.join(folder, `slipway-${version}.tgz`);
       const files = execFileSync('tar', ['-tzf', archive], { encoding: 'utf8' }).trim().split('\n');
-      expect(files).toEqual(expect.arrayContaining(['slipway/files/alerts.yaml', 'slipway/files/tests/ready.mjs', 'slipway/values.schema.json']));
+      expect(files).toEqual(
+        expect.arrayContaining([
+          'slipway/files/alerts.yaml',
+          'slipway/files/tests/ready.mjs',
+          'slipway/values.schema.json',
+        ]),
+      );
       expect(files.filter((file) => /^slipway\/tests\/|README\.header/.test(file))).toEqual([]);
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -27,7 +33,8 @@ describeUnless(missingForHelm())('the chart as a package', () => {
 
   it('says where it is from, who keeps it, its icon, and has a changelog of its version', () => {
     const chart = parse(readFileSync(path.join(CHART, 'Chart.yaml'), 'utf8')) as Record<string, unknown>;
-    for (const key of ['home', 'icon', 'sources', 'keywords', 'maintainers', 'kubeVersion']) expect([key, chart[key]]).toEqual([key, expect.anything()]);
+    for (const key of ['home', 'icon', 'sources', 'keywords', 'maintainers', 'kubeVersion'])
+      expect([key, chart[key]]).toEqual([key, expect.anything()]);
     const icon = Buffer.from(String(chart['icon']).replace('data:image/svg+xml;base64,', ''), 'base64').toString();
     expect(icon).toBe(readFileSync(path.join(ROOT, 'apps/web/src/app/icon.svg'), 'utf8'));
     expect(readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8')).toContain(String(chart['appVersion']));

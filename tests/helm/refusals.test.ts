@@ -55,7 +55,10 @@ describeUnless(missingForHelm())('the chart refuses', () => {
       const { code, said } = await render([MINIMUM, values]);
       expect(code).not.toBe(0);
       expect(said).toContain("values don't meet the specifications of the schema");
-      for (const words of says) expect(said).toMatch(words instanceof RegExp ? words : new RegExp(words.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+      for (const words of says)
+        expect(said).toMatch(
+          words instanceof RegExp ? words : new RegExp(words.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')),
+        );
     });
   for (const { name, values, says } of UNFIT)
     it(`${name}, in a sentence`, async () => {
@@ -67,18 +70,30 @@ describeUnless(missingForHelm())('the chart refuses', () => {
   it('a drain that is too long for all of them once, with the apps that it is about', async () => {
     const { said } = await render([MINIMUM, { pods: { drainSeconds: 50 } }]);
     expect(said.match(/must be at least 32 more than drainSeconds/g)).toHaveLength(1);
-    expect(said).toContain('appServer, worker, runtimeApi, llmGateway, sandboxGateway, egressProxy, web: terminationGracePeriodSeconds (60)');
+    expect(said).toContain(
+      'appServer, worker, runtimeApi, llmGateway, sandboxGateway, egressProxy, web: terminationGracePeriodSeconds (60)',
+    );
   });
 
   it('to guess: everything that has no default is asked for at once', async () => {
     const { code, said } = await render([{}]);
     expect(code).not.toBe(0);
-    for (const key of ['publicUrl', 'postgresql', 'oidc.issuerUrl', 'oidc.existingSecret', 'sandboxes.image.digest', 'sandboxes.workspaceStore'])
+    for (const key of [
+      'publicUrl',
+      'postgresql',
+      'oidc.issuerUrl',
+      'oidc.existingSecret',
+      'sandboxes.image.digest',
+      'sandboxes.workspaceStore',
+    ])
       expect(said).toContain(`- ${key}`);
   });
 
   it('nothing of what a whole URL or an image by its digest leaves out', async () => {
-    const values = { postgresql: { host: '', existingSecret: 'urls', owner: { existingSecret: '' } }, appServer: { image: { digest: DIGEST } } };
+    const values = {
+      postgresql: { host: '', existingSecret: 'urls', owner: { existingSecret: '' } },
+      appServer: { image: { digest: DIGEST } },
+    };
     const { code, said, objects } = await render([MINIMUM, values]);
     expect([code, code === 0 ? '' : said]).toEqual([0, '']);
     expect(JSON.stringify(objects)).toContain(`slipway/app-server@${DIGEST}`);

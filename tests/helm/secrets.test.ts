@@ -9,10 +9,15 @@ const dataOf = (objects: readonly Manifest[]): Record<string, string> => ofKind(
 describeUnless(missingForHelm())('the secrets that the chart makes', () => {
   it('are what the apps take: a key of Ed25519 in PKCS#8 DER, and 32 characters or more of everything else', async () => {
     const { 'activation-private-key': activation = '', ...others } = dataOf((await render([MINIMUM])).objects);
-    const key = createPrivateKey({ key: Buffer.from(Buffer.from(activation, 'base64').toString(), 'base64'), format: 'der', type: 'pkcs8' });
+    const key = createPrivateKey({
+      key: Buffer.from(Buffer.from(activation, 'base64').toString(), 'base64'),
+      format: 'der',
+      type: 'pkcs8',
+    });
     expect(key.asymmetricKeyType).toBe('ed25519');
     expect(Object.keys(others).length).toBeGreaterThanOrEqual(9);
-    for (const value of Object.values(others)) expect(Buffer.from(value, 'base64').toString()).toMatch(/^[A-Za-z0-9]{32,}$/);
+    for (const value of Object.values(others))
+      expect(Buffer.from(value, 'base64').toString()).toMatch(/^[A-Za-z0-9]{32,}$/);
   });
 
   it('are others in each installation', async () => {
@@ -27,7 +32,9 @@ describeUnless(missingForHelm())('the secrets that the chart makes', () => {
     const asked = podsOf(objects)
       .flatMap(({ spec }) => spec.containers)
       .flatMap(({ env = [] }: Manifest) => env)
-      .flatMap(({ valueFrom }: Manifest) => (valueFrom?.secretKeyRef?.name === secret.metadata.name ? [valueFrom.secretKeyRef.key as string] : []));
+      .flatMap(({ valueFrom }: Manifest) =>
+        valueFrom?.secretKeyRef?.name === secret.metadata.name ? [valueFrom.secretKeyRef.key as string] : [],
+      );
     expect(new Set(asked)).toEqual(new Set(Object.keys(secret.data)));
   });
 });

@@ -15,15 +15,23 @@ const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8
 /** Names of variables by app. */
 function documented(): Map<string, string[]> {
   const sections = read('docs/configuration.md').split(/^## /m).slice(1);
-  return new Map(sections.map((section) => [section.split('\n')[0] ?? '', [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name)]));
+  return new Map(
+    sections.map((section) => [
+      section.split('\n')[0] ?? '',
+      [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name),
+    ]),
+  );
 }
 /** By app: what the chart's README says has no value. */
 function withoutValue(): Map<string, string[]> {
   const table = read('helm/slipway/README.header.md').split('## Variables without a value')[1] ?? '';
   const found = new Map<string, string[]>();
-  for (const [, apps = '', variables = '', why = ''] of table.matchAll(/^\| ([a-z, -]+) \| (`[^|]+`) \| ([^|]+) \|$/gm)) {
+  for (const [, apps = '', variables = '', why = ''] of table.matchAll(
+    /^\| ([a-z, -]+) \| (`[^|]+`) \| ([^|]+) \|$/gm,
+  )) {
     expect(why.length).toBeGreaterThan(10);
-    for (const app of apps.split(', ')) found.set(app, [...(found.get(app) ?? []), ...variables.replaceAll('`', '').split(', ')]);
+    for (const app of apps.split(', '))
+      found.set(app, [...(found.get(app) ?? []), ...variables.replaceAll('`', '').split(', ')]);
   }
   return found;
 }
@@ -50,7 +58,9 @@ describeUnless(missingForHelm())('the variables of docs/configuration.md', () =>
   for (const [app, variables] of apps)
     if (!NOT_DEPLOYED.includes(app)) {
       it(`of ${app} are set by the chart, or its README says why not`, () => {
-        expect(variables.filter((name) => !given.get(app)?.includes(name)).sort()).toEqual([...(withoutValue().get(app) ?? [])].sort());
+        expect(variables.filter((name) => !given.get(app)?.includes(name)).sort()).toEqual(
+          [...(withoutValue().get(app) ?? [])].sort(),
+        );
       });
       it(`of ${app} are all that the chart sets`, () => {
         expect(given.get(app)?.filter((name) => !variables.includes(name) && !NOT_OF_AN_APP.test(name))).toEqual([]);

@@ -7,7 +7,13 @@ import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { MailSink } from './mail-sink.ts';
 import { UserInChromium } from './user-in-chromium.ts';
 
-const LIN = { username: 'lin', password: 'correct horse', email: 'lin@example.test', firstName: 'Lin', lastName: 'Yutang' };
+const LIN = {
+  username: 'lin',
+  password: 'correct horse',
+  email: 'lin@example.test',
+  firstName: 'Lin',
+  lastName: 'Yutang',
+};
 
 /** What an operator may require of all users before sign-in. */
 export function describeGates(world: () => IdentityWorld, browser: () => Browser): void {
@@ -52,6 +58,8 @@ export function describeGates(world: () => IdentityWorld, browser: () => Browser
     // A code counts once: the next one, which the realm takes early.
     await elsewhere.fill({ otp: oneTimeCode(secret ?? '', 1) });
     await elsewhere.page.waitForURL(`${app.redirectUri}**`);
-    expect((await issuer.finish(new URL(elsewhere.page.url()).search.slice(1), again.transaction)).identity.subject).toBe(identity.subject);
+    expect(
+      (await issuer.finish(new URL(elsewhere.page.url()).search.slice(1), again.transaction)).identity.subject,
+    ).toBe(identity.subject);
   });
 }

@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { OidcIssuer } from '@slipway/auth';
-import { createTestDatabase, freePort, type IdentityServer, startIdentityServer, type TestDatabase } from '@slipway/testing';
+import {
+  createTestDatabase,
+  freePort,
+  type IdentityServer,
+  startIdentityServer,
+  type TestDatabase,
+} from '@slipway/testing';
 import { Keycloak } from '@slipway/testing/keycloak';
 import pg from 'pg';
 import { MeModule } from '../../apps/app-server/dist/identity/me/me.module.js';
@@ -15,10 +21,20 @@ const WEB_CLIENT = { id: 'slipway-web', secret: 'web-secret-of-the-tests' };
 const SERVICE_CLIENT = { id: 'slipway-service', secret: 'service-secret-of-the-tests' };
 
 /** A user of the realm with a password. */
-export const ADA = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
+export const ADA = {
+  username: 'ada',
+  password: 'correct horse',
+  firstName: 'Ada',
+  lastName: 'Byron',
+  email: 'ada@example.test',
+} as const;
 
 /** A realm as `keycloak/` makes it, for an app at this address. Strangers may register. */
-export function realmFor(name: string, appUrl: string, more: Partial<RealmParameters> = {}): Readonly<Record<string, unknown>> & { readonly realm: string } {
+export function realmFor(
+  name: string,
+  appUrl: string,
+  more: Partial<RealmParameters> = {},
+): Readonly<Record<string, unknown>> & { readonly realm: string } {
   return {
     realm: name,
     ...realmRepresentation({
@@ -40,7 +56,10 @@ export function realmFor(name: string, appUrl: string, more: Partial<RealmParame
   };
 }
 
-/** The real Keycloak with the realm of an installation, app-server behind it, and a company's own issuer (an embedded one) as a broker. */
+/**
+ * The real Keycloak with the realm of an installation, app-server behind it, and a company's own issuer (an embedded
+ * one) as a broker.
+ */
 export class IdentityWorld {
   readonly keycloak: Keycloak;
   readonly company: IdentityServer;
@@ -48,14 +67,28 @@ export class IdentityWorld {
   private readonly database: TestDatabase;
   private readonly app: TestApp;
 
-  private constructor(parts: { keycloak: Keycloak; company: IdentityServer; database: TestDatabase; app: TestApp; clock: MovableClock }) {
-    ({ keycloak: this.keycloak, company: this.company, database: this.database, app: this.app, clock: this.clock } = parts);
+  private constructor(parts: {
+    keycloak: Keycloak;
+    company: IdentityServer;
+    database: TestDatabase;
+    app: TestApp;
+    clock: MovableClock;
+  }) {
+    ({
+      keycloak: this.keycloak,
+      company: this.company,
+      database: this.database,
+      app: this.app,
+      clock: this.clock,
+    } = parts);
   }
 
   static async open(): Promise<IdentityWorld> {
     const [port, keycloakPort] = [await freePort(), await freePort()];
     const appUrl = `http://127.0.0.1:${port}`;
-    const company = await startIdentityServer(appUrl, { REDIRECT_URI: `http://localhost:${keycloakPort}/realms/slipway/broker/company/endpoint` });
+    const company = await startIdentityServer(appUrl, {
+      REDIRECT_URI: `http://localhost:${keycloakPort}/realms/slipway/broker/company/endpoint`,
+    });
     const broker: Broker = {
       kind: 'oidc',
       alias: 'company',
@@ -108,8 +141,16 @@ export class IdentityWorld {
 
   /** app-server's own token, without any user. */
   tokenOfService(): Promise<Response> {
-    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: SERVICE_CLIENT.id, client_secret: SERVICE_CLIENT.secret });
-    return fetch(`${this.keycloak.issuerUrl}/protocol/openid-connect/token`, { method: 'POST', body, signal: AbortSignal.timeout(60_000) });
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: SERVICE_CLIENT.id,
+      client_secret: SERVICE_CLIENT.secret,
+    });
+    return fetch(`${this.keycloak.issuerUrl}/protocol/openid-connect/token`, {
+      method: 'POST',
+      body,
+      signal: AbortSignal.timeout(60_000),
+    });
   }
 
   /** Queries app-server's database as its owner. */

@@ -6,8 +6,20 @@ import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { UserInChromium } from './user-in-chromium.ts';
 
-const CLEO = { username: 'cleo', password: 'correct horse', firstName: 'Cleo', lastName: 'Patra', email: 'cleo@example.test' } as const;
-const BEA = { username: 'bea', password: 'correct horse', firstName: 'Bea', lastName: 'Potter', email: 'bea@example.test' } as const;
+const CLEO = {
+  username: 'cleo',
+  password: 'correct horse',
+  firstName: 'Cleo',
+  lastName: 'Patra',
+  email: 'cleo@example.test',
+} as const;
+const BEA = {
+  username: 'bea',
+  password: 'correct horse',
+  firstName: 'Bea',
+  lastName: 'Potter',
+  email: 'bea@example.test',
+} as const;
 
 /** What an organization's rules and a switch of accounts need of the realm. */
 export function describeSecondFactor(world: () => IdentityWorld, browser: () => Browser): void {
@@ -17,7 +29,10 @@ export function describeSecondFactor(world: () => IdentityWorld, browser: () => 
     await admin.createUser(CLEO);
     const issuer = world().issuer(app.url, 'factors');
     afterTest(() => app.close());
-    const signIn = async (options: Parameters<typeof issuer.begin>[0], code: (user: UserInChromium) => Promise<void>) => {
+    const signIn = async (
+      options: Parameters<typeof issuer.begin>[0],
+      code: (user: UserInChromium) => Promise<void>,
+    ) => {
       const { url, transaction } = await issuer.begin(options);
       const user = await UserInChromium.at(browser(), url);
       try {

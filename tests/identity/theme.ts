@@ -15,7 +15,10 @@ export function describeTheme(world: () => IdentityWorld, browser: () => Browser
     const { page } = user;
     await page.getByText('Slipway', { exact: true }).waitFor();
     const mark = await page.evaluate(
-      () => /url\("(.+)"\)/.exec(getComputedStyle(document.querySelector('#kc-header-wrapper') as Element, '::before').backgroundImage)?.[1],
+      () =>
+        /url\("(.+)"\)/.exec(
+          getComputedStyle(document.querySelector('#kc-header-wrapper') as Element, '::before').backgroundImage,
+        )?.[1],
     );
     expect(await (await page.request.get(mark ?? '')).text()).toContain('<title>Slipway</title>');
     for (const colorScheme of ['light', 'dark'] as const) {

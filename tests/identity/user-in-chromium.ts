@@ -11,7 +11,8 @@ export class UserInChromium {
   }
 
   static async at(browser: Browser, url: string): Promise<UserInChromium> {
-    // The company's form may lead to the realm only, by its own policy; that the realm sends browsers on to the app is none of its business.
+    // The company's form may lead to the realm only, by its own policy; that the realm sends browsers on to the app is
+    // none of its business.
     const context = await browser.newContext({ bypassCSP: true });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
@@ -25,7 +26,9 @@ export class UserInChromium {
     await this.page.locator('form [type="submit"]:not([name="cancel"])').first().click();
   }
 
-  async register(user: Readonly<{ username: string; password: string; email: string; firstName: string; lastName: string }>): Promise<void> {
+  async register(
+    user: Readonly<{ username: string; password: string; email: string; firstName: string; lastName: string }>,
+  ): Promise<void> {
     const { password, ...profile } = user;
     await this.page.getByRole('link', { name: 'Register' }).click();
     await this.page.locator('input[name="firstName"]').waitFor();

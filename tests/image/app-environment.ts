@@ -40,7 +40,9 @@ export function appEnvironment(app: AppName, { urls }: TestDatabase): Readonly<R
       DATABASE_URL: urls.runtime,
       RUNTIME_API_KEY: secret,
       ENCRYPTION_KEY: secret,
-      ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+      ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519')
+        .privateKey.export({ type: 'pkcs8', format: 'der' })
+        .toString('base64'),
     },
     'llm-gateway': { DATABASE_URL: urls.gateway, LLM_GATEWAY_MASTER_KEY: secret, DATA_DIR: '/tmp/gateway' },
     'sandbox-gateway': {},

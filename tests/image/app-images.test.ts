@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
@@ -35,14 +45,18 @@ const LIMITS: Readonly<Record<AppName, readonly [stored: number, unpacked: numbe
 const root = process.getuid?.() === 0 ? false : 'the images are run below a chroot, which needs root';
 /** What there is of an app in this checkout, in words, when it cannot be made into an image. */
 const missing = (app: AppName): string | false =>
-  Object.values(APPS[app].programs).some((entry: string) => !existsSync(path.join(ROOT, entry))) ? `apps/${app} has no program in this checkout` : false;
+  Object.values(APPS[app].programs).some((entry: string) => !existsSync(path.join(ROOT, entry)))
+    ? `apps/${app} has no program in this checkout`
+    : false;
 
 describeUnless(root)('the images of the apps', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-app-images-'));
   const lower = path.join(folder, 'lower');
   let database: TestDatabase;
   beforeAll(async () => {
-    database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+    database = await createTestDatabase({
+      extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+    });
   });
   afterAll(async () => {
     await database?.close();
@@ -59,7 +73,14 @@ describeUnless(root)('the images of the apps', () => {
     const temporary = path.join(folder, name);
     mkdirSync(temporary, { recursive: true });
     chmodSync(temporary, 0o1777);
-    return { root: at, uid: APP_UID, gid: APP_UID, volumes: { [temporary]: '/tmp' }, env: { ...env, ...more }, command };
+    return {
+      root: at,
+      uid: APP_UID,
+      gid: APP_UID,
+      volumes: { [temporary]: '/tmp' },
+      env: { ...env, ...more },
+      command,
+    };
   }
 
   for (const app of APP_NAMES) {
@@ -82,7 +103,10 @@ describeUnless(root)('the images of the apps', () => {
 
       it('is no larger than it has to be', () => {
         const [stored, whole] = LIMITS[app];
-        assert.ok(image.size < stored && image.unpacked < whole, `${image.size} bytes stored, ${image.unpacked} unpacked`);
+        assert.ok(
+          image.size < stored && image.unpacked < whole,
+          `${image.size} bytes stored, ${image.unpacked} unpacked`,
+        );
       });
 
       it('has its bill of materials and its licences beside the archive too', () => {
@@ -90,11 +114,17 @@ describeUnless(root)('the images of the apps', () => {
           [image.billPath, 'sbom.cdx.json'],
           [image.licencesPath, 'LICENSES.txt'],
         ] as const)
-          assert.equal(readFileSync(at, 'utf8'), readFileSync(path.join(unpacked.root, 'usr/share/doc/slipway', name), 'utf8'));
+          assert.equal(
+            readFileSync(at, 'utf8'),
+            readFileSync(path.join(unpacked.root, 'usr/share/doc/slipway', name), 'utf8'),
+          );
       });
 
       const datadog = (): string => path.join(unpacked.root, 'opt/slipway/datadog');
-      const preload = { NODE_OPTIONS: '--import=file:///opt/slipway/datadog/preload.mjs', DD_TRACE_AGENT_URL: 'http://127.0.0.1:9' };
+      const preload = {
+        NODE_OPTIONS: '--import=file:///opt/slipway/datadog/preload.mjs',
+        DD_TRACE_AGENT_URL: 'http://127.0.0.1:9',
+      };
       const traced = 'datadog' in APPS[app];
       it(`has ${traced ? 'dd-trace' : 'no tracer'}`, () => assert.equal(existsSync(datadog()), traced));
 
@@ -118,7 +148,10 @@ describeUnless(root)('the images of the apps', () => {
           };
           const container = startContainer(planOf(app, unpacked, environment));
           try {
-            const answer = await firstAnswer(container, `http://127.0.0.1:${port}${app === 'web' ? '/login' : '/alive'}`);
+            const answer = await firstAnswer(
+              container,
+              `http://127.0.0.1:${port}${app === 'web' ? '/login' : '/alive'}`,
+            );
             assert.equal(answer.status, 200, container.output());
             assert.doesNotMatch(container.output(), /EROFS|EACCES/);
           } finally {
@@ -147,7 +180,8 @@ describeUnless(root)('the images of the apps', () => {
             DATABASE_GATEWAY_URL: at(database.urls.gateway),
             DATABASE_SANDBOX_URL: at(database.urls.sandbox),
           };
-          const migrate = (who: string): RunningContainer => startContainer(planOf(who, unpacked, variables, ['node', '/opt/slipway/migrate.js']));
+          const migrate = (who: string): RunningContainer =>
+            startContainer(planOf(who, unpacked, variables, ['node', '/opt/slipway/migrate.js']));
           try {
             const both = [migrate('first'), migrate('second')];
             for (const one of both) assert.equal(await one.ended, 0, one.output());
@@ -156,7 +190,9 @@ describeUnless(root)('the images of the apps', () => {
             assert.match(again.output(), /database is at the newest migration/);
             const client = new pg.Client({ connectionString: at(database.ownerUrl) });
             await client.connect();
-            const { rows } = await client.query('SELECT migration_name FROM app._prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1');
+            const { rows } = await client.query(
+              'SELECT migration_name FROM app._prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1',
+            );
             const functions = await client.query('SELECT name FROM runtime._slipway_functions ORDER BY 1');
             await client.end();
             assert.deepEqual(
@@ -181,9 +217,11 @@ describeUnless(root)('the images of the apps', () => {
     const cache = path.join(folder, 'cache');
     // What comes over the network is taken along, and Node's layer, which takes the longest and is one file of npm's.
     mkdirSync(path.join(cache, 'debs'), { recursive: true });
-    for (const { sha256 } of basePackages(parseLock(readFileSync(LOCK_FILE, 'utf8')))) copyInto(cache, `debs/${sha256}.deb`);
+    for (const { sha256 } of basePackages(parseLock(readFileSync(LOCK_FILE, 'utf8'))))
+      copyInto(cache, `debs/${sha256}.deb`);
     const one = await buildAppImage('llm-gateway', { signal });
-    for (const name of readdirSync(path.join(imageCacheFolder(), 'layers'))) if (name.startsWith('app-node-')) copyInto(cache, `layers/${name}`);
+    for (const name of readdirSync(path.join(imageCacheFolder(), 'layers')))
+      if (name.startsWith('app-node-')) copyInto(cache, `layers/${name}`);
     const other = await buildAppImage('llm-gateway', { signal, cache });
     assert.deepEqual(other.made, ['Debian bookworm: libraries for Node', 'llm-gateway']);
     assert.equal(other.digest, one.digest);

@@ -25,7 +25,10 @@ export interface RunningContainer {
   stop(): Promise<void>;
 }
 
-/** What the kubelet and runc do for a pod of ours: own mounts and processes, the root read-only, no capability, one user, one group. Nothing of the image is needed for it. */
+/**
+ * What the kubelet and runc do for a pod of ours: own mounts and processes, the root read-only, no capability, one
+ * user, one group. Nothing of the image is needed for it.
+ */
 const ENTER = `set -e
 root=$1 owner=$2 mounts=$3 path=$4; shift 4
 mount --bind "$root" "$root"; mount -o remount,bind,ro,nosuid "$root"

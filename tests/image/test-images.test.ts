@@ -105,7 +105,10 @@ describeUnless(skip)('the images of what an installation in a test stands on', (
     await withContainer(await identityImage(signal), { env, data: 'without data' }, async () => {
       const found = await until(
         'the issuer’s own description',
-        async () => (await (await fetch(`${issuer}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000) })).json()) as { issuer: string },
+        async () =>
+          (await (
+            await fetch(`${issuer}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000) })
+          ).json()) as { issuer: string },
         20_000,
       );
       assert.equal(found.issuer, issuer);

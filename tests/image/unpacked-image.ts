@@ -11,7 +11,10 @@ export class UnpackedImage {
   readonly env: Readonly<Record<string, string>>;
   readonly config: UnpackedConfig;
 
-  /** `under` holds the layers below the third already, unpacked on the same disk: those of every app. They are shared, and seen read-only by containers. */
+  /**
+   * `under` holds the layers below the third already, unpacked on the same disk: those of every app. They are shared,
+   * and seen read-only by containers.
+   */
   constructor(archive: string, under?: string) {
     if (under === undefined) mkdirSync(this.root);
     else execFileSync('cp', ['-al', under, this.root], { timeout: 60_000 });

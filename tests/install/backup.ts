@@ -8,11 +8,17 @@ import { runDocumented } from '../operate/documented.ts';
 const PAGE = 'backup.md';
 const PASSWORD = "of the backup's";
 /** What else a second release in one cluster, on one Redis, has of its own. */
-const OF_ITS_OWN = ['sandboxes.namespace=restored-sandboxes', 'redis.database=1', 'postgresql.host=postgres-restored.slipway-beside.svc.cluster.local'];
+const OF_ITS_OWN = [
+  'sandboxes.namespace=restored-sandboxes',
+  'redis.database=1',
+  'postgresql.host=postgres-restored.slipway-beside.svc.cluster.local',
+];
 /** As the page says. */
 const SECRETS = ['secrets.existingSecret=slipway-secrets', 'postgresql.roles.existingSecret=slipway-secrets'];
 /** Two of everything was tried before this. */
-const ONE_OF_EACH = ['appServer', 'worker', 'runtimeApi', 'llmGateway', 'sandboxGateway', 'web'].map((app) => `${app}.replicas=1`);
+const ONE_OF_EACH = ['appServer', 'worker', 'runtimeApi', 'llmGateway', 'sandboxGateway', 'web'].map(
+  (app) => `${app}.replicas=1`,
+);
 
 /** A backup of an installation, taken and brought back by the commands of docs/operate/backup.md. */
 export class Backup {
@@ -35,7 +41,9 @@ export class Backup {
     const { host, pathname } = new URL(adminUrl);
     await backup.run('role', { ADMIN_URL: adminUrl, BACKUP_PASSWORD: PASSWORD });
     await backup.run('secrets', {});
-    await backup.run('dump', { BACKUP_URL: `postgresql://slipway_backup:${encodeURIComponent(PASSWORD)}@${host}${pathname}` });
+    await backup.run('dump', {
+      BACKUP_URL: `postgresql://slipway_backup:${encodeURIComponent(PASSWORD)}@${host}${pathname}`,
+    });
     await backup.run('store', { STORE: on.place.workspaces });
     return backup;
   }
@@ -46,7 +54,8 @@ export class Backup {
     const place = await this.on.freshPlace();
     await this.run('secrets-back', { NAMESPACE: place.namespace });
     const ownerUrl = await place.adminUrl();
-    for (const step of ['roles', 'restore', 'fence', 'store-back']) await this.run(step, { OWNER_URL: ownerUrl, NEW_STORE: place.workspaces });
+    for (const step of ['roles', 'restore', 'fence', 'store-back'])
+      await this.run(step, { OWNER_URL: ownerUrl, NEW_STORE: place.workspaces });
     const values = [...SECRETS, ...OF_ITS_OWN, ...ONE_OF_EACH].flatMap((value) => ['--set', value]);
     await this.on.helm.run(chartCommand('install', [...this.on.flags, ...values], place.release, place.namespace));
     return place;

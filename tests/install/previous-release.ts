@@ -21,10 +21,14 @@ export interface PreviousRelease {
 }
 
 /**
- * Chart and images of the version before this one, made by its own code from its own code; its pages are this version's.
+ * Chart and images of the version before this one, made by its own code from its own code; its pages are this
+ * version's.
  * @returns a sentence that says why there is none, when there is none.
  */
-export async function openPreviousRelease(say: (line: string) => void, signal: AbortSignal): Promise<PreviousRelease | string> {
+export async function openPreviousRelease(
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<PreviousRelease | string> {
   const previous = await openPreviousVersion(say);
   if (typeof previous === 'string') return previous;
   const { root } = previous;
@@ -32,7 +36,9 @@ export async function openPreviousRelease(say: (line: string) => void, signal: A
   const pages = path.join(root, 'apps/web/.next');
   if (!existsSync(pages)) await symlink(path.join(ROOT, 'apps/web/.next'), pages);
   const load = <Module>(file: string): Promise<Module> => import(path.join(root, file)) as Promise<Module>;
-  const { buildSandboxImage } = await load<typeof import('../../deploy/images/sandbox-image.ts')>('deploy/images/sandbox-image.ts');
+  const { buildSandboxImage } = await load<typeof import('../../deploy/images/sandbox-image.ts')>(
+    'deploy/images/sandbox-image.ts',
+  );
   const { buildAppImage } = await load<typeof import('../../deploy/images/app-image.ts')>('deploy/images/app-image.ts');
   const sandbox = await buildSandboxImage({ signal });
   const images: AppImage[] = [];
@@ -47,5 +53,6 @@ export async function openPreviousRelease(say: (line: string) => void, signal: A
 
 async function versioned(file: string): Promise<void> {
   const content = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
-  if (content['version'] !== VERSION) await writeFile(file, `${JSON.stringify({ ...content, version: VERSION }, null, 2)}\n`);
+  if (content['version'] !== VERSION)
+    await writeFile(file, `${JSON.stringify({ ...content, version: VERSION }, null, 2)}\n`);
 }

@@ -13,7 +13,11 @@ const missing = (await missingForBuiltCluster()) ?? missingForHelm();
 const AT_WORK = {
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'sb-1', namespace: 'slipway-sandboxes', labels: { 'slipway.dev/egress': 'open', 'slipway.dev/claim': 'c' } },
+  metadata: {
+    name: 'sb-1',
+    namespace: 'slipway-sandboxes',
+    labels: { 'slipway.dev/egress': 'open', 'slipway.dev/claim': 'c' },
+  },
   spec: { containers: [{ name: 'agent-server', image: 'none' }] },
 };
 
@@ -32,13 +36,22 @@ describeUnless(missing)('an uninstall of the chart', () => {
   });
   const install = async (): Promise<string> => {
     // Secrets of the chart's own are a hook.
-    const values = { ...MINIMUM, sandboxes: { ...(MINIMUM['sandboxes'] as object), createNamespace: false }, secrets: { existingSecret: 'own' } };
+    const values = {
+      ...MINIMUM,
+      sandboxes: { ...(MINIMUM['sandboxes'] as object), createNamespace: false },
+      secrets: { existingSecret: 'own' },
+    };
     const own = { postgresql: { ...(MINIMUM['postgresql'] as object), existingSecret: 'urls' } };
-    const flags = Object.entries({ ...values, ...own }).flatMap(([key, value]) => ['--set-json', `${key}=${JSON.stringify(value)}`]);
+    const flags = Object.entries({ ...values, ...own }).flatMap(([key, value]) => [
+      '--set-json',
+      `${key}=${JSON.stringify(value)}`,
+    ]);
     return helm.run(['install', 'slipway', CHART, '--namespace', 'slipway', '--no-hooks', ...flags]);
   };
   const confining = async (): Promise<string[]> =>
-    (await ofRelease(cluster, 'slipway')).filter((one) => /^(LimitRange|NetworkPolicy slipway-sandboxes|Validating)/.test(one));
+    (await ofRelease(cluster, 'slipway')).filter((one) =>
+      /^(LimitRange|NetworkPolicy slipway-sandboxes|Validating)/.test(one),
+    );
 
   beforeAll(async () => {
     cluster = await openBuiltCluster({ realNode: false });
@@ -58,7 +71,13 @@ describeUnless(missing)('an uninstall of the chart', () => {
       ...(secret(name, 'x') as { apiVersion: string; kind: string; metadata: object }),
       stringData: Object.fromEntries(names.map((key) => [key, 'x'.repeat(40)])),
     });
-    for (const object of [secret('postgres-owner', 'password'), secret('oidc', 'client-secret'), many('own', keys), many('urls', urls), AT_WORK])
+    for (const object of [
+      secret('postgres-owner', 'password'),
+      secret('oidc', 'client-secret'),
+      many('own', keys),
+      many('urls', urls),
+      AT_WORK,
+    ])
       await apply(object);
     await install();
   });
@@ -87,6 +106,8 @@ describeUnless(missing)('an uninstall of the chart', () => {
     await helm.run(['uninstall', 'slipway', '--namespace', 'slipway', '--no-hooks']);
     await runDocumented('uninstall.md', 'rest', helm.environment);
     expect(await ofRelease(cluster, 'slipway')).toEqual([]);
-    expect(await cluster.kubectl(['get', 'namespace', 'slipway-sandboxes', '--ignore-not-found', '-o', 'name'])).toBe('');
+    expect(await cluster.kubectl(['get', 'namespace', 'slipway-sandboxes', '--ignore-not-found', '-o', 'name'])).toBe(
+      '',
+    );
   });
 });

@@ -8,7 +8,9 @@ const HOME = 'https://slipway.test';
 
 /** Why no browser can be used here, as one sentence; `null` when one can. */
 export const missingForBrowser = (): string | null =>
-  findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
+  findChromium() === null
+    ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.'
+    : null;
 
 /** The issuer's user at a Chromium of this machine, to whom the ingress's names lead where its address is. */
 export class User {
@@ -23,9 +25,15 @@ export class User {
   }
 
   static async open(install: OpenInstall): Promise<User> {
-    const browser = await launchChromium(findChromium() ?? 'chromium', [`--host-resolver-rules=MAP *.test ${install.ingressAddress}`]);
+    const browser = await launchChromium(findChromium() ?? 'chromium', [
+      `--host-resolver-rules=MAP *.test ${install.ingressAddress}`,
+    ]);
     // This browser does not know the authority; pods do, and check it.
-    const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true, reducedMotion: 'reduce' });
+    const context: BrowserContext = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      ignoreHTTPSErrors: true,
+      reducedMotion: 'reduce',
+    });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     return new User(browser, page, install.issuer.account);
@@ -71,7 +79,9 @@ export class User {
     await this.page.locator('header').getByText(name, { exact: true }).first().waitFor({ timeout });
   }
 
-  /** Presses Send until it is taken in: what fails leaves the text where it is, and the same text is the same message. */
+  /**
+   * Presses Send until it is taken in: what fails leaves the text where it is, and the same text is the same message.
+   */
   async send(text: string): Promise<void> {
     const box = this.page.getByRole('textbox', { name: 'Message', exact: true });
     await box.fill(text);
@@ -104,7 +114,9 @@ export class User {
     const lines = await this.page.evaluate(readLog);
     expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
     expect(new Set(lines.map(({ event }) => event.id)).size).toBe(lines.length);
-    return lines.flatMap(({ event }) => (event.kind === 'MessageEvent' && event.source === 'user' ? [event.llm_message?.content[0]?.text ?? ''] : []));
+    return lines.flatMap(({ event }) =>
+      event.kind === 'MessageEvent' && event.source === 'user' ? [event.llm_message?.content[0]?.text ?? ''] : [],
+    );
   }
 
   /** A way into a port of the conversation's sandbox. */
@@ -127,7 +139,11 @@ export class User {
     await this.page.evaluate(postTicket, { ticket, path });
     const page = await opening;
     await page.waitForURL(`**${path}`);
-    const opened = { status: (await page.reload())?.status() ?? 0, url: page.url(), text: await page.innerText('body') };
+    const opened = {
+      status: (await page.reload())?.status() ?? 0,
+      url: page.url(),
+      text: await page.innerText('body'),
+    };
     await page.close();
     return opened;
   }
@@ -159,7 +175,11 @@ async function grantInPage(port: string): Promise<Grant> {
   const conversation = location.pathname.split('/').at(-1);
   const { orgs } = (await (await fetch('/api/v1/me')).json()) as { orgs: { id: string }[] };
   const route = `/api/v1/orgs/${orgs[0]?.id}/conversations/${conversation}/sandbox-access`;
-  const response = await fetch(route, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ port }) });
+  const response = await fetch(route, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ port }),
+  });
   if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
   return response.json() as Promise<Grant>;
 }
@@ -167,7 +187,8 @@ async function grantInPage(port: string): Promise<Grant> {
 /** In the page. */
 function postTicket({ ticket, path }: { readonly ticket: Grant['ticket']; readonly path: string }): void {
   const form = Object.assign(document.createElement('form'), { method: 'post', action: ticket.url, target: '_blank' });
-  for (const [name, value] of Object.entries({ ticket: ticket.value, path })) form.append(Object.assign(document.createElement('input'), { name, value }));
+  for (const [name, value] of Object.entries({ ticket: ticket.value, path }))
+    form.append(Object.assign(document.createElement('input'), { name, value }));
   document.body.append(form);
   form.submit();
 }

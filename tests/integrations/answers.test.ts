@@ -3,7 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
-import type { ConnectionWithSecret, IntegrationDelivery, IntegrationDeliveryPage, ThreadAnswerList } from '@slipway/contracts/integrations';
+import type {
+  ConnectionWithSecret,
+  IntegrationDelivery,
+  IntegrationDeliveryPage,
+  ThreadAnswerList,
+} from '@slipway/contracts/integrations';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
@@ -93,7 +98,10 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
     });
     await new Promise<void>((resolve) => models.listen(0, '127.0.0.1', resolve));
     dispatch = new ProviderDispatch([host]);
-    const gateway = new LlmGatewayClient({ url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`, masterKey: randomUUID() });
+    const gateway = new LlmGatewayClient({
+      url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`,
+      masterKey: randomUUID(),
+    });
     const envelope = new Envelope(pool, app.box, systemClock);
     const providers = new Map(Object.entries(PROVIDERS));
     const calls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, systemClock);
@@ -109,40 +117,73 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
     );
     const reader = new DeliveryReader(pool, envelope, providers, calls, logger);
     const decider = new Decider(pool, reader, providers, access.ask, acts, queue, systemClock, logger);
-    answers = new IntegrationAnswer(pool, providers, calls, systemClock, { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' }, logger);
+    answers = new IntegrationAnswer(
+      pool,
+      providers,
+      calls,
+      systemClock,
+      { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' },
+      logger,
+    );
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
-    queue.handle('integration-answer', async (payload, signal) => void (await answers.run(payload, signal)), { concurrency: 4 });
+    queue.handle('integration-answer', async (payload, signal) => void (await answers.run(payload, signal)), {
+      concurrency: 4,
+    });
   };
 
   const path = (rest: string): string => `/api/v1/orgs/${olga.orgId}${rest}`;
   const log = async (): Promise<readonly IntegrationDelivery[]> =>
-    (await app.http<IntegrationDeliveryPage>(olga, 'GET', path(`/integrations/connections/${made.connection.id}/deliveries?limit=100`))).body.data;
+    (
+      await app.http<IntegrationDeliveryPage>(
+        olga,
+        'GET',
+        path(`/integrations/connections/${made.connection.id}/deliveries?limit=100`),
+      )
+    ).body.data;
   interface Comment {
     readonly id: number;
     readonly body: string;
     readonly user: { readonly login: string };
   }
   const comments = (issue: number): Promise<readonly Comment[]> => shop.call('GET', `/issues/${issue}/comments`);
-  const ours = async (issue: number): Promise<readonly Comment[]> => (await comments(issue)).filter((each) => each.user.login === 'slipway');
-  const reactions = (of: string): Promise<ReadonlyArray<{ content: string; user: { login: string } }> | null> => shop.call('GET', `${of}/reactions`);
+  const ours = async (issue: number): Promise<readonly Comment[]> =>
+    (await comments(issue)).filter((each) => each.user.login === 'slipway');
+  const reactions = (of: string): Promise<ReadonlyArray<{ content: string; user: { login: string } }> | null> =>
+    shop.call('GET', `${of}/reactions`);
   /** As a sandbox reports it. */
   const becomes = async (id: string, status: string, execution: string, said?: string): Promise<void> => {
-    const events = said === undefined ? [] : [{ source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text: said }] } }];
-    const whole = events.map((each) => ({ id: randomUUID(), timestamp: new Date().toISOString(), kind: 'MessageEvent', ...each }));
-    await app.owner.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7)`, [
-      olga.orgId,
-      id,
-      whole.map(() => null),
-      whole.map((each) => each.id),
-      whole.map((each) => each.kind),
-      whole.map((each) => JSON.stringify(each)),
-      JSON.stringify({ status, execution_status: execution, status_state: { execution, start: 'ready', halt: 'none' } }),
-    ]);
+    const events =
+      said === undefined
+        ? []
+        : [{ source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text: said }] } }];
+    const whole = events.map((each) => ({
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      kind: 'MessageEvent',
+      ...each,
+    }));
+    await app.owner.query(
+      `SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7)`,
+      [
+        olga.orgId,
+        id,
+        whole.map(() => null),
+        whole.map((each) => each.id),
+        whole.map((each) => each.kind),
+        whole.map((each) => JSON.stringify(each)),
+        JSON.stringify({
+          status,
+          execution_status: execution,
+          status_state: { execution, start: 'ready', halt: 'none' },
+        }),
+      ],
+    );
   };
   const hears = async (conversation: string, issue: number): Promise<void> => {
-    const { rows } = await app.owner.query<{ id: string }>('SELECT id FROM app.inbox_message WHERE conversation_id = $1 ORDER BY position DESC LIMIT 1', [
-      conversation,
-    ]);
+    const { rows } = await app.owner.query<{ id: string }>(
+      'SELECT id FROM app.inbox_message WHERE conversation_id = $1 ORDER BY position DESC LIMIT 1',
+      [conversation],
+    );
     const event = {
       id: rows[0]?.id,
       timestamp: new Date().toISOString(),
@@ -158,7 +199,11 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
   const decided = async (deed: () => Promise<unknown>): Promise<IntegrationDelivery> => {
     const known = new Set((await log()).map(({ id }) => id));
     await deed();
-    return until('it is decided', async () => (await log()).find((each) => !known.has(each.id) && each.state === 'done'), WAIT_MS);
+    return until(
+      'it is decided',
+      async () => (await log()).find((each) => !known.has(each.id) && each.state === 'done'),
+      WAIT_MS,
+    );
   };
 
   it('is eyes at once and one comment, edited until the run ends, which starts nothing itself', async () => {
@@ -170,15 +215,24 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
     const id = conversationId ?? '';
     await until(
       'it has eyes',
-      async () => (await reactions(`/issues/comments/${asked.id}`))?.some((each) => each.content === 'eyes' && each.user.login === 'slipway'),
+      async () =>
+        (await reactions(`/issues/comments/${asked.id}`))?.some(
+          (each) => each.content === 'eyes' && each.user.login === 'slipway',
+        ),
       WAIT_MS,
     );
-    const [comment] = await until('it has a comment', async () => (await ours(number)).length === 1 && (await ours(number)), WAIT_MS);
+    const [comment] = await until(
+      'it has a comment',
+      async () => (await ours(number)).length === 1 && (await ours(number)),
+      WAIT_MS,
+    );
     expect(comment?.body).toContain('is starting');
     await hears(id, number);
     await becomes(id, 'finished', 'finished', 'The total is added.\n\ncc @mia');
     await answers.run({ orgId: olga.orgId, conversationId: id }, new AbortController().signal);
-    expect(await ours(number)).toEqual([expect.objectContaining({ id: comment?.id, body: expect.stringContaining('> The total is added.') })]);
+    expect(await ours(number)).toEqual([
+      expect.objectContaining({ id: comment?.id, body: expect.stringContaining('> The total is added.') }),
+    ]);
     const token = await mia.createToken('drawing', ['write:misc']);
     const drawn = async (text: string): Promise<string> =>
       (
@@ -193,7 +247,11 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
     expect(await drawn((await ours(number))[0]?.body ?? '')).not.toContain(ofMia);
     const { body } = await app.http<ThreadAnswerList>(olga, 'GET', path(`/conversations/${id}/answers`));
     expect(body.data).toEqual([
-      expect.objectContaining({ state: 'shown', problem: null, url: `${gitea.url}/ada/shop/issues/${number}#issuecomment-${comment?.id}` }),
+      expect.objectContaining({
+        state: 'shown',
+        problem: null,
+        url: `${gitea.url}/ada/shop/issues/${number}#issuecomment-${comment?.id}`,
+      }),
     ]);
     const own = await until(
       'our comments were heard',
@@ -225,7 +283,9 @@ describeUnless(missing)('what a thread on a real Gitea shows', () => {
       await becomes(id, 'waiting', 'waiting_for_confirmation');
       expect(await answers.run({ orgId: olga.orgId, conversationId: id }, new AbortController().signal)).toBe(2_000);
       const { body } = await app.http<ThreadAnswerList>(olga, 'GET', path(`/conversations/${id}/answers`));
-      expect(body.data).toEqual([expect.objectContaining({ state: 'waiting', problem: expect.stringContaining('does not answer') })]);
+      expect(body.data).toEqual([
+        expect.objectContaining({ state: 'waiting', problem: expect.stringContaining('does not answer') }),
+      ]);
     } finally {
       await gitea.server.start();
     }

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
 import type { LinkBegun, OAuthClient } from '@slipway/contracts/identity';
-import type { ConnectionWithSecret, IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
+import type {
+  ConnectionWithSecret,
+  IntegrationConnection,
+  PendingAuthorization,
+} from '@slipway/contracts/integrations';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, ProviderClient } from '@slipway/integrations';
@@ -47,7 +51,8 @@ describeUnless(missing)('an organization connected by OAuth at a real Gitea', ()
 
   const path = (rest: string): string => `/api/v1/orgs/${olga.orgId}/integrations/connections${rest}`;
   const credentials = (): ConnectionCredentials => {
-    const connect: Connect = (baseUrl, authorization) => new ProviderClient({ baseUrl, authorization, dispatch: fetch, now: () => new Date(now) });
+    const connect: Connect = (baseUrl, authorization) =>
+      new ProviderClient({ baseUrl, authorization, dispatch: fetch, now: () => new Date(now) });
     const envelope = new Envelope(pool, app.box, systemClock);
     const clock = { now: () => new Date(now) };
     const providers = new Map(Object.entries(PROVIDERS));
@@ -64,21 +69,34 @@ describeUnless(missing)('an organization connected by OAuth at a real Gitea', ()
     const begun = await app.http<LinkBegun>(olga, 'POST', path(`/${id}/authorizations`));
     const cookie = begun.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     const back = await giveConsent(bot, begun.body.authorizeUrl);
-    const { headers } = await fetch(back, { redirect: 'manual', headers: { accept: 'text/html', cookie: `${olga.cookie}; ${cookie}` } });
+    const { headers } = await fetch(back, {
+      redirect: 'manual',
+      headers: { accept: 'text/html', cookie: `${olga.cookie}; ${cookie}` },
+    });
     const request = new URL(headers.get('location') ?? '').searchParams.get('authorization') ?? headers.get('location');
     const self = await bot.self();
     expect(await app.http<PendingAuthorization>(olga, 'GET', path(`/${id}/authorizations/${request}`))).toMatchObject({
       status: 200,
       body: { name: 'slipway-bot', ids: [String(self.id)], mention: 'slipway-bot' },
     });
-    const confirmed = await app.http<IntegrationConnection>(olga, 'POST', path(`/${id}/authorizations/${request}/confirm`));
-    expect(confirmed).toMatchObject({ status: 200, body: { own: { ids: [String(self.id)], mention: 'slipway-bot' }, credential: { renews: true } } });
+    const confirmed = await app.http<IntegrationConnection>(
+      olga,
+      'POST',
+      path(`/${id}/authorizations/${request}/confirm`),
+    );
+    expect(confirmed).toMatchObject({
+      status: 200,
+      body: { own: { ids: [String(self.id)], mention: 'slipway-bot' }, credential: { renews: true } },
+    });
     const connection = confirmed.body as unknown as CredentialConnection;
     const first = await credentials().credential(olga.orgId, connection);
     expect(await loginOf(first?.token ?? '')).toEqual([200, 'slipway-bot']);
     // A token that has not ended is given out while another one is fetched.
     now += 2 * HOUR_MS;
-    const [one, other] = await Promise.all([credentials().credential(olga.orgId, connection), credentials().credential(olga.orgId, connection)]);
+    const [one, other] = await Promise.all([
+      credentials().credential(olga.orgId, connection),
+      credentials().credential(olga.orgId, connection),
+    ]);
     expect([one?.token === first?.token, other?.token]).toEqual([false, one?.token]);
     expect(await loginOf(one?.token ?? '')).toEqual([200, 'slipway-bot']);
   });

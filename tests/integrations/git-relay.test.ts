@@ -41,13 +41,18 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
   let hostile: Server;
   /** What the hostile host was asked, and how it answers. */
   const asked: IncomingMessage[] = [];
-  let answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body?: string } = () => ({ status: 404 });
+  let answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body?: string } =
+    () => ({ status: 404 });
 
   beforeAll(async () => {
     if (missing !== null) return;
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
-    shop = await ada.createRepository({ name: 'shop', private: true, files: { 'total.js': 'export const total = 1;\n' } });
+    shop = await ada.createRepository({
+      name: 'shop',
+      private: true,
+      files: { 'total.js': 'export const total = 1;\n' },
+    });
     await ada.createRepository({ name: 'salaries', private: true, files: { 'all.csv': 'olga,1\n' } });
     hostile = createServer((request, response) => {
       asked.push(request);
@@ -56,7 +61,10 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
     });
     await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
     const host = new URL(gitea.url).host;
-    app = await ConversationApp.start({ features: FEATURES, env: { INGEST_SECRET: SECRET, INTEGRATION_PRIVATE_HOSTS: `${host},${hostileHost()}` } });
+    app = await ConversationApp.start({
+      features: FEATURES,
+      env: { INGEST_SECRET: SECRET, INTEGRATION_PRIVATE_HOSTS: `${host},${hostileHost()}` },
+    });
     olga = await app.user('Olga');
     connection = await connect(host, await ada.createToken('slipway', ['read:repository']), gitea.url);
     pool = createPool({ url: app.database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
@@ -75,23 +83,49 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
 
   const hostileHost = (): string => `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
   const connect = async (host: string, token: string, baseUrl: string): Promise<string> => {
-    const body = { provider: 'gitea', kind: 'token', name: `Git at ${host} ${randomUUID().slice(0, 8)}`, host, token, settings: { baseUrl } };
-    const made = await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body);
+    const body = {
+      provider: 'gitea',
+      kind: 'token',
+      name: `Git at ${host} ${randomUUID().slice(0, 8)}`,
+      host,
+      token,
+      settings: { baseUrl },
+    };
+    const made = await app.http<ConnectionWithSecret>(
+      olga,
+      'POST',
+      `/api/v1/orgs/${olga.orgId}/integrations/connections`,
+      body,
+    );
     expect([made.status, made.body]).toEqual([201, expect.anything()]);
     return made.body.connection.id;
   };
   const epochOf = async (id: string): Promise<number> =>
-    (await app.owner.query<{ epoch: number }>('SELECT epoch FROM app.conversation WHERE id = $1', [id])).rows[0]?.epoch ?? -1;
+    (await app.owner.query<{ epoch: number }>('SELECT epoch FROM app.conversation WHERE id = $1', [id])).rows[0]
+      ?.epoch ?? -1;
   const granted = async (id: string, connectionId: string, fullName: string): Promise<Relay> => {
     await inOrg(pool, olga.orgId, (client) => grantRepository(client, olga.orgId, id, { connectionId, fullName }));
-    const relays = await new GitRelays(pool, new GitTokens(SECRET), app.url).of({ orgId: olga.orgId, id, epoch: await epochOf(id) }, []);
+    const relays = await new GitRelays(pool, new GitTokens(SECRET), app.url).of(
+      { orgId: olga.orgId, id, epoch: await epochOf(id) },
+      [],
+    );
     const found = relays.find(({ repository }) => repository.endsWith(fullName));
     if (found === undefined) throw new Error('no relay');
     return found;
   };
   /** As a command in the sandbox runs git. */
-  const git = async (args: readonly string[], cwd: string, relays: readonly Relay[] = [relay]): Promise<{ ok: boolean; said: string }> => {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_TERMINAL_PROMPT: '0', GIT_CONFIG_NOSYSTEM: '1', ...gitCredentialEnv([], [...relays]) };
+  const git = async (
+    args: readonly string[],
+    cwd: string,
+    relays: readonly Relay[] = [relay],
+  ): Promise<{ ok: boolean; said: string }> => {
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      GIT_TERMINAL_PROMPT: '0',
+      GIT_CONFIG_NOSYSTEM: '1',
+      ...gitCredentialEnv([], [...relays]),
+    };
     return run('git', [...args], { cwd, env }).then(
       ({ stdout, stderr }) => ({ ok: true, said: stdout + stderr }),
       (error: { stdout: string; stderr: string }) => ({ ok: false, said: error.stdout + error.stderr }),
@@ -109,7 +143,10 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
   ) =>
     fetch(`${app.url}/ingest/v1/conversations/${id}/git/${via}/${rest}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/x-git-upload-pack-request' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/x-git-upload-pack-request' }),
+      },
       ...(body === undefined ? {} : { body }),
       redirect: 'manual',
     });
@@ -122,7 +159,8 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
     expect(await readFile(path.join(copy, 'total.js'), 'utf8')).toBe('export const total = 1;\n');
     expect((await git(['remote', 'get-url', '--all', 'origin'], copy, [])).said.trim()).toBe(url);
     expect(await readFile(path.join(copy, '.git', 'config'), 'utf8')).not.toContain(relay.token);
-    for (let index = 0; index < 3; index += 1) await shop.commit({ message: `Change ${index}`, files: { [`file-${index}.txt`]: `${index}\n` } });
+    for (let index = 0; index < 3; index += 1)
+      await shop.commit({ message: `Change ${index}`, files: { [`file-${index}.txt`]: `${index}\n` } });
     expect(await git(['pull', '-q', '--unshallow'], copy)).toEqual({ ok: true, said: '' });
     expect((await git(['rev-list', '--count', 'HEAD'], copy)).said.trim()).toBe('4');
     // With the ending that many people write.
@@ -177,18 +215,26 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
     expect((await ask(`ada/shop/${refs}`, { token: ofOther })).status).toBe(404);
     expect((await ask(`ada/shop/${refs}`, { token: ofOther, id: other })).status).toBe(404);
     const stranger = await app.user('Stranger');
-    expect((await ask(`ada/shop/${refs}`, { token: await tokens.sign({ org: stranger.orgId, conversation, epoch: 0 }, 60) })).status).toBe(404);
+    expect(
+      (await ask(`ada/shop/${refs}`, { token: await tokens.sign({ org: stranger.orgId, conversation, epoch: 0 }, 60) }))
+        .status,
+    ).toBe(404);
     const ingest = await new IngestTokens(SECRET).sign({ org: olga.orgId, conversation, epoch: 1 }, 60);
     for (const token of [
       '',
       'x',
       ingest,
-      await new GitTokens('another secret of thirty-two characters').sign({ org: olga.orgId, conversation, epoch: 0 }, 60),
+      await new GitTokens('another secret of thirty-two characters').sign(
+        { org: olga.orgId, conversation, epoch: 0 },
+        60,
+      ),
       await tokens.sign({ org: olga.orgId, conversation, epoch: 0 }, -1),
     ])
       expect((await ask(`ada/shop/${refs}`, { token })).status).toBe(403);
     // And the other way round: what reads repositories writes no log.
-    const events = await fetch(`${app.url}/ingest/v1/conversations/${conversation}/events`, { headers: { authorization: `Bearer ${relay.token}` } });
+    const events = await fetch(`${app.url}/ingest/v1/conversations/${conversation}/events`, {
+      headers: { authorization: `Bearer ${relay.token}` },
+    });
     expect(events.status).toBe(401);
   });
 
@@ -211,7 +257,11 @@ describeUnless(missing)('a private repository that a sandbox reads without a cre
       asked.length = 0;
       const got = await ask(`ada/shop/${refs}`, { token, id, via });
       const text = await got.text();
-      expect([given.status, asked.length, asked[0]?.headers.authorization]).toEqual([given.status, 1, `Basic ${secret}`]);
+      expect([given.status, asked.length, asked[0]?.headers.authorization]).toEqual([
+        given.status,
+        1,
+        `Basic ${secret}`,
+      ]);
       expect([given.status, text]).toEqual([given.status, expect.stringMatching(words)]);
       expect(text + JSON.stringify([...got.headers])).not.toContain(secret);
       expect([given.status, got.status, got.headers.get('www-authenticate')]).toEqual([given.status, status, null]);

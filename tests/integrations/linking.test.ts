@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts/identity';
 import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
-import { type Gitea, type GiteaOAuth2Application, type GiteaUser, giveConsent, missingForGitea, startGitea } from '@slipway/testing/gitea';
+import {
+  type Gitea,
+  type GiteaOAuth2Application,
+  type GiteaUser,
+  giveConsent,
+  missingForGitea,
+  startGitea,
+} from '@slipway/testing/gitea';
 import { describeUnless } from '@slipway/testing/jest';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { type Answer, ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
@@ -27,7 +34,10 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
     const { host } = new URL(gitea.url);
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
     [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      olga.orgId,
+      mia.userId,
+    ]);
     const body = { provider: 'gitea', name: 'Gitea', host, settings: { baseUrl: gitea.url } };
     connectionId = (await app.http<ConnectionWithSecret>(olga, 'POST', path(''), body)).body.connection.id;
     const { callbackUrl } = (await app.http<OAuthClient>(olga, 'GET', path(`/${connectionId}/oauth-client`))).body;
@@ -41,7 +51,10 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
 
   const path = (rest: string): string => `/api/v1/orgs/${olga.orgId}/integrations/connections${rest}`;
   const enter = async (clientSecret: string): Promise<void> => {
-    const answer = await app.http(olga, 'PUT', path(`/${connectionId}/oauth-client`), { clientId: application.client_id, clientSecret });
+    const answer = await app.http(olga, 'PUT', path(`/${connectionId}/oauth-client`), {
+      clientId: application.client_id,
+      clientSecret,
+    });
     expect([answer.status, answer.body]).toMatchObject([200, { clientId: application.client_id }]);
   };
   const begin = async (user: User): Promise<{ url: string; cookie: string }> => {
@@ -56,8 +69,10 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
     const { headers } = await comeBack(user, await giveConsent(as, url), cookie);
     return new URL(headers.get('location') ?? '');
   };
-  const confirm = (user: User, id: string | null): Promise<Answer<LinkedAccount>> => app.http<LinkedAccount>(user, 'POST', `${MINE}/${id}/confirm`);
-  const list = async (user: User): Promise<readonly LinkedAccount[]> => (await app.http<LinkedAccountList>(user, 'GET', MINE)).body.data;
+  const confirm = (user: User, id: string | null): Promise<Answer<LinkedAccount>> =>
+    app.http<LinkedAccount>(user, 'POST', `${MINE}/${id}/confirm`);
+  const list = async (user: User): Promise<readonly LinkedAccount[]> =>
+    (await app.http<LinkedAccountList>(user, 'GET', MINE)).body.data;
   const unlink = async (user: User): Promise<void> => {
     for (const { id } of await list(user)) expect((await app.http(user, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
   };
@@ -67,14 +82,28 @@ describeUnless(missing)('linking of accounts at a real Gitea', () => {
     expect(page.pathname).toBe('/settings/linked-accounts');
     const { id, login } = await ada.self();
     expect(await list(mia)).toMatchObject([{ state: 'pending', login, externalUserId: String(id) }]);
-    expect(await confirm(mia, page.searchParams.get('confirm'))).toMatchObject({ status: 200, body: { state: 'linked', login: 'ada', provider: 'gitea' } });
-    const { rows } = await app.owner.query('SELECT user_id FROM app.integration_actor($1, $2, $3, $4)', [olga.orgId, 'gitea', new URL(gitea.url).host, id]);
+    expect(await confirm(mia, page.searchParams.get('confirm'))).toMatchObject({
+      status: 200,
+      body: { state: 'linked', login: 'ada', provider: 'gitea' },
+    });
+    const { rows } = await app.owner.query('SELECT user_id FROM app.integration_actor($1, $2, $3, $4)', [
+      olga.orgId,
+      'gitea',
+      new URL(gitea.url).host,
+      id,
+    ]);
     expect(rows).toEqual([{ user_id: mia.userId }]);
   });
 
   it('adversary: a second user cannot link the same account, and no user a second one', async () => {
-    expect(await confirm(olga, (await consent(olga, ada)).searchParams.get('confirm'))).toMatchObject({ status: 409, body: { code: 'linked-account.taken' } });
-    expect(await confirm(mia, (await consent(mia, bob)).searchParams.get('confirm'))).toMatchObject({ status: 409, body: { code: 'linked-account.exists' } });
+    expect(await confirm(olga, (await consent(olga, ada)).searchParams.get('confirm'))).toMatchObject({
+      status: 409,
+      body: { code: 'linked-account.taken' },
+    });
+    expect(await confirm(mia, (await consent(mia, bob)).searchParams.get('confirm'))).toMatchObject({
+      status: 409,
+      body: { code: 'linked-account.exists' },
+    });
     await unlink(mia);
     expect((await confirm(olga, (await consent(olga, ada)).searchParams.get('confirm'))).status).toBe(200);
     await unlink(olga);

@@ -3,7 +3,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Envelope } from '@slipway/auth/envelope';
-import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts/integrations';
+import type {
+  ConnectionWithSecret,
+  IntegrationConnection,
+  IntegrationDelivery,
+  IntegrationDeliveryPage,
+} from '@slipway/contracts/integrations';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
@@ -86,7 +91,10 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
     });
     await new Promise<void>((resolve) => models.listen(0, '127.0.0.1', resolve));
     dispatch = new ProviderDispatch([host]);
-    const gateway = new LlmGatewayClient({ url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`, masterKey: randomUUID() });
+    const gateway = new LlmGatewayClient({
+      url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`,
+      masterKey: randomUUID(),
+    });
     const envelope = new Envelope(pool, app.box, systemClock);
     const providers = new Map(Object.entries(PROVIDERS));
     const calls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, systemClock);
@@ -109,14 +117,17 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
   const deliveries = (rest = ''): string => path(`/connections/${made.connection.id}/deliveries${rest}`);
   const connection = async (): Promise<IntegrationConnection> =>
     (await app.http<IntegrationConnection>(olga, 'GET', path(`/connections/${made.connection.id}`))).body;
-  const log = async (): Promise<readonly IntegrationDelivery[]> => (await app.http<IntegrationDeliveryPage>(olga, 'GET', deliveries('?limit=100'))).body.data;
-  const reason = async (id: string): Promise<string | undefined> => (await log()).find((each) => each.id === id)?.reason?.code;
+  const log = async (): Promise<readonly IntegrationDelivery[]> =>
+    (await app.http<IntegrationDeliveryPage>(olga, 'GET', deliveries('?limit=100'))).body.data;
+  const reason = async (id: string): Promise<string | undefined> =>
+    (await log()).find((each) => each.id === id)?.reason?.code;
 
   /** What the deed's delivery was decided to be; deliveries that ask for nothing come beside it. */
   const decided = async (deed: () => Promise<unknown>): Promise<IntegrationDelivery> => {
     const known = new Set((await log()).map(({ id }) => id));
     await deed();
-    const asks = (each: IntegrationDelivery): boolean => !known.has(each.id) && (each.state === 'done' || each.state === 'refused');
+    const asks = (each: IntegrationDelivery): boolean =>
+      !known.has(each.id) && (each.state === 'done' || each.state === 'refused');
     return until('it is decided', async () => (await log()).find(asks), WAIT_MS);
   };
   const again = async (id: string): Promise<void> => {
@@ -130,13 +141,14 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
   /** As when they had linked the account. */
   const link = async (id: number, login: string): Promise<void> => {
     const { userId } = await app.user(login);
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, userId]);
-    await app.owner.query(`INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('gitea', $1, $2, $3, $4)`, [
-      host,
-      String(id),
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      olga.orgId,
       userId,
-      login,
     ]);
+    await app.owner.query(
+      `INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('gitea', $1, $2, $3, $4)`,
+      [host, String(id), userId, login],
+    );
   };
   const linked = async (login: string, right: 'read' | 'write'): Promise<GiteaRepository> => {
     const user = await collaborator(login, right);
@@ -171,7 +183,8 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
 
   it('adversary: an account that takes over another’s login lends them no right', async () => {
     const { id } = await waitingFor('eve');
-    const rename = (from: string, to: string): Promise<unknown> => gitea.admin.call('POST', `/admin/users/${from}/rename`, { new_username: to });
+    const rename = (from: string, to: string): Promise<unknown> =>
+      gitea.admin.call('POST', `/admin/users/${from}/rename`, { new_username: to });
     await rename('eve', 'eve-before');
     await shop.call('DELETE', '/collaborators/eve-before');
     await collaborator('mallory', 'write');
@@ -196,22 +209,31 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
       await gitea.server.start();
     }
     await until('it is decided', async () => (await reason(id)) === 'conversation-started', WAIT_MS);
-    await until('nothing is wanted any more', async () => (await app.owner.query('SELECT 1 FROM app.outbox WHERE key = $1', [id])).rowCount === 0, WAIT_MS);
+    await until(
+      'nothing is wanted any more',
+      async () => (await app.owner.query('SELECT 1 FROM app.outbox WHERE key = $1', [id])).rowCount === 0,
+      WAIT_MS,
+    );
   });
 
   it('is refused with a token that Gitea does not take, which the connection shows until there is another', async () => {
     const { id } = await waitingFor('olu');
     const at = path(`/connections/${made.connection.id}`);
-    const change = async (token: string | null): Promise<void> => expect((await app.http(olga, 'PATCH', at, { token })).status).toBe(200);
+    const change = async (token: string | null): Promise<void> =>
+      expect((await app.http(olga, 'PATCH', at, { token })).status).toBe(200);
     await change('not-a-token-of-gitea');
     await again(id);
     expect(await until('it is decided', () => reason(id), WAIT_MS)).toBe('permission-unknown');
-    expect(await connection()).toMatchObject({ state: 'needs-attention', stateReason: expect.stringContaining('token') });
+    expect(await connection()).toMatchObject({
+      state: 'needs-attention',
+      stateReason: expect.stringContaining('token'),
+    });
     await change(null);
     await again(id);
     await until(
       'it says that there is none',
-      async () => (await log()).find((each) => each.id === id)?.reason?.detail === 'The connection has no access token.',
+      async () =>
+        (await log()).find((each) => each.id === id)?.reason?.detail === 'The connection has no access token.',
       WAIT_MS,
     );
     await change(await ada.createToken('another', ['read:repository']));
@@ -246,18 +268,33 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
       );
     };
     const say = async (user: string, words: string, ts: string): Promise<IntegrationDelivery> => {
-      const event = { type: 'app_mention', user, text: `<@UBOT> ${words}`, ts, channel: 'C1', channel_type: 'channel', team: 'T1' };
+      const event = {
+        type: 'app_mention',
+        user,
+        text: `<@UBOT> ${words}`,
+        ts,
+        channel: 'C1',
+        channel_type: 'channel',
+        team: 'T1',
+      };
       const raw = JSON.stringify({ type: 'event_callback', team_id: 'T1', event_id: `Ev${ts}`, event });
       const at = String(Math.floor(Date.now() / 1000));
       const signature = `v0=${createHmac('sha256', SIGNING).update(`v0:${at}:${raw}`).digest('hex')}`;
-      const headers = { 'content-type': 'application/json', 'x-slack-request-timestamp': at, 'x-slack-signature': signature };
+      const headers = {
+        'content-type': 'application/json',
+        'x-slack-request-timestamp': at,
+        'x-slack-signature': signature,
+      };
       expect((await fetch(slack.connection.address ?? '', { method: 'POST', headers, body: raw })).status).toBe(200);
       const all = path(`/connections/${slack.connection.id}/deliveries?limit=100`);
       const asks = (each: IntegrationDelivery): boolean => each.state === 'done' || each.state === 'refused';
       const known = new Set(heard);
       const found = await until(
         'it is decided',
-        async () => (await app.http<IntegrationDeliveryPage>(olga, 'GET', all)).body.data.find((each) => !known.has(each.id) && asks(each)),
+        async () =>
+          (await app.http<IntegrationDeliveryPage>(olga, 'GET', all)).body.data.find(
+            (each) => !known.has(each.id) && asks(each),
+          ),
         WAIT_MS,
       );
       heard.push(found.id);
@@ -276,13 +313,17 @@ describeUnless(missing)('what people ask for on a real Gitea', () => {
       await colleague('wanda', 'U1', 'write');
       const { reason: why, conversationId } = await say('U1', 'fix the total', '1700000000.000100');
       expect(why?.code).toBe('conversation-started');
-      expect(await begun(conversationId)).toEqual([{ repository: `${gitea.url}/ada/vault`, granted: true, full_name: 'ada/vault' }]);
+      expect(await begun(conversationId)).toEqual([
+        { repository: `${gitea.url}/ada/vault`, granted: true, full_name: 'ada/vault' },
+      ]);
     });
 
     it('adversary: a member who may not write there is lent no right by the chat', async () => {
       await colleague('rita', 'U2', 'read');
       const { conversationId } = await say('U2', 'show me the vault', '1700000000.000200');
-      expect(await begun(conversationId)).toEqual([{ repository: `${gitea.url}/ada/vault`, granted: null, full_name: null }]);
+      expect(await begun(conversationId)).toEqual([
+        { repository: `${gitea.url}/ada/vault`, granted: null, full_name: null },
+      ]);
     });
 
     it('adversary: an unlinked user of the workspace starts nothing', async () => {

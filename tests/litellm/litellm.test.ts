@@ -18,7 +18,11 @@ const START_MS = 300_000;
 
 const environment =
   process.env['TRY_LITELLM'] === 'yes'
-    ? await pythonEnvironment({ name: `litellm/${LITELLM}`, packages: [`litellm[proxy]==${LITELLM}`], installMs: 900_000 })
+    ? await pythonEnvironment({
+        name: `litellm/${LITELLM}`,
+        packages: [`litellm[proxy]==${LITELLM}`],
+        installMs: 900_000,
+      })
     : { missing: 'it is asked for by TRY_LITELLM=yes' };
 const missing = 'missing' in environment ? `LiteLLM is not tried: ${environment.missing}` : false;
 if (missing !== false) console.log(missing);
@@ -35,12 +39,20 @@ describeUnless(missing)('a real LiteLLM in the place of llm-gateway', () => {
     const [port, config] = [await freePort(), path.join(folder, 'litellm.yaml')];
     const model = `  - model_name: ${MODEL}\n    litellm_params:\n      model: openai/${MODEL}\n      api_base: ${provider.url}\n      api_key: ${PROVIDER_KEY}\n`;
     await writeFile(config, `model_list:\n${model}general_settings:\n  master_key: ${MASTER_KEY}\n`);
-    proxy = spawn(environment.program('litellm'), ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'], {
-      env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', NO_PROXY: '127.0.0.1' },
-      stdio: 'ignore',
-    });
+    proxy = spawn(
+      environment.program('litellm'),
+      ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
+      {
+        env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', NO_PROXY: '127.0.0.1' },
+        stdio: 'ignore',
+      },
+    );
     url = `http://127.0.0.1:${port}`;
-    await until('LiteLLM answers', async () => (await fetch(`${url}/health/liveliness`).catch(() => null))?.ok === true, START_MS);
+    await until(
+      'LiteLLM answers',
+      async () => (await fetch(`${url}/health/liveliness`).catch(() => null))?.ok === true,
+      START_MS,
+    );
   });
   afterAll(async () => {
     proxy?.kill('SIGKILL');
@@ -64,8 +76,14 @@ describeUnless(missing)('a real LiteLLM in the place of llm-gateway', () => {
       },
     ]);
     const answer = await complete();
-    expect(answer).toMatchObject({ content: 'I look.', finishReason: 'tool_calls', usage: { promptTokens: 11, completionTokens: 5 } });
-    expect(answer.toolCalls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual([['terminal', { command: 'ls' }]]);
+    expect(answer).toMatchObject({
+      content: 'I look.',
+      finishReason: 'tool_calls',
+      usage: { promptTokens: 11, completionTokens: 5 },
+    });
+    expect(answer.toolCalls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual([
+      ['terminal', { command: 'ls' }],
+    ]);
     expect(provider.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${PROVIDER_KEY}`);
   });
 
@@ -76,9 +94,14 @@ describeUnless(missing)('a real LiteLLM in the place of llm-gateway', () => {
   it('its list of models is one that app-server reads, and /model/info has prices', async () => {
     const { data } = GatewayModelList.parse(await (await fetch(`${url}/v1/models`, { headers })).json());
     expect(data.map(({ id }) => id)).toEqual([MODEL]);
-    const info = (await (await fetch(`${url}/model/info`, { headers })).json()) as { data: Array<{ model_name: string; model_info: Record<string, unknown> }> };
+    const info = (await (await fetch(`${url}/model/info`, { headers })).json()) as {
+      data: Array<{ model_name: string; model_info: Record<string, unknown> }>;
+    };
     expect(info.data).toEqual([
-      expect.objectContaining({ model_name: MODEL, model_info: expect.objectContaining({ input_cost_per_token: 2.5e-6, max_input_tokens: 128_000 }) }),
+      expect.objectContaining({
+        model_name: MODEL,
+        model_info: expect.objectContaining({ input_cost_per_token: 2.5e-6, max_input_tokens: 128_000 }),
+      }),
     ]);
   });
 
@@ -87,6 +110,8 @@ describeUnless(missing)('a real LiteLLM in the place of llm-gateway', () => {
       ['POST', '/key/generate'],
       ['GET', '/spend/logs'],
     ] as const)
-      expect((await fetch(url + rest, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })).status).toBe(500);
+      expect((await fetch(url + rest, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })).status).toBe(
+        500,
+      );
   });
 });

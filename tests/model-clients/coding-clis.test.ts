@@ -14,7 +14,10 @@ interface Cli {
   /** Its tool that writes a file, with the names of its two arguments. */
   readonly tool: string;
   readonly fields: readonly [file: string, content: string];
-  command(modules: string, way: Way): { program: string; args: readonly string[]; env: Readonly<Record<string, string>> };
+  command(
+    modules: string,
+    way: Way,
+  ): { program: string; args: readonly string[]; env: Readonly<Record<string, string>> };
 }
 
 const TASK = 'Write the greeting into hello.txt';
@@ -28,8 +31,21 @@ const CLIS: readonly Cli[] = [
     fields: ['file_path', 'content'],
     command: (modules, { origin, key }) => ({
       program: process.execPath,
-      args: [path.join(modules, '@qwen-code/qwen-code/cli-entry.js'), '--auth-type', 'openai', '--yolo', '-m', GPT, TASK],
-      env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: `${origin}/v1`, OPENAI_MODEL: GPT, QWEN_CODE_SUPPRESS_YOLO_WARNING: '1' },
+      args: [
+        path.join(modules, '@qwen-code/qwen-code/cli-entry.js'),
+        '--auth-type',
+        'openai',
+        '--yolo',
+        '-m',
+        GPT,
+        TASK,
+      ],
+      env: {
+        OPENAI_API_KEY: key,
+        OPENAI_BASE_URL: `${origin}/v1`,
+        OPENAI_MODEL: GPT,
+        QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
+      },
     }),
   },
   {
@@ -50,7 +66,12 @@ const CLIS: readonly Cli[] = [
           autoupdate: false,
           share: 'disabled',
           provider: {
-            slipway: { npm: '@ai-sdk/openai-compatible', name: 'Slipway', options: { baseURL: `${origin}/v1`, apiKey: key }, models: { [GPT]: { name: GPT } } },
+            slipway: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Slipway',
+              options: { baseURL: `${origin}/v1`, apiKey: key },
+              models: { [GPT]: { name: GPT } },
+            },
           },
         }),
       },
@@ -86,7 +107,10 @@ describe('coding agents of others, through the gateway', () => {
         const from = way.provider.requests.length;
         clients.use(
           byAnswersSoFar([
-            { text: 'I write it.', toolCalls: [{ name: cli.tool, arguments: { [fileField]: file, [contentField]: GREETING } }] },
+            {
+              text: 'I write it.',
+              toolCalls: [{ name: cli.tool, arguments: { [fileField]: file, [contentField]: GREETING } }],
+            },
             { text: 'It is written.' },
           ]),
         );
@@ -94,7 +118,13 @@ describe('coding agents of others, through the gateway', () => {
         const { code, output } = await run(program, args, {
           timeoutMs: 150_000,
           cwd: workspace,
-          env: { PATH: process.env['PATH'], HOME: home, XDG_CACHE_HOME: path.join(home, '.cache'), NO_COLOR: '1', ...env },
+          env: {
+            PATH: process.env['PATH'],
+            HOME: home,
+            XDG_CACHE_HOME: path.join(home, '.cache'),
+            NO_COLOR: '1',
+            ...env,
+          },
         });
         if (code !== 0 || !existsSync(file)) throw new Error(`${cli.name} ended with ${code}:\n${output}`);
         const asked = way.provider.requests.slice(from).map(({ body }) => (body.messages ?? []).length);

@@ -14,7 +14,10 @@ import {
 import { startTestGateway, type TestGateway } from '../../apps/llm-gateway/dist/test-gateway.js';
 
 const KINDS = ['azure', 'gemini', 'bedrock'] as const;
-/** What must come back of each recorded answer: its signature, as it begins, or where nothing is signed the id of its call. */
+/**
+ * What must come back of each recorded answer: its signature, as it begins, or where nothing is signed the id of its
+ * call.
+ */
 const HANDED_BACK = { azure: 'call_9pK2', gemini: 'EqQBCqEBAb4', bedrock: 'EpUCCkgIBxAB' } as const;
 const PARAMETERS = { type: 'object' as const, properties: { command: { type: 'string' } } };
 const NAMES = ['terminal', 'read_file'];
@@ -36,7 +39,10 @@ beforeAll(async () => {
     const apiKeyEnv = `KEY_OF_${kind.toUpperCase()}`;
     keys[apiKeyEnv] = VENDOR_KEYS[kind];
     const place = { provider: kind, baseUrl: vendor.url, apiKeyEnv, model: VENDOR_MODELS[kind] };
-    models.push({ name: `by-${kind}`, deployments: [kind === 'bedrock' ? { ...place, region: 'eu-central-1' } : place] });
+    models.push({
+      name: `by-${kind}`,
+      deployments: [kind === 'bedrock' ? { ...place, region: 'eu-central-1' } : place],
+    });
   }
   await writeFile(path.join(folder, 'models.json'), JSON.stringify({ models }));
   gateway = await startTestGateway({ LLM_MODELS_FILE: path.join(folder, 'models.json'), ...keys });
@@ -54,7 +60,9 @@ type Task = (model: string, stream: boolean) => Promise<{ readonly calls: number
 const chat: Task = async (model, stream) => {
   const client = new OpenAI({ baseURL: `${gateway.gateway.url}/v1`, apiKey: key, maxRetries: 0 });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: TASK }];
-  const tools = NAMES.map((name): OpenAI.ChatCompletionTool => ({ type: 'function', function: { name, parameters: PARAMETERS } }));
+  const tools = NAMES.map(
+    (name): OpenAI.ChatCompletionTool => ({ type: 'function', function: { name, parameters: PARAMETERS } }),
+  );
   const ask = async (): Promise<OpenAI.ChatCompletionMessage | undefined> =>
     (stream
       ? await client.chat.completions.stream({ model, messages, tools }).finalChatCompletion()
@@ -70,7 +78,9 @@ const chat: Task = async (model, stream) => {
 const responses: Task = async (model, stream) => {
   const client = new OpenAI({ baseURL: `${gateway.gateway.url}/v1`, apiKey: key, maxRetries: 0 });
   const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: TASK }];
-  const tools = NAMES.map((name): OpenAI.Responses.Tool => ({ type: 'function', name, parameters: PARAMETERS, strict: false }));
+  const tools = NAMES.map(
+    (name): OpenAI.Responses.Tool => ({ type: 'function', name, parameters: PARAMETERS, strict: false }),
+  );
   const ask = async (): Promise<OpenAI.Responses.Response> => {
     const body = { model, input, tools, store: false };
     return stream ? client.responses.stream(body).finalResponse() : client.responses.create(body);
@@ -94,7 +104,10 @@ const messages: Task = async (model, stream) => {
   const calls = content.filter((block) => block.type === 'tool_use');
   const results = calls.map(({ id }) => ({ type: 'tool_result' as const, tool_use_id: id, content: RESULT }));
   turns.push({ role: 'assistant', content }, { role: 'user', content: results });
-  return { calls: calls.length, text: (await ask()).content.map((block) => (block.type === 'text' ? block.text : '')).join('') };
+  return {
+    calls: calls.length,
+    text: (await ask()).content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+  };
 };
 
 describe('the official SDKs of OpenAI and Anthropic', () => {

@@ -31,13 +31,19 @@ export interface ModelClients {
 
 export async function openModelClients(script: ModelScript): Promise<ModelClients> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-model-clients-'));
-  const [alone, behind] = await Promise.all([startModelServer({ script, apiKey: UPSTREAM_KEY }), startModelServer({ script, apiKey: UPSTREAM_KEY })]);
+  const [alone, behind] = await Promise.all([
+    startModelServer({ script, apiKey: UPSTREAM_KEY }),
+    startModelServer({ script, apiKey: UPSTREAM_KEY }),
+  ]);
   const file = path.join(folder, 'models.json');
   const place = (provider: string, model: string, ...speaks: string[]): object => ({
     name: model,
     deployments: [{ provider, model, speaks, apiKeyEnv: 'UPSTREAM_KEY', baseUrl: behind.url }],
   });
-  await writeFile(file, JSON.stringify({ models: [place('openai', GPT, 'chat', 'responses'), place('anthropic', CLAUDE, 'messages')] }));
+  await writeFile(
+    file,
+    JSON.stringify({ models: [place('openai', GPT, 'chat', 'responses'), place('anthropic', CLAUDE, 'messages')] }),
+  );
   const gateway = await startTestGateway({ LLM_MODELS_FILE: file, UPSTREAM_KEY });
   const origin = (server: ModelServer): string => server.url.replace(/\/v1$/, '');
   return {
@@ -56,16 +62,23 @@ export async function openModelClients(script: ModelScript): Promise<ModelClient
   };
 }
 
-/** What the gateway writes into a request of OpenAI's formats that names no limit: the longest answer of the model, which is what the call is charged for at most. */
+/**
+ * What the gateway writes into a request of OpenAI's formats that names no limit: the longest answer of the model,
+ * which is what the call is charged for at most.
+ */
 const GRANTED = { chat: { max_tokens: 16_384 }, responses: { max_output_tokens: 16_384 } } as const;
 
 /**
- * Holds the bytes that reached the provider against those that the client sent: the same, but for what the gateway grants, which stands in front of them.
+ * Holds the bytes that reached the provider against those that the client sent: the same, but for what the gateway
+ * grants, which stands in front of them.
  * @throws when anything else differs.
  */
 export function expectAsSent(through: string, direct: string): void {
   if (through === direct) return;
-  const [sent, received] = [JSON.parse(direct), JSON.parse(through)] as [Record<string, unknown>, Record<string, unknown>];
+  const [sent, received] = [JSON.parse(direct), JSON.parse(through)] as [
+    Record<string, unknown>,
+    Record<string, unknown>,
+  ];
   const granted = 'input' in sent ? GRANTED.responses : GRANTED.chat;
   expect(Object.keys(granted).some((name) => name in sent)).toBe(false);
   expect(received).toEqual({ ...sent, ...granted });

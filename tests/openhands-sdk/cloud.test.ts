@@ -47,8 +47,18 @@ describeUnless(missing)("OpenHands' cloud workspace, unmodified", () => {
   it('works in a sandbox with the app’s model and secrets, whose key and values no client has, and pauses, resumes and gives it back', async () => {
     const { stack, client } = ready();
     const { key } = await made<CreatedProgramKey>('/api/keys', { name: 'of the SDK' });
-    await made(`/api/v1/orgs/${stack.orgId}/secrets`, { name: NAME, value: SECRET, scope: 'org', description: 'what for' });
-    const harness = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`), finish()];
+    await made(`/api/v1/orgs/${stack.orgId}/secrets`, {
+      name: NAME,
+      value: SECRET,
+      scope: 'org',
+      description: 'what for',
+    });
+    const harness = [
+      terminal(
+        `test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`,
+      ),
+      finish(),
+    ];
     const answer = await client.run<Record<string, unknown> & { events: object[] }>('cloud', {
       api: { url: stack.url, key },
       message: stack.book.write('cloud', harness),

@@ -25,7 +25,11 @@ export class SdkRuntimeApi {
   }
 
   static async start(): Promise<SdkRuntimeApi> {
-    const [database, directory, port] = [await createTestDatabase(), await mkdtemp(path.join(os.tmpdir(), 'slipway-sdk-runtime-')), await freePort()];
+    const [database, directory, port] = [
+      await createTestDatabase(),
+      await mkdtemp(path.join(os.tmpdir(), 'slipway-sdk-runtime-')),
+      await freePort(),
+    ];
     const key = randomBytes(24).toString('hex');
     const command = (app: string): string => JSON.stringify([process.execPath, path.join(APPS, app, 'dist/main.js')]);
     const child = spawn(process.execPath, [path.join(APPS, 'runtime-api/dist/main.js')], {
@@ -37,7 +41,9 @@ export class SdkRuntimeApi {
         DATABASE_URL: database.urls.runtime,
         RUNTIME_API_KEY: key,
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-        ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+        ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519')
+          .privateKey.export({ format: 'der', type: 'pkcs8' })
+          .toString('base64'),
         SANDBOX_BACKEND: 'process',
         PROCESS_BACKEND_DIR: directory,
         AGENT_SERVER_COMMAND: command('agent-server'),

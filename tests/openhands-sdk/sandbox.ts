@@ -33,7 +33,13 @@ export class SdkSandbox {
   /** @param script what the model says from now on. */
   playing(script: ModelScript): SandboxArgs {
     this.model.use(script);
-    return { url: this.wire.url, key: this.sandbox.sessionKey, appKey: this.sandbox.appKey, directory: this.sandbox.workspace, model: this.model.url };
+    return {
+      url: this.wire.url,
+      key: this.sandbox.sessionKey,
+      appKey: this.sandbox.appKey,
+      directory: this.sandbox.workspace,
+      model: this.model.url,
+    };
   }
 
   /** Breaks every connection that stands now; new ones are let through. */

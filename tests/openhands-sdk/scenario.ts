@@ -19,10 +19,15 @@ export const terminal = (command: string, more: object = {}): ModelTurn => call(
 export const finish = (message = 'Done.'): ModelTurn => call('finish', { message });
 
 /** Kinds of events without the state, and the values of what state there was. */
-export const kinds = ({ events }: Scenario): string[] => events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
-export const statuses = ({ events }: Scenario): unknown[] => events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
+export const kinds = ({ events }: Scenario): string[] =>
+  events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
+export const statuses = ({ events }: Scenario): unknown[] =>
+  events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
 
-/** The client knows every event of the log, each once; its callback was given each once, but for what was there before it was. */
+/**
+ * The client knows every event of the log, each once; its callback was given each once, but for what was there before
+ * it was.
+ */
 export function expectWhole(result: Scenario): void {
   const ids = result.events.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);

@@ -28,7 +28,11 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   it('lets the agent work with its tools, and knows every event once, in its own classes', async () => {
     const file = path.join(world.sandbox.workspace, 'hello.txt');
     const turns = [
-      call('task_tracker', { command: 'plan', task_list: [{ title: 'write a file', notes: '', status: 'in_progress' }] }, 'First a plan.'),
+      call(
+        'task_tracker',
+        { command: 'plan', task_list: [{ title: 'write a file', notes: '', status: 'in_progress' }] },
+        'First a plan.',
+      ),
       terminal('echo from the terminal; exit_code() { return 4; }; exit_code'),
       call('file_editor', { command: 'create', path: file, file_text: 'hello\n' }),
       call('file_editor', { command: 'str_replace', path: file, old_str: 'hello', new_str: 'good day' }),
@@ -36,15 +40,28 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
       call('think', { thought: 'It is there.' }),
       finish('The file is there.'),
     ];
-    const result = await sdk.run<Scenario & { tokens: number; agent_tools: string[]; key: string | null }>('with_tools', {
-      sandbox: world.playing(byAnswersSoFar(turns)),
-      message: 'Write a file.',
-    });
+    const result = await sdk.run<Scenario & { tokens: number; agent_tools: string[]; key: string | null }>(
+      'with_tools',
+      {
+        sandbox: world.playing(byAnswersSoFar(turns)),
+        message: 'Write a file.',
+      },
+    );
     expect(result.status).toBe('finished');
-    expect(kinds(result)).toEqual(['SystemPromptEvent', 'MessageEvent', ...turns.flatMap(() => ['ActionEvent', 'ObservationEvent'])]);
+    expect(kinds(result)).toEqual([
+      'SystemPromptEvent',
+      'MessageEvent',
+      ...turns.flatMap(() => ['ActionEvent', 'ObservationEvent']),
+    ]);
     expect(statuses(result)).toEqual(['running', 'finished']);
-    expect(result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
-      ['TaskTracker', 'Terminal', 'FileEditor', 'FileEditor', 'FileEditor', 'Think', 'Finish'].map((family) => `${family}Observation`),
+    expect(
+      result.events
+        .filter(({ kind }) => kind === 'ObservationEvent')
+        .map(({ observation }) => (observation as { kind: string }).kind),
+    ).toEqual(
+      ['TaskTracker', 'Terminal', 'FileEditor', 'FileEditor', 'FileEditor', 'Think', 'Finish'].map(
+        (family) => `${family}Observation`,
+      ),
     );
     expect(await readFile(file, 'utf8')).toBe('good day\n');
     expect(result.tokens).toBeGreaterThan(0);
@@ -54,7 +71,11 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   });
 
   it('is given the tools that it asks for and no others', async () => {
-    const result = await sdk.run<Scenario>('with_tools', { sandbox: world.playing([terminal('true'), finish()]), message: 'Go.', tools: ['file_editor'] });
+    const result = await sdk.run<Scenario>('with_tools', {
+      sandbox: world.playing([terminal('true'), finish()]),
+      message: 'Go.',
+      tools: ['file_editor'],
+    });
     const offered = world.model.requests.at(-1)?.body['tools'] as Array<{ function: { name: string } }> | undefined;
     expect(offered?.map((tool) => tool.function.name).sort()).toEqual(['file_editor', 'finish', 'think']);
     expect(kinds(result)).toContain('AgentErrorEvent');
@@ -66,14 +87,22 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
     const turns = [
       call('glob', { pattern: '*.txt', path: world.sandbox.workspace }),
       call('grep', { pattern: 'heron', path: world.sandbox.workspace }),
-      call('apply_patch', { patch: '*** Begin Patch\n*** Update File: poem.txt\n@@\n a heron\n-stands\n+flies\n*** End Patch\n' }),
+      call('apply_patch', {
+        patch: '*** Begin Patch\n*** Update File: poem.txt\n@@\n a heron\n-stands\n+flies\n*** End Patch\n',
+      }),
       terminal('echo elsewhere', { session: 'second' }),
       finish(),
     ];
-    const result = await sdk.run<Scenario>('with_tools', { sandbox: world.playing(byAnswersSoFar(turns)), message: 'Look around.', tools: 'more' });
-    expect(result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
-      ['Glob', 'Grep', 'ApplyPatch', 'Terminal', 'Finish'].map((family) => `${family}Observation`),
-    );
+    const result = await sdk.run<Scenario>('with_tools', {
+      sandbox: world.playing(byAnswersSoFar(turns)),
+      message: 'Look around.',
+      tools: 'more',
+    });
+    expect(
+      result.events
+        .filter(({ kind }) => kind === 'ObservationEvent')
+        .map(({ observation }) => (observation as { kind: string }).kind),
+    ).toEqual(['Glob', 'Grep', 'ApplyPatch', 'Terminal', 'Finish'].map((family) => `${family}Observation`));
     expect(await readFile(path.join(world.sandbox.workspace, 'poem.txt'), 'utf8')).toBe('a heron\nflies\n');
     expectWhole(result);
   });
@@ -86,27 +115,49 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
       env: { TOKEN: secret },
     };
     const result = await sdk.run<Scenario & { tried: object; classes: string[] }>('with_mcp', {
-      sandbox: world.playing(byAnswersSoFar([call('helper_echo', { text: 'over there' }), call('helper_told', {}), call('helper_refuse', {}), finish()])),
+      sandbox: world.playing(
+        byAnswersSoFar([
+          call('helper_echo', { text: 'over there' }),
+          call('helper_told', {}),
+          call('helper_refuse', {}),
+          finish(),
+        ]),
+      ),
       message: 'Ask the helper.',
       servers: { helper, absent: { command: 'no-such-program-anywhere' } },
     });
     expect(result.status).toBe('finished');
-    expect(result.classes).toEqual(['MCPToolObservation', 'MCPToolObservation', 'MCPToolObservation', 'FinishObservation']);
-    const answers = result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { is_error?: boolean });
+    expect(result.classes).toEqual([
+      'MCPToolObservation',
+      'MCPToolObservation',
+      'MCPToolObservation',
+      'FinishObservation',
+    ]);
+    const answers = result.events
+      .filter(({ kind }) => kind === 'ObservationEvent')
+      .map(({ observation }) => observation as { is_error?: boolean });
     expect(JSON.stringify(answers[0])).toContain('over there');
     expect(answers[2]?.is_error).toBe(true);
     expect(result.tried).toMatchObject({ ok: true, tool_result: { is_error: false, text: '3' } });
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('no-such-program-anywhere in the sandbox');
     expect(JSON.stringify(result)).not.toContain(secret);
-    const shown = result.events.findLast(({ kind }) => kind === 'SystemPromptEvent')?.['tools'] as Array<{ title?: string }> | undefined;
-    expect(shown?.map(({ title }) => title)).toEqual(expect.arrayContaining(['terminal', 'helper_echo', 'helper_told']));
+    const shown = result.events.findLast(({ kind }) => kind === 'SystemPromptEvent')?.['tools'] as
+      | Array<{ title?: string }>
+      | undefined;
+    expect(shown?.map(({ title }) => title)).toEqual(
+      expect.arrayContaining(['terminal', 'helper_echo', 'helper_told']),
+    );
     expectWhole(result);
   });
 
   it('lets the agent delegate to others, and reads both commands in its own classes', async () => {
     const spawned = { command: 'spawn', ids: ['left', 'right'], agent_types: ['default', 'explore'] };
     const tasks = { left: 'look left', right: 'look right' };
-    const parent = byAnswersSoFar([call('delegate', spawned), call('delegate', { command: 'delegate', tasks }), finish()]);
+    const parent = byAnswersSoFar([
+      call('delegate', spawned),
+      call('delegate', { command: 'delegate', tasks }),
+      finish(),
+    ]);
     const result = await sdk.run<Scenario>('with_tools', {
       sandbox: world.playing((request) =>
         request.headers['x-slipway-purpose'] === 'sub-agent'
@@ -122,7 +173,9 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
       { kind: 'DelegateAction', ...spawned },
       { kind: 'DelegateAction', command: 'delegate', tasks },
     ]);
-    const answers = result.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { kind: string; command?: string });
+    const answers = result.events
+      .filter(({ kind }) => kind === 'ObservationEvent')
+      .map(({ observation }) => observation as { kind: string; command?: string });
     expect(answers.slice(0, 2).map(({ kind, command }) => [kind, command])).toEqual([
       ['DelegateObservation', 'spawn'],
       ['DelegateObservation', 'delegate'],
@@ -158,14 +211,23 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
       'ActionEvent',
       'ObservationEvent',
     ]);
-    expect(result.events.find(({ kind }) => kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not like this', rejection_source: 'user' });
+    expect(result.events.find(({ kind }) => kind === 'UserRejectObservation')).toMatchObject({
+      rejection_reason: 'not like this',
+      rejection_source: 'user',
+    });
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('not like this');
     expectWhole(result);
   });
 
   it('is asked only before what is risky', async () => {
     const result = await sdk.run<Scenario & { waiting: string }>('risky', {
-      sandbox: world.playing(byAnswersSoFar([terminal('echo harmless', { security_risk: 'LOW' }), terminal('echo harm', { security_risk: 'HIGH' }), finish()])),
+      sandbox: world.playing(
+        byAnswersSoFar([
+          terminal('echo harmless', { security_risk: 'LOW' }),
+          terminal('echo harm', { security_risk: 'HIGH' }),
+          finish(),
+        ]),
+      ),
       message: 'Do both.',
     });
     expect(result.waiting).toBe('waiting_for_confirmation');
@@ -176,7 +238,9 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   it('sends secrets that commands have and no caller reads', async () => {
     const secret = 'a-value-that-nobody-may-read-4711';
     const result = await sdk.run<Scenario>('with_secrets', {
-      sandbox: world.playing(byAnswersSoFar([terminal('echo "it is $API_TOKEN"; echo -n "$API_TOKEN" | wc -c'), finish()])),
+      sandbox: world.playing(
+        byAnswersSoFar([terminal('echo "it is $API_TOKEN"; echo -n "$API_TOKEN" | wc -c'), finish()]),
+      ),
       message: 'Print it.',
       secrets: { API_TOKEN: secret },
     });
@@ -188,7 +252,9 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   });
 
   it('forks: the new one knows what the old one knew, and each goes its own way', async () => {
-    const result = await sdk.run<Scenario & { before: string[]; began: string[]; tokens: number; info: object; fork: Scenario; part: string[] }>('forked', {
+    const result = await sdk.run<
+      Scenario & { before: string[]; began: string[]; tokens: number; info: object; fork: Scenario; part: string[] }
+    >('forked', {
       sandbox: world.playing(byAnswersSoFar([terminal('echo of one'), finish()])),
       first: 'Remember the word heron.',
       second: 'What was the word?',
@@ -196,7 +262,11 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
     const known = result.before.filter((id) => result.began.includes(id));
     expect(result.began).toEqual(known);
     expect(result.tokens).toBe(0);
-    expect(result.info).toEqual({ title: 'another way', tags: { team: 'red' }, forked_from_conversation_id: result.id });
+    expect(result.info).toEqual({
+      title: 'another way',
+      tags: { team: 'red' },
+      forked_from_conversation_id: result.id,
+    });
     expect(result.fork.log.length).toBeGreaterThan(result.began.length);
     expect(result.log).toEqual(result.before);
     expect(result.part.slice(0, 2)).toEqual(result.before.slice(0, 2));
@@ -236,7 +306,10 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   });
 
   it('interrupts a command', async () => {
-    const result = await sdk.run<Scenario & { took: number }>('interrupted', { sandbox: world.playing([terminal('sleep 600')]), message: 'Wait.' });
+    const result = await sdk.run<Scenario & { took: number }>('interrupted', {
+      sandbox: world.playing([terminal('sleep 600')]),
+      message: 'Wait.',
+    });
     expect(result.took).toBeLessThan(10);
     expect(kinds(result)).toContain('InterruptEvent');
     expect(result.status).toBe('paused');
@@ -262,12 +335,16 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
 
   it('names a conversation, and finds it again by its id', async () => {
     const result = await sdk.run<Scenario & { title: string; made: string; attached: string[] }>('named', {
-      sandbox: world.playing((request) => (request.body['tools'] === undefined ? { text: 'A walk by the sea' } : finish())),
+      sandbox: world.playing((request) =>
+        request.body['tools'] === undefined ? { text: 'A walk by the sea' } : finish(),
+      ),
       message: 'Tell of a walk by the sea.',
     });
     expect(result.title).toBe('a name of a person');
     expect(result.made).toBe('A walk by the sea');
-    expect(result.attached).toEqual(result.events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ id }) => id));
+    expect(result.attached).toEqual(
+      result.events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ id }) => id),
+    );
     expectWhole(result);
   });
 
@@ -338,25 +415,42 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
   });
 
   it('lists, counts and deletes', async () => {
-    const result = await sdk.run<{ listed: boolean; count: number }>('deleted', { sandbox: world.playing([]), message: 'Nothing.' });
+    const result = await sdk.run<{ listed: boolean; count: number }>('deleted', {
+      sandbox: world.playing([]),
+      message: 'Nothing.',
+    });
     expect(result.listed).toBe(true);
     expect(result.count).toBeGreaterThan(0);
   });
 
   describe('with a workspace', () => {
     it('runs commands, has their output, and stops them', async () => {
-      const result = await sdk.run<Record<'result' | 'late' | 'stopped' | 'info', Record<string, unknown>> & { alive: boolean }>('commands', {
+      const result = await sdk.run<
+        Record<'result' | 'late' | 'stopped' | 'info', Record<string, unknown>> & { alive: boolean }
+      >('commands', {
         sandbox: world.playing([]),
       });
-      expect(result.result).toMatchObject({ exit_code: 3, stdout: `out\n${world.sandbox.workspace}\n`, stderr: 'err\n', timeout_occurred: false });
+      expect(result.result).toMatchObject({
+        exit_code: 3,
+        stdout: `out\n${world.sandbox.workspace}\n`,
+        stderr: 'err\n',
+        timeout_occurred: false,
+      });
       expect(result.late).toMatchObject({ exit_code: -1 });
       expect(result.stopped).toMatchObject({ kind: 'BashOutput', exit_code: -1, stderr: 'stopped' });
       expect(result.alive).toBe(true);
-      expect(result.info).toMatchObject({ title: expect.any(String), version: expect.any(String), uptime: expect.any(Number) });
+      expect(result.info).toMatchObject({
+        title: expect.any(String),
+        version: expect.any(String),
+        uptime: expect.any(Number),
+      });
     });
 
     it('brings 100 MB in and out', async () => {
-      const result = await sdk.run<{ up: object; down: object; same: boolean; missing: boolean }>('files', { sandbox: world.playing([]), megabytes: 100 });
+      const result = await sdk.run<{ up: object; down: object; same: boolean; missing: boolean }>('files', {
+        sandbox: world.playing([]),
+        megabytes: 100,
+      });
       expect(result).toMatchObject({
         up: { success: true, file_size: 100 * 1024 * 1024 },
         down: { success: true, file_size: 100 * 1024 * 1024 },
@@ -366,7 +460,9 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
     });
 
     it('sees what changed in a repository', async () => {
-      const result = await sdk.run<{ made: number; changes: string[][]; diff: object }>('git', { sandbox: world.playing([]) });
+      const result = await sdk.run<{ made: number; changes: string[][]; diff: object }>('git', {
+        sandbox: world.playing([]),
+      });
       expect(result.made).toBe(0);
       expect(result.changes).toEqual([
         ['ADDED', 'new.txt'],
@@ -378,7 +474,10 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
 
     it('asks it for a model and for secrets before it makes an agent: names, and references that only this sandbox resolves', async () => {
       const secret = 'a-value-that-nobody-may-read-1234';
-      const result = await sdk.run<Record<string, unknown>>('own_agent', { sandbox: world.playing([]), names: { API_TOKEN: secret } });
+      const result = await sdk.run<Record<string, unknown>>('own_agent', {
+        sandbox: world.playing([]),
+        names: { API_TOKEN: secret },
+      });
       expect(result).toEqual({
         secrets: expect.arrayContaining(['API_TOKEN']),
         one: {},
@@ -400,7 +499,9 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
 
     it('loads the skills of a project', async () => {
       await writeFile(path.join(world.sandbox.workspace, 'AGENTS.md'), 'Write tests first.\n');
-      const result = await sdk.run<{ skills: Array<{ name: string; content: string }> }>('skills', { sandbox: world.playing([]) });
+      const result = await sdk.run<{ skills: Array<{ name: string; content: string }> }>('skills', {
+        sandbox: world.playing([]),
+      });
       expect(result.skills.map(({ content }) => content.trim())).toContain('Write tests first.');
     });
   });
@@ -415,7 +516,10 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
     it('starts, pauses, resumes, attaches, leaves and stops a session', async () => {
       type Place = { url: string; key: string; runtime: string };
       const result = await sdk.run<
-        { first: Place; same: Place; after: string; kept: string } & Record<'paused' | 'running' | 'still' | 'left' | 'stopped', string[]>
+        { first: Place; same: Place; after: string; kept: string } & Record<
+          'paused' | 'running' | 'still' | 'left' | 'stopped',
+          string[]
+        >
       >('lifecycle', { api: api?.args, session: 'a-session-of-the-sdk' });
       expect(result.paused).toEqual(['paused', 'not found']);
       expect(result.after).toBe('kept\n');
@@ -428,7 +532,10 @@ describeUnless(missing)("OpenHands' SDK, unmodified", () => {
     });
 
     it('gets an error when its key is wrong', async () => {
-      expect(await sdk.run('refused', { api: api?.args, session: 'another-session' })).toEqual({ error: 'HTTPStatusError', status: 401 });
+      expect(await sdk.run('refused', { api: api?.args, session: 'another-session' })).toEqual({
+        error: 'HTTPStatusError',
+        status: 401,
+      });
     });
   });
 });

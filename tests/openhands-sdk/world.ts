@@ -8,12 +8,18 @@ const VERSION = '1.58.0';
 /** What is there already answers sooner. Milliseconds. */
 const SLOW_MS = 5_000;
 
-/** OpenHands' packages, each with what it needs at a fixed version. @returns them, or a sentence that says why they are not here. */
+/**
+ * OpenHands' packages, each with what it needs at a fixed version. @returns them, or a sentence that says why they are
+ * not here.
+ */
 export async function openhandsEnvironment(): Promise<PythonEnvironment | { readonly missing: string }> {
   const packages = readFileSync(path.join(import.meta.dirname, 'requirements.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const word = setTimeout(() => console.log(`Waiting for OpenHands' packages ${VERSION} from PyPI: about a minute, once on a machine.`), SLOW_MS);
+  const word = setTimeout(
+    () => console.log(`Waiting for OpenHands' packages ${VERSION} from PyPI: about a minute, once on a machine.`),
+    SLOW_MS,
+  );
   try {
     // What is listed is all there is to install: looking for versions that fit takes pip minutes.
     return await pythonEnvironment({

@@ -14,7 +14,12 @@ export interface AlertCase {
 const APPS = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'web'];
 const up = (...down: string[]): Series =>
   Object.fromEntries(
-    APPS.flatMap((app) => ['a', 'b'].map((instance) => [`up{job="r-slipway-${app}", instance="${app}-${instance}"}`, down.includes(app) ? '0x60' : '1x60'])),
+    APPS.flatMap((app) =>
+      ['a', 'b'].map((instance) => [
+        `up{job="r-slipway-${app}", instance="${app}-${instance}"}`,
+        down.includes(app) ? '0x60' : '1x60',
+      ]),
+    ),
   );
 const requests = (status: string, each: number): Series => ({
   [`http_request_duration_seconds_count{job="r-slipway-app-server", route="/api/v1/orgs/:org/conversations", status="${status}"}`]: `0+${each}x60`,
@@ -31,7 +36,10 @@ const providerFailures = 'llm_calls_total{model="m", outcome="model.unavailable"
 /** All observations in the bucket that ends at `le`. */
 const bucket = (name: string, le: string, others: readonly string[], labels = ''): Series =>
   Object.fromEntries(
-    [...others, '+Inf'].map((bound) => [`${name}_bucket{${labels}le="${bound}"}`, bound === '+Inf' || Number(bound) >= Number(le) ? '0+60x60' : '0x60']),
+    [...others, '+Inf'].map((bound) => [
+      `${name}_bucket{${labels}le="${bound}"}`,
+      bound === '+Inf' || Number(bound) >= Number(le) ? '0+60x60' : '0x60',
+    ]),
   );
 
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
@@ -73,7 +81,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'outbox_oldest_seconds{queue="conversation-start", instance="b"}': '0+60x60',
     },
     at: 19,
-    quiet: { 'outbox_oldest_seconds{queue="conversation-start"}': '600x60', 'outbox_oldest_seconds{queue="conversation-snapshot"}': '1200x60' },
+    quiet: {
+      'outbox_oldest_seconds{queue="conversation-start"}': '600x60',
+      'outbox_oldest_seconds{queue="conversation-snapshot"}': '1200x60',
+    },
   },
   SlipwayPausesWaiting: {
     fires: { 'outbox_oldest_seconds{queue="conversation-pause"}': '0+60x60' },
@@ -82,9 +93,16 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   },
   // The second one stops for good; retention is due every ten minutes, hooks every five.
   SlipwaySweepStopped: {
-    fires: { 'sweep_age_seconds{sweep="recovery", instance="a"}': '1x60', 'sweep_age_seconds{sweep="usage", instance="a"}': '0+60x60' },
+    fires: {
+      'sweep_age_seconds{sweep="recovery", instance="a"}': '1x60',
+      'sweep_age_seconds{sweep="usage", instance="a"}': '0+60x60',
+    },
     at: 6,
-    quiet: { 'sweep_age_seconds{sweep="usage"}': '60x60', 'sweep_age_seconds{sweep="retention"}': '600x60', 'sweep_age_seconds{sweep="hooks"}': '300x60' },
+    quiet: {
+      'sweep_age_seconds{sweep="usage"}': '60x60',
+      'sweep_age_seconds{sweep="retention"}': '600x60',
+      'sweep_age_seconds{sweep="hooks"}': '300x60',
+    },
   },
   SlipwayStorageFull: {
     fires: { 'storage_full_organizations{instance="a"}': '2x60', 'storage_full_organizations{instance="b"}': '2x60' },
@@ -95,7 +113,10 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { 'storage_corrected_bytes_total{instance="a"}': '0+100000x300' },
     at: 140,
     // The first count after an upgrade, and little.
-    quiet: { 'storage_corrected_bytes_total{instance="a"}': '0+10000000x20 200000000x280', 'storage_corrected_bytes_total{instance="b"}': '0+5000x300' },
+    quiet: {
+      'storage_corrected_bytes_total{instance="a"}': '0+10000000x20 200000000x280',
+      'storage_corrected_bytes_total{instance="b"}': '0+5000x300',
+    },
   },
   SlipwayConversationsLost: {
     fires: { 'conversations_lease_over{instance="a"}': '3x60', 'conversations_lease_over{instance="b"}': '3x60' },
@@ -154,9 +175,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: { 'pool_claim_total{result="bound"}': '0+60x60', 'pool_claim_total{result="activation-failed"}': '0+1x60' },
   },
   SlipwayModelErrors: {
-    fires: { 'llm_calls_total{model="m", outcome="ok"}': '0+60x60', 'llm_calls_total{model="m", outcome="model.unavailable"}': '0+12x60' },
+    fires: {
+      'llm_calls_total{model="m", outcome="ok"}': '0+60x60',
+      'llm_calls_total{model="m", outcome="model.unavailable"}': '0+12x60',
+    },
     at: 11,
-    quiet: { 'llm_calls_total{model="m", outcome="ok"}': '0+60x60', 'llm_calls_total{model="m", outcome="aborted"}': '0+60x60' },
+    quiet: {
+      'llm_calls_total{model="m", outcome="ok"}': '0+60x60',
+      'llm_calls_total{model="m", outcome="aborted"}': '0+60x60',
+    },
   },
   SlipwayModelSlow: {
     fires: bucket('llm_call_first_byte_seconds', '300', ['10', '60', '300'], 'model="m", '),
@@ -164,9 +191,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     quiet: bucket('llm_call_first_byte_seconds', '10', ['10', '60', '300'], 'model="m", '),
   },
   SlipwayLedgerBehind: {
-    fires: { 'llm_ledger_pending{job="j", instance="a"}': '0 3x60', 'llm_calls_total{job="j", instance="a"}': '0+6x60' },
+    fires: {
+      'llm_ledger_pending{job="j", instance="a"}': '0 3x60',
+      'llm_calls_total{job="j", instance="a"}': '0+6x60',
+    },
     at: 17,
-    quiet: { 'llm_ledger_pending{job="j", instance="a"}': '20x60', 'llm_calls_total{job="j", instance="a"}': '0+600x60' },
+    quiet: {
+      'llm_ledger_pending{job="j", instance="a"}': '20x60',
+      'llm_calls_total{job="j", instance="a"}': '0+600x60',
+    },
   },
   SlipwayUnknownKeys: {
     fires: { 'llm_key_lookups_total{result="unknown"}': '0+120x60' },
@@ -201,7 +234,11 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     fires: { [modelCalls]: '0+600x60', 'llm_requests_refused_total{code="service.unavailable"}': '0+12x60' },
     at: 61,
     // Of the provider, of a budget.
-    quiet: { [modelCalls]: '0+600x60', [providerFailures]: '0+60x60', 'llm_requests_refused_total{code="budget.exhausted"}': '0+60x60' },
+    quiet: {
+      [modelCalls]: '0+600x60',
+      [providerFailures]: '0+60x60',
+      'llm_requests_refused_total{code="budget.exhausted"}': '0+60x60',
+    },
   },
   SlipwayModelCallsBudgetSlow: {
     fires: { [modelCalls]: '0+600x60', 'llm_calls_total{model="m", outcome="internal.unexpected"}': '0+5x60' },

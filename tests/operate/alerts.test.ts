@@ -24,17 +24,25 @@ interface Rule {
 interface Dashboard {
   readonly uid: string;
   readonly title: string;
-  readonly panels: readonly { readonly type: string; readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly panels: readonly {
+    readonly type: string;
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string }[];
+  }[];
 }
 
-const rules = (parse(await readFile(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+const rules = (parse(await readFile(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+);
 const dashboards = await Promise.all(
   (await readdir(DASHBOARDS))
     .filter((name) => name.endsWith('.json'))
     .map(async (name) => JSON.parse(await readFile(path.join(DASHBOARDS, name), 'utf8')) as Dashboard),
 );
 const panels = dashboards.flatMap((dashboard) =>
-  dashboard.panels.flatMap((panel) => (panel.targets ?? []).map(({ expr }) => ({ where: `${dashboard.title}: ${panel.title}`, expr }))),
+  dashboard.panels.flatMap((panel) =>
+    (panel.targets ?? []).map(({ expr }) => ({ where: `${dashboard.title}: ${panel.title}`, expr })),
+  ),
 );
 const found = await openPromtool();
 const program = typeof found === 'string' ? '' : found.program;
@@ -64,7 +72,9 @@ describe('alerts and dashboards', () => {
       expect(['critical', 'warning']).toContain(labels.severity);
       expect(annotations.summary.length).toBeGreaterThan(20);
     }
-    const codes = [...page.matchAll(/`((?:sandbox|ingest|model|auth|service|agent|conversation)\.[a-z-]+)`/g)].map(([, code = '']) => code);
+    const codes = [...page.matchAll(/`((?:sandbox|ingest|model|auth|service|agent|conversation)\.[a-z-]+)`/g)].map(
+      ([, code = '']) => code,
+    );
     expect(codes.filter((code) => !(code in ERRORS))).toEqual([]);
   });
 
@@ -80,7 +90,10 @@ describe('alerts and dashboards', () => {
         rules.map(async (rule) => {
           const [own, tests] = [path.join(folder, `${rule.alert}.rules.yaml`), path.join(folder, `${rule.alert}.yaml`)];
           await writeFile(own, JSON.stringify({ groups: [{ name: 'one', rules: [rule] }] }));
-          await writeFile(tests, JSON.stringify({ rule_files: [own], evaluation_interval: '1m', tests: testsOf(rule.alert) }));
+          await writeFile(
+            tests,
+            JSON.stringify({ rule_files: [own], evaluation_interval: '1m', tests: testsOf(rule.alert) }),
+          );
           return tests;
         }),
       );
@@ -118,7 +131,8 @@ function testsOf(alert: string): object[] {
 }
 
 /** As Grafana fills them in. */
-const withoutVariables = (expr: string): string => expr.replaceAll('$__rate_interval', '5m').replaceAll('$__range', '1h');
+const withoutVariables = (expr: string): string =>
+  expr.replaceAll('$__rate_interval', '5m').replaceAll('$__range', '1h');
 
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-rules-'));

@@ -9,7 +9,10 @@ import { queriedNames } from './metrics-page.ts';
 const FOLDER = path.resolve(import.meta.dirname, '../../helm/slipway/files/datadog');
 const KEYS = { api: 'api-key-0123456789abcdef', app: 'app-key-0123456789abcdef' };
 const read = (kind: string): { name: string; text: string }[] =>
-  readdirSync(path.join(FOLDER, kind)).map((name) => ({ name, text: readFileSync(path.join(FOLDER, kind, name), 'utf8') }));
+  readdirSync(path.join(FOLDER, kind)).map((name) => ({
+    name,
+    text: readFileSync(path.join(FOLDER, kind, name), 'utf8'),
+  }));
 const files = (['dashboards', 'monitors', 'slos'] as const).flatMap(read);
 const COUNTS = { dashboard: read('dashboards').length, monitor: read('monitors').length, slo: read('slos').length };
 
@@ -18,16 +21,23 @@ describe("Datadog's files", () => {
     // As the agent's check names them: counters without `_total`, and `.count`, `.sum` behind a dot.
     const known = new Set([...queriedNames()].map((name) => name.replace(/_(total|count|sum)$/, '')));
     const used = files.flatMap(({ name, text }) =>
-      [...text.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, metric = '']) => ({ name, metric })),
+      [...text.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, metric = '']) => ({
+        name,
+        metric,
+      })),
     );
     expect(used.filter(({ metric }) => !known.has(metric))).toEqual([]);
     expect(new Set(used.map(({ metric }) => metric)).size).toBeGreaterThan(30);
   });
 
   it('refuse a monitor whose threshold is not the number of its query, and a field that Datadog does not have', () => {
-    const monitor = JSON.parse(readFileSync(path.join(FOLDER, 'monitors/SlipwayClaimsSlow.json'), 'utf8')) as { options: object };
+    const monitor = JSON.parse(readFileSync(path.join(FOLDER, 'monitors/SlipwayClaimsSlow.json'), 'utf8')) as {
+      options: object;
+    };
     expect(MonitorSchema.safeParse(monitor).success).toBe(true);
-    expect(MonitorSchema.safeParse({ ...monitor, options: { ...monitor.options, thresholds: { critical: 2 } } }).success).toBe(false);
+    expect(
+      MonitorSchema.safeParse({ ...monitor, options: { ...monitor.options, thresholds: { critical: 2 } } }).success,
+    ).toBe(false);
     expect(MonitorSchema.safeParse({ ...monitor, silenced: {} }).success).toBe(false);
   });
 });
@@ -41,21 +51,42 @@ describe('apply.mjs', () => {
   });
   afterEach(() => datadog.close());
 
-  const apply = (args: readonly string[] = [], env: Record<string, string> = {}): Promise<{ code: number; said: string }> =>
+  const apply = (
+    args: readonly string[] = [],
+    env: Record<string, string> = {},
+  ): Promise<{ code: number; said: string }> =>
     new Promise((resolve) => {
-      const given = { PATH: process.env['PATH'], DD_API_URL: datadog.url, DD_API_KEY: KEYS.api, DD_APP_KEY: KEYS.app, ...env };
-      execFile(process.execPath, [path.join(FOLDER, 'apply.mjs'), ...args], { env: given, timeout: 60_000 }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code ?? 1), said: stdout + stderr }),
+      const given = {
+        PATH: process.env['PATH'],
+        DD_API_URL: datadog.url,
+        DD_API_KEY: KEYS.api,
+        DD_APP_KEY: KEYS.app,
+        ...env,
+      };
+      execFile(
+        process.execPath,
+        [path.join(FOLDER, 'apply.mjs'), ...args],
+        { env: given, timeout: 60_000 },
+        (error, stdout, stderr) =>
+          resolve({ code: error === null ? 0 : Number(error.code ?? 1), said: stdout + stderr }),
       );
     });
-  const counts = () => ({ dashboard: datadog.stored.dashboard.length, monitor: datadog.stored.monitor.length, slo: datadog.stored.slo.length });
+  const counts = () => ({
+    dashboard: datadog.stored.dashboard.length,
+    monitor: datadog.stored.monitor.length,
+    slo: datadog.stored.slo.length,
+  });
 
   it('makes all of it once; a second run changes what is there, and nothing of anybody else', async () => {
     const foreign = { id: 'theirs', title: 'Theirs', description: 'slipway:overview is what we look at' };
     datadog.stored.dashboard.push({ ...foreign });
     expect(await apply([], { RUNBOOK_BASE_URL: 'https://git.example.com/slipway/' })).toMatchObject({ code: 0 });
     expect(counts()).toEqual({ ...COUNTS, dashboard: COUNTS.dashboard + 1 });
-    expect(datadog.stored.monitor.every(({ message }) => String(message).includes('https://git.example.com/slipway/docs/operate/alerts.md#'))).toBe(true);
+    expect(
+      datadog.stored.monitor.every(({ message }) =>
+        String(message).includes('https://git.example.com/slipway/docs/operate/alerts.md#'),
+      ),
+    ).toBe(true);
     const ids = JSON.stringify(Object.values(datadog.stored).map((all) => all.map(({ id }) => id)));
     datadog.writes.length = 0;
     expect(await apply()).toMatchObject({ code: 0 });
@@ -76,7 +107,11 @@ describe('apply.mjs', () => {
   });
 
   it('asks again when there were too many requests, and not for what may have been made', async () => {
-    datadog.failures.push({ method: 'GET', status: 429 }, { method: 'GET', status: 503 }, { method: 'POST', status: 429 });
+    datadog.failures.push(
+      { method: 'GET', status: 429 },
+      { method: 'GET', status: 503 },
+      { method: 'POST', status: 429 },
+    );
     expect(await apply()).toMatchObject({ code: 0 });
     expect(counts()).toEqual(COUNTS);
     datadog.stored.monitor.length = 0;

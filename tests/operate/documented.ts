@@ -7,7 +7,10 @@ const PAGES = path.resolve(import.meta.dirname, '../../docs/operate');
 /** Longest that one block of commands may take. Milliseconds. */
 const TIMEOUT_MS = 240_000;
 
-/** The block of commands of a page of docs/operate that stands below `<!-- tested: NAME -->`. @throws Error when there is no such block: the page and its test have parted. */
+/**
+ * The block of commands of a page of docs/operate that stands below `<!-- tested: NAME -->`. @throws Error when there
+ * is no such block: the page and its test have parted.
+ */
 export function documentedCommands(page: string, name: string): string {
   const text = readFileSync(path.join(PAGES, page), 'utf8');
   const block = new RegExp(`<!-- tested: ${name} -->\\n+\`\`\`sh\\n([^]*?)\`\`\``).exec(text)?.[1];
@@ -20,7 +23,11 @@ export function documentedCommands(page: string, name: string): string {
  * @param env beside PATH and HOME, all that the commands see.
  * @throws Error with what the commands printed.
  */
-export async function runDocumented(page: string, name: string, env: Readonly<Record<string, string>>): Promise<string> {
+export async function runDocumented(
+  page: string,
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
   const commands = documentedCommands(page, name);
   try {
     const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], {

@@ -30,7 +30,11 @@ describe('deploy/compose', () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-compose-'));
     await copyFile(path.join(ROOT, 'deploy/compose/make-env.sh'), path.join(folder, 'make-env.sh'));
     await run('sh', ['./make-env.sh', '172.18.0.1'], { cwd: folder });
-    const env = new Map([...(await readFile(path.join(folder, '.env'), 'utf8')).matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+    const env = new Map(
+      [...(await readFile(path.join(folder, '.env'), 'utf8')).matchAll(/^(\w+)=(.*)$/gm)].map(
+        ([, name = '', value = '']) => [name, value],
+      ),
+    );
     const text = (await read('deploy/compose/compose.yaml')).replace(/\$\{(\w+)(?::\?[^}]*)?\}/g, (_, name: string) => {
       const value = env.get(name);
       if (value === undefined) throw new Error(`compose.yaml uses ${name}, which make-env.sh does not make`);
@@ -52,12 +56,17 @@ describe('deploy/compose', () => {
   it('gives each app variables that docs/configuration.md has and its config.ts takes, made by make-env.sh', async () => {
     const reference = await read('docs/configuration.md');
     for (const app of Object.keys(APPS).filter((name) => name !== 'web')) {
-      const { loadConfig } = (await import(path.join(ROOT, `apps/${app}/dist/config.js`))) as { loadConfig: (env: object) => unknown };
+      const { loadConfig } = (await import(path.join(ROOT, `apps/${app}/dist/config.js`))) as {
+        loadConfig: (env: object) => unknown;
+      };
       const given = services[app]?.environment ?? {};
       // Its section comes with `npm run generate`, once that knows the app; its config.ts judges it all the same.
       if (!reference.includes(`\n## ${app}\n`)) expect(app).toBe('sandbox-gateway');
-      const known = [...(reference.split(`\n## ${app}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name);
-      if (known.length > 0) expect([app, Object.keys(given).filter((name) => !known.includes(name))]).toEqual([app, []]);
+      const known = [
+        ...(reference.split(`\n## ${app}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm),
+      ].map(([, name = '']) => name);
+      if (known.length > 0)
+        expect([app, Object.keys(given).filter((name) => !known.includes(name))]).toEqual([app, []]);
       // A wrong one is named.
       loadConfig(given);
       const wrong = app === 'egress-proxy' ? 'EGRESS_SECRET' : 'DATABASE_URL';
@@ -80,9 +89,16 @@ describe('deploy/kind', () => {
   it('is YAML, and its Secrets and hosts are those of its values', async () => {
     const documents = parseAllDocuments(await read('deploy/kind/beside.yaml'));
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
-    const objects = documents.map((document) => document.toJS() as { kind: string; metadata: { name: string; namespace?: string } });
-    const values = parse(await read('deploy/kind/values.yaml')) as { postgresql: { host: string }; redis: { host: string } };
-    const hosts = objects.filter(({ kind }) => kind === 'Service').map(({ metadata }) => `${metadata.name}.${metadata.namespace}.svc.cluster.local`);
+    const objects = documents.map(
+      (document) => document.toJS() as { kind: string; metadata: { name: string; namespace?: string } },
+    );
+    const values = parse(await read('deploy/kind/values.yaml')) as {
+      postgresql: { host: string };
+      redis: { host: string };
+    };
+    const hosts = objects
+      .filter(({ kind }) => kind === 'Service')
+      .map(({ metadata }) => `${metadata.name}.${metadata.namespace}.svc.cluster.local`);
     expect(hosts.sort()).toEqual([values.postgresql.host, values.redis.host].sort());
     expect((parse(await read('deploy/kind/cluster.yaml')) as { nodes: unknown[] }).nodes).toHaveLength(3);
   });
@@ -90,11 +106,23 @@ describe('deploy/kind', () => {
   const missing = missingForHelm();
   itUnless(missing)('the chart takes its values', async () => {
     const helm = await openHelm({ signal: AbortSignal.timeout(390_000) });
-    const values = ['helm/slipway/values-small.yaml', 'deploy/kind/values.yaml'].flatMap((file) => ['-f', path.join(ROOT, file)]);
-    const set = ['--set', 'oidc.issuerUrl=https://id.example.com/realms/slipway', '--set', `sandboxes.image.digest=sha256:${'0'.repeat(64)}`];
-    const { stdout } = await run(helm.helm, ['template', 'slipway', path.join(ROOT, 'helm/slipway'), '-n', 'slipway', ...values, ...set], {
-      maxBuffer: 2 ** 26,
-    });
+    const values = ['helm/slipway/values-small.yaml', 'deploy/kind/values.yaml'].flatMap((file) => [
+      '-f',
+      path.join(ROOT, file),
+    ]);
+    const set = [
+      '--set',
+      'oidc.issuerUrl=https://id.example.com/realms/slipway',
+      '--set',
+      `sandboxes.image.digest=sha256:${'0'.repeat(64)}`,
+    ];
+    const { stdout } = await run(
+      helm.helm,
+      ['template', 'slipway', path.join(ROOT, 'helm/slipway'), '-n', 'slipway', ...values, ...set],
+      {
+        maxBuffer: 2 ** 26,
+      },
+    );
     const deployments = parseAllDocuments(stdout)
       .map((document) => document.toJS() as { kind?: string; metadata?: { name: string } } | null)
       .flatMap((object) => (object?.kind === 'Deployment' ? [object.metadata?.name] : []));

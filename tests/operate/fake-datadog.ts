@@ -43,8 +43,11 @@ export class FakeDatadog {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const send = (status: number, body: unknown): void =>
-      void response.writeHead(status, { 'content-type': 'application/json', 'x-ratelimit-reset': '0' }).end(JSON.stringify(body));
-    if (request.headers['dd-api-key'] !== this.keys.api || request.headers['dd-application-key'] !== this.keys.app) return send(403, { errors: ['Forbidden'] });
+      void response
+        .writeHead(status, { 'content-type': 'application/json', 'x-ratelimit-reset': '0' })
+        .end(JSON.stringify(body));
+    if (request.headers['dd-api-key'] !== this.keys.api || request.headers['dd-application-key'] !== this.keys.app)
+      return send(403, { errors: ['Forbidden'] });
     const planned = this.failures.findIndex(({ method }) => method === request.method);
     if (planned >= 0) return send(this.failures.splice(planned, 1)[0]?.status ?? 500, { errors: ['planned'] });
     const url = new URL(request.url ?? '', 'http://datadog');
@@ -72,7 +75,8 @@ export class FakeDatadog {
 }
 
 function listing(kind: Kind, all: readonly Stored[], query: URLSearchParams): unknown {
-  if (kind === 'dashboard') return { dashboards: all.map(({ id, title, description }) => ({ id, title, description })) };
+  if (kind === 'dashboard')
+    return { dashboards: all.map(({ id, title, description }) => ({ id, title, description })) };
   const tag = query.get(kind === 'slo' ? 'tags_query' : 'monitor_tags');
   const found = all.filter(({ tags = [] }) => tag === null || tags.includes(tag));
   return kind === 'slo' ? { data: found } : found;
@@ -82,7 +86,8 @@ function listing(kind: Kind, all: readonly Stored[], query: URLSearchParams): un
 function refusal(kind: Kind, body: Record<string, unknown>): string | null {
   const text = JSON.stringify(body);
   if (text.includes('{{slo:')) return 'a placeholder was left in';
-  if (kind === 'monitor' && (body['tags'] as string[]).some((tag) => tag !== tag.toLowerCase())) return 'tags are in small letters';
+  if (kind === 'monitor' && (body['tags'] as string[]).some((tag) => tag !== tag.toLowerCase()))
+    return 'tags are in small letters';
   if (kind === 'dashboard' && 'tags' in body) return 'a dashboard takes tags of teams only';
   return null;
 }

@@ -16,10 +16,17 @@ export interface Metric {
 /** The families of one answer of `/metrics`, in their order. */
 export function familiesOf(text: string): Metric[] {
   const help = new Map([...text.matchAll(/^# HELP (\S+) (.*)$/gm)].map(([, name = '', words = '']) => [name, words]));
-  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type, help: help.get(name) ?? '' }));
+  return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
+    name,
+    type,
+    help: help.get(name) ?? '',
+  }));
 }
 
-/** The generated part of the page. By name: a process exposes its metrics in the order in which its parts happened to be made. */
+/**
+ * The generated part of the page. By name: a process exposes its metrics in the order in which its parts happened to be
+ * made.
+ */
 export function metricTables(apps: ReadonlyMap<string, readonly Metric[]>): string {
   const table = (rows: readonly (readonly string[])[], heads: readonly string[]): string =>
     [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
@@ -38,8 +45,16 @@ export function metricTables(apps: ReadonlyMap<string, readonly Metric[]>): stri
       common.set(metric.name, known);
     }
   const every = [...apps.keys()].length;
-  const rows = [...common.values()].map(({ name, type, help, apps: of }) => [`\`${name}\``, type, help, of.length === every ? 'all' : of.join(', ')]);
-  return [...own.filter((part) => part !== ''), `### Process and Node\n\n${table(rows, ['metric', 'type', 'meaning', 'apps'])}\n`].join('\n');
+  const rows = [...common.values()].map(({ name, type, help, apps: of }) => [
+    `\`${name}\``,
+    type,
+    help,
+    of.length === every ? 'all' : of.join(', '),
+  ]);
+  return [
+    ...own.filter((part) => part !== ''),
+    `### Process and Node\n\n${table(rows, ['metric', 'type', 'meaning', 'apps'])}\n`,
+  ].join('\n');
 }
 
 /** The page with `tables` in it. */

@@ -9,8 +9,10 @@ import { Prometheus } from './prometheus.ts';
 import { WatchedStack } from './watched-stack.ts';
 
 /** Panels that have nothing to show after a run in which all goes well, and why. */
-const NO_CONNECTION = 'The local stack has no connection to a provider, and so no delivery: tests/integrations has them.';
-const NO_EGRESS = 'The sandboxes of this machine have no egress class, and none that was let through: tests/cluster has them.';
+const NO_CONNECTION =
+  'The local stack has no connection to a provider, and so no delivery: tests/integrations has them.';
+const NO_EGRESS =
+  'The sandboxes of this machine have no egress class, and none that was let through: tests/cluster has them.';
 const WITHOUT_DATA: Readonly<Record<string, string>> = {
   'Integrations: By provider and outcome': NO_CONNECTION,
   'Integrations: Conversations that they ended': NO_CONNECTION,
@@ -37,7 +39,10 @@ describe('the whole stack, watched', () => {
   beforeAll(async () => {
     stack = await WatchedStack.start();
     if (typeof found !== 'string')
-      prometheus = await Prometheus.start(found.program, new Map([...stack.metrics].map(([app, address]) => [`r-slipway-${app}`, address])));
+      prometheus = await Prometheus.start(
+        found.program,
+        new Map([...stack.metrics].map(([app, address]) => [`r-slipway-${app}`, address])),
+      );
     // Some metrics appear with the first request, event or call; a rate needs what comes after that.
     await stack.work('first');
     await stack.knock();
@@ -53,7 +58,11 @@ describe('the whole stack, watched', () => {
   });
 
   it('exposes what docs/operate/metrics.md names, with type and meaning, and no other (WRITE=1 rewrites it)', async () => {
-    const apps = new Map(await Promise.all([...stack.metrics.keys()].map(async (app) => [app, familiesOf(await stack.metricsOf(app))] as const)));
+    const apps = new Map(
+      await Promise.all(
+        [...stack.metrics.keys()].map(async (app) => [app, familiesOf(await stack.metricsOf(app))] as const),
+      ),
+    );
     const page = pageWith(metricTables(apps));
     if (process.env['WRITE'] === '1') writeFileSync(METRICS_PAGE, page);
     expect(readFileSync(METRICS_PAGE, 'utf8')).toBe(page);
@@ -75,7 +84,18 @@ describe('the whole stack, watched', () => {
       starts: await counted('sum(jobs_total{queue="conversation-start", result="done"}) >= bool 5'),
       foreign: await counted('sum(access_refused_total{code="resource.not-found"})'),
       denied: await counted('sum(db_denied_total)'),
-    }).toEqual({ finished: 2, error: 1, stopped: 1, startRefused: 1, otherwise: 0, firstEvents: 4, costs: 2, starts: 1, foreign: 2, denied: 0 });
+    }).toEqual({
+      finished: 2,
+      error: 1,
+      stopped: 1,
+      startRefused: 1,
+      otherwise: 0,
+      firstEvents: 4,
+      costs: 2,
+      starts: 1,
+      foreign: 2,
+      denied: 0,
+    });
   });
 
   it('has no metrics on a port that clients or sandboxes reach', () => stack.expectPublicPortsWithoutMetrics());
@@ -85,7 +105,9 @@ describe('the whole stack, watched', () => {
     await ask.scraped('sum(conversation_cost_usd_count) >= 2');
     const questions = BOARDS.flatMap(({ title: board, rows }) =>
       rows.flatMap(({ panels }) =>
-        panels.flatMap(({ title, lines }) => lines.map(({ query, name = '' }) => ({ where: `${board}: ${title} ${name}`.trim(), query }))),
+        panels.flatMap(({ title, lines }) =>
+          lines.map(({ query, name = '' }) => ({ where: `${board}: ${title} ${name}`.trim(), query })),
+        ),
       ),
     );
     const empty: string[] = [];

@@ -1,11 +1,15 @@
-// The calls that services make, with the environment that the chart gives them: argv JSON {issuer, bucket, sandbox, service}. Prints of each what came of it, as JSON.
+// The calls that services make, with the environment that the chart gives them: argv JSON {issuer, bucket, sandbox,
+// service}. Prints of each what came of it, as JSON.
 import { agentAt } from '../../apps/app-server/dist/conversations/reach-sandbox.js';
 import { IssuerKeys } from '../../libs/auth/dist/issuer-keys.js';
 import { openS3Store } from '../../libs/sandbox/dist/adapters/kubernetes/archive/s3-store.js';
 
 const { issuer, bucket, sandbox, service } = JSON.parse(process.argv[2] ?? '{}') as Record<string, string>;
 const saying = async (call: () => Promise<unknown>): Promise<string> =>
-  call().then(JSON.stringify, (error: Error) => `${(error.cause as { code?: string } | undefined)?.code ?? error.name}: ${error.message}`);
+  call().then(
+    JSON.stringify,
+    (error: Error) => `${(error.cause as { code?: string } | undefined)?.code ?? error.name}: ${error.message}`,
+  );
 const store = await openS3Store({
   bucket: 'workspaces',
   endpoint: bucket ?? '',

@@ -52,8 +52,11 @@ describe('behind a forward proxy, with a certificate authority of its own', () =
     ]);
     const keys = '{"keys":[{"kty":"RSA","kid":"k"}]}';
     const list = '<ListBucketResult><KeyCount>1</KeyCount><Contents><Key>x</Key></Contents></ListBucketResult>';
-    const world = ({ headers }: IncomingMessage, response: ServerResponse): void => void response.end(headers.host?.startsWith('id.') === true ? keys : list);
-    const outside = await listen(createTlsServer({ key: await readFile(key), cert: await readFile(certificate) }, world) as unknown as Server);
+    const world = ({ headers }: IncomingMessage, response: ServerResponse): void =>
+      void response.end(headers.host?.startsWith('id.') === true ? keys : list);
+    const outside = await listen(
+      createTlsServer({ key: await readFile(key), cert: await readFile(certificate) }, world) as unknown as Server,
+    );
     // Names of the outside lead nowhere on this machine: only by the proxy is anything reached there.
     const proxy = createServer((_request, response) => void response.writeHead(502).end());
     proxy.on('connect', (request, client) => {
@@ -87,16 +90,20 @@ describe('behind a forward proxy, with a certificate authority of its own', () =
   const calls = async (env: Readonly<Record<string, string>>): Promise<Record<string, string>> => {
     proxied.length = 0;
     direct.length = 0;
-    const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', CALLS, JSON.stringify(addresses)], {
-      env: {
-        PATH: process.env['PATH'],
-        NODE_USE_ENV_PROXY: '1',
-        HTTP_PROXY: addresses.proxy,
-        HTTPS_PROXY: addresses.proxy,
-        NO_PROXY: 'localhost,127.0.0.1,.svc,.cluster.local',
-        ...env,
+    const { stdout } = await run(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', CALLS, JSON.stringify(addresses)],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          NODE_USE_ENV_PROXY: '1',
+          HTTP_PROXY: addresses.proxy,
+          HTTPS_PROXY: addresses.proxy,
+          NO_PROXY: 'localhost,127.0.0.1,.svc,.cluster.local',
+          ...env,
+        },
       },
-    });
+    );
     return JSON.parse(stdout) as Record<string, string>;
   };
 

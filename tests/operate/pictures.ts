@@ -1,5 +1,6 @@
-// Pictures of the dashboards for docs/operate/dashboards.md: `node tests/operate/pictures.ts [MINUTES] [FOLDER]`. Starts the whole stack, lets agents work in it, and draws what a real
-// Prometheus answers to each panel. Needs Chromium, and Go for Prometheus.
+// Pictures of the dashboards for docs/operate/dashboards.md: `node tests/operate/pictures.ts [MINUTES] [FOLDER]`.
+// Starts the whole stack, lets agents work in it, and draws what a real Prometheus answers to each panel. Needs
+// Chromium, and Go for Prometheus.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -27,7 +28,10 @@ const chromium = findChromium();
 if (chromium === null) throw new Error('There is no Chromium on the PATH.');
 await mkdir(folder, { recursive: true });
 const stack = await WatchedStack.start({ LLM_MODEL: 'claude-sonnet-5' });
-const prometheus = await Prometheus.start(found.program, new Map([...stack.metrics].map(([app, address]) => [`slipway-${app}`, address])));
+const prometheus = await Prometheus.start(
+  found.program,
+  new Map([...stack.metrics].map(([app, address]) => [`slipway-${app}`, address])),
+);
 try {
   const from = Date.now() / 1000;
   await agentsWork(from + minutes * 60);
@@ -37,7 +41,9 @@ try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 1 });
     for (const board of BOARDS.filter(({ name }) => drawn.includes(name))) {
       const panels = board.rows.flatMap(({ panels: inRow }) => inRow);
-      const answers = new Map(await Promise.all(panels.map(async (panel) => [panel, await answerOf(panel, range)] as const)));
+      const answers = new Map(
+        await Promise.all(panels.map(async (panel) => [panel, await answerOf(panel, range)] as const)),
+      );
       await page.setContent(picturePage({ board, answers, range }));
       await page.screenshot({ path: path.join(folder, `${board.name}.png`), fullPage: true });
       console.log(`drew ${board.name}`);
@@ -68,7 +74,9 @@ async function answerOf(panel: Panel, range: { from: number; to: number; step: n
     return { panel, value: sample === undefined || !Number.isFinite(sample.value) ? null : sample.value, curves: [] };
   }
   const curves = await Promise.all(
-    panel.lines.map(async (line) => (await prometheus.range(askedOf(line, '30s'), range.from, range.to, range.step)).map((one) => curveOf(line, one))),
+    panel.lines.map(async (line) =>
+      (await prometheus.range(askedOf(line, '30s'), range.from, range.to, range.step)).map((one) => curveOf(line, one)),
+    ),
   );
   const finite = curves.flat().filter(({ points }) => points.some(([, value]) => Number.isFinite(value)));
   // Where there are more than are drawn, those that reach highest.
@@ -82,7 +90,10 @@ function peakOf({ points }: Curve): number {
 
 function curveOf({ query, name }: Line, { metric, values }: SampleRange): Curve {
   return {
-    name: [...labelsOf(query).map((label) => (metric[label] ?? '').replace(/^slipway-/, '')), name ?? ''].filter((part) => part !== '').join(' ') || 'all',
+    name:
+      [...labelsOf(query).map((label) => (metric[label] ?? '').replace(/^slipway-/, '')), name ?? '']
+        .filter((part) => part !== '')
+        .join(' ') || 'all',
     points: values,
   };
 }

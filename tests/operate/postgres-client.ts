@@ -12,7 +12,18 @@ const PROGRAMS = ['pg_dump', 'pg_restore', 'psql'] as const;
 const SUITE = 'forky';
 /** The client and every library that it links, its libc included: this machine's may be older. */
 const PACKAGES = [`postgresql-client-${MAJOR}`, 'libpq5'].concat(
-  ['libc6', 'libssl3t64', 'libgssapi-krb5-2', 'libkrb5-3', 'libk5crypto3', 'libkrb5support0', 'libcom-err2', 'libkeyutils1', 'libldap2', 'libsasl2-2'],
+  [
+    'libc6',
+    'libssl3t64',
+    'libgssapi-krb5-2',
+    'libkrb5-3',
+    'libk5crypto3',
+    'libkrb5support0',
+    'libcom-err2',
+    'libkeyutils1',
+    'libldap2',
+    'libsasl2-2',
+  ],
   ['zlib1g', 'liblz4-1', 'libzstd1', 'libxxhash0', 'libreadline8t64', 'libtinfo6'],
 );
 const CACHE = path.join(os.homedir(), '.cache', 'slipway', 'postgres-client', String(MAJOR));
@@ -21,8 +32,8 @@ const MINUTES = 60_000;
 const run = promisify(execFile);
 
 /**
- * A folder with pg_dump, pg_restore and psql that fit the embedded server: this machine's own, or Debian's, fetched once into the cache with apt (a state of
- * its own, nothing is installed).
+ * A folder with pg_dump, pg_restore and psql that fit the embedded server: this machine's own, or Debian's, fetched
+ * once into the cache with apt (a state of its own, nothing is installed).
  * @returns a sentence that says why there is none, when there is none.
  */
 export async function openPostgresClient(): Promise<{ readonly folder: string } | string> {
@@ -40,7 +51,9 @@ export async function openPostgresClient(): Promise<{ readonly folder: string } 
 
 async function fits(folder: string): Promise<boolean> {
   try {
-    for (const program of PROGRAMS) if (!(await run(path.join(folder, program), ['--version'])).stdout.includes(`(PostgreSQL) ${MAJOR}.`)) return false;
+    for (const program of PROGRAMS)
+      if (!(await run(path.join(folder, program), ['--version'])).stdout.includes(`(PostgreSQL) ${MAJOR}.`))
+        return false;
     return true;
   } catch {
     return false;
@@ -57,8 +70,13 @@ async function fetchFromDebian(): Promise<void> {
     await mkdir(debs);
     await run('apt-get', ['update', '-qq'], { env, timeout: 3 * MINUTES });
     await run('apt-get', ['download', '-qq', ...PACKAGES], { env, cwd: debs, timeout: 3 * MINUTES });
-    for (const deb of await readdir(debs)) await run('dpkg-deb', ['-x', path.join(debs, deb), path.join(draft, 'root')]);
-    const libraries = (await run('dirname', [(await run('find', [path.join(draft, 'root/usr/lib'), '-name', 'libpq.so.5'])).stdout.trim()])).stdout.trim();
+    for (const deb of await readdir(debs))
+      await run('dpkg-deb', ['-x', path.join(debs, deb), path.join(draft, 'root')]);
+    const libraries = (
+      await run('dirname', [
+        (await run('find', [path.join(draft, 'root/usr/lib'), '-name', 'libpq.so.5'])).stdout.trim(),
+      ])
+    ).stdout.trim();
     const loader = (await readdir(libraries)).find((name) => /^ld-linux.*\.so/.test(name));
     if (loader === undefined) throw new Error('the packages have no loader');
     await mkdir(path.join(draft, 'bin'));
@@ -84,9 +102,13 @@ async function aptConfiguration(folder: string): Promise<string> {
   const archive = /\bhttps?:\/\/\S+\/debian\b/.exec(text)?.[0];
   const signed = /^Signed-By:.*$/m.exec(text)?.[0] ?? '';
   if (archive === undefined) throw new Error('this machine does not say where Debian is');
-  for (const needed of ['state/lists/partial', 'cache/archives/partial', 'etc/sources']) await mkdir(path.join(folder, needed), { recursive: true });
+  for (const needed of ['state/lists/partial', 'cache/archives/partial', 'etc/sources'])
+    await mkdir(path.join(folder, needed), { recursive: true });
   await writeFile(path.join(folder, 'state/status'), '');
-  await writeFile(path.join(folder, 'etc/sources/debian.sources'), `Types: deb\nURIs: ${archive}\nSuites: ${SUITE}\nComponents: main\n${signed}\n`);
+  await writeFile(
+    path.join(folder, 'etc/sources/debian.sources'),
+    `Types: deb\nURIs: ${archive}\nSuites: ${SUITE}\nComponents: main\n${signed}\n`,
+  );
   const file = path.join(folder, 'apt.conf');
   const lines = [
     `Dir "${folder}"; Dir::State "state"; Dir::State::status "state/status"; Dir::Cache "cache"; Dir::Etc "etc";`,

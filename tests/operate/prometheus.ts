@@ -31,11 +31,18 @@ export class Prometheus {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-prometheus-'));
     const scrapes = [...targets].map(([job, address]) => ({ job_name: job, static_configs: [{ targets: [address] }] }));
     // YAML is a superset of JSON.
-    await writeFile(path.join(folder, 'prometheus.yml'), JSON.stringify({ global: { scrape_interval: '1s', scrape_timeout: '1s' }, scrape_configs: scrapes }));
+    await writeFile(
+      path.join(folder, 'prometheus.yml'),
+      JSON.stringify({ global: { scrape_interval: '1s', scrape_timeout: '1s' }, scrape_configs: scrapes }),
+    );
     const address = `127.0.0.1:${await freePort()}`;
     const running = startProcess(
       program,
-      [`--config.file=${path.join(folder, 'prometheus.yml')}`, `--storage.tsdb.path=${path.join(folder, 'data')}`, `--web.listen-address=${address}`],
+      [
+        `--config.file=${path.join(folder, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${path.join(folder, 'data')}`,
+        `--web.listen-address=${address}`,
+      ],
       {},
       folder,
     );
@@ -47,7 +54,10 @@ export class Prometheus {
   async query(expr: string): Promise<Sample[]> {
     const { resultType, result } = await this.ask('query', { query: expr });
     if (resultType === 'scalar') return [{ metric: {}, value: Number((result as unknown as [number, string])[1]) }];
-    return (result as { metric: Record<string, string>; value: [number, string] }[]).map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
+    return (result as { metric: Record<string, string>; value: [number, string] }[]).map(({ metric, value }) => ({
+      metric,
+      value: Number(value[1]),
+    }));
   }
 
   /** Waits until an expression has an answer. */
@@ -57,7 +67,12 @@ export class Prometheus {
 
   /** @param from, to in seconds since 1970. */
   async range(expr: string, from: number, to: number, step: number): Promise<SampleRange[]> {
-    const { result } = await this.ask('query_range', { query: expr, start: String(from), end: String(to), step: String(step) });
+    const { result } = await this.ask('query_range', {
+      query: expr,
+      start: String(from),
+      end: String(to),
+      step: String(step),
+    });
     return (result as { metric: Record<string, string>; values: [number, string][] }[]).map(({ metric, values }) => ({
       metric,
       values: values.map(([time, value]) => [time, Number(value)] as const),
@@ -69,9 +84,19 @@ export class Prometheus {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private async ask(what: string, parameters: Readonly<Record<string, string>>): Promise<{ resultType: string; result: unknown[] }> {
-    const response = await fetch(`${this.url}/api/v1/${what}`, { method: 'POST', body: new URLSearchParams(parameters) });
-    const answer = (await response.json()) as { status: string; error?: string; data: { resultType: string; result: unknown[] } };
+  private async ask(
+    what: string,
+    parameters: Readonly<Record<string, string>>,
+  ): Promise<{ resultType: string; result: unknown[] }> {
+    const response = await fetch(`${this.url}/api/v1/${what}`, {
+      method: 'POST',
+      body: new URLSearchParams(parameters),
+    });
+    const answer = (await response.json()) as {
+      status: string;
+      error?: string;
+      data: { resultType: string; result: unknown[] };
+    };
     if (answer.status !== 'success') throw new Error(`${parameters['query']}: ${answer.error}`);
     return answer.data;
   }

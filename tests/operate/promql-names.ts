@@ -1,5 +1,22 @@
-/** What is written like a metric and is none: operators and modifiers. Functions and aggregations are followed by a bracket or by `by`. */
-const WORDS = new Set(['and', 'or', 'unless', 'offset', 'bool', 'by', 'without', 'on', 'ignoring', 'group_left', 'group_right', 'inf', 'nan']);
+/**
+ * What is written like a metric and is none: operators and modifiers. Functions and aggregations are followed by a
+ * bracket or by `by`.
+ */
+const WORDS = new Set([
+  'and',
+  'or',
+  'unless',
+  'offset',
+  'bool',
+  'by',
+  'without',
+  'on',
+  'ignoring',
+  'group_left',
+  'group_right',
+  'inf',
+  'nan',
+]);
 
 /**
  * The metrics that a PromQL expression reads. Only for expressions that Prometheus takes: anything else that resembles
@@ -19,4 +36,16 @@ export function metricNamesOf(expr: string): string[] {
 }
 
 /** They may be followed by `by (…)`, which is gone by then, and only then by their bracket. */
-const AGGREGATIONS = new Set(['sum', 'min', 'max', 'avg', 'count', 'topk', 'bottomk', 'quantile', 'group', 'stddev', 'count_values']);
+const AGGREGATIONS = new Set([
+  'sum',
+  'min',
+  'max',
+  'avg',
+  'count',
+  'topk',
+  'bottomk',
+  'quantile',
+  'group',
+  'stddev',
+  'count_values',
+]);

@@ -14,9 +14,14 @@ import { finish, terminal } from '../stack/script-book.ts';
 
 export type Service = Exclude<LocalService, 'postgres' | 'web'>;
 /** Services of the stack that the suite starts. */
-export const SERVICES = (Object.keys(PORT_OFFSETS) as LocalService[]).filter((service) => service !== 'postgres' && service !== 'web') as Service[];
+export const SERVICES = (Object.keys(PORT_OFFSETS) as LocalService[]).filter(
+  (service) => service !== 'postgres' && service !== 'web',
+) as Service[];
 
-/** The whole stack with its pages and an egress-proxy, and where each of them has its metrics: what a Prometheus scrapes of an installation. */
+/**
+ * The whole stack with its pages and an egress-proxy, and where each of them has its metrics: what a Prometheus scrapes
+ * of an installation.
+ */
 export class WatchedStack {
   readonly open: OpenStack;
   /** `host:port` of `/metrics`, by app. embedded-identity is for one machine only, and is not among them. */
@@ -33,8 +38,18 @@ export class WatchedStack {
     const open = await OpenStack.open({ env });
     const egress = await openEgressProxy();
     const [port, metricsPort] = [await freePort(), await freePort()];
-    const ofWeb = { PORT: String(port), METRICS_PORT: String(metricsPort), HOSTNAME: '127.0.0.1', NODE_ENV: 'production' };
-    const web = startProcess(process.execPath, [path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')], ofWeb, ROOT);
+    const ofWeb = {
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      HOSTNAME: '127.0.0.1',
+      NODE_ENV: 'production',
+    };
+    const web = startProcess(
+      process.execPath,
+      [path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')],
+      ofWeb,
+      ROOT,
+    );
     await waitForHttp(`http://127.0.0.1:${port}/alive`, web);
     const onPublicPort = await fetch(`http://127.0.0.1:${port}/metrics`);
     // The name is one that an organization could have; behind app-server the path is not the pages' at all.
@@ -56,7 +71,10 @@ export class WatchedStack {
     return answer.text();
   }
 
-  /** An outsider, and every sandbox, reaches the public port: what the platform has to do and earns is not theirs to read. */
+  /**
+   * An outsider, and every sandbox, reaches the public port: what the platform has to do and earns is not theirs to
+   * read.
+   */
   async expectPublicPortsWithoutMetrics(): Promise<void> {
     for (const app of SERVICES) {
       const answer = await fetch(`${this.open.addressOf(app)}/metrics`, { redirect: 'manual' });
@@ -71,11 +89,19 @@ export class WatchedStack {
    * harness: another each time.
    */
   async work(name: string): Promise<void> {
-    const talk = await this.open.talk(name, [terminal('echo something > note.txt'), finish('It is written, and there is nothing else to do here.')]);
+    const talk = await this.open.talk(name, [
+      terminal('echo something > note.txt'),
+      finish('It is written, and there is nothing else to do here.'),
+    ]);
     await talk.ended('finished');
-    const access = await this.open.user.fetch(`${talk.path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
+    const access = await this.open.user.fetch(`${talk.path}/sandbox-access`, {
+      method: 'POST',
+      json: { port: 'agent-server' },
+    });
     const { pathUrl, token } = (await access.json()) as SandboxAccess;
-    expect((await fetch(`${pathUrl}api/conversations/${talk.id}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    expect(
+      (await fetch(`${pathUrl}api/conversations/${talk.id}`, { headers: { authorization: `Bearer ${token}` } })).status,
+    ).toBe(200);
   }
 
   /** One whose repository is not there, and one whose model's key is refused. @param name as of `work`. */
@@ -105,7 +131,10 @@ export class WatchedStack {
       headers: { authorization: `Bearer slp_llm_${'0'.repeat(26)}_${'0'.repeat(32)}` },
       body: '{}',
     });
-    await fetch(`${open.url}/ingest/v1/conversations/00000000-0000-7000-8000-000000000000/events`, { method: 'POST', body: '{}' });
+    await fetch(`${open.url}/ingest/v1/conversations/00000000-0000-7000-8000-000000000000/events`, {
+      method: 'POST',
+      body: '{}',
+    });
     await this.askEgress();
   }
 
@@ -113,7 +142,9 @@ export class WatchedStack {
   private askEgress(): Promise<void> {
     const { hostname, port } = new URL(this.egress.url);
     return new Promise((resolve) => {
-      const socket = connect(Number(port), hostname, () => socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'));
+      const socket = connect(Number(port), hostname, () =>
+        socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'),
+      );
       socket.on('error', () => resolve());
       socket.once('data', () => socket.end());
       socket.once('close', () => resolve());

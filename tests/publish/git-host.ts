@@ -39,7 +39,10 @@ export interface HostRepository {
     readonly newBranch?: string;
   }): Promise<string>;
   addMember(account: HostAccount, right: 'read' | 'write'): Promise<void>;
-  setStatus(sha: string, status: { readonly name: string; readonly state: 'success' | 'failure'; readonly description: string }): Promise<void>;
+  setStatus(
+    sha: string,
+    status: { readonly name: string; readonly state: 'success' | 'failure'; readonly description: string },
+  ): Promise<void>;
   approve(number: number, by: HostAccount): Promise<void>;
   /** Without so many nothing is merged; 0: none. */
   requireApprovals(count: number): Promise<void>;

@@ -14,7 +14,15 @@ export async function startGiteaHost(): Promise<GitHost> {
     return { id: String(id), login };
   };
   return {
-    ...{ provider: 'gitea', kind: 'token', url: gitea.url, owner: await accountOf(ada), gitUser: 'slipway', draft: 'WIP: ', sign: '#' },
+    ...{
+      provider: 'gitea',
+      kind: 'token',
+      url: gitea.url,
+      owner: await accountOf(ada),
+      gitUser: 'slipway',
+      draft: 'WIP: ',
+      sign: '#',
+    },
     ...{
       owners: '.gitea/CODEOWNERS',
       ownersShown: '.gitea/CODEOWNERS',
@@ -40,30 +48,52 @@ export async function startGiteaHost(): Promise<GitHost> {
 }
 
 function repositoryOf(repo: GiteaRepository, people: ReadonlyMap<string, GiteaUser>): HostRepository {
-  const numberOf = (on: { readonly issue: number } | { readonly pull: number }): number => ('issue' in on ? on.issue : on.pull);
+  const numberOf = (on: { readonly issue: number } | { readonly pull: number }): number =>
+    'issue' in on ? on.issue : on.pull;
   return {
     fullName: `ada/${repo.name}`,
     createCall: `POST /api/v1/repos/ada/${repo.name}/pulls`,
     pullRequests: async () => {
-      const pulls = (await repo.pullRequests('all')) as ReadonlyArray<Awaited<ReturnType<GiteaRepository['pullRequest']>> & { readonly body: string }>;
-      return pulls.map(({ number, title, body, merged, head, base }) => ({ number, title, body, merged, branch: head.ref, sha: head.sha, base: base.ref }));
+      const pulls = (await repo.pullRequests('all')) as ReadonlyArray<
+        Awaited<ReturnType<GiteaRepository['pullRequest']>> & { readonly body: string }
+      >;
+      return pulls.map(({ number, title, body, merged, head, base }) => ({
+        number,
+        title,
+        body,
+        merged,
+        branch: head.ref,
+        sha: head.sha,
+        base: base.ref,
+      }));
     },
-    files: async (number) => (await repo.call<{ filename: string }[]>('GET', `/pulls/${number}/files`)).map(({ filename }) => filename),
+    files: async (number) =>
+      (await repo.call<{ filename: string }[]>('GET', `/pulls/${number}/files`)).map(({ filename }) => filename),
     branches: async () => (await repo.call<{ name: string }[]>('GET', '/branches')).map(({ name }) => name),
     commits: async (branch) =>
-      (await repo.call<Commit[]>('GET', `/commits?sha=${branch}&limit=20&stat=false`)).map(({ commit: { message, author } }) => ({
-        message: message.trim(),
-        authorName: author.name,
-        authorEmail: author.email,
-      })),
+      (await repo.call<Commit[]>('GET', `/commits?sha=${branch}&limit=20&stat=false`)).map(
+        ({ commit: { message, author } }) => ({
+          message: message.trim(),
+          authorName: author.name,
+          authorEmail: author.email,
+        }),
+      ),
     commit: (made) => repo.commit(made),
     addMember: ({ login }, right) => repo.addCollaborator(login, right),
-    setStatus: async (sha, { name, state, description }) => void (await repo.setStatus(sha, { context: name, state, description })),
-    approve: async (number, { login }) => void (await people.get(login)?.repository('ada', repo.name).review(number, { verdict: 'APPROVED', body: 'Fine.' })),
+    setStatus: async (sha, { name, state, description }) =>
+      void (await repo.setStatus(sha, { context: name, state, description })),
+    approve: async (number, { login }) =>
+      void (await people
+        .get(login)
+        ?.repository('ada', repo.name)
+        .review(number, { verdict: 'APPROVED', body: 'Fine.' })),
     requireApprovals: async (count) =>
-      void (count === 0 ? await repo.call('DELETE', '/branch_protections/main') : await repo.protectBranch('main', { required_approvals: count })),
+      void (count === 0
+        ? await repo.call('DELETE', '/branch_protections/main')
+        : await repo.protectBranch('main', { required_approvals: count })),
     openIssue: async (title, body) => (await repo.createIssue(title, body)).number,
     comment: async (on, body) => void (await repo.comment(numberOf(on), body)),
-    comments: async (on) => (await repo.call<{ body: string }[]>('GET', `/issues/${numberOf(on)}/comments`)).map(({ body }) => body),
+    comments: async (on) =>
+      (await repo.call<{ body: string }[]>('GET', `/issues/${numberOf(on)}/comments`)).map(({ body }) => body),
   };
 }

@@ -1,4 +1,10 @@
-import { DEVELOPER, type GitLabProject, type GitLabThread, type GitLabUser, ScriptedGitLab } from '@slipway/testing/gitlab';
+import {
+  DEVELOPER,
+  type GitLabProject,
+  type GitLabThread,
+  type GitLabUser,
+  ScriptedGitLab,
+} from '@slipway/testing/gitlab';
 import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
 
 const REPORTER = 20;
@@ -11,7 +17,15 @@ export async function startGitLabHost(): Promise<GitHost & { readonly gitlab: Sc
   const accountOf = ({ id, username }: GitLabUser): HostAccount => ({ id: String(id), login: username });
   return {
     gitlab,
-    ...{ provider: 'gitlab', kind: 'access-token', url: gitlab.url, owner: accountOf(ada), gitUser: 'oauth2', draft: 'Draft: ', sign: '#' },
+    ...{
+      provider: 'gitlab',
+      kind: 'access-token',
+      url: gitlab.url,
+      owner: accountOf(ada),
+      gitUser: 'oauth2',
+      draft: 'Draft: ',
+      sign: '#',
+    },
     ...{
       owners: '.gitlab/CODEOWNERS',
       ownersShown: '.gitlab',
@@ -25,10 +39,24 @@ export async function startGitLabHost(): Promise<GitHost & { readonly gitlab: Sc
     token: async () => gitlab.token(bot, 'api'),
     account: async (login) => accountOf(gitlab.user(login)),
     repository: async ({ name, files, webhook: { url, secret }, private: isPrivate }) => {
-      const project = await gitlab.project({ path: `ada/group/${name}`, owner: ada, files, visibility: isPrivate ? 'private' : 'public' });
+      const project = await gitlab.project({
+        path: `ada/group/${name}`,
+        owner: ada,
+        files,
+        visibility: isPrivate ? 'private' : 'public',
+      });
       project.members.set(bot.id, 40);
       const events = { issues_events: true, note_events: true, merge_requests_events: true, pipeline_events: true };
-      project.hooks.push({ id: gitlab.nextId(), url, token: null, signingToken: secret, events, alertStatus: 'executable', failures: 0, sent: [] });
+      project.hooks.push({
+        id: gitlab.nextId(),
+        url,
+        token: null,
+        signingToken: secret,
+        events,
+        alertStatus: 'executable',
+        failures: 0,
+        sent: [],
+      });
       return repositoryOf(gitlab, project, ada);
     },
     close: () => gitlab.close(),
@@ -60,8 +88,10 @@ function repositoryOf(gitlab: ScriptedGitLab, project: GitLabProject, ada: GitLa
     branches: async () => [...(await repository.branches()).keys()],
     commits: (branch) => repository.log(branch),
     commit: (made) => repository.commit({ branch: 'main', ...made }),
-    addMember: async (account, right) => void project.members.set(userOf(account).id, right === 'write' ? DEVELOPER : REPORTER),
-    setStatus: async (sha, { name, state, description }) => gitlab.status(project, sha, { name, status: state === 'failure' ? 'failed' : state, description }),
+    addMember: async (account, right) =>
+      void project.members.set(userOf(account).id, right === 'write' ? DEVELOPER : REPORTER),
+    setStatus: async (sha, { name, state, description }) =>
+      gitlab.status(project, sha, { name, status: state === 'failure' ? 'failed' : state, description }),
     approve: async (number, by) => gitlab.approve(project, threadOf({ pull: number }), userOf(by)),
     requireApprovals: async (count) => {
       project.approvalsRequired = count;

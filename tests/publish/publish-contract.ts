@@ -34,7 +34,14 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       token = await git.token();
       open = await OpenStack.open({ env: { INTEGRATION_PRIVATE_HOSTS: host } });
       const { provider, kind } = git;
-      const answer = await post('/integrations/connections', { provider, kind, name, host, token, settings: { baseUrl: front.url } });
+      const answer = await post('/integrations/connections', {
+        provider,
+        kind,
+        name,
+        host,
+        token,
+        settings: { baseUrl: front.url },
+      });
       expect(answer.status).toBe(201);
       made = (await answer.json()) as ConnectionWithSecret;
       await link(ada);
@@ -50,8 +57,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       await git?.close();
     });
 
-    const post = (path: string, json: unknown): Promise<Response> => open.user.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
-    const unlink = (): Promise<unknown> => open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.user.me.id]);
+    const post = (path: string, json: unknown): Promise<Response> =>
+      open.user.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
+    const unlink = (): Promise<unknown> =>
+      open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.user.me.id]);
     /** As when the user had linked the account. */
     const link = async ({ id, login }: HostAccount): Promise<void> => {
       await unlink();
@@ -60,7 +69,11 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         [open.orgId, host, id, open.user.me.id, login, git.provider],
       );
     };
-    const repository = (repositoryName: string, isPrivate = false, files: Record<string, string> = {}): Promise<HostRepository> =>
+    const repository = (
+      repositoryName: string,
+      isPrivate = false,
+      files: Record<string, string> = {},
+    ): Promise<HostRepository> =>
       git.repository({
         name: repositoryName,
         files: { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n', ...files },
@@ -68,7 +81,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         private: isPrivate,
       });
     const work = async (repo: HostRepository, harness: Harness): Promise<Talk> => {
-      const talk = await open.talk(`harness ${++harnesses}`, harness, { repository: `${front.url}/${repo.fullName}`, title: 'Mend the total' });
+      const talk = await open.talk(`harness ${++harnesses}`, harness, {
+        repository: `${front.url}/${repo.fullName}`,
+        title: 'Mend the total',
+      });
       await talk.ended('finished');
       return talk;
     };
@@ -93,7 +109,9 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       return seen('the publish has ended', talk, (now) => now.publish === 'done' || now.publish === 'failed');
     };
     it('opens one pull request of its commits and of what is not committed, and updates it after more work', async () => {
-      const repo = await repository('one', false, { [git.template]: '<!-- Thank you -->\n## What\n\n## Tests\n\n- [ ] Read the rules\n' });
+      const repo = await repository('one', false, {
+        [git.template]: '<!-- Thank you -->\n## What\n\n## Tests\n\n- [ ] Read the rules\n',
+      });
       const talk = await work(repo, [
         terminal('echo "export const total = 2;" > total.js && git commit -qam "Count to two"'),
         terminal('echo new > new.txt && test -s new.txt'),
@@ -111,12 +129,20 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const [pull, ...more] = await repo.pullRequests();
       expect(more).toEqual([]);
       const title = `${git.draft}Mend the total`;
-      expect(pull).toMatchObject({ number: first.number, branch: first.branch, sha: first.headSha, base: 'main', title });
+      expect(pull).toMatchObject({
+        number: first.number,
+        branch: first.branch,
+        sha: first.headSha,
+        base: 'main',
+        title,
+      });
       const body = pull?.body ?? '';
       expect(body).toContain(`${open.url}/${open.orgId}/conversations/${talk.id}`);
       expect(body).toContain(`<!-- slipway:${talk.id} -->`);
       // In the sections of the repository, by what the log has.
-      expect(body).toMatch(/^## What\n\nThe total is right\.[\s\S]*## Tests\n\nCommands [\s\S]*test -s new\.txt`: exit code 0[\s\S]*- \[ \] Read the rules/);
+      expect(body).toMatch(
+        /^## What\n\nThe total is right\.[\s\S]*## Tests\n\nCommands [\s\S]*test -s new\.txt`: exit code 0[\s\S]*- \[ \] Read the rules/,
+      );
       expect(body).not.toMatch(/@ada|!\[|hidden/);
       const [last, before, base] = await repo.commits(first.branch ?? '');
       expect(last).toMatchObject({ authorName: open.user.me.name, authorEmail: git.noreply(ada) });
@@ -128,7 +154,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const again = await publish(talk);
       expect([again.number, again.headSha]).toEqual([first.number, first.headSha]);
 
-      await goOn(talk, [terminal('echo "export const total = 3;" > total.js && git add -A && git commit -qm "Count to three"'), finish()]);
+      await goOn(talk, [
+        terminal('echo "export const total = 3;" > total.js && git add -A && git commit -qm "Count to three"'),
+        finish(),
+      ]);
       const second = await publish(talk, { title: 'Mend the total for good' });
       expect([second.number, second.headSha === first.headSha, second.title]).toEqual([
         first.number,
@@ -136,9 +165,15 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         expect.stringContaining('Mend the total for good'),
       ]);
       expect((await repo.pullRequests()).length).toBe(1);
-      expect((await repo.commits(first.branch ?? '')).map(({ message }) => message)).toEqual(['Count to three', 'Count to two', 'Begin']);
+      expect((await repo.commits(first.branch ?? '')).map(({ message }) => message)).toEqual([
+        'Count to three',
+        'Count to two',
+        'Begin',
+      ]);
       await until('the log of the conversation says so', () =>
-        talk.of('ConversationStateUpdateEvent').some(({ key, value }) => key === 'pull_request' && (value as PullRequest).headSha === second.headSha),
+        talk
+          .of('ConversationStateUpdateEvent')
+          .some(({ key, value }) => key === 'pull_request' && (value as PullRequest).headSha === second.headSha),
       );
     });
 
@@ -149,8 +184,13 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const { number, headSha } = published;
       await repo.setStatus(headSha ?? '', { name: 'tests', state: 'failure', description: '1 of 2 failed' });
       await seen('the failure is seen', talk, ({ checks }) => checks.state === 'failure');
-      const checks = (await (await open.user.fetch(`/api/v1/orgs/${open.orgId}${path(talk, `/${number}/checks`)}`)).json()) as PullRequestChecks;
-      expect(checks).toMatchObject({ headSha, data: [{ name: 'tests', state: 'failure', description: '1 of 2 failed' }] });
+      const checks = (await (
+        await open.user.fetch(`/api/v1/orgs/${open.orgId}${path(talk, `/${number}/checks`)}`)
+      ).json()) as PullRequestChecks;
+      expect(checks).toMatchObject({
+        headSha,
+        data: [{ name: 'tests', state: 'failure', description: '1 of 2 failed' }],
+      });
       await repo.setStatus(headSha ?? '', { name: 'tests', state: 'success', description: '' });
       await seen('the success is seen', talk, ({ checks }) => checks.state === 'success');
       const eve = await git.account('eve');
@@ -161,9 +201,15 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const merge = (sha: string | null): Promise<Response> => post(path(talk, `/${number}/merge`), { headSha: sha });
       const codeOf = async (answer: Response): Promise<unknown> => ((await answer.json()) as { code?: unknown }).code;
       expect(await codeOf(await merge('a'.repeat(40)))).toBe('pull-request.moved');
-      const account = (await (await post('/service-accounts', { name: 'Robot', role: 'member' })).json()) as { id: string };
+      const account = (await (await post('/service-accounts', { name: 'Robot', role: 'member' })).json()) as {
+        id: string;
+      };
       const key = (await (
-        await post('/api-keys', { name: 'k', scopes: ['conversation:read', 'pull-request:merge'], serviceAccountId: account.id })
+        await post('/api-keys', {
+          name: 'k',
+          scopes: ['conversation:read', 'pull-request:merge'],
+          serviceAccountId: account.id,
+        })
       ).json()) as {
         token: string;
       };
@@ -177,7 +223,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       await repo.requireApprovals(5);
       expect((await merge(headSha)).status).toBe(202);
       const refused = await seen('the host refuses', talk, (now) => now.merge === 'refused');
-      expect(refused.problem).toMatchObject({ code: 'pull-request.host-refused', detail: expect.stringMatching(/\w+ \w+/) });
+      expect(refused.problem).toMatchObject({
+        code: 'pull-request.host-refused',
+        detail: expect.stringMatching(/\w+ \w+/),
+      });
       expect((await repo.pullRequests())[0]?.merged).toBe(false);
       await repo.requireApprovals(0);
       expect((await merge(headSha)).status).toBe(202);
@@ -186,7 +235,9 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const outcomes = await until(
         'the outcome is known: merged, by the agent alone, and its 14 days are not over',
         async () => {
-          const answer = await open.user.fetch(`/api/v1/orgs/${open.orgId}/outcomes?groupBy=repository&repository=${host}/${repo.fullName}`);
+          const answer = await open.user.fetch(
+            `/api/v1/orgs/${open.orgId}/outcomes?groupBy=repository&repository=${host}/${repo.fullName}`,
+          );
           const { total } = (await answer.json()) as Outcomes;
           if (total.humanCommits.none === 1) return total;
           throw new Error(JSON.stringify(total));
@@ -209,7 +260,11 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
       await link(rob);
       try {
-        expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.no-write-access' }, number: null });
+        expect(await publish(talk)).toMatchObject({
+          publish: 'failed',
+          problem: { code: 'pull-request.no-write-access' },
+          number: null,
+        });
         await unlink();
         expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.not-linked' } });
       } finally {
@@ -228,30 +283,55 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       ]);
       expect(await publish(talk)).toMatchObject({
         publish: 'failed',
-        problem: { code: 'pull-request.protected-paths', detail: `The changes touch ${git.ci}, ${git.ownersShown}, lib/AGENTS.md.` },
+        problem: {
+          code: 'pull-request.protected-paths',
+          detail: `The changes touch ${git.ci}, ${git.ownersShown}, lib/AGENTS.md.`,
+        },
       });
       expect((await repo.branches()).length).toBe(1);
-      expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({ publish: 'done', number: expect.any(Number) });
+      expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({
+        publish: 'done',
+        number: expect.any(Number),
+      });
     });
 
     it('adversary: changes of CI are published as they were when they were allowed, and an agent that changes them since is asked about again', async () => {
       const repo = await repository('allowed');
       const talk = await work(repo, [terminal(`${git.writesCi} && git add -A && git commit -qm CI`), finish()]);
       const { problem: seen } = await publish(talk);
-      expect(seen).toMatchObject({ code: 'pull-request.protected-paths', protectedChanges: expect.stringMatching(/^[0-9a-f]{64}$/) });
+      expect(seen).toMatchObject({
+        code: 'pull-request.protected-paths',
+        protectedChanges: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
       const allowed = { allowProtectedPaths: true, protectedChanges: seen?.protectedChanges ?? '' };
       await goOn(talk, [terminal(`echo "on: [push, schedule]" > ${git.ciFile}`), finish()]);
       const { problem: changed } = await publish(talk, allowed);
-      expect(changed).toMatchObject({ code: 'pull-request.protected-paths', detail: expect.stringContaining('has changed them since they were allowed') });
-      expect([changed?.protectedChanges === seen?.protectedChanges, (await repo.branches()).length]).toEqual([false, 1]);
+      expect(changed).toMatchObject({
+        code: 'pull-request.protected-paths',
+        detail: expect.stringContaining('has changed them since they were allowed'),
+      });
+      expect([changed?.protectedChanges === seen?.protectedChanges, (await repo.branches()).length]).toEqual([
+        false,
+        1,
+      ]);
       await goOn(talk, [terminal('echo more >> total.js'), finish()]);
-      expect(await publish(talk, { ...allowed, protectedChanges: changed?.protectedChanges ?? '' })).toMatchObject({ publish: 'done', problem: null });
+      expect(await publish(talk, { ...allowed, protectedChanges: changed?.protectedChanges ?? '' })).toMatchObject({
+        publish: 'done',
+        problem: null,
+      });
     });
 
     it('adversary: a sandbox that names a base commit which has its change of CI already gets nothing pushed', async () => {
       const repo = await repository('claimed');
-      const hidden = await repo.commit({ message: 'Never merged', files: { [git.ciFile]: 'on: push\n' }, newBranch: 'outside' });
-      const talk = await work(repo, [terminal('git fetch -q origin outside && git reset -q --hard FETCH_HEAD && echo more >> total.js'), finish()]);
+      const hidden = await repo.commit({
+        message: 'Never merged',
+        files: { [git.ciFile]: 'on: push\n' },
+        newBranch: 'outside',
+      });
+      const talk = await work(repo, [
+        terminal('git fetch -q origin outside && git reset -q --hard FETCH_HEAD && echo more >> total.js'),
+        finish(),
+      ]);
       await open.query('UPDATE app.conversation SET base_commit = $2 WHERE id = $1', [talk.id, hidden]);
       expect(await publish(talk)).toMatchObject({
         publish: 'failed',
@@ -265,7 +345,12 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const talk = await work(repo, [terminal('echo more >> total.js && git commit -qam More'), finish()]);
       await repo.commit({ message: 'Owners', files: { [git.owners]: 'somebody\n' }, branch: 'main' });
       expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
-      await goOn(talk, [terminal('git fetch -q origin && git merge -q --no-edit origin/main && echo most >> total.js && git commit -qam Most'), finish()]);
+      await goOn(talk, [
+        terminal(
+          'git fetch -q origin && git merge -q --no-edit origin/main && echo most >> total.js && git commit -qam Most',
+        ),
+        finish(),
+      ]);
       expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
       await goOn(talk, [terminal(`git checkout -q HEAD~2 -- ${git.owners}`), finish()]);
       expect(await publish(talk)).toMatchObject({
@@ -282,7 +367,9 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       await goOn(talk, [terminal('echo yet more >> total.js'), finish()]);
       expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.branch-moved' } });
       await goOn(talk, [
-        terminal(`git stash -q && git fetch -q origin && git merge -q --no-edit origin/${branch} && git checkout -q stash@{0} -- total.js`),
+        terminal(
+          `git stash -q && git fetch -q origin && git merge -q --no-edit origin/${branch} && git checkout -q stash@{0} -- total.js`,
+        ),
         finish(),
       ]);
       expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
@@ -294,7 +381,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       const repo = await repository('seven', true);
       const asked = (harness: Harness): string => `${open.book.write(`harness ${++harnesses}`, harness)} @slipway`;
       const number = await repo.openIssue('Total is wrong', 'It is one.');
-      await repo.comment({ issue: number }, asked([terminal('echo "export const total = 4;" > total.js'), finish('It is four.')]));
+      await repo.comment(
+        { issue: number },
+        asked([terminal('echo "export const total = 4;" > total.js'), finish('It is four.')]),
+      );
       const [pull] = await until(
         'a pull request is opened',
         async () => {
@@ -305,21 +395,39 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
       );
       expect(pull?.body).toMatch(/It is four\.[\s\S]*Fixes #1/);
       const shown = new RegExp(`Pull request ${git.sign}\\W?${pull?.number}\\b`);
-      await until('the thread shows it', async () => shown.test(JSON.stringify(await repo.comments({ issue: number }))), WAIT_MS);
+      await until(
+        'the thread shows it',
+        async () => shown.test(JSON.stringify(await repo.comments({ issue: number }))),
+        WAIT_MS,
+      );
       const head = async (): Promise<string | undefined> => (await repo.pullRequests())[0]?.sha;
-      const moved = (from: string | undefined): Promise<unknown> => until('it has what is new', async () => (await head()) !== from, WAIT_MS);
-      await repo.comment({ issue: number }, asked([terminal('echo "export const total = 5;" > total.js'), finish('It is five.')]));
+      const moved = (from: string | undefined): Promise<unknown> =>
+        until('it has what is new', async () => (await head()) !== from, WAIT_MS);
+      await repo.comment(
+        { issue: number },
+        asked([terminal('echo "export const total = 5;" > total.js'), finish('It is five.')]),
+      );
       await moved(pull?.sha);
       expect((await repo.pullRequests()).length).toBe(1);
       // What is said at the pull request goes to the same conversation.
       const sha = await head();
-      await repo.comment({ pull: pull?.number ?? 0 }, asked([terminal('echo "export const total = 6;" > total.js'), finish('It is six.')]));
+      await repo.comment(
+        { pull: pull?.number ?? 0 },
+        asked([terminal('echo "export const total = 6;" > total.js'), finish('It is six.')]),
+      );
       await moved(sha);
-      expect((await open.query('SELECT 1 FROM app.conversation WHERE repository = $1', [`${front.url}/${repo.fullName}`])).length).toBe(1);
+      expect(
+        (await open.query('SELECT 1 FROM app.conversation WHERE repository = $1', [`${front.url}/${repo.fullName}`]))
+          .length,
+      ).toBe(1);
       // What only answers a question opens nothing.
       const question = await repo.openIssue('Why?', '');
       await repo.comment({ issue: question }, asked([finish('Because.')]));
-      await until('it is answered', async () => JSON.stringify(await repo.comments({ issue: question })).includes('Because.'), WAIT_MS);
+      await until(
+        'it is answered',
+        async () => JSON.stringify(await repo.comments({ issue: question })).includes('Because.'),
+        WAIT_MS,
+      );
       expect((await repo.pullRequests()).length).toBe(1);
     });
 
@@ -362,7 +470,10 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         expect([service, log.includes(token), log.includes(basic)]).toEqual([service, false, false]);
       }
       expect(JSON.stringify(talk.events)).not.toContain(token);
-      const [kept] = await open.query<{ row: string }>('SELECT p::text AS row FROM app.pull_request p WHERE conversation_id = $1', [talk.id]);
+      const [kept] = await open.query<{ row: string }>(
+        'SELECT p::text AS row FROM app.pull_request p WHERE conversation_id = $1',
+        [talk.id],
+      );
       expect(kept?.row).not.toContain(token);
     });
   });

@@ -13,8 +13,9 @@ interface Endpoint {
 }
 
 /**
- * What a Service is in Kubernetes, on loopback: new TCP connections go round over the replicas that are ready; those that are open stay where they are, and a replica that refuses
- * is the caller's to see. With `readyPath` readiness is asked for; without it an endpoint is ready until it is taken out.
+ * What a Service is in Kubernetes, on loopback: new TCP connections go round over the replicas that are ready; those
+ * that are open stay where they are, and a replica that refuses is the caller's to see. With `readyPath` readiness is
+ * asked for; without it an endpoint is ready until it is taken out.
  */
 export class Balancer {
   private readonly endpoints = new Map<number, Endpoint>();
@@ -32,7 +33,9 @@ export class Balancer {
 
   static async open(port: number, readyPath: string | null): Promise<Balancer> {
     const balancer = new Balancer(readyPath);
-    await new Promise<void>((resolve, reject) => balancer.server.once('error', reject).listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) =>
+      balancer.server.once('error', reject).listen(port, '127.0.0.1', resolve),
+    );
     return balancer;
   }
 
@@ -86,9 +89,10 @@ export class Balancer {
   private async probe(endpoint: Endpoint, path: string): Promise<void> {
     const known = (): boolean => this.endpoints.get(endpoint.port) === endpoint && !this.end.signal.aborted;
     while (known()) {
-      const response = await fetch(`http://127.0.0.1:${endpoint.port}${path}`, { signal: AbortSignal.timeout(2_000), headers: { connection: 'close' } }).catch(
-        () => null,
-      );
+      const response = await fetch(`http://127.0.0.1:${endpoint.port}${path}`, {
+        signal: AbortSignal.timeout(2_000),
+        headers: { connection: 'close' },
+      }).catch(() => null);
       await response?.arrayBuffer().catch(() => {});
       const ready = response?.status === 200;
       if (ready !== endpoint.ready) {

@@ -12,7 +12,10 @@ import { DatabasePair } from './database-pair.ts';
 import { asOwner, recovery, recoveryTable, type Watched } from './database-recovery.ts';
 import { SandboxSocket } from './sandbox-socket.ts';
 
-/** Longest until everything works again, from the end of the fault. Milliseconds; 10 s are what is promised on an idle machine, and one query of 10 s may be under way. */
+/**
+ * Longest until everything works again, from the end of the fault. Milliseconds; 10 s are what is promised on an idle
+ * machine, and one query of 10 s may be under way.
+ */
 const BACK_MS = 60_000;
 const SHORT_CUT_MS = 5_000;
 const LONG_CUT_MS = 60_000;
@@ -32,8 +35,12 @@ describe('Postgres fails under every process of the platform, with a conversatio
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-database-'));
     pair = await DatabasePair.start(folder);
     proxy = await SilentProxy.open(pair.url);
-    open = await OpenStack.open({ env: { DATABASE_URL: proxy.url, POOL_TARGET: '1', SANDBOX_GATEWAY_GRACE_SECONDS: '5' } });
-    talk = await open.talk('counts', () => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt')));
+    open = await OpenStack.open({
+      env: { DATABASE_URL: proxy.url, POOL_TARGET: '1', SANDBOX_GATEWAY_GRACE_SECONDS: '5' },
+    });
+    talk = await open.talk('counts', () =>
+      ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'),
+    );
     await until('the agent works', () => talk.of('ObservationEvent').length > 1, 60_000);
     socket = await SandboxSocket.open(open.user, talk.path, talk.id);
     watched = { open, user: open.user, talk, socket, ownerUrl: () => pair.url };
@@ -70,7 +77,8 @@ describe('Postgres fails under every process of the platform, with a conversatio
   it('the lock connection of the worker alone is ended', () =>
     fails('worker-locks ended', async () => expect(await endBackends("application_name = 'worker-locks'")).toBe(1)));
 
-  it('every connection is ended', () => fails('every backend ended', async () => expect(await endBackends('true')).toBeGreaterThan(10)));
+  it('every connection is ended', () =>
+    fails('every backend ended', async () => expect(await endBackends('true')).toBeGreaterThan(10)));
 
   it('Postgres restarts', () => fails('restart', () => pair.restart()));
 
@@ -100,7 +108,9 @@ describe('Postgres fails under every process of the platform, with a conversatio
     await holder.connect();
     try {
       await until('the test has the lock of the sweeps', async () => {
-        const { rows } = await holder.query<{ got: boolean }>(`SELECT pg_try_advisory_lock(hashtextextended('sweeps', 7)) AS got`);
+        const { rows } = await holder.query<{ got: boolean }>(
+          `SELECT pg_try_advisory_lock(hashtextextended('sweeps', 7)) AS got`,
+        );
         if (rows[0]?.got !== true) await endBackends("application_name = 'worker-locks'");
         return rows[0]?.got === true;
       });
@@ -113,7 +123,9 @@ describe('Postgres fails under every process of the platform, with a conversatio
         },
         45_000,
       );
-      process.stderr.write(`a lead without a holder: ${reason} (said after ${((performance.now() - began) / 1_000).toFixed(0)} s)\n`);
+      process.stderr.write(
+        `a lead without a holder: ${reason} (said after ${((performance.now() - began) / 1_000).toFixed(0)} s)\n`,
+      );
       expect(reason).toMatch(/^no worker has completed the sweep (outbox|recovery) for \d+ s/);
       expect(reason).not.toMatch(/usage/);
     } finally {

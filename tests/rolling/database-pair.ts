@@ -12,7 +12,10 @@ export const POSTGRES_FLAGS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 /** Longest that a standby takes to connect, or to become the primary. Milliseconds. */
 const STANDBY_MS = 20_000;
 
-/** A primary that commits when its streaming standby has it too, so that nothing that was acknowledged is lost with either. */
+/**
+ * A primary that commits when its streaming standby has it too, so that nothing that was acknowledged is lost with
+ * either.
+ */
 export class DatabasePair implements PostgresServer {
   private readonly folder: string;
   private primary: PostgresServer;
@@ -54,7 +57,11 @@ export class DatabasePair implements PostgresServer {
   async restart(): Promise<void> {
     const { port } = new URL(this.primary.url);
     await this.primary.stop();
-    this.primary = await startPostgresServer(this.folder, Number(port), [...POSTGRES_FLAGS, '-c', 'synchronous_standby_names=*']);
+    this.primary = await startPostgresServer(this.folder, Number(port), [
+      ...POSTGRES_FLAGS,
+      '-c',
+      'synchronous_standby_names=*',
+    ]);
   }
 
   /** Kills the primary, and makes the standby the primary. */

@@ -75,7 +75,8 @@ describe('with two replicas of everything, two conversations at work and five re
   });
 
   it('a replica of each that people and agents call is killed: requests that are repeated are answered, sockets come back', async () => {
-    for (const name of ['app-server', 'llm-gateway', 'sandbox-gateway', 'web'] as const) await goesOnWithout(name, rolling.fleet.of(name)[0]);
+    for (const name of ['app-server', 'llm-gateway', 'sandbox-gateway', 'web'] as const)
+      await goesOnWithout(name, rolling.fleet.of(name)[0]);
     expectNoneFailed();
   });
 
@@ -86,7 +87,10 @@ describe('with two replicas of everything, two conversations at work and five re
     // Until the request is answered and after it: with the job or without, there is the outbox job.
     for (let settled = false; !settled; ) {
       await flushAll(url);
-      settled = await Promise.race([begun.then(() => true), new Promise<false>((resolve) => setImmediate(() => resolve(false)))]);
+      settled = await Promise.race([
+        begun.then(() => true),
+        new Promise<false>((resolve) => setImmediate(() => resolve(false))),
+      ]);
     }
     await flushAll(url);
     await rolling.goesOn('after Redis was emptied');

@@ -14,7 +14,10 @@ import { Balancer } from './balancer.ts';
 import { DatabasePair, POSTGRES_FLAGS } from './database-pair.ts';
 import { type Exit, Replica } from './replica.ts';
 
-/** What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not ours. */
+/**
+ * What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not
+ * ours.
+ */
 export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
 /** Exit code of a replica after a clean stop. Next's server says by which signal. */
@@ -92,7 +95,9 @@ export class Fleet {
     const port = await freePortRange();
     const databasePort = port + PORT_OFFSETS.postgres;
     const standby = options.standby === true;
-    const postgres = standby ? await DatabasePair.start(directory) : await startPostgresServer(path.join(directory, 'postgres'), databasePort, POSTGRES_FLAGS);
+    const postgres = standby
+      ? await DatabasePair.start(directory)
+      : await startPostgresServer(path.join(directory, 'postgres'), databasePort, POSTGRES_FLAGS);
     // Only a pair has an address of its own: every byte through it is one through the process that measures.
     const database = standby ? await Balancer.open(databasePort, null) : null;
     database?.add(portOf(postgres));
@@ -109,12 +114,31 @@ export class Fleet {
       gateway: serviceUrl(ownerUrl, 'gateway', passwords.gateway),
       sandbox: serviceUrl(ownerUrl, 'sandbox', passwords.sandbox),
     };
-    const addresses = { port, dataDirectory: directory, databaseUrls, redisUrl: options.redisUrl ?? null, oidcIssuerUrl: null };
+    const addresses = {
+      port,
+      dataDirectory: directory,
+      databaseUrls,
+      redisUrl: options.redisUrl ?? null,
+      oidcIssuerUrl: null,
+    };
     const plans = version.planServices(addresses, secrets, options.env);
-    for (const { name, entry } of plans) if (!existsSync(entry)) throw new Error(`${name} is not built: npm run build (${entry} is missing)`);
+    for (const { name, entry } of plans)
+      if (!existsSync(entry)) throw new Error(`${name} is not built: npm run build (${entry} is missing)`);
     const balancers = new Map<LocalService, Balancer>();
-    for (const { name, readyPath } of plans) balancers.set(name, await Balancer.open(port + PORT_OFFSETS[name], readyPath));
-    const fleet = new Fleet({ url: `http://localhost:${port}`, ownerUrl, database, directory, options, addresses, secrets, plans, balancers, postgres });
+    for (const { name, readyPath } of plans)
+      balancers.set(name, await Balancer.open(port + PORT_OFFSETS[name], readyPath));
+    const fleet = new Fleet({
+      url: `http://localhost:${port}`,
+      ownerUrl,
+      database,
+      directory,
+      options,
+      addresses,
+      secrets,
+      plans,
+      balancers,
+      postgres,
+    });
     try {
       await fleet.start('embedded-identity');
       // One deployment after another: all at once take each other's processor, and longer for it.
@@ -149,7 +173,8 @@ export class Fleet {
   /** Ends one replica. The balancer finds out by itself, as long as the process answers its probes. */
   async end(name: LocalService, replica: Replica, signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit> {
     if (name === 'web' && signal === 'SIGTERM') {
-      // Next's server ends at once, so the chart has a pause before the signal: the pod gets no new connections then, and answers on those that it has.
+      // Next's server ends at once, so the chart has a pause before the signal: the pod gets no new connections then,
+      // and answers on those that it has.
       this.balancers.get(name)?.remove(replica.port);
       await wait(this.options.drainSeconds * 1_000);
     }
@@ -162,7 +187,10 @@ export class Fleet {
     return exit;
   }
 
-  /** As a Deployment rolls with maxSurge 1 and maxUnavailable 0: a new replica, then one of the old ones goes, the eldest first. @param count of them [all]. */
+  /**
+   * As a Deployment rolls with maxSurge 1 and maxUnavailable 0: a new replica, then one of the old ones goes, the
+   * eldest first. @param count of them [all].
+   */
   async roll(name: Deployment, count = this.of(name).length): Promise<Exit[]> {
     const exits: Exit[] = [];
     for (const old of this.of(name).slice(0, count)) {
@@ -174,7 +202,12 @@ export class Fleet {
 
   /** Brings the schemas to what a `prisma/` folder holds, while everything runs. @returns what was applied. */
   async migrate(directory = path.join(ROOT, 'prisma'), version = THIS_VERSION): Promise<string[]> {
-    const { applied } = await version.migrate({ ownerUrl: this.ownerUrl, directory, passwords: this.secrets.database, log: () => {} });
+    const { applied } = await version.migrate({
+      ownerUrl: this.ownerUrl,
+      directory,
+      passwords: this.secrets.database,
+      log: () => {},
+    });
     await version.migrateQueue(this.ownerUrl, 'slipway_app');
     return applied;
   }
@@ -198,7 +231,8 @@ export class Fleet {
   /** The primary is killed, the standby promoted, and connections go there from then on. */
   async failOver(): Promise<void> {
     const { postgres, database } = this;
-    if (database === null || !(postgres instanceof DatabasePair)) throw new Error('the fleet was opened without a standby');
+    if (database === null || !(postgres instanceof DatabasePair))
+      throw new Error('the fleet was opened without a standby');
     database.remove(portOf(postgres));
     await postgres.failOver();
     database.cut();
@@ -213,7 +247,8 @@ export class Fleet {
     await endSandboxes(this.directory);
     await end(['app-server', 'llm-gateway', 'embedded-identity']);
     await this.postgres.stop();
-    for (const balancer of [...this.balancers.values(), ...(this.database === null ? [] : [this.database])]) await balancer.close();
+    for (const balancer of [...this.balancers.values(), ...(this.database === null ? [] : [this.database])])
+      await balancer.close();
   }
 }
 

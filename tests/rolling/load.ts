@@ -67,7 +67,10 @@ export class Load {
     const talk = this.talks[index % this.talks.length] as Talk;
     if (index % WRITE_EVERY === 0) {
       const id = randomUUID();
-      const acknowledged = await this.tried(`${talk.path}/messages`, { method: 'POST', json: { id, text: `Mind this too: ${index}.` } });
+      const acknowledged = await this.tried(`${talk.path}/messages`, {
+        method: 'POST',
+        json: { id, text: `Mind this too: ${index}.` },
+      });
       if (acknowledged) this.sent.set(talk.id, [...(this.sent.get(talk.id) ?? []), id]);
       return;
     }

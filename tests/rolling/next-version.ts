@@ -7,7 +7,8 @@ import type { Fleet } from './fleet.ts';
 const FIRST = 99_990_101_000_000n;
 
 /**
- * A `prisma/` folder as the version after this one might have it: every table has a column more, each in a migration of its own.
+ * A `prisma/` folder as the version after this one might have it: every table has a column more, each in a migration of
+ * its own.
  * @returns the names of its further migrations.
  */
 export async function writeNextVersion(fleet: Fleet, folder: string): Promise<string[]> {
@@ -20,7 +21,10 @@ export async function writeNextVersion(fleet: Fleet, folder: string): Promise<st
     const migration = `${FIRST + BigInt(index)}_next_${name}`;
     const place = path.join(folder, schema, 'migrations', migration);
     await mkdir(place, { recursive: true });
-    await writeFile(path.join(place, 'migration.sql'), `ALTER TABLE ${schema}.${name} ADD COLUMN of_the_next_version integer NOT NULL DEFAULT 7;\n`);
+    await writeFile(
+      path.join(place, 'migration.sql'),
+      `ALTER TABLE ${schema}.${name} ADD COLUMN of_the_next_version integer NOT NULL DEFAULT 7;\n`,
+    );
     names.push(`${schema}/${migration}`);
   }
   return names;

@@ -88,11 +88,28 @@ export class OpenRolling {
       standby: options.standby ?? false,
       version,
     });
-    const rolling = new OpenRolling({ fleet, redis, user: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
+    const rolling = new OpenRolling({
+      fleet,
+      redis,
+      user: await version.signIn(fleet.url),
+      model,
+      book,
+      folder,
+      stepSeconds: options.stepSeconds ?? 0.3,
+    });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
-    await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
-    for (const talk of rolling.talks) rolling.sandboxSockets.push(await SandboxSocket.open(rolling.user, talk.path, talk.id));
-    await until('every socket through sandbox-gateway is open', () => rolling.sandboxSockets.every((socket) => socket.isOpen), START_MS);
+    await until(
+      'every conversation works',
+      () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0),
+      START_MS,
+    );
+    for (const talk of rolling.talks)
+      rolling.sandboxSockets.push(await SandboxSocket.open(rolling.user, talk.path, talk.id));
+    await until(
+      'every socket through sandbox-gateway is open',
+      () => rolling.sandboxSockets.every((socket) => socket.isOpen),
+      START_MS,
+    );
     rolling.load = new Load(rolling.user, rolling.talks, options.perSecond);
     return rolling;
   }
@@ -136,7 +153,10 @@ export class OpenRolling {
     return this.sandboxSockets.flatMap(({ outages }) => outages.splice(0));
   }
 
-  /** Ends the load and the conversations. @returns what is wrong with their logs, in words: nothing lost, nothing twice, no step done twice. */
+  /**
+   * Ends the load and the conversations. @returns what is wrong with their logs, in words: nothing lost, nothing twice,
+   * no step done twice.
+   */
   async finish(): Promise<string[]> {
     await this.load.stop();
     this.ending = true;
@@ -181,5 +201,7 @@ export class OpenRolling {
 
 function textOf(observation: Readonly<Record<string, unknown>>): string {
   const { content } = observation;
-  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : String(content ?? '');
+  return Array.isArray(content)
+    ? content.map((part: { text?: string }) => part.text ?? '').join('')
+    : String(content ?? '');
 }

@@ -10,12 +10,21 @@ import { ROOT } from '../../deploy/local/settings.ts';
 import type { FleetVersion } from './fleet.ts';
 
 /**
- * The version before this one. There is no release yet, so it is a commit: the last one before people, organizations, keys, secrets, usage and the audit came, ten migrations ago.
- * With the first release it becomes that release's tag.
+ * The version before this one. There is no release yet, so it is a commit: the last one before people, organizations,
+ * keys, secrets, usage and the audit came, ten migrations ago. With the first release it becomes that release's tag.
  */
 const PREVIOUS = '738cda721038';
 /** What a fleet is made of, and a client of that time. Pages are this version's: making others takes minutes. */
-const APPS = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'embedded-identity', 'agent-server', 'action-server'];
+const APPS = [
+  'app-server',
+  'worker',
+  'runtime-api',
+  'llm-gateway',
+  'sandbox-gateway',
+  'embedded-identity',
+  'agent-server',
+  'action-server',
+];
 const PROJECTS = [...APPS.map((app) => `apps/${app}`), 'libs/testing'];
 /** What a sandbox runs is one file. */
 const BUNDLED = ['agent-server', 'action-server'];
@@ -31,7 +40,8 @@ const BUILD_MS = 300_000;
 const run = promisify(execFile);
 
 /**
- * The version before this one, built from this checkout's own history into a folder of the cache: its code, and the packages of this one.
+ * The version before this one, built from this checkout's own history into a folder of the cache: its code, and the
+ * packages of this one.
  * @returns a sentence that says why there is none, when there is none.
  */
 export async function openPreviousVersion(say: (line: string) => void): Promise<FleetVersion | string> {
@@ -85,7 +95,8 @@ async function build(say: (line: string) => void): Promise<string> {
     await run('tar', ['-xf', archive, '-C', draft]);
     await rm(archive);
     await linkPackages(draft);
-    const node = (args: readonly string[], cwd = draft): Promise<unknown> => run(process.execPath, [...args], { cwd, timeout: BUILD_MS, maxBuffer: 2 ** 24 });
+    const node = (args: readonly string[], cwd = draft): Promise<unknown> =>
+      run(process.execPath, [...args], { cwd, timeout: BUILD_MS, maxBuffer: 2 ** 24 });
     const client = path.join(draft, 'libs/db/scripts/generate-client.mjs');
     if (existsSync(client)) await node([client]);
     await node([path.join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ...PROJECTS]);
@@ -106,7 +117,8 @@ async function linkPackages(root: string): Promise<void> {
   const ours = path.join(ROOT, 'node_modules');
   const theirs = path.join(root, 'node_modules');
   await mkdir(path.join(theirs, '@slipway'), { recursive: true });
-  for (const name of await readdir(ours)) if (name !== '@slipway') await symlink(path.join(ours, name), path.join(theirs, name));
+  for (const name of await readdir(ours))
+    if (name !== '@slipway') await symlink(path.join(ours, name), path.join(theirs, name));
   // `@slipway/db` is a link to `../../libs/db`; what came later leads nowhere, and nothing needs it.
   for (const name of await readdir(path.join(ours, '@slipway')))
     await symlink(await readlink(path.join(ours, '@slipway', name)), path.join(theirs, '@slipway', name));

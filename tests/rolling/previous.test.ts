@@ -22,7 +22,8 @@ describeUnless(typeof previous === 'string' ? previous : false)(
     afterAll(() => rolling?.close());
 
     /** All deployments at once, as `helm upgrade` does. */
-    const rollOneOfEach = async (): Promise<Exit[]> => (await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name, 1)))).flat();
+    const rollOneOfEach = async (): Promise<Exit[]> =>
+      (await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name, 1)))).flat();
     const expectNoneFailed = (): void => expect(rolling.load.take().failed).toEqual([]);
 
     it('the newer schema comes while the older version serves, which goes on upon it', async () => {

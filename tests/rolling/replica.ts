@@ -30,12 +30,26 @@ export class Replica {
   }
 
   /** @param name of this replica alone, as a pod's. */
-  static async start(plan: ServicePlan, name: string, folder: string, env: Readonly<Record<string, string>>): Promise<Replica> {
+  static async start(
+    plan: ServicePlan,
+    name: string,
+    folder: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<Replica> {
     const port = await freePort();
     const logFile = path.join(folder, `${name}.log`);
     const log = openSync(logFile, 'a');
-    const own = { PORT: String(port), METRICS_PORT: '0', REPLICA_ID: name, ...(plan.name === 'llm-gateway' ? { DATA_DIR: path.join(folder, name) } : {}) };
-    const child = spawn(process.execPath, [plan.entry], { cwd: ROOT, env: { ...plan.env, ...env, ...own }, stdio: ['ignore', log, log] });
+    const own = {
+      PORT: String(port),
+      METRICS_PORT: '0',
+      REPLICA_ID: name,
+      ...(plan.name === 'llm-gateway' ? { DATA_DIR: path.join(folder, name) } : {}),
+    };
+    const child = spawn(process.execPath, [plan.entry], {
+      cwd: ROOT,
+      env: { ...plan.env, ...env, ...own },
+      stdio: ['ignore', log, log],
+    });
     return new Replica(name, port, logFile, child);
   }
 
@@ -48,7 +62,9 @@ export class Replica {
       `${this.name} is ready`,
       async () => {
         if (!this.runs) throw new Error(`${this.name} has ended: ${readFileSync(this.logFile, 'utf8').slice(-2_000)}`);
-        return (await fetch(`http://127.0.0.1:${this.port}/ready`, { signal: AbortSignal.timeout(2_000) })).status === 200;
+        return (
+          (await fetch(`http://127.0.0.1:${this.port}/ready`, { signal: AbortSignal.timeout(2_000) })).status === 200
+        );
       },
       timeoutMs,
     );

@@ -17,7 +17,8 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
   afterAll(() => rolling?.close());
 
   it('costs no request that is repeated, no page, no event, and no reader and no socket into a sandbox more than two seconds', async () => {
-    // Those that do the work all at once, as `helm upgrade` does, then the two proxies: on two cores, more processes that start together would be what is measured.
+    // Those that do the work all at once, as `helm upgrade` does, then the two proxies: on two cores, more processes
+    // that start together would be what is measured.
     for (const wave of [DEPLOYMENTS.filter((name) => !PROXIES.includes(name)), PROXIES]) {
       const exits = await Promise.all(wave.map((name) => rolling.fleet.roll(name)));
       for (const [index, name] of wave.entries()) {

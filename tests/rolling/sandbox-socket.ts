@@ -6,7 +6,10 @@ import { WebSocket } from 'undici';
 /** Between two tries to come back. Milliseconds. */
 const RETRY_MS = 50;
 
-/** An SDK's socket to the agent-server of one conversation, through sandbox-gateway: closed, for whatever reason, it comes back. */
+/**
+ * An SDK's socket to the agent-server of one conversation, through sandbox-gateway: closed, for whatever reason, it
+ * comes back.
+ */
 export class SandboxSocket {
   /** Each time without a socket, from the end of one to the next one's opening. */
   readonly outages: Lasted[] = [];

@@ -8,7 +8,14 @@ import { type Conversation, MAX_PROMPT_LENGTH } from '@slipway/contracts/convers
 import { ERRORS, type ErrorCode, type Problem } from '@slipway/contracts/errors';
 import { type EventOf } from '@slipway/contracts/events';
 import { type Changes } from '@slipway/contracts/repositories';
-import { createSampleRepository, freePort, type ModelFault, type ModelTurn, textOfMessage, until } from '@slipway/testing';
+import {
+  createSampleRepository,
+  freePort,
+  type ModelFault,
+  type ModelTurn,
+  textOfMessage,
+  until,
+} from '@slipway/testing';
 import { startStack } from '../../deploy/local/stack.ts';
 import { sandboxProcesses } from '../chaos/sandbox-processes.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
@@ -18,13 +25,20 @@ import type { Talk } from './talk.ts';
 const MIB = 1024 * 1024;
 /** How much more memory a process of the sandbox may have taken at its peak for 100 MB that went through it. Bytes. */
 const PEAK_GROWTH = 64 * MIB;
-/** Longest from Stop to a sandbox in which nothing runs. Milliseconds; what is promised is a second, and one is for a busy machine. */
+/**
+ * Longest from Stop to a sandbox in which nothing runs. Milliseconds; what is promised is a second, and one is for a
+ * busy machine.
+ */
 const STOP_MS = 2_000;
 
 type Observation = EventOf<'ObservationEvent'>['observation'];
 
 /** A sentence that a user can use: of the right kind, with the essential words, and nothing of the machinery in it. */
-function expectExplained(problem: { code?: string | undefined; detail?: string | undefined } | undefined, code: ErrorCode, words: RegExp): void {
+function expectExplained(
+  problem: { code?: string | undefined; detail?: string | undefined } | undefined,
+  code: ErrorCode,
+  words: RegExp,
+): void {
   expect(problem).toMatchObject({ code, detail: expect.stringMatching(words) });
   expect(problem?.detail).not.toMatch(/node_modules|\n\s+at |undefined|\[object|ECONN|UND_ERR/);
   expect(ERRORS[code].nextStep).toMatch(/\w+ .*\.$/);
@@ -38,7 +52,12 @@ describe('bad input', () => {
   beforeAll(async () => {
     open = await OpenStack.open({
       privateNames,
-      env: { SETUP_SCRIPT_TIMEOUT_SECONDS: '5', CLONE_TIMEOUT_SECONDS: '6', LLM_FIRST_BYTE_TIMEOUT_SECONDS: '4', LLM_SILENCE_TIMEOUT_SECONDS: '4' },
+      env: {
+        SETUP_SCRIPT_TIMEOUT_SECONDS: '5',
+        CLONE_TIMEOUT_SECONDS: '6',
+        LLM_FIRST_BYTE_TIMEOUT_SECONDS: '4',
+        LLM_SILENCE_TIMEOUT_SECONDS: '4',
+      },
     });
     await createSampleRepository(open.repositories, 'sample.git', sample);
   });
@@ -57,7 +76,8 @@ describe('bad input', () => {
     await talk.ended('finished', message);
     await talk.expectWholeLog();
   }
-  const begin = (harness: Harness, more: { repository?: string; branch?: string } = {}): Promise<Talk> => open.talk(harnessName(), harness, more);
+  const begin = (harness: Harness, more: { repository?: string; branch?: string } = {}): Promise<Talk> =>
+    open.talk(harnessName(), harness, more);
 
   describe('at the start', () => {
     const leftOpen: Server[] = [];
@@ -78,7 +98,12 @@ describe('bad input', () => {
 
     it.concurrent('an unknown repository is named, and once it is there a message starts the conversation', async () => {
       const talk = await begin([finish()], { repository: repository('later.git') });
-      await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.not-found', /no git repository at .*later\.git/);
+      await expectFailedStart(
+        talk,
+        'PREPARING_REPOSITORY',
+        'repository.not-found',
+        /no git repository at .*later\.git/,
+      );
       await createSampleRepository(open.repositories, 'later.git', sample);
       await sayHello(talk);
     });
@@ -103,8 +128,15 @@ describe('bad input', () => {
         '.openhands/setup.sh': 'echo looking for the compiler\necho no compiler here >&2\nexit 3\n',
       });
       const talk = await begin([finish()], { repository: repository('fails.git') });
-      await expectFailedStart(talk, 'RUNNING_SETUP_SCRIPT', 'setup.failed', /status 3[\s\S]*looking for the compiler[\s\S]*no compiler here/);
-      await createSampleRepository(open.repositories, 'corrected.git', { '.openhands/setup.sh': 'echo corrected > setup.txt\n' });
+      await expectFailedStart(
+        talk,
+        'RUNNING_SETUP_SCRIPT',
+        'setup.failed',
+        /status 3[\s\S]*looking for the compiler[\s\S]*no compiler here/,
+      );
+      await createSampleRepository(open.repositories, 'corrected.git', {
+        '.openhands/setup.sh': 'echo corrected > setup.txt\n',
+      });
       renameSync(path.join(open.repositories, 'fails.git'), path.join(open.repositories, 'before.git'));
       renameSync(path.join(open.repositories, 'corrected.git'), path.join(open.repositories, 'fails.git'));
       await goesOn(talk, [terminal('cat setup.txt'), finish()]);
@@ -112,9 +144,16 @@ describe('bad input', () => {
     });
 
     it.concurrent('a setup script that hangs is killed at its limit with all that it started, and shows its output', async () => {
-      await createSampleRepository(open.repositories, 'hangs.git', { '.openhands/setup.sh': 'echo begun\nsleep 86421 &\nsleep 86422\n' });
+      await createSampleRepository(open.repositories, 'hangs.git', {
+        '.openhands/setup.sh': 'echo begun\nsleep 86421 &\nsleep 86422\n',
+      });
       const talk = await begin([finish()], { repository: repository('hangs.git') });
-      await expectFailedStart(talk, 'RUNNING_SETUP_SCRIPT', 'setup.timeout', /did not end within 5 s and was killed[\s\S]*begun/);
+      await expectFailedStart(
+        talk,
+        'RUNNING_SETUP_SCRIPT',
+        'setup.timeout',
+        /did not end within 5 s and was killed[\s\S]*begun/,
+      );
       await until('nothing of it runs', () => processesNamed('sleep 8642').length === 0);
     });
 
@@ -125,17 +164,25 @@ describe('bad input', () => {
       const talk = await begin([finish()], { repository: `${address}/sample.git` });
       const problem = await until(
         'the step says what it waits for',
-        async () => (await talk.get()).start.steps.find((step) => step.status === 'PREPARING_REPOSITORY' && step.detail?.includes('Trying again')),
+        async () =>
+          (await talk.get()).start.steps.find(
+            (step) => step.status === 'PREPARING_REPOSITORY' && step.detail?.includes('Trying again'),
+          ),
         60_000,
       );
       expect(problem.detail).toMatch(/sample\.git was not there within 6 s/);
-      silent.on('request', (request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
+      silent.on(
+        'request',
+        (request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end(),
+      );
       await talk.ended('finished');
       await talk.expectWholeLog();
     });
 
     it.concurrent('a git server without a listener is given up in the end, and once it is there a message starts the conversation', async () => {
-      const server = createServer((request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
+      const server = createServer(
+        (request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end(),
+      );
       const port = await freePort();
       const talk = await begin([finish()], { repository: `http://127.0.0.1:${port}/sample.git` });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.unreachable', /did not answer/);
@@ -147,7 +194,11 @@ describe('bad input', () => {
 
   describe('in a request', () => {
     const conversations = async (): Promise<number> =>
-      ((await (await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations?limit=200`)).json()) as { data: unknown[] }).data.length;
+      (
+        (await (await open.user.fetch(`/api/v1/orgs/${open.orgId}/conversations?limit=200`)).json()) as {
+          data: unknown[];
+        }
+      ).data.length;
     async function expectRefused(response: Response, code: ErrorCode, words: RegExp): Promise<void> {
       const problem = (await response.json()) as Problem;
       expect([response.status, problem.status, response.headers.get('content-type')]).toEqual([
@@ -188,8 +239,16 @@ describe('bad input', () => {
 
   it('a port that is taken is named with the way out, before anything is started', async () => {
     const dataDirectory = path.join(open.folder, 'second');
-    const second = startStack({ port: open.port, dataDirectory, env: {}, log: () => {}, signal: AbortSignal.timeout(60_000) });
-    await expect(second).rejects.toThrow(new RegExp(`port ${open.port} \\(app-server\\) is already taken.*SLIPWAY_PORT=`));
+    const second = startStack({
+      port: open.port,
+      dataDirectory,
+      env: {},
+      log: () => {},
+      signal: AbortSignal.timeout(60_000),
+    });
+    await expect(second).rejects.toThrow(
+      new RegExp(`port ${open.port} \\(app-server\\) is already taken.*SLIPWAY_PORT=`),
+    );
     expect(existsSync(path.join(dataDirectory, 'postgres'))).toBe(false);
     expect((await open.user.fetch('/api/v1/me')).status).toBe(200);
   });
@@ -201,7 +260,8 @@ describe('bad input', () => {
       const processes = sandboxProcesses(open.stack.dataDirectory);
       const agent = processes.find((each) => each.kind === 'agent-server' && each.port === Number(new URL(url).port));
       const action = processes.find((each) => each.kind === 'action-server' && each.slotId === agent?.slotId);
-      const peak = (pid = 0): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+      const peak = (pid = 0): number =>
+        Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
       return { 'agent-server': peak(agent?.pid), 'action-server': peak(action?.pid) };
     }
     async function expectBounded(talk: Talk, before: Awaited<ReturnType<typeof peaks>>): Promise<void> {
@@ -236,7 +296,10 @@ describe('bad input', () => {
 
     it('a binary file is not shown as text; the agent reads why, and goes on', async () => {
       const talk = await warm();
-      const [, seen] = await act(talk, (workspace) => [terminal("printf '\\211PNG\\0\\1\\2\\377' > picture.png"), view(`${workspace}/picture.png`)]);
+      const [, seen] = await act(talk, (workspace) => [
+        terminal("printf '\\211PNG\\0\\1\\2\\377' > picture.png"),
+        view(`${workspace}/picture.png`),
+      ]);
       expect(seen).toMatchObject({ is_error: true, error_code: 'file.binary' });
       expect(textOf(seen)).toMatch(/picture\.png is not a text file/);
       await sayHello(talk);
@@ -280,7 +343,9 @@ describe('bad input', () => {
     it('a command that prints 100 MB is cut in the middle and kept in a file, in bounded memory', async () => {
       const talk = await warm();
       const before = await peaks(talk);
-      const [printed] = await act(talk, () => [terminal("echo first; yes 'noise noise noise' | head -c 100000000; echo; echo last", { timeout: 60 })]);
+      const [printed] = await act(talk, () => [
+        terminal("echo first; yes 'noise noise noise' | head -c 100000000; echo; echo last", { timeout: 60 }),
+      ]);
       expect(printed).toMatchObject({ is_error: false, exit_code: 0, full_output_save_dir: expect.any(String) });
       expect(textOf(printed).length).toBeLessThanOrEqual(30_000);
       expect(textOf(printed)).toMatch(/^first\n[\s\S]*characters cut here[\s\S]*\nlast$/);
@@ -291,9 +356,14 @@ describe('bad input', () => {
     it('a command that never ends times out and the agent goes on; Stop ends it within a second, with all of its processes', async () => {
       const name = harnessName();
       const talk = await open.talk(name, (_request, number) =>
-        number === 1 ? terminal('(trap "" INT TERM; sleep 86431 & sleep 86432; sleep 86433)', { timeout: 1 }) : terminal('', { timeout: 600 }),
+        number === 1
+          ? terminal('(trap "" INT TERM; sleep 86431 & sleep 86432; sleep 86433)', { timeout: 1 })
+          : terminal('', { timeout: 600 }),
       );
-      await until('the agent has gone on after the timeout', () => open.book.requestsOf(name).length === 2 && talk.of('ActionEvent').length === 2);
+      await until(
+        'the agent has gone on after the timeout',
+        () => open.book.requestsOf(name).length === 2 && talk.of('ActionEvent').length === 2,
+      );
       expect(talk.of('ObservationEvent')[0]?.observation).toMatchObject({ exit_code: -1, timeout: true });
       expect(processesNamed('sleep 8643').length).toBeGreaterThan(0);
       await expectStopped(talk, 'sleep 8643');
@@ -302,7 +372,9 @@ describe('bad input', () => {
 
     it('Stop while the model thinks ends the call to it, and the command that an earlier step left running', async () => {
       const name = harnessName();
-      const talk = await open.talk(name, (_request, number) => (number === 1 ? terminal('sleep 86441', { timeout: 1 }) : { fault: 'hang' }));
+      const talk = await open.talk(name, (_request, number) =>
+        number === 1 ? terminal('sleep 86441', { timeout: 1 }) : { fault: 'hang' },
+      );
       await until('the model is asked again', () => open.book.requestsOf(name).length === 2);
       await expectStopped(talk, 'sleep 8644');
       await until('the call to the model has ended', () => open.book.requestsOf(name)[1]?.abortedAt !== null, STOP_MS);
@@ -320,7 +392,8 @@ describe('bad input', () => {
 
   describe('from the model', () => {
     const GOOD: ModelTurn = { text: 'Now it works.' };
-    const lastError = (talk: Talk): EventOf<'ConversationErrorEvent'> | undefined => talk.of('ConversationErrorEvent').at(-1);
+    const lastError = (talk: Talk): EventOf<'ConversationErrorEvent'> | undefined =>
+      talk.of('ConversationErrorEvent').at(-1);
     async function expectGivenUp(fault: ModelFault, code: ErrorCode, words: RegExp): Promise<Talk> {
       const talk = await begin([fault]);
       await talk.ended('error');
@@ -365,16 +438,28 @@ describe('bad input', () => {
     });
 
     it.concurrent('500s without end are given up with a sentence, and the next message is answered', async () => {
-      await expectGivenUp({ fault: 'status', status: 500, message: 'The engine is on fire.' }, 'model.unavailable', /engine is on fire/);
+      await expectGivenUp(
+        { fault: 'status', status: 500, message: 'The engine is on fire.' },
+        'model.unavailable',
+        /engine is on fire/,
+      );
     });
 
     it.concurrent('a refused key ends the run at once, without the key in the sentence', async () => {
-      const talk = await expectGivenUp({ fault: 'status', status: 401, message: `Incorrect API key provided: ${LLM_KEY}.` }, 'model.auth', /refused the key/);
+      const talk = await expectGivenUp(
+        { fault: 'status', status: 401, message: `Incorrect API key provided: ${LLM_KEY}.` },
+        'model.auth',
+        /refused the key/,
+      );
       expect(JSON.stringify(talk.events)).not.toContain(LLM_KEY);
     });
 
     it.concurrent('used-up credit ends the run at once', async () => {
-      await expectGivenUp({ fault: 'status', status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' }, 'model.quota', /quota/);
+      await expectGivenUp(
+        { fault: 'status', status: 429, code: 'insufficient_quota', message: 'You exceeded your current quota.' },
+        'model.quota',
+        /quota/,
+      );
     });
 
     it.concurrent('malformed arguments and a tool that there is not are reported to the model, which goes on', async () => {

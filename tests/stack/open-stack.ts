@@ -5,7 +5,14 @@ import path from 'node:path';
 import { type ConversationInfo } from '@slipway/contracts/agent';
 import { type Conversation, type CreateConversation } from '@slipway/contracts/conversations';
 import { ORG_HEADER, type Runtime } from '@slipway/contracts/sandboxes';
-import { type GitServer, type ModelServer, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
+import {
+  type GitServer,
+  type ModelServer,
+  type SignedInClient,
+  signIn,
+  startGitServer,
+  startModelServer,
+} from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -110,7 +117,11 @@ export class OpenStack {
     this.stack = await start(this.port, this.folder, this.env, this.serviceEnv, this.entries);
   }
 
-  create(body: CreateConversation, user = this.user, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  create(
+    body: CreateConversation,
+    user = this.user,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     return user.fetch(`/api/v1/orgs/${user.me.orgs[0]?.id}/conversations`, { method: 'POST', json: body, headers });
   }
 
@@ -140,12 +151,16 @@ export class OpenStack {
   /** The conversation's sandbox as runtime-api gives it to worker, with its key. */
   async sandboxOf(talk: Talk): Promise<Runtime> {
     const headers = { 'x-api-key': this.secrets.runtimeApiKey, [ORG_HEADER]: talk.orgId };
-    return (await fetch(`${this.addressOf('runtime-api')}/sessions/${talk.id}`, { headers })).json() as Promise<Runtime>;
+    return (
+      await fetch(`${this.addressOf('runtime-api')}/sessions/${talk.id}`, { headers })
+    ).json() as Promise<Runtime>;
   }
 
   /** What the agent-server of a sandbox says of its way to app-server. */
   async outboxOf(talk: Talk, sandbox: Runtime): Promise<{ epoch: number; pending: number; fenced: boolean }> {
-    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, { headers: { 'x-session-api-key': sandbox.session_api_key } });
+    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, {
+      headers: { 'x-session-api-key': sandbox.session_api_key },
+    });
     expect(response.status).toBe(200);
     return ((await response.json()) as ConversationInfo)['slipway'] as Awaited<ReturnType<OpenStack['outboxOf']>>;
   }

@@ -60,14 +60,21 @@ describe('the network between app-server and the sandboxes is cut for longer tha
 
   const thinks = (_request: ModelRequest, number: number): ModelTurn | Promise<ModelTurn> => {
     if (number > ANSWERS) return finish();
-    const turn = { toolCalls: Array.from({ length: THOUGHTS }, (_, index) => ({ name: 'think', arguments: { thought: `${number}.${index}` } })) };
+    const turn = {
+      toolCalls: Array.from({ length: THOUGHTS }, (_, index) => ({
+        name: 'think',
+        arguments: { thought: `${number}.${index}` },
+      })),
+    };
     // After the second one it waits for the cut, so that all the others are written behind it.
     return number === 3 ? until('the cut', () => cut).then(() => turn) : turn;
   };
-  const counts = (): ModelTurn => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'));
+  const counts = (): ModelTurn =>
+    ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt');
 
   /** Of the sandbox that the conversation had at the cut. */
-  const outboxOf = (talk: Talk): ReturnType<OpenStack['outboxOf']> => open.outboxOf(talk, sandboxes.get(talk) as Runtime);
+  const outboxOf = (talk: Talk): ReturnType<OpenStack['outboxOf']> =>
+    open.outboxOf(talk, sandboxes.get(talk) as Runtime);
   const rowOf = async (talk: Talk): Promise<{ epoch: number; head: number; ofFirstEpoch: number }> => {
     const rows = await open.query<{ epoch: number; head: number; ofFirstEpoch: number }>(
       `SELECT epoch, head::int, (SELECT count(*)::int FROM app.event e WHERE e.conversation_id = c.id AND e.epoch = 1) AS "ofFirstEpoch"
@@ -93,14 +100,26 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     cut = true;
     const asked = open.book.requestsOf('cutOff').length;
     changes = open.user.fetch(`${cutOff.path}/changes`);
-    await until('the one that is cut off goes on', () => open.book.requestsOf('cutOff').length > asked + 3, RECOVERY_MS);
-    await until('too much waits of the other one', async () => (await outboxOf(reachable)).pending > MAX_UNACKED, 60_000);
-    for (const talk of [reachable, cutOff]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
+    await until(
+      'the one that is cut off goes on',
+      () => open.book.requestsOf('cutOff').length > asked + 3,
+      RECOVERY_MS,
+    );
+    await until(
+      'too much waits of the other one',
+      async () => (await outboxOf(reachable)).pending > MAX_UNACKED,
+      60_000,
+    );
+    for (const talk of [reachable, cutOff])
+      expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
   });
 
   it('requests to an unreachable sandbox are refused with a sentence; after the lease, one that answers a probe keeps the conversation, and one that does not is followed by the next epoch', async () => {
     const answer = await changes;
-    expect([answer.status, await answer.json()]).toMatchObject([502, { code: 'sandbox.unreachable', retry: 'later' } satisfies Partial<Problem>]);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      502,
+      { code: 'sandbox.unreachable', retry: 'later' } satisfies Partial<Problem>,
+    ]);
     await until('the next epoch', async () => (await rowOf(cutOff)).epoch === 2, NEXT_EPOCH_MS);
     const started = (await until('the person sees that it starts again', async () => {
       const now = await cutOff.get();
@@ -127,8 +146,12 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     await until('its lines come', () => reachable.watcher.lastSeq > MAX_UNACKED, RECOVERY_MS);
     await reachable.ended('finished', undefined, 90_000);
     await reachable.expectWholeLog();
-    const thoughts = reachable.of('ActionEvent').flatMap(({ action }) => (action.kind === 'ThinkAction' ? [String(action['thought'])] : []));
-    const all = Array.from({ length: ANSWERS }, (_, answer) => Array.from({ length: THOUGHTS }, (_, index) => `${answer + 1}.${index}`)).flat();
+    const thoughts = reachable
+      .of('ActionEvent')
+      .flatMap(({ action }) => (action.kind === 'ThinkAction' ? [String(action['thought'])] : []));
+    const all = Array.from({ length: ANSWERS }, (_, answer) =>
+      Array.from({ length: THOUGHTS }, (_, index) => `${answer + 1}.${index}`),
+    ).flat();
     expect(thoughts).toEqual(all);
     expect(new Set(reachable.watcher.log.map(({ epoch }) => epoch))).toEqual(new Set([1]));
   });

@@ -37,7 +37,12 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
     return done < STEPS ? terminal(`sleep 0.3; echo ${done} > step-${done}.txt`) : finish();
   };
   const doneSteps = (talk: Talk): string[] =>
-    talk.of('ObservationEvent').flatMap(({ observation }) => /step-\d+\.txt/.exec(observation['exit_code'] === 0 ? String(observation['command']) : '') ?? []);
+    talk
+      .of('ObservationEvent')
+      .flatMap(
+        ({ observation }) =>
+          /step-\d+\.txt/.exec(observation['exit_code'] === 0 ? String(observation['command']) : '') ?? [],
+      );
 
   async function atWork(name: string): Promise<Talk> {
     const talk = await open.talk(name, steps, { repository: `${open.git.url}/sample.git` });
@@ -49,7 +54,10 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
    * No request comes: the conversation comes to its end by itself, and everything is as if the stack had never been
    * away.
    */
-  async function expectBack(talk: Talk, before: { lines: Talk['watcher']['log']; message: QueuedMessage }): Promise<void> {
+  async function expectBack(
+    talk: Talk,
+    before: { lines: Talk['watcher']['log']; message: QueuedMessage },
+  ): Promise<void> {
     await talk.ended('finished', before.message, BACK_MS);
     expect(((await (await open.user.fetch('/api/v1/me')).json()) as Me).id).toBe(open.user.me.id);
     await talk.expectWholeLog();
@@ -77,10 +85,14 @@ describe('the whole stack goes away in the middle of a conversation and comes ba
 
   it('killed, every process at once and the database too: the same', async () => {
     await open.stack.stop();
-    apart = spawn(process.execPath, [path.join(import.meta.dirname, 'stack-process.ts'), String(open.port), open.stack.dataDirectory], {
-      env: { ...process.env, ...open.env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    apart = spawn(
+      process.execPath,
+      [path.join(import.meta.dirname, 'stack-process.ts'), String(open.port), open.stack.dataDirectory],
+      {
+        env: { ...process.env, ...open.env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     let printed = '';
     apart.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
     await until('the stack runs in a process of its own', () => printed.includes('ready'), 60_000);
@@ -115,12 +127,18 @@ function killAll(dataDirectory: string, supervisor: ChildProcess | undefined): v
   }
 }
 
-/** Services of the record, processes that name the data directory in their command line or environment, and the children of all: sandboxes with what they started, Postgres. */
+/**
+ * Services of the record, processes that name the data directory in their command line or environment, and the children
+ * of all: sandboxes with what they started, Postgres.
+ */
 function processesOf(dataDirectory: string): number[] {
   const record = readOrEmpty(path.join(dataDirectory, 'running.json'));
-  const services = record === '' ? [] : (JSON.parse(record) as { services: { pid: number }[] }).services.map(({ pid }) => pid);
+  const services =
+    record === '' ? [] : (JSON.parse(record) as { services: { pid: number }[] }).services.map(({ pid }) => pid);
   const all = living();
-  const own = all.filter(({ pid, text }) => pid !== process.pid && (services.includes(pid) || text().includes(dataDirectory))).map(({ pid }) => pid);
+  const own = all
+    .filter(({ pid, text }) => pid !== process.pid && (services.includes(pid) || text().includes(dataDirectory)))
+    .map(({ pid }) => pid);
   return all.filter(({ pid, parent }) => own.includes(pid) || own.includes(parent)).map(({ pid }) => pid);
 }
 
@@ -131,7 +149,8 @@ function living(): { pid: number; parent: number; text: () => string }[] {
       try {
         const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
         const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const text = (): string => ['cmdline', 'environ'].map((file) => readOrEmpty(`/proc/${entry}/${file}`)).join('\n');
+        const text = (): string =>
+          ['cmdline', 'environ'].map((file) => readOrEmpty(`/proc/${entry}/${file}`)).join('\n');
         return state === 'Z' ? [] : [{ pid: Number(entry), parent: Number(parent), text }];
       } catch {
         return [];

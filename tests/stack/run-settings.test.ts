@@ -21,12 +21,17 @@ describe('run settings, changed while it has the conversation', () => {
   });
   afterAll(() => open.close());
 
-  const change = (maxIterations: number): Promise<Response> => open.user.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
-  const stored = async (): Promise<number | null> => ((await (await open.user.fetch(talk.path)).json()) as Conversation).maxIterations;
+  const change = (maxIterations: number): Promise<Response> =>
+    open.user.fetch(`${talk.path}/run-settings`, { method: 'PATCH', json: { maxIterations } });
+  const stored = async (): Promise<number | null> =>
+    ((await (await open.user.fetch(talk.path)).json()) as Conversation).maxIterations;
   const ofTheAgent = async (): Promise<number> => {
     const sandbox = await open.sandboxOf(talk);
     const headers = { 'x-session-api-key': sandbox.session_api_key };
-    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, { headers, signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, {
+      headers,
+      signal: AbortSignal.timeout(5_000),
+    });
     return Number(((await response.json()) as ConversationInfo)['max_iterations']);
   };
   const version = async (): Promise<{ version: number; acknowledged: number }> => {
@@ -44,7 +49,11 @@ describe('run settings, changed while it has the conversation', () => {
       const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => change(20 + round * 8 + index)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
       const last = await stored();
-      await until('the agent has acknowledged the last', async () => (await version()).acknowledged === (await version()).version, RECONCILED_MS);
+      await until(
+        'the agent has acknowledged the last',
+        async () => (await version()).acknowledged === (await version()).version,
+        RECONCILED_MS,
+      );
       expect(await ofTheAgent()).toBe(last);
       const [said] = await open.query<{ value: number }>(
         `SELECT (event -> 'value' ->> 'maxIterations')::int AS value FROM app.event WHERE conversation_id = $1 AND event ->> 'key' = 'run_settings' ORDER BY seq DESC LIMIT 1`,

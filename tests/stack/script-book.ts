@@ -1,9 +1,17 @@
 import { byAnswersSoFar, type ModelRequest, type ModelTurn, textOfMessage } from '@slipway/testing';
 
-/** What the model does in one harness: turns in the order of its answers, or a decision for each request (the first is number 1). */
-export type Harness = readonly ModelTurn[] | ((request: ModelRequest, number: number) => ModelTurn | Promise<ModelTurn>);
+/**
+ * What the model does in one harness: turns in the order of its answers, or a decision for each request (the first is
+ * number 1).
+ */
+export type Harness =
+  | readonly ModelTurn[]
+  | ((request: ModelRequest, number: number) => ModelTurn | Promise<ModelTurn>);
 
-/** Scripts of many conversations on one model server. A message that begins with `[name]` opens that harness, until the next such message. */
+/**
+ * Scripts of many conversations on one model server. A message that begins with `[name]` opens that harness, until the
+ * next such message.
+ */
 export class ScriptBook {
   private readonly harnesses = new Map<string, { harness: Harness; requests: ModelRequest[] }>();
 
@@ -27,14 +35,17 @@ export class ScriptBook {
     const known = this.harnesses.get(name ?? '');
     if (known === undefined) throw new Error(`no harness for a message that begins with [${name}]`);
     known.requests.push(request);
-    return typeof known.harness === 'function' ? known.harness(request, known.requests.length) : byAnswersSoFar(known.harness)(request);
+    return typeof known.harness === 'function'
+      ? known.harness(request, known.requests.length)
+      : byAnswersSoFar(known.harness)(request);
   };
 }
 
 /** The directory in which the agent has to work. */
 export function workspaceOf(request: ModelRequest): string {
   const prompt = textOfMessage(request.body.messages?.[0] ?? { role: 'system' });
-  const directory = /Work in (\S+), an empty git repository/.exec(prompt)?.[1] ?? / is in (\S+)\. Work there/.exec(prompt)?.[1];
+  const directory =
+    /Work in (\S+), an empty git repository/.exec(prompt)?.[1] ?? / is in (\S+)\. Work there/.exec(prompt)?.[1];
   if (directory === undefined) throw new Error(`the system prompt names no workspace: ${prompt.slice(-300)}`);
   return directory;
 }

@@ -35,7 +35,14 @@ export class SmallDisk {
     }
     try {
       const data = path.join(folder, 'postgres');
-      const server = await startPostgresServer(data, 0, ['-c', 'fsync=off', '-c', 'checkpoint_timeout=1h', '-c', 'autovacuum=off']);
+      const server = await startPostgresServer(data, 0, [
+        '-c',
+        'fsync=off',
+        '-c',
+        'checkpoint_timeout=1h',
+        '-c',
+        'autovacuum=off',
+      ]);
       const tables = path.join(volume, 'tables');
       await mkdir(tables);
       const { uid, gid } = await stat(data);
@@ -71,7 +78,9 @@ export class SmallDisk {
     }
   }
 
-  /** No table takes a further page. One whose rows were not spread takes as many as there is room for in its last page. */
+  /**
+   * No table takes a further page. One whose rows were not spread takes as many as there is room for in its last page.
+   */
   async fill(): Promise<void> {
     await run('dd', ['if=/dev/zero', `of=${this.ballast}`, 'bs=64k']).catch(() => {});
   }

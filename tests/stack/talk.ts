@@ -31,7 +31,9 @@ export class Talk {
   get printedNumbers(): number[] {
     return this.of('ObservationEvent')
       .flatMap(({ observation: { content } }) => {
-        const text = Array.isArray(content) ? content.map((part: object) => ('text' in part ? String(part.text) : '')).join('') : '';
+        const text = Array.isArray(content)
+          ? content.map((part: object) => ('text' in part ? String(part.text) : '')).join('')
+          : '';
         return /^\d+$/.exec(text.trim()) ?? [];
       })
       .map(Number);
@@ -52,7 +54,11 @@ export class Talk {
   }
 
   /** Waits until the agent, having taken in the message (the first one when absent), has come to this end. */
-  async ended(status: 'finished' | 'error' | 'paused' | 'stuck', message?: QueuedMessage, timeoutMs = 60_000): Promise<void> {
+  async ended(
+    status: 'finished' | 'error' | 'paused' | 'stuck',
+    message?: QueuedMessage,
+    timeoutMs = 60_000,
+  ): Promise<void> {
     await until(
       `the conversation is ${status}${message === undefined ? '' : ' after the message'}`,
       () => {
@@ -100,7 +106,9 @@ export class Talk {
     expect(this.watcher.log.slice(0, lines.length)).toEqual(lines);
     if (status === 'working') return;
     const answered = new Set(
-      this.events.flatMap((event) => (event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [])),
+      this.events.flatMap((event) =>
+        event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [],
+      ),
     );
     expect(this.of('ActionEvent').filter((action) => !answered.has(action.tool_call_id))).toEqual([]);
   }

@@ -20,7 +20,13 @@ interface Owned {
   readonly sha256: string;
   readonly access: string;
 }
-const NAMES: Readonly<Record<keyof Owned, true>> = { org: true, conversation: true, message: true, sha256: true, access: true };
+const NAMES: Readonly<Record<keyof Owned, true>> = {
+  org: true,
+  conversation: true,
+  message: true,
+  sha256: true,
+  access: true,
+};
 const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },
   'conversations.messages.create': { text: 'x' },
@@ -54,8 +60,15 @@ describe('two users', () => {
     theirs = await open.talk('theirs', [large, finish()]);
     busy = await open.talk('busy', [terminal('sleep 86451', { timeout: 3600 })]);
     mine = await open.talk('mine', [finish()], {}, other);
-    await Promise.all([theirs.ended('finished'), mine.ended('finished'), busy.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent')]);
-    const [blob] = await open.query<{ sha256: string }>('SELECT sha256 FROM app.conversation_blob WHERE conversation_id = $1', [theirs.id]);
+    await Promise.all([
+      theirs.ended('finished'),
+      mine.ended('finished'),
+      busy.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent'),
+    ]);
+    const [blob] = await open.query<{ sha256: string }>(
+      'SELECT sha256 FROM app.conversation_blob WHERE conversation_id = $1',
+      [theirs.id],
+    );
     const [message] = theirs.of('MessageEvent');
     const access = async (user: SignedInClient, { path }: Talk): Promise<string> => {
       const answer = await user.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
@@ -83,7 +96,12 @@ describe('two users', () => {
     const browser = new CookieClient();
     const page = await browser.follow(`${open.url}/oauth/login?redirect=/api/v1/me`);
     const form = await browser.follow(`${page.url.href}/register`);
-    await submitForm(browser, form, { name, email: `${username}@example.test`, username, password: 'correct horse battery' });
+    await submitForm(browser, form, {
+      name,
+      email: `${username}@example.test`,
+      username,
+      password: 'correct horse battery',
+    });
     return signIn(open.url, { username, password: 'correct horse battery' });
   }
   const nothing = (like: Owned): Owned => ({
@@ -110,16 +128,21 @@ describe('two users', () => {
   // Those that reach sandboxes; app-server's own are a matrix of their own (apps/app-server/src/testing/tenancy).
   const withIds = Object.values(operations as Record<string, Operation>).filter(
     ({ path }) =>
-      path.includes('/conversations') && !path.endsWith('/secrets') && [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => Object.hasOwn(NAMES, name)),
+      path.includes('/conversations') &&
+      !path.endsWith('/secrets') &&
+      [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => Object.hasOwn(NAMES, name)),
   );
   it('have operations to keep apart', () => {
     expect(withIds.length).toBeGreaterThanOrEqual(15);
-    expect(withIds.flatMap(({ id, body }) => (body === undefined ? [] : [id])).sort()).toEqual(Object.keys(BODIES).sort());
+    expect(withIds.flatMap(({ id, body }) => (body === undefined ? [] : [id])).sort()).toEqual(
+      Object.keys(BODIES).sort(),
+    );
   });
   for (const operation of withIds) {
     const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof Owned);
     it(`${operation.id} answers each foreign id as it answers one that there is not: 404, byte for byte`, async () => {
-      const headers: Record<string, string>[] = operation.id === 'conversations.events.list' ? [{}, { accept: 'text/event-stream' }] : [{}];
+      const headers: Record<string, string>[] =
+        operation.id === 'conversations.events.list' ? [{}, { accept: 'text/event-stream' }] : [{}];
       for (const more of headers) {
         for (const [position, name] of names.entries()) {
           // Own ones before it, so that this one alone is foreign; then foreign ones all the way.
@@ -142,9 +165,15 @@ describe('two users', () => {
   }
 
   it('see nothing of each other in lists, with the cursor of the other neither', async () => {
-    const list = (user: SignedInClient, org: string, query = ''): Promise<Response> => user.fetch(`/api/v1/orgs/${org}/conversations?limit=1${query}`);
-    const first = (await (await list(open.user, foreign.org)).json()) as { data: unknown[]; page: { nextCursor: string } };
-    const page = (await (await list(other, own.org, `&cursor=${encodeURIComponent(first.page.nextCursor)}`)).json()) as { data: Conversation[] };
+    const list = (user: SignedInClient, org: string, query = ''): Promise<Response> =>
+      user.fetch(`/api/v1/orgs/${org}/conversations?limit=1${query}`);
+    const first = (await (await list(open.user, foreign.org)).json()) as {
+      data: unknown[];
+      page: { nextCursor: string };
+    };
+    const page = (await (
+      await list(other, own.org, `&cursor=${encodeURIComponent(first.page.nextCursor)}`)
+    ).json()) as { data: Conversation[] };
     const all = (await (await list(other, own.org)).json()) as { data: Conversation[] };
     for (const { data } of [page, all]) expect(data.filter(({ id }) => id !== mine.id)).toEqual([]);
     expect(JSON.stringify(other.me.orgs)).not.toContain(foreign.org);
@@ -163,13 +192,22 @@ describe('two users', () => {
     let socket: Socket;
     const heard: string[] = [];
     beforeAll(async () => {
-      socket = io(open.url, { path: '/socket.io', transports: ['websocket'], extraHeaders: { cookie: other.cookie, origin: open.url }, forceNew: true });
-      socket.onAny((name: string, frame: { conversationId?: string }) => void heard.push(`${name} ${frame.conversationId ?? ''}`));
+      socket = io(open.url, {
+        path: '/socket.io',
+        transports: ['websocket'],
+        extraHeaders: { cookie: other.cookie, origin: open.url },
+        forceNew: true,
+      });
+      socket.onAny(
+        (name: string, frame: { conversationId?: string }) => void heard.push(`${name} ${frame.conversationId ?? ''}`),
+      );
       await until('the socket is open', () => socket.connected);
     });
     afterAll(() => void socket.disconnect());
     const subscribe = (orgId: string, conversationId: string): Promise<SubscribeAnswer> =>
-      socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
+      socket
+        .timeout(20_000)
+        .emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
 
     it('a foreign conversation is refused like one that there is not, and nothing of it is heard', async () => {
       const missing = await subscribe(own.org, randomUUID());
@@ -181,7 +219,10 @@ describe('two users', () => {
         [foreign.org, own.conversation],
       ] as const)
         expect(await subscribe(org, conversation)).toEqual(missing);
-      await theirs.ended('finished', await theirs.send(open.book.write('more of theirs', [terminal('echo more'), finish()])));
+      await theirs.ended(
+        'finished',
+        await theirs.send(open.book.write('more of theirs', [terminal('echo more'), finish()])),
+      );
       // What is heard of an own one comes after all that a leak would have sent.
       expect(await subscribe(own.org, own.conversation)).toMatchObject({ ok: true });
       await mine.ended('finished', await mine.send(open.book.write('more of mine', [finish()])));
@@ -191,7 +232,12 @@ describe('two users', () => {
   });
 
   describe('at sandbox-gateway', () => {
-    const events = [{ producerSeq: 1, event: { id: randomUUID(), timestamp: new Date().toISOString(), source: 'agent', kind: 'PauseEvent' } }];
+    const events = [
+      {
+        producerSeq: 1,
+        event: { id: randomUUID(), timestamp: new Date().toISOString(), source: 'agent', kind: 'PauseEvent' },
+      },
+    ];
     const ingest = (token: string, conversation: string, epoch: number): Promise<Response> =>
       fetch(`${open.addressOf('app-server')}/ingest/v1/conversations/${conversation}/events`, {
         method: 'POST',
@@ -199,12 +245,20 @@ describe('two users', () => {
         body: JSON.stringify({ epoch, events }),
       });
     const read = (token: string, conversation: string): Promise<Response> =>
-      fetch(`${open.addressOf('app-server')}/ingest/v1/conversations/${conversation}/events?after=0`, { headers: { authorization: `Bearer ${token}` } });
-    const codeOf = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
+      fetch(`${open.addressOf('app-server')}/ingest/v1/conversations/${conversation}/events?after=0`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+    const codeOf = async (response: Response): Promise<unknown> => [
+      response.status,
+      ((await response.json()) as { code: string }).code,
+    ];
 
     it('a token of another conversation, of an older sandbox, of another installation or without an owner writes and reads nothing', async () => {
       const tokens = new IngestTokens(open.secrets.ingest);
-      const [row] = await open.query<{ epoch: number; head: string }>('SELECT epoch, head FROM app.conversation WHERE id = $1', [busy.id]);
+      const [row] = await open.query<{ epoch: number; head: string }>(
+        'SELECT epoch, head FROM app.conversation WHERE id = $1',
+        [busy.id],
+      );
       const epoch = row?.epoch ?? 0;
       const sign = (claims: { org?: string; conversation?: string; epoch?: number }, by = tokens): Promise<string> =>
         by.sign({ org: busy.orgId, conversation: busy.id, epoch, ...claims }, 600);
@@ -216,7 +270,10 @@ describe('two users', () => {
       expect(await answerOf(await read(ofMine, busy.id))).toEqual(await answerOf(await read(ofMine, randomUUID())));
       // Signed by us, and still under the organization that it names.
       expect((await ingest(await sign({ org: mine.orgId }), busy.id, epoch)).status).toBe(404);
-      expect(await codeOf(await ingest(await sign({ epoch: epoch - 1 || 99 }), busy.id, epoch - 1 || 99))).toEqual([409, 'ingest.stale-epoch']);
+      expect(await codeOf(await ingest(await sign({ epoch: epoch - 1 || 99 }), busy.id, epoch - 1 || 99))).toEqual([
+        409,
+        'ingest.stale-epoch',
+      ]);
       expect((await ingest(current, busy.id, epoch + 1)).status).toBeGreaterThanOrEqual(400);
       const forged = new IngestTokens('a-secret-that-somebody-has-made-up-for-this');
       for (const token of [await sign({}, forged), '', 'nonsense', `${current}x`, current.replace(/\.[^.]+$/, '.')])
@@ -275,7 +332,9 @@ describe('two users', () => {
       for (const id of [busy.id, randomUUID()]) {
         const frames: unknown[] = [];
         const closed = await new Promise<number>((resolve) => {
-          const websocket = new WebSocket(`${victim.url.replace('http', 'ws')}/sockets/events/${id}?session_api_key=${attacker.session_api_key}`);
+          const websocket = new WebSocket(
+            `${victim.url.replace('http', 'ws')}/sockets/events/${id}?session_api_key=${attacker.session_api_key}`,
+          );
           websocket.onmessage = ({ data }) => void frames.push(data);
           websocket.onclose = ({ code }) => resolve(code);
         });
@@ -289,14 +348,22 @@ describe('two users', () => {
       const ask = (path: string, body?: unknown): Promise<Response> =>
         fetch(base + path, {
           method: body === undefined ? 'GET' : 'POST',
-          headers: { 'x-api-key': open.secrets.runtimeApiKey, [ORG_HEADER]: mine.orgId, 'content-type': 'application/json' },
+          headers: {
+            'x-api-key': open.secrets.runtimeApiKey,
+            [ORG_HEADER]: mine.orgId,
+            'content-type': 'application/json',
+          },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
       const pairs: ReadonlyArray<readonly [Promise<Response>, Promise<Response>]> = [
         [ask(`/sessions/${busy.id}`), ask(`/sessions/${randomUUID()}`)],
         [ask(`/runtime/${victim.runtime_id}`), ask('/runtime/run_00000000000000000000000000')],
         ...['stop', 'pause', 'resume'].map(
-          (verb) => [ask(`/${verb}`, { runtime_id: victim.runtime_id }), ask(`/${verb}`, { runtime_id: 'run_00000000000000000000000000' })] as const,
+          (verb) =>
+            [
+              ask(`/${verb}`, { runtime_id: victim.runtime_id }),
+              ask(`/${verb}`, { runtime_id: 'run_00000000000000000000000000' }),
+            ] as const,
         ),
       ];
       for (const [asked, missing] of pairs) {
@@ -315,16 +382,27 @@ describe('two users', () => {
     const made = await open.user.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Left behind' } });
     const org = ((await made.json()) as { id: string }).id;
     const root = `/api/v1/orgs/${org}`;
-    await open.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [org, other.me.id]);
+    await open.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [
+      org,
+      other.me.id,
+    ]);
     const post = async <T>(path: string, json: object): Promise<T> => {
       const answer = await other.fetch(`${root}${path}`, { method: 'POST', json });
       expect([path, answer.status]).toEqual([path, 201]);
       return answer.json() as Promise<T>;
     };
-    const { id } = await post<Conversation>('/conversations', { prompt: open.book.write('left behind', [terminal('sleep 86452', { timeout: 3600 })]) });
+    const { id } = await post<Conversation>('/conversations', {
+      prompt: open.book.write('left behind', [terminal('sleep 86452', { timeout: 3600 })]),
+    });
     const { token } = await post<{ token: string }>('/api-keys', { name: 'ci', scopes: ['conversation:read'] });
     const talk = new Talk(open.url, other, org, id);
-    const socket = io(open.url, { path: '/socket.io', transports: ['websocket'], auth: { token }, reconnection: false, forceNew: true });
+    const socket = io(open.url, {
+      path: '/socket.io',
+      transports: ['websocket'],
+      auth: { token },
+      reconnection: false,
+      forceNew: true,
+    });
     afterTest(() => {
       talk.close();
       socket.disconnect();
@@ -338,14 +416,26 @@ describe('two users', () => {
         ({ ok }) => ok,
         () => false,
       );
-    const byKey = (): Promise<Response> => fetch(`${open.url}${root}/conversations`, { headers: { authorization: `Bearer ${token}` } });
-    const entered = async (): Promise<boolean> => (await open.query('SELECT 1 FROM app.live_sandbox_grants($1)', [[access]])).length === 1;
-    expect([await alive(), (await byKey()).status, await entered(), (await other.fetch(root)).status]).toEqual([true, 200, true, 200]);
+    const byKey = (): Promise<Response> =>
+      fetch(`${open.url}${root}/conversations`, { headers: { authorization: `Bearer ${token}` } });
+    const entered = async (): Promise<boolean> =>
+      (await open.query('SELECT 1 FROM app.live_sandbox_grants($1)', [[access]])).length === 1;
+    expect([await alive(), (await byKey()).status, await entered(), (await other.fetch(root)).status]).toEqual([
+      true,
+      200,
+      true,
+      200,
+    ]);
 
     const passed = stopwatch();
     const removed = await open.user.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
     expect(removed.status).toBe(200);
-    expect(await removed.json()).toMatchObject({ keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 1, knownCredentials: [] });
+    expect(await removed.json()).toMatchObject({
+      keysRevoked: 1,
+      sandboxesStopping: 1,
+      conversationsKept: 1,
+      knownCredentials: [],
+    });
     await Promise.all([
       until('requests are refused', async () => (await other.fetch(root)).status === 404, 4_000),
       until('the key is refused', async () => (await byKey()).status === 401, 4_000),

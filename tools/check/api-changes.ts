@@ -14,17 +14,21 @@ const RELEASED = 'docs/api/released';
 const MAX_DEPTH = 12;
 
 /**
- * What in the present document breaks a program that was written for the released one, a sentence each: an operation, a parameter or a field that is gone, something
- * new that must be sent, a value that is no longer taken, a type, a permission or a success that is another. New operations and new failures break nothing, nor do new fields of answers
+ * What in the present document breaks a program that was written for the released one, a sentence each: an operation, a
+ * parameter or a field that is gone, something new that must be sent, a value that is no longer taken, a type, a
+ * permission or a success that is another. New operations and new failures break nothing, nor do new fields of answers
  * that say by a default what their absence means, and enumerations in answers are open.
  */
 export function breakingChanges(root: string): string[] {
   const released = globSync(`${RELEASED}/openapi-*.json`, { cwd: root });
-  if (released.length !== 1) return [`${RELEASED} has ${released.length} documents; it holds that of the newest release alone`];
+  if (released.length !== 1)
+    return [`${RELEASED} has ${released.length} documents; it holds that of the newest release alone`];
   const read = (file: string): Document => JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Document;
   const list = path.join(root, RELEASED, 'accepted.txt');
   const accepted = new Set(existsSync(list) ? readFileSync(list, 'utf8').split('\n') : []);
-  return changesThatBreak(read(released[0] as string), read('docs/api/openapi.json')).filter((change) => !accepted.has(change));
+  return changesThatBreak(read(released[0] as string), read('docs/api/openapi.json')).filter(
+    (change) => !accepted.has(change),
+  );
 }
 
 export function changesThatBreak(old: Document, now: Document): string[] {
@@ -52,15 +56,28 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
   for (const [name, one] of had) {
     const other = has.get(name);
     if (other === undefined) found.push(`parameter ${name} is gone`);
-    else found.push(...schemaChanges(one['schema'] as Json, other['schema'] as Json, { old, now, direction: 'request', at: `parameter ${name}` }));
+    else
+      found.push(
+        ...schemaChanges(one['schema'] as Json, other['schema'] as Json, {
+          old,
+          now,
+          direction: 'request',
+          at: `parameter ${name}`,
+        }),
+      );
   }
-  for (const [name, one] of has) if (one['required'] === true && had.get(name)?.['required'] !== true) found.push(`parameter ${name} must be sent`);
+  for (const [name, one] of has)
+    if (one['required'] === true && had.get(name)?.['required'] !== true) found.push(`parameter ${name} must be sent`);
 
   const [sent, wanted] = [before['requestBody'] as Json | undefined, after['requestBody'] as Json | undefined];
   if (sent === undefined && wanted?.['required'] === true) found.push('a body must be sent');
   for (const [type, schema] of contents(sent)) {
     const other = new Map(contents(wanted)).get(type);
-    found.push(...(other === undefined ? [`takes no ${type} any more`] : schemaChanges(schema, other, { old, now, direction: 'request', at: 'body' })));
+    found.push(
+      ...(other === undefined
+        ? [`takes no ${type} any more`]
+        : schemaChanges(schema, other, { old, now, direction: 'request', at: 'body' })),
+    );
   }
 
   const successes = (operation: Json): [string, Json][] =>
@@ -73,7 +90,9 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
       for (const [type, schema] of contents(response)) {
         const other = new Map(contents(answer)).get(type);
         found.push(
-          ...(other === undefined ? [`does not answer ${type} any more`] : schemaChanges(schema, other, { old, now, direction: 'answer', at: 'answer' })),
+          ...(other === undefined
+            ? [`does not answer ${type} any more`]
+            : schemaChanges(schema, other, { old, now, direction: 'answer', at: 'answer' })),
         );
       }
   }
@@ -81,7 +100,10 @@ function operationChanges(before: Json, after: Json, old: Document, now: Documen
 }
 
 const contents = (of: Json | undefined): [string, Json][] =>
-  Object.entries((of?.['content'] ?? {}) as Record<string, { schema?: Json }>).map(([type, media]) => [type, media.schema ?? {}]);
+  Object.entries((of?.['content'] ?? {}) as Record<string, { schema?: Json }>).map(([type, media]) => [
+    type,
+    media.schema ?? {},
+  ]);
 
 /** Where two schemas stand. */
 interface Place {
@@ -100,7 +122,11 @@ function schemaChanges(given: Json, other: Json, place: Place, depth = 0): strin
   const [had, has] = [typesOf(before, old), typesOf(after, now)];
   // An answer may be less than before, a request may be more.
   const [narrow, wide] = direction === 'answer' ? [has, had] : [had, has];
-  if (narrow.size > 0 && wide.size > 0 && [...narrow].some((type) => !wide.has(type) && !(type === 'integer' && wide.has('number'))))
+  if (
+    narrow.size > 0 &&
+    wide.size > 0 &&
+    [...narrow].some((type) => !wide.has(type) && !(type === 'integer' && wide.has('number')))
+  )
     return [`${at} was ${[...had].join(' or ')} and is ${[...has].join(' or ')}`];
 
   const found: string[] = [];
@@ -115,25 +141,34 @@ function schemaChanges(given: Json, other: Json, place: Place, depth = 0): strin
     for (const name of required(after)) if (!required(before).has(name)) found.push(`${at}.${name} must be sent`);
     if (before['enum'] !== undefined && after['enum'] !== undefined)
       for (const value of before['enum'] as unknown[])
-        if (!(after['enum'] as unknown[]).includes(value)) found.push(`${at} does not take ${JSON.stringify(value)} any more`);
+        if (!(after['enum'] as unknown[]).includes(value))
+          found.push(`${at} does not take ${JSON.stringify(value)} any more`);
     for (const limit of ['maxLength', 'maximum', 'maxItems'])
-      if (numberOf(after, limit, Infinity) < numberOf(before, limit, Infinity)) found.push(`${at} has a lower ${limit}`);
+      if (numberOf(after, limit, Infinity) < numberOf(before, limit, Infinity))
+        found.push(`${at} has a lower ${limit}`);
     for (const limit of ['minLength', 'minimum', 'minItems'])
-      if (numberOf(after, limit, -Infinity) > numberOf(before, limit, -Infinity)) found.push(`${at} has a higher ${limit}`);
+      if (numberOf(after, limit, -Infinity) > numberOf(before, limit, -Infinity))
+        found.push(`${at} has a higher ${limit}`);
   } else {
     for (const name of required(before))
-      if (properties(after)[name] !== undefined && !required(after).has(name)) found.push(`${at}.${name} is not always there any more`);
+      if (properties(after)[name] !== undefined && !required(after).has(name))
+        found.push(`${at}.${name} is not always there any more`);
     if (before['properties'] !== undefined)
       for (const name of required(after))
         if (properties(before)[name] === undefined && !('default' in (properties(after)[name] ?? {})))
-          found.push(`${at}.${name} is new and has no default: during an upgrade a page has answers of the released version, too`);
+          found.push(
+            `${at}.${name} is new and has no default: during an upgrade a page has answers of the released version, too`,
+          );
   }
   if (before['items'] !== undefined && after['items'] !== undefined)
-    found.push(...schemaChanges(before['items'] as Json, after['items'] as Json, { ...place, at: `${at}[]` }, depth + 1));
+    found.push(
+      ...schemaChanges(before['items'] as Json, after['items'] as Json, { ...place, at: `${at}[]` }, depth + 1),
+    );
   return found;
 }
 
-const numberOf = (schema: Json, field: string, otherwise: number): number => (schema[field] as number | undefined) ?? otherwise;
+const numberOf = (schema: Json, field: string, otherwise: number): number =>
+  (schema[field] as number | undefined) ?? otherwise;
 
 function resolved(schema: Json, document: Document): Json {
   const name = /^#\/components\/schemas\/(.+)$/.exec(String(schema['$ref'] ?? ''))?.[1];
@@ -146,6 +181,8 @@ function resolved(schema: Json, document: Document): Json {
 /** JSON types that a schema allows; empty when it does not say. */
 function typesOf(schema: Json, document: Document): Set<string> {
   const own = schema['type'] === undefined ? [] : [schema['type']].flat();
-  const choices = ((schema['anyOf'] ?? schema['oneOf'] ?? []) as Json[]).flatMap((choice) => [...typesOf(resolved(choice, document), document)]);
+  const choices = ((schema['anyOf'] ?? schema['oneOf'] ?? []) as Json[]).flatMap((choice) => [
+    ...typesOf(resolved(choice, document), document),
+  ]);
   return new Set([...(own as string[]), ...choices, ...(schema['nullable'] === true ? ['null'] : [])]);
 }

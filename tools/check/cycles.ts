@@ -1,4 +1,7 @@
-/** One cycle for each group of files that import each other (Tarjan's strongly connected components), shortest first found. */
+/**
+ * One cycle for each group of files that import each other (Tarjan's strongly connected components), shortest first
+ * found.
+ */
 export function findCycles(edges: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();

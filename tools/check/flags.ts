@@ -8,7 +8,9 @@ const FLAG = /^ {2}'?([a-z0-9-]+)'?: \{[^}]*?\bends: '(\d{4}-\d{2}-\d{2})'/gm;
 /** Flags whose end is more than a month ago: each is to be decided and removed. */
 export function overdueFlags(source: string, now: Date): string[] {
   return [...source.matchAll(FLAG)].flatMap(([, key = '', ends = '']) =>
-    now.getTime() - Date.parse(ends) > GRACE_MS ? [`flag ${key} ended on ${ends}: decide it and remove it, or give it another end with a reason`] : [],
+    now.getTime() - Date.parse(ends) > GRACE_MS
+      ? [`flag ${key} ended on ${ends}: decide it and remove it, or give it another end with a reason`]
+      : [],
   );
 }
 

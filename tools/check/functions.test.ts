@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { functionsOverLimits, overLimits } from './functions.ts';
 
-const sentences = (source: string, file = 'a.ts'): string[] => overLimits(file, source).map(({ line, sentence }) => `${line} ${sentence.split(';')[0]}`);
+const sentences = (source: string, file = 'a.ts'): string[] =>
+  overLimits(file, source).map(({ line, sentence }) => `${line} ${sentence.split(';')[0]}`);
 
 describe('the check of functions', () => {
   it('names functions, methods, signatures and types with more than four positional parameters', () => {
@@ -25,7 +26,11 @@ interface Port {
 
   it('counts an object as one parameter, and what a decorator names as none', () => {
     expect(sentences('function send(a: A, { b, c, d, e }: Options) {}')).toEqual([]);
-    expect(sentences('class Controller {\n  read(@Caller() a: A, @Param("b") b: B, @Query() c: C, @Req() d: D, @Res() e: E) {}\n}')).toEqual([]);
+    expect(
+      sentences(
+        'class Controller {\n  read(@Caller() a: A, @Param("b") b: B, @Query() c: C, @Req() d: D, @Res() e: E) {}\n}',
+      ),
+    ).toEqual([]);
   });
 
   it('names classes with more than five collaborators, without clock, ids, logger, configuration and plain values', () => {
@@ -40,9 +45,12 @@ interface Port {
       'closed: AbortSignal',
       'url: string | null',
     ];
-    const classOf = (parameters: readonly string[]): string => `class Job {\n  constructor(${parameters.join(', ')}) {}\n}`;
+    const classOf = (parameters: readonly string[]): string =>
+      `class Job {\n  constructor(${parameters.join(', ')}) {}\n}`;
     expect(sentences(classOf([...collaborators, ...surroundings]))).toEqual([]);
-    expect(sentences(classOf([...collaborators, 'private readonly f: Service']))).toEqual(['2 class Job has 6 collaborators']);
+    expect(sentences(classOf([...collaborators, 'private readonly f: Service']))).toEqual([
+      '2 class Job has 6 collaborators',
+    ]);
     expect(sentences(classOf([...collaborators, 'f: Service']), 'jobs.module.ts')).toEqual([]);
   });
 
@@ -57,8 +65,11 @@ interface Port {
     try {
       for (const folder of ['', 'testing']) mkdirSync(path.join(root, 'libs/x/src', folder), { recursive: true });
       const long = 'export const f = (a: A, b: B, c: C, d: D, e: E) => a;\n';
-      for (const file of ['f.ts', 'f.test.ts', 'testing/f.ts']) writeFileSync(path.join(root, 'libs/x/src', file), long);
-      expect(functionsOverLimits(root, {})).toEqual([expect.stringContaining('libs/x/src/f.ts:1: f has 5 positional parameters')]);
+      for (const file of ['f.ts', 'f.test.ts', 'testing/f.ts'])
+        writeFileSync(path.join(root, 'libs/x/src', file), long);
+      expect(functionsOverLimits(root, {})).toEqual([
+        expect.stringContaining('libs/x/src/f.ts:1: f has 5 positional parameters'),
+      ]);
       expect(functionsOverLimits(root, { 'libs/x/src/f.ts f': 'why', 'libs/x/src/g.ts g': 'why' })).toEqual([
         expect.stringContaining('libs/x/src/g.ts g is within'),
       ]);

@@ -7,22 +7,38 @@ const MAX_COLUMNS = 100;
 /** Pages whose lines are not ours to break: a text of others. */
 const LONG_LINES: readonly string[] = ['CODE_OF_CONDUCT.md'];
 
-const SKIPPED = ['**/node_modules/**', '**/dist/**', '**/.next/**', '**/.data/**', '**/.cache/**', '**/testdata/**', '**/fixtures/**'];
+const SKIPPED = [
+  '**/node_modules/**',
+  '**/dist/**',
+  '**/.next/**',
+  '**/.data/**',
+  '**/.cache/**',
+  '**/testdata/**',
+  '**/fixtures/**',
+];
 
 /** Long lines and dead links of every Markdown page of ours, as sentences. */
 export function markdownProblems(root: string): string[] {
-  const files = globSync(['*.md', '.github/**/*.md', '{apps,bench,deploy,docs,helm,keycloak,libs,prisma,tests,tools}/**/*.md'], {
-    cwd: root,
-    exclude: SKIPPED,
-  }).sort();
+  const files = globSync(
+    ['*.md', '.github/**/*.md', '{apps,bench,deploy,docs,helm,keycloak,libs,prisma,tests,tools}/**/*.md'],
+    {
+      cwd: root,
+      exclude: SKIPPED,
+    },
+  ).sort();
   const pages = new Map(files.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]));
   return files.flatMap((file) => [
-    ...(LONG_LINES.includes(file) ? [] : longLines(pages.get(file) ?? '').map((line) => `${file}:${line} is longer than ${MAX_COLUMNS} characters`)),
+    ...(LONG_LINES.includes(file)
+      ? []
+      : longLines(pages.get(file) ?? '').map((line) => `${file}:${line} is longer than ${MAX_COLUMNS} characters`)),
     ...deadLinks(root, file, pages),
   ]);
 }
 
-/** Numbers of the lines that are too long. Rows of tables, code blocks and a line that is one address or one piece of code may be. */
+/**
+ * Numbers of the lines that are too long. Rows of tables, code blocks and a line that is one address or one piece of
+ * code may be.
+ */
 export function longLines(page: string): number[] {
   return linesOfProse(page)
     .filter(({ text }) => [...text].length > MAX_COLUMNS && !/^\s*\|/.test(text) && hasBreak(text))
@@ -31,7 +47,9 @@ export function longLines(page: string): number[] {
 
 /** Whether a line has a space, outside of code and after a list's mark, at which it can be broken. */
 const hasBreak = (line: string): boolean =>
-  /\S\s+\S/.test(line.replace(/^\s*(?:[-*+>]|\d+\.)\s+/, '').replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '_')));
+  /\S\s+\S/.test(
+    line.replace(/^\s*(?:[-*+>]|\d+\.)\s+/, '').replaceAll(/`[^`]*`/g, (code) => code.replaceAll(' ', '_')),
+  );
 
 /** Anchors of a page's headings, as forges make them: lower case, spaces as hyphens, a number for a repetition. */
 export function anchorsOf(page: string): Set<string> {
@@ -63,9 +81,15 @@ function deadLinks(root: string, file: string, pages: ReadonlyMap<string, string
   );
 }
 
-/** Relative targets of a line's links and pictures; addresses with a scheme and those of a server's root are left out. */
+/**
+ * Relative targets of a line's links and pictures; addresses with a scheme and those of a server's root are left out.
+ */
 export function linksIn(line: string): string[] {
-  return [...line.replaceAll(/`[^`]*`/g, (code) => 'x'.repeat(code.length)).matchAll(/\]\(\s*<?([^()\s>]+)>?(?:\s+"[^"]*")?\s*\)/g)]
+  return [
+    ...line
+      .replaceAll(/`[^`]*`/g, (code) => 'x'.repeat(code.length))
+      .matchAll(/\]\(\s*<?([^()\s>]+)>?(?:\s+"[^"]*")?\s*\)/g),
+  ]
     .map(([, target = '']) => target)
     .filter((target) => !/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(target));
 }

@@ -1,4 +1,5 @@
-// What keeps apps/web's catalogue whole: no words beside it, no message that nobody shows, no page without its messages.
+// What keeps apps/web's catalogue whole: no words beside it, no message that nobody shows, no page without its
+// messages.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
@@ -44,7 +45,11 @@ export function readSource(file: string, text: string): Source {
     if (specifier.startsWith('.')) imports.push(path.posix.join(path.posix.dirname(file), specifier));
   };
   const keysIn = (node: Node): Node[] =>
-    node?.type === 'ConditionalExpression' ? [...keysIn(node.consequent), ...keysIn(node.alternate)] : node?.type === 'Literal' ? [node] : [];
+    node?.type === 'ConditionalExpression'
+      ? [...keysIn(node.consequent), ...keysIn(node.alternate)]
+      : node?.type === 'Literal'
+        ? [node]
+        : [];
   new Visitor({
     ImportDeclaration: (node: Node) => {
       if (node.importKind !== 'type') follow(node.source.value);
@@ -69,14 +74,17 @@ export function readSource(file: string, text: string): Source {
       }
     },
     Literal: (node: Node) => {
-      if (typeof node.value === 'string' && KEY.test(node.value) && !called.has(node.start)) keys.push({ key: node.value, args: null });
+      if (typeof node.value === 'string' && KEY.test(node.value) && !called.has(node.start))
+        keys.push({ key: node.value, args: null });
     },
     JSXText: (node: Node) => {
-      if (/\p{L}{2}/u.test(node.value)) words.push(`${file}:${line(node.start)}: ${node.value.trim().replaceAll(/\s+/g, ' ')}`);
+      if (/\p{L}{2}/u.test(node.value))
+        words.push(`${file}:${line(node.start)}: ${node.value.trim().replaceAll(/\s+/g, ' ')}`);
     },
     JSXAttribute: (node: Node) => {
       const name: unknown = node.name.name;
-      if (name === 'of' && node.value?.expression?.type === 'ArrayExpression') gives.push(...node.value.expression.elements.map(({ value }: Node) => value));
+      if (name === 'of' && node.value?.expression?.type === 'ArrayExpression')
+        gives.push(...node.value.expression.elements.map(({ value }: Node) => value));
       const literal = node.value?.type === 'Literal' ? node.value : null;
       if (literal !== null && typeof name === 'string' && READ.test(name) && /\p{L}{2}/u.test(literal.value))
         words.push(`${file}:${line(node.start)}: ${name}="${literal.value}"`);
@@ -104,8 +112,15 @@ function neededBy(sources: ReadonlyMap<string, Source>, page: string): ReadonlyS
 }
 
 function readSources(web: string): ReadonlyMap<string, Source> {
-  const files = globSync('**/*.{ts,tsx}', { cwd: web }).filter((file) => !/\.test\.ts$|^messages\/en\/|\.d\.ts$/.test(file));
-  return new Map(files.map((file) => [file.split(path.sep).join('/'), readSource(file.split(path.sep).join('/'), readFileSync(path.join(web, file), 'utf8'))]));
+  const files = globSync('**/*.{ts,tsx}', { cwd: web }).filter(
+    (file) => !/\.test\.ts$|^messages\/en\/|\.d\.ts$/.test(file),
+  );
+  return new Map(
+    files.map((file) => [
+      file.split(path.sep).join('/'),
+      readSource(file.split(path.sep).join('/'), readFileSync(path.join(web, file), 'utf8')),
+    ]),
+  );
 }
 
 /** Names of the arguments and tags of a message, by ICU's syntax as far as the catalogue uses it. */
@@ -141,7 +156,11 @@ type Catalogue = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const BY_NAME: ReadonlySet<string> = new Set(['auditActions']);
 
 /** What is wrong with the screens' words. @param base features that every page has. */
-export function wrongWords(sources: ReadonlyMap<string, Source>, catalogue: Catalogue, base: readonly string[]): string[] {
+export function wrongWords(
+  sources: ReadonlyMap<string, Source>,
+  catalogue: Catalogue,
+  base: readonly string[],
+): string[] {
   const wrong: string[] = [];
   const used = new Set<string>();
   for (const { file, keys, words } of sources.values()) {
@@ -159,13 +178,20 @@ export function wrongWords(sources: ReadonlyMap<string, Source>, catalogue: Cata
   }
   for (const [feature, messages] of Object.entries(catalogue))
     for (const name of Object.keys(messages))
-      if (!used.has(`${feature}.${name}`) && !BY_NAME.has(feature)) wrong.push(`apps/web/src/messages/en: nobody uses ${feature}.${name}`);
-  for (const page of [...sources.keys()].filter((file) => /^app\/.*\b(?:page|layout|error|not-found)\.tsx$/.test(file))) {
+      if (!used.has(`${feature}.${name}`) && !BY_NAME.has(feature))
+        wrong.push(`apps/web/src/messages/en: nobody uses ${feature}.${name}`);
+  for (const page of [...sources.keys()].filter((file) =>
+    /^app\/.*\b(?:page|layout|error|not-found)\.tsx$/.test(file),
+  )) {
     const given = new Set([...base, ...(sources.get(page)?.gives ?? [])]);
-    const missing = [...neededBy(sources, page)].filter((feature) => catalogue[feature] !== undefined && !given.has(feature)).sort();
-    if (missing.length > 0) wrong.push(`apps/web/src/${page}: give it the messages of ${missing.join(', ')} (WithMessages)`);
+    const missing = [...neededBy(sources, page)]
+      .filter((feature) => catalogue[feature] !== undefined && !given.has(feature))
+      .sort();
+    if (missing.length > 0)
+      wrong.push(`apps/web/src/${page}: give it the messages of ${missing.join(', ')} (WithMessages)`);
   }
   return wrong;
 }
 
-export const wrongWordsOf = (root: string): string[] => wrongWords(readSources(path.join(root, 'apps/web/src')), en, BASE);
+export const wrongWordsOf = (root: string): string[] =>
+  wrongWords(readSources(path.join(root, 'apps/web/src')), en, BASE);

@@ -29,7 +29,8 @@ describe('migrations expand, then contract', () => {
     'DO $$ BEGIN ALTER TABLE app.thing DROP COLUMN note; END $$;',
     "COMMENT ON TABLE app.thing IS 'it''s'; DROP INDEX app.thing_note_idx;",
   ])
-    it(`refuses without a mark: ${sql}`, () => expect(problemsOf(sql, '0.2.0')).toEqual([expect.stringContaining('Expand first')]));
+    it(`refuses without a mark: ${sql}`, () =>
+      expect(problemsOf(sql, '0.2.0')).toEqual([expect.stringContaining('Expand first')]));
 
   for (const sql of [
     'CREATE TABLE app.thing (id text PRIMARY KEY, note text NOT NULL); CREATE UNIQUE INDEX thing_note_key ON app.thing (note); ALTER TABLE app.thing ADD CONSTRAINT c CHECK (true);',
@@ -47,7 +48,9 @@ describe('migrations expand, then contract', () => {
     expect(problemsOf(`-- contract: unused since 0.1.0\n${drop}`, '0.2.0')).toEqual([]);
     expect(problemsOf(`-- contract: unused since 0.9.0\n${drop}`, '0.10.0')).toEqual([]);
     for (const since of ['0.2.0', '0.3.0', '1.0.0'])
-      expect(problemsOf(`-- contract: unused since ${since}\n${drop}`, '0.2.0')).toEqual([expect.stringContaining('has to be a release before')]);
+      expect(problemsOf(`-- contract: unused since ${since}\n${drop}`, '0.2.0')).toEqual([
+        expect.stringContaining('has to be a release before'),
+      ]);
     expect(problemsOf(`-- contract: some day\n${drop}`, '0.2.0')).toHaveLength(1);
   });
 });
@@ -69,7 +72,8 @@ describe('SQL functions', () => {
   });
 
   it('are refused in a migration', () => {
-    const sql = 'ALTER TABLE app.thing ADD COLUMN note text;\nCREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE sql AS $$ SELECT 1; $$;';
+    const sql =
+      'ALTER TABLE app.thing ADD COLUMN note text;\nCREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE sql AS $$ SELECT 1; $$;';
     expect(problemsOfFile('prisma/app/migrations/29990101000000_note/migration.sql', sql)).toEqual([
       expect.stringContaining('write it as prisma/app/functions/NAME.sql'),
     ]);
@@ -89,5 +93,6 @@ describe('SQL functions', () => {
     'REVOKE ALL ON FUNCTION app.f() FROM slipway_app;',
     'UPDATE app.thing SET note = 1;',
   ])
-    it(`may not have in their file: ${sql}`, () => expect(problemsOfFile('prisma/app/functions/f.sql', sql)).toEqual([expect.stringContaining('belong here')]));
+    it(`may not have in their file: ${sql}`, () =>
+      expect(problemsOfFile('prisma/app/functions/f.sql', sql)).toEqual([expect.stringContaining('belong here')]));
 });

@@ -9,7 +9,10 @@ const BEFORE_FIRST_RELEASE = '20261122010000';
 /** The line that makes a migration one that contracts: from this version on nothing uses what it takes away. */
 const MARK = /^-- contract: unused since (\d+\.\d+\.\d+)$/m;
 
-/** What code of the version before cannot bear, in words. A statement about a table that the same migration makes is no matter for older code. */
+/**
+ * What code of the version before cannot bear, in words. A statement about a table that the same migration makes is no
+ * matter for older code.
+ */
 const CONTRACTS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bDROP\s+(?!NOT\s+NULL\b)/i, 'drops what it may use'],
   [/\bRENAME\b/i, 'renames what it may use'],
@@ -26,9 +29,9 @@ const CONTRACTS: ReadonlyArray<readonly [RegExp, string]> = [
 ];
 
 /**
- * Two versions run side by side during every upgrade, and both on the newest schema. So a migration only adds, unless it says by its mark since which released
- * version nothing uses what it takes away; that version must be older than the one that brings the migration.
- * What a function's new body means for older callers no rule can see.
+ * Two versions run side by side during every upgrade, and both on the newest schema. So a migration only adds, unless
+ * it says by its mark since which released version nothing uses what it takes away; that version must be older than the
+ * one that brings the migration. What a function's new body means for older callers no rule can see.
  *
  * @returns what is wrong, a sentence each.
  */
@@ -37,7 +40,9 @@ export function contractingMigrations(root: string): string[] {
   return globSync('prisma/*/migrations/*/migration.sql', { cwd: root })
     .sort()
     .filter((file) => path.basename(path.dirname(file)).slice(0, BEFORE_FIRST_RELEASE.length) > BEFORE_FIRST_RELEASE)
-    .flatMap((file) => problemsOf(readFileSync(path.join(root, file), 'utf8'), version).map((problem) => `${file}: ${problem}`));
+    .flatMap((file) =>
+      problemsOf(readFileSync(path.join(root, file), 'utf8'), version).map((problem) => `${file}: ${problem}`),
+    );
 }
 
 /** @param version the one that brings the migration. */
@@ -51,9 +56,16 @@ export function problemsOf(sql: string, version: string): string[] {
         ];
   }
   const statements = statementsOf(sql);
-  const made = new Set(statements.flatMap((statement) => /^\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)/i.exec(statement)?.[1]?.toLowerCase() ?? []));
+  const made = new Set(
+    statements.flatMap(
+      (statement) =>
+        /^\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)/i.exec(statement)?.[1]?.toLowerCase() ?? [],
+    ),
+  );
   return statements.flatMap((statement) => {
-    const table = /^\s*(?:ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+|ONLY\s+)*|CREATE\s+UNIQUE\s+INDEX\b.*?\bON\s+)([\w."]+)/is.exec(statement)?.[1]?.toLowerCase();
+    const table = /^\s*(?:ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+|ONLY\s+)*|CREATE\s+UNIQUE\s+INDEX\b.*?\bON\s+)([\w."]+)/is
+      .exec(statement)?.[1]
+      ?.toLowerCase();
     if (table !== undefined && made.has(table)) return [];
     const found = CONTRACTS.find(([pattern]) => pattern.test(statement));
     return found === undefined
@@ -64,7 +76,9 @@ export function problemsOf(sql: string, version: string): string[] {
   });
 }
 
-/** The last migration that may make functions; since then they are in files of their own, `prisma/<schema>/functions`. */
+/**
+ * The last migration that may make functions; since then they are in files of their own, `prisma/<schema>/functions`.
+ */
 const BEFORE_FUNCTION_FILES = '20261126131500_analytics';
 /** What the file of a function may say. All of it may be said twice, and takes nothing away. */
 const IN_FUNCTION_FILES =
@@ -76,7 +90,9 @@ export function misplacedFunctions(root: string): string[] {
   const inMigrations = globSync('prisma/*/migrations/*/migration.sql', { cwd: root })
     .sort()
     .filter(
-      (file) => path.basename(path.dirname(file)) > BEFORE_FUNCTION_FILES && read(file).some((statement) => /^\s*CREATE\b.*\bFUNCTION\b/is.test(statement)),
+      (file) =>
+        path.basename(path.dirname(file)) > BEFORE_FUNCTION_FILES &&
+        read(file).some((statement) => /^\s*CREATE\b.*\bFUNCTION\b/is.test(statement)),
     )
     .map(
       (file) =>
@@ -87,7 +103,10 @@ export function misplacedFunctions(root: string): string[] {
     .flatMap((file) =>
       read(file)
         .filter((statement) => !IN_FUNCTION_FILES.test(statement))
-        .map((statement) => `${file}: only CREATE OR REPLACE FUNCTION or TRIGGER, rights and a comment belong here, not \`${shortened(statement)}\``),
+        .map(
+          (statement) =>
+            `${file}: only CREATE OR REPLACE FUNCTION or TRIGGER, rights and a comment belong here, not \`${shortened(statement)}\``,
+        ),
     );
   return [...inMigrations, ...inFiles];
 }
@@ -104,7 +123,10 @@ function statementsOf(sql: string): string[] {
 }
 
 function older(a: string, b: string): boolean {
-  const [left, right] = [a, b].map((version) => version.split('.').map((part) => Number.parseInt(part, 10))) as [number[], number[]];
+  const [left, right] = [a, b].map((version) => version.split('.').map((part) => Number.parseInt(part, 10))) as [
+    number[],
+    number[],
+  ];
   const at = left.findIndex((part, index) => part !== right[index]);
   return at >= 0 && (left[at] ?? 0) < (right[at] ?? 0);
 }

@@ -8,7 +8,9 @@ describe('the check of words', () => {
   });
 
   it('names file, line and the word to use', () => {
-    expect(oldWordsIn('docs/a.md', 'Good.\nIt is told later.\n')).toEqual(['docs/a.md:2 says "told": use send, apply, notify']);
+    expect(oldWordsIn('docs/a.md', 'Good.\nIt is told later.\n')).toEqual([
+      'docs/a.md:2 says "told": use send, apply, notify',
+    ]);
   });
 
   for (const text of [
@@ -22,7 +24,16 @@ describe('the check of words', () => {
   ])
     it(`flags: ${text}`, () => expect(oldWordsIn('apps/a/src/a.ts', text)).toHaveLength(1));
 
-  for (const text of ['the rest of it', 'terms of service', 'termsVersion', 'sealed at rest', 'untolded', 'outdoors', 'REST rests on HTTP', 'tells apart'])
+  for (const text of [
+    'the rest of it',
+    'terms of service',
+    'termsVersion',
+    'sealed at rest',
+    'untolded',
+    'outdoors',
+    'REST rests on HTTP',
+    'tells apart',
+  ])
     it(`lets pass: ${text}`, () => expect(oldWordsIn('apps/a/src/a.ts', text)).toEqual([]));
 
   it('reads prose of a page and not the identifiers in it', () => {

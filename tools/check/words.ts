@@ -2,14 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-// A list of ours and not cspell: on this repository cspell with `flagWords` alone takes 45 s of processor time without a cache and 8 s with one;
-// this takes half a second. It also flags phrases (`at rest` is a term of encryption, `comes to rest` is not) and parts of identifiers.
+// A list of ours and not cspell: on this repository cspell with `flagWords` alone takes 45 s of processor time without
+// a cache and 8 s with one; this takes half a second. It also flags phrases (`at rest` is a term of encryption, `comes
+// to rest` is not) and parts of identifiers.
 
 /** A word that the field has another one for. */
 export interface OldWord {
   /** The field's word: style and glossary are in CONTRIBUTING.md. */
   readonly use: string;
-  /** Matched, without regard to case, against a line whose identifiers are split: `orgBrake` is `org Brake`, `old_terms` is `old terms`. */
+  /**
+   * Matched, without regard to case, against a line whose identifiers are split: `orgBrake` is `org Brake`, `old_terms`
+   * is `old terms`.
+   */
   readonly pattern: RegExp;
   /** Where it is a word of the field. */
   readonly except?: RegExp;
@@ -31,7 +35,8 @@ export const OLD_WORDS: readonly OldWord[] = [
   { use: 'transaction, poll, retry', pattern: /\bbreaths?\b/i },
   {
     use: 'idle, paused',
-    pattern: /\b(?:puts?|comes?|came|goes|went|wants?|brings?|brought) (?:\w+ )?(?:at|to) rest\b|\b(?:agent|conversation|sandbox|run|who|that|it) rests\b/i,
+    pattern:
+      /\b(?:puts?|comes?|came|goes|went|wants?|brings?|brought) (?:\w+ )?(?:at|to) rest\b|\b(?:agent|conversation|sandbox|run|who|that|it) rests\b/i,
   },
   { use: 'missing, unavailable', pattern: /\black(?:s|ed|ing)?\b/i },
   { use: 'user', pattern: /\bpersons?\b(?! profiles)|\bsomebody\b|\banybody\b/i, docsOnly: true },
@@ -52,8 +57,8 @@ const SKIPPED =
   /(?:^|\/)(?:testdata|fixtures|generated|released|recordings)\/|package-lock\.json$|generated\.ts$|^prisma\/.*\/migrations\/|^CODE_OF_CONDUCT\.md$|^tools\/check\/words(?:\.test)?\.ts$/;
 
 /**
- * Files whose words stand for something that cannot be renamed in one release: fields of the wire (`told`, `lacking`), columns, aliases of
- * `brake` that go in 0.2.0; and data of tests. Only ever shorter.
+ * Files whose words stand for something that cannot be renamed in one release: fields of the wire (`told`, `lacking`),
+ * columns, aliases of `brake` that go in 0.2.0; and data of tests. Only ever shorter.
  */
 const NOT_DONE: ReadonlySet<string> = new Set([
   'apps/action-server/src/browser-view/browser-view.test.ts',
@@ -110,7 +115,11 @@ const NOT_DONE: ReadonlySet<string> = new Set([
 
 /** Old words in files of the repository, as sentences that name the word to use. */
 export function oldWords(root: string): string[] {
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
   return files
     .split('\0')
     .filter((file) => READ.test(file) && !SKIPPED.test(file) && !NOT_DONE.has(file))
@@ -128,7 +137,9 @@ export function oldWordsIn(file: string, text: string): string[] {
   return words
     .split('\n')
     .flatMap((line, index) =>
-      found.flatMap(({ pattern, use }) => (pattern.test(line) ? [`${file}:${index + 1} says "${pattern.exec(line)?.[0]}": use ${use}`] : [])),
+      found.flatMap(({ pattern, use }) =>
+        pattern.test(line) ? [`${file}:${index + 1} says "${pattern.exec(line)?.[0]}": use ${use}`] : [],
+      ),
     );
 }
 

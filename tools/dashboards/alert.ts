@@ -47,13 +47,18 @@ export interface Objective {
   readonly target: number;
   readonly total: (window: Span | 'auto' | '30d') => Query;
   readonly bad: (window: Span | 'auto' | '30d') => Query;
-  /** The good ones themselves, where they can be asked for: in place of those that are left [all without the bad ones]. */
+  /**
+   * The good ones themselves, where they can be asked for: in place of those that are left [all without the bad ones].
+   */
   readonly good?: (window: Span | 'auto' | '30d') => Query;
   /** Names of its two alerts begin so. */
   readonly alert: string;
 }
 
-/** How much faster than the budget allows, over both windows: of thirty days' budget, 2 % is gone in an hour at the first, 5 % in six hours at the second. */
+/**
+ * How much faster than the budget allows, over both windows: of thirty days' budget, 2 % is gone in an hour at the
+ * first, 5 % in six hours at the second.
+ */
 export const BURN_RATES = [
   { speed: 'Fast', factor: 14.4, short: '5m', long: '1h', severity: 'critical' },
   { speed: 'Slow', factor: 6, short: '30m', long: '6h', severity: 'warning' },

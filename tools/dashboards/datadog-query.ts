@@ -43,7 +43,9 @@ function write(query: Query, put: (text: string) => string): string {
     case 'quantile':
       return put(`p${query.quantile * 100}:${datadogName(query.metric)}${scope(query.where)}${grouping(query.by)}`);
     case 'within':
-      return put(`count(v: v<=${query.bound}):${datadogName(query.metric)}${scope(query.where)}${grouping(query.by)}.as_rate()`);
+      return put(
+        `count(v: v<=${query.bound}):${datadogName(query.metric)}${scope(query.where)}${grouping(query.by)}.as_rate()`,
+      );
     case 'calculation':
       return `${bracketed(query.left, put)} ${query.operator} ${bracketed(query.right, put)}`;
     case 'number':
@@ -73,7 +75,8 @@ function scope(where: Labels): string {
 function condition(tag: string, match: Match): string {
   if (typeof match === 'string') return `${tag}:${match}`;
   if ('in' in match) return `${tag} IN (${match.in.join(',')})`;
-  if ('not' in match) return match.not.length === 1 ? `NOT ${tag}:${match.not[0]}` : `${tag} NOT IN (${match.not.join(',')})`;
+  if ('not' in match)
+    return match.not.length === 1 ? `NOT ${tag}:${match.not[0]}` : `${tag} NOT IN (${match.not.join(',')})`;
   if ('startsNot' in match) return `NOT ${tag}:${match.startsNot}*`;
   if ('starts' in match) return `${tag}:${match.starts}*`;
   const apps = match.app.map((app) => `${tag}:*${app}`);

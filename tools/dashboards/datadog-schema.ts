@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What we use of Datadog's API (v1), and nothing else: an unknown field is refused here, before an operator's upload is. */
+/**
+ * What we use of Datadog's API (v1), and nothing else: an unknown field is refused here, before an operator's upload
+ * is.
+ */
 const Layout = z.strictObject({
   x: z.number().int().min(0).max(11),
   y: z.number().int().min(0),
@@ -10,12 +13,18 @@ const Layout = z.strictObject({
 const Formula = z.strictObject({
   formula: z.string().min(1),
   alias: z.string().optional(),
-  number_format: z.strictObject({ unit: z.strictObject({ type: z.literal('canonical_unit'), unit_name: z.string() }) }).optional(),
+  number_format: z
+    .strictObject({ unit: z.strictObject({ type: z.literal('canonical_unit'), unit_name: z.string() }) })
+    .optional(),
 });
 const MetricQuery = z.strictObject({
   data_source: z.literal('metrics'),
   name: z.string().regex(/^[a-z]\w*$/),
-  query: z.string().regex(/^(?:sum|max|min|avg|p\d+(?:\.\d+)?|count\(v: v<=[\d.]+\)):[\w.]+\{[^}]+\}(?: by \{[\w,.]+\})?(?:\.as_(?:rate|count)\(\))?$/),
+  query: z
+    .string()
+    .regex(
+      /^(?:sum|max|min|avg|p\d+(?:\.\d+)?|count\(v: v<=[\d.]+\)):[\w.]+\{[^}]+\}(?: by \{[\w,.]+\})?(?:\.as_(?:rate|count)\(\))?$/,
+    ),
   aggregator: z.enum(['last', 'avg', 'max', 'sum']).optional(),
 });
 const ConditionalFormat = z.strictObject({
@@ -29,7 +38,15 @@ const QueryValue = z.strictObject({
   title: z.string(),
   autoscale: z.boolean(),
   precision: z.number().int(),
-  requests: z.array(z.strictObject({ ...request, response_format: z.literal('scalar'), conditional_formats: z.array(ConditionalFormat).optional() })).length(1),
+  requests: z
+    .array(
+      z.strictObject({
+        ...request,
+        response_format: z.literal('scalar'),
+        conditional_formats: z.array(ConditionalFormat).optional(),
+      }),
+    )
+    .length(1),
 });
 const TopList = z.strictObject({
   type: z.literal('toplist'),
@@ -40,8 +57,12 @@ const Timeseries = z.strictObject({
   type: z.literal('timeseries'),
   title: z.string(),
   show_legend: z.boolean(),
-  requests: z.array(z.strictObject({ ...request, response_format: z.literal('timeseries'), display_type: z.literal('line') })).min(1),
-  markers: z.array(z.strictObject({ value: z.string().regex(/^y = [\d.]+$/), display_type: z.literal('error dashed') })).optional(),
+  requests: z
+    .array(z.strictObject({ ...request, response_format: z.literal('timeseries'), display_type: z.literal('line') }))
+    .min(1),
+  markers: z
+    .array(z.strictObject({ value: z.string().regex(/^y = [\d.]+$/), display_type: z.literal('error dashed') }))
+    .optional(),
 });
 const Slo = z.strictObject({
   type: z.literal('slo'),
@@ -55,7 +76,14 @@ const Group = z.strictObject({
   type: z.literal('group'),
   title: z.string(),
   layout_type: z.literal('ordered'),
-  widgets: z.array(z.strictObject({ definition: z.discriminatedUnion('type', [QueryValue, TopList, Timeseries, Slo]), layout: Layout })).min(1),
+  widgets: z
+    .array(
+      z.strictObject({
+        definition: z.discriminatedUnion('type', [QueryValue, TopList, Timeseries, Slo]),
+        layout: Layout,
+      }),
+    )
+    .min(1),
 });
 const WidgetSchema = z.strictObject({ definition: Group, layout: Layout });
 
@@ -77,7 +105,9 @@ const monitor = {
 const QueryMonitor = z.strictObject({
   ...monitor,
   type: z.literal('query alert'),
-  query: z.string().regex(/^(?:(?:min|max|avg|sum)\(last_\d+[mh]\)|change\(max\(last_\d+m\),last_\d+m\)):.+ (?:>|>=|<) [\d.]+$/),
+  query: z
+    .string()
+    .regex(/^(?:(?:min|max|avg|sum)\(last_\d+[mh]\)|change\(max\(last_\d+m\),last_\d+m\)):.+ (?:>|>=|<) [\d.]+$/),
   options: z.strictObject({
     thresholds: z.strictObject({ critical: z.number(), warning: z.number().optional() }),
     on_missing_data: z.enum(['default', 'show_and_notify_no_data']),
@@ -88,7 +118,11 @@ const QueryMonitor = z.strictObject({
 const BurnMonitor = z.strictObject({
   ...monitor,
   type: z.literal('slo alert'),
-  query: z.string().regex(/^burn_rate\("\{\{slo:[a-z-]+\}\}"\)\.over\("30d"\)\.long_window\("\d+h"\)\.short_window\("\d+m"\) > [\d.]+$/),
+  query: z
+    .string()
+    .regex(
+      /^burn_rate\("\{\{slo:[a-z-]+\}\}"\)\.over\("30d"\)\.long_window\("\d+h"\)\.short_window\("\d+m"\) > [\d.]+$/,
+    ),
   options: z.strictObject({ thresholds: z.strictObject({ critical: z.number() }), include_tags: z.boolean() }),
 });
 const CheckMonitor = z.strictObject({
@@ -106,20 +140,38 @@ const CheckMonitor = z.strictObject({
  * Datadog refuses a monitor whose query ends with another number than `thresholds.critical`, and a check that reads too
  * few results for it.
  */
-export const MonitorSchema = z.discriminatedUnion('type', [QueryMonitor, BurnMonitor, CheckMonitor]).superRefine(({ type, query, options }, context) => {
-  const { critical } = options.thresholds;
-  const inQuery = type === 'service check' ? Number(/\.last\((\d+)\)/.exec(query)?.[1]) - 1 : Number(query.slice(query.lastIndexOf(' ')));
-  if (inQuery !== critical)
-    context.addIssue({ code: 'custom', path: ['options', 'thresholds', 'critical'], message: `${critical} is not what the query says: ${query}` });
-});
+export const MonitorSchema = z
+  .discriminatedUnion('type', [QueryMonitor, BurnMonitor, CheckMonitor])
+  .superRefine(({ type, query, options }, context) => {
+    const { critical } = options.thresholds;
+    const inQuery =
+      type === 'service check'
+        ? Number(/\.last\((\d+)\)/.exec(query)?.[1]) - 1
+        : Number(query.slice(query.lastIndexOf(' ')));
+    if (inQuery !== critical)
+      context.addIssue({
+        code: 'custom',
+        path: ['options', 'thresholds', 'critical'],
+        message: `${critical} is not what the query says: ${query}`,
+      });
+  });
 
 export const ServiceLevelSchema = z.strictObject({
   name: z.string(),
   type: z.literal('metric'),
   description: z.string(),
-  query: z.strictObject({ numerator: z.string().includes('.as_count()'), denominator: z.string().includes('.as_count()') }),
+  query: z.strictObject({
+    numerator: z.string().includes('.as_count()'),
+    denominator: z.string().includes('.as_count()'),
+  }),
   thresholds: z
-    .array(z.strictObject({ timeframe: z.enum(['7d', '30d', '90d']), target: z.number().gt(0).lt(100), warning: z.number().gt(0).lt(100).optional() }))
+    .array(
+      z.strictObject({
+        timeframe: z.enum(['7d', '30d', '90d']),
+        target: z.number().gt(0).lt(100),
+        warning: z.number().gt(0).lt(100).optional(),
+      }),
+    )
     .min(1),
   tags: z.array(z.string()),
 });

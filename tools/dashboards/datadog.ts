@@ -1,10 +1,23 @@
 import { type Alert, type AlertGroup, BURN_RATES, type Objective } from './alert.ts';
 import { expressionOf, formulaOf, tagOf } from './datadog-query.ts';
-import { type Dashboard, DashboardSchema, type Monitor, MonitorSchema, type ServiceLevel, ServiceLevelSchema, type Widget } from './datadog-schema.ts';
+import {
+  type Dashboard,
+  DashboardSchema,
+  type Monitor,
+  MonitorSchema,
+  type ServiceLevel,
+  ServiceLevelSchema,
+  type Widget,
+} from './datadog-schema.ts';
 import type { Board, Panel, Unit } from './model.ts';
 import { labelsOf, minus, type Query } from './query.ts';
 
-const UNITS: Readonly<Partial<Record<Unit, string>>> = { seconds: 'second', bytes: 'byte', usd: 'dollar', share: 'fraction' };
+const UNITS: Readonly<Partial<Record<Unit, string>>> = {
+  seconds: 'second',
+  bytes: 'byte',
+  usd: 'dollar',
+  share: 'fraction',
+};
 /** Of 12 columns. */
 const SIZES = { number: { width: 3, height: 2 }, lines: { width: 6, height: 3 } } as const;
 /** Where `apply.mjs` puts the id that Datadog gave an objective. */
@@ -57,7 +70,12 @@ const groupOf = (title: string, widgets: Placed[]): Extract<Widget['definition']
   widgets,
 });
 
-function place(items: readonly { readonly definition: Placed['definition']; readonly size: { readonly width: number; readonly height: number } }[]): Placed[] {
+function place(
+  items: readonly {
+    readonly definition: Placed['definition'];
+    readonly size: { readonly width: number; readonly height: number };
+  }[],
+): Placed[] {
   let [x, y, high] = [0, 0, 0];
   return items.map(({ definition, size: { width, height } }) => {
     if (x + width > 12) [x, y, high] = [0, y + high, 0];
@@ -78,10 +96,16 @@ function widgetOf(panel: Panel): { definition: Placed['definition']; size: (type
         {
           formula,
           ...(name === undefined ? {} : { alias: name }),
-          ...(unitName === undefined ? {} : { number_format: { unit: { type: 'canonical_unit' as const, unit_name: unitName } } }),
+          ...(unitName === undefined
+            ? {}
+            : { number_format: { unit: { type: 'canonical_unit' as const, unit_name: unitName } } }),
         },
       ],
-      queries: queries.map((each) => ({ data_source: 'metrics' as const, ...each, ...(kind === 'number' ? { aggregator: 'last' as const } : {}) })),
+      queries: queries.map((each) => ({
+        data_source: 'metrics' as const,
+        ...each,
+        ...(kind === 'number' ? { aggregator: 'last' as const } : {}),
+      })),
     };
   });
   if (kind === 'number') {
@@ -89,7 +113,10 @@ function widgetOf(panel: Panel): { definition: Placed['definition']; size: (type
     if (request === undefined) throw new Error(`${title} has no query`);
     // A number of several series: Datadog sums up only what has no labels.
     if (lines.some(({ query }) => labelsOf(query).length > 0)) {
-      return { definition: { type: 'toplist', title, requests: [{ ...request, response_format: 'scalar' as const }] }, size: SIZES.number };
+      return {
+        definition: { type: 'toplist', title, requests: [{ ...request, response_format: 'scalar' as const }] },
+        size: SIZES.number,
+      };
     }
     const formats = thresholds === undefined ? {} : { conditional_formats: formatsOf(thresholds) };
     const definition = {
@@ -101,12 +128,19 @@ function widgetOf(panel: Panel): { definition: Placed['definition']; size: (type
     };
     return { definition, size: SIZES.number };
   }
-  const markers = thresholds === undefined ? {} : { markers: [{ value: `y = ${thresholds.critical}`, display_type: 'error dashed' as const }] };
+  const markers =
+    thresholds === undefined
+      ? {}
+      : { markers: [{ value: `y = ${thresholds.critical}`, display_type: 'error dashed' as const }] };
   const definition = {
     type: 'timeseries' as const,
     title,
     show_legend: true,
-    requests: requests.map((request) => ({ ...request, response_format: 'timeseries' as const, display_type: 'line' as const })),
+    requests: requests.map((request) => ({
+      ...request,
+      response_format: 'timeseries' as const,
+      display_type: 'line' as const,
+    })),
     ...markers,
   };
   return { definition, size: SIZES.lines };
@@ -114,11 +148,19 @@ function widgetOf(panel: Panel): { definition: Placed['definition']; size: (type
 
 const formatsOf = ({ warning, critical }: NonNullable<Panel['thresholds']>) => [
   { comparator: '>=' as const, value: critical, palette: 'white_on_red' as const },
-  ...(warning === undefined ? [] : [{ comparator: '>=' as const, value: warning, palette: 'white_on_yellow' as const }]),
+  ...(warning === undefined
+    ? []
+    : [{ comparator: '>=' as const, value: warning, palette: 'white_on_yellow' as const }]),
 ];
 
-/** One monitor an alert, and two an objective. @throws ZodError as `datadogDashboard`; also where the query's number is not the threshold. */
-export function datadogMonitors(groups: readonly AlertGroup[], objectives: readonly Objective[]): ReadonlyMap<string, Monitor> {
+/**
+ * One monitor an alert, and two an objective. @throws ZodError as `datadogDashboard`; also where the query's number is
+ * not the threshold.
+ */
+export function datadogMonitors(
+  groups: readonly AlertGroup[],
+  objectives: readonly Objective[],
+): ReadonlyMap<string, Monitor> {
   const monitors = [
     ...groups.flatMap(({ name: group, alerts }) => alerts.map((alert) => monitorOf(group, alert))),
     ...objectives.flatMap((objective) =>
@@ -150,7 +192,8 @@ function monitorOf(group: string, alert: Alert): Monitor {
     tags: [markOf(alert.name), 'service:slipway', `severity:${alert.severity}`, `group:${group}`],
     priority: alert.severity === 'critical' ? 1 : 3,
   };
-  if (type === 'service check') return { ...common, type, options: { thresholds: { critical, ok: 1 }, notify_no_data: false, include_tags: true } };
+  if (type === 'service check')
+    return { ...common, type, options: { thresholds: { critical, ok: 1 }, notify_no_data: false, include_tags: true } };
   return {
     ...common,
     type,
@@ -163,14 +206,26 @@ function monitorOf(group: string, alert: Alert): Monitor {
   };
 }
 
-/** Prometheus' question in Datadog's words. A gauge has to be over the threshold all the time; a rate, a share and a quantile over the whole of it. */
+/**
+ * Prometheus' question in Datadog's words. A gauge has to be over the threshold all the time; a rate, a share and a
+ * quantile over the whole of it.
+ */
 function sameQuestion(alert: Alert): { type: 'query alert'; query: string; critical: number; notifyNoData?: boolean } {
   if ('promql' in alert) throw new Error(`${alert.name} has no query of Datadog's`);
   const { query, comparator, threshold, lasting = '5m' } = alert;
   // Datadog knows no `==` of a monitor; what is compared so are whole numbers.
-  const [sign, critical] = comparator === '==' ? (threshold === 0 ? (['<', 1] as const) : (['>=', threshold] as const)) : ([comparator, threshold] as const);
+  const [sign, critical] =
+    comparator === '=='
+      ? threshold === 0
+        ? (['<', 1] as const)
+        : (['>=', threshold] as const)
+      : ([comparator, threshold] as const);
   const steady = isGauge(query) ? (sign === '<' ? 'max' : 'min') : 'avg';
-  return { type: 'query alert', query: `${steady}(last_${lasting}):${expressionOf(query)} ${sign} ${critical}`, critical };
+  return {
+    type: 'query alert',
+    query: `${steady}(last_${lasting}):${expressionOf(query)} ${sign} ${critical}`,
+    critical,
+  };
 }
 
 function isGauge(query: Query): boolean {
@@ -184,7 +239,10 @@ export function datadogServiceLevel({ name, title, description, target, total, b
     name: `Slipway / ${title}`,
     type: 'metric',
     description,
-    query: { numerator: counted(good?.('auto') ?? minus(total('auto'), bad('auto'))), denominator: counted(total('auto')) },
+    query: {
+      numerator: counted(good?.('auto') ?? minus(total('auto'), bad('auto'))),
+      denominator: counted(total('auto')),
+    },
     thresholds: [
       { timeframe: '7d', target: percent(target) },
       { timeframe: '30d', target: percent(target), warning: percent(target + (1 - target) / 2) },
@@ -198,4 +256,6 @@ const runbookOf = (name: string): string => `docs/operate/alerts.md#${name.toLow
 
 /** `{{ $labels.pool }}` → `{{pool.name}}`, `{{ $value | humanizeDuration }}` → `{{value}}`. */
 const templatesOf = (summary: string): string =>
-  summary.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => `{{${tagOf(label)}.name}}`).replace(/\{\{ \$value[^}]*\}\}/g, '{{value}}');
+  summary
+    .replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => `{{${tagOf(label)}.name}}`)
+    .replace(/\{\{ \$value[^}]*\}\}/g, '{{value}}');

@@ -38,15 +38,29 @@ export const BOARDS: readonly Board[] = [
   telemetry,
   data,
 ];
-export const ALERTS: readonly AlertGroup[] = [availability, conversationAlerts, poolAlerts, modelAlerts, sandboxGateway];
+export const ALERTS: readonly AlertGroup[] = [
+  availability,
+  conversationAlerts,
+  poolAlerts,
+  modelAlerts,
+  sandboxGateway,
+];
 
 const CHART_FILES = 'helm/slipway/files';
 /** Folders that hold nothing but what is made here. */
-export const DASHBOARD_FOLDERS = ['dashboards', 'datadog/dashboards', 'datadog/monitors', 'datadog/slos'].map((folder) => `${CHART_FILES}/${folder}`);
+export const DASHBOARD_FOLDERS = ['dashboards', 'datadog/dashboards', 'datadog/monitors', 'datadog/slos'].map(
+  (folder) => `${CHART_FILES}/${folder}`,
+);
 
-/** Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives, and the metrics that the agent has to read for these. */
+/**
+ * Grafana's and Datadog's dashboards, Prometheus' rules, Datadog's monitors and objectives, and the metrics that the
+ * agent has to read for these.
+ */
 export function dashboardFiles(): GeneratedFile[] {
-  const json = (path: string, content: object): GeneratedFile => ({ path: `${CHART_FILES}/${path}.json`, content: `${JSON.stringify(content, null, 2)}\n` });
+  const json = (path: string, content: object): GeneratedFile => ({
+    path: `${CHART_FILES}/${path}.json`,
+    content: `${JSON.stringify(content, null, 2)}\n`,
+  });
   const datadog = [
     ...BOARDS.map((board) => json(`datadog/dashboards/${board.name}`, datadogDashboard(board))),
     ...[...datadogMonitors(ALERTS, OBJECTIVES)].map(([name, monitor]) => json(`datadog/monitors/${name}`, monitor)),
@@ -60,8 +74,13 @@ export function dashboardFiles(): GeneratedFile[] {
   ];
 }
 
-/** Names as the agent's check takes them: of a counter without `_total`. Each series is one that Datadog bills, so no other is listed. */
+/**
+ * Names as the agent's check takes them: of a counter without `_total`. Each series is one that Datadog bills, so no
+ * other is listed.
+ */
 function metricsOf(files: readonly GeneratedFile[]): string[] {
-  const names = files.flatMap(({ content }) => [...content.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, name = '']) => name));
+  const names = files.flatMap(({ content }) =>
+    [...content.matchAll(/[: (]slipway\.([a-z_0-9]+)(?:\.(?:count|sum))?\{/g)].map(([, name = '']) => name),
+  );
   return [...new Set(names)].sort();
 }

@@ -22,7 +22,14 @@ export function grafanaDashboard(board: Board): object {
   const panels: object[] = [];
   let y = 0;
   for (const { title, panels: inRow } of board.rows) {
-    panels.push({ id: panels.length + 1, type: 'row', title, collapsed: false, panels: [], gridPos: { x: 0, y, w: 24, h: 1 } });
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title,
+      collapsed: false,
+      panels: [],
+      gridPos: { x: 0, y, w: 24, h: 1 },
+    });
     y += 1;
     let x = 0;
     let height = 0;
@@ -49,8 +56,22 @@ export function grafanaDashboard(board: Board): object {
     refresh: '30s',
     time: { from: 'now-3h', to: 'now' },
     timezone: 'browser',
-    links: [{ type: 'dashboards', title: 'Slipway', tags: ['slipway'], asDropdown: true, includeVars: true, keepTime: true }],
-    templating: { list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus', current: {}, hide: 0, refresh: 1 }] },
+    links: [
+      { type: 'dashboards', title: 'Slipway', tags: ['slipway'], asDropdown: true, includeVars: true, keepTime: true },
+    ],
+    templating: {
+      list: [
+        {
+          name: 'datasource',
+          label: 'Data source',
+          type: 'datasource',
+          query: 'prometheus',
+          current: {},
+          hide: 0,
+          refresh: 1,
+        },
+      ],
+    },
     panels,
   };
 }
@@ -76,7 +97,12 @@ function panelOf(panel: Panel, id: number, gridPos: object): object {
         min: 0,
         // An increase is extrapolated to the ends of its range: a fraction of a request is none.
         ...(kind === 'number' && unit === 'number' ? { decimals: 0 } : {}),
-        ...(steps === null ? {} : { color: { mode: kind === 'number' ? 'thresholds' : 'palette-classic' }, thresholds: { mode: 'absolute', steps } }),
+        ...(steps === null
+          ? {}
+          : {
+              color: { mode: kind === 'number' ? 'thresholds' : 'palette-classic' },
+              thresholds: { mode: 'absolute', steps },
+            }),
         ...(kind === 'lines'
           ? {
               custom: {
@@ -99,7 +125,11 @@ function panelOf(panel: Panel, id: number, gridPos: object): object {
 }
 
 function stepsOf({ warning, critical }: NonNullable<Panel['thresholds']>): object[] {
-  return [{ color: 'green', value: null }, ...(warning === undefined ? [] : [{ color: 'orange', value: warning }]), { color: 'red', value: critical }];
+  return [
+    { color: 'green', value: null },
+    ...(warning === undefined ? [] : [{ color: 'orange', value: warning }]),
+    { color: 'red', value: critical },
+  ];
 }
 
 function legendOf({ query, name }: Line, title: string): string {

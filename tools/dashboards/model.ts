@@ -52,7 +52,12 @@ export const number = (title: string, unit: Unit, query: Query, options: PanelOp
 });
 
 /** @param lines queries, with a name each where labels do not distinguish them. */
-export const lines = (title: string, unit: Unit, of: Query | Readonly<Record<string, Query>>, options: PanelOptions = {}): Panel => ({
+export const lines = (
+  title: string,
+  unit: Unit,
+  of: Query | Readonly<Record<string, Query>>,
+  options: PanelOptions = {},
+): Panel => ({
   kind: 'lines',
   title,
   unit,
@@ -62,4 +67,5 @@ export const lines = (title: string, unit: Unit, of: Query | Readonly<Record<str
 
 export const row = (title: string, ...panels: readonly Panel[]): Row => ({ title, panels });
 
-const isQuery = (value: Query | Readonly<Record<string, Query>>): value is Query => typeof (value as { kind?: unknown }).kind === 'string';
+const isQuery = (value: Query | Readonly<Record<string, Query>>): value is Query =>
+  typeof (value as { kind?: unknown }).kind === 'string';

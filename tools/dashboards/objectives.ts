@@ -9,7 +9,8 @@ const api = { job: { app: ['app-server'] }, ...NOT_PROBES } as const;
 const CODES = ['service.unavailable', 'internal.unexpected'] as const;
 const OURS = { in: CODES } as const;
 /** Of those that answer for themselves how long they took. */
-const slow = (total: (window: Window) => Query, metric: string, bound: number) => (window: Window) => minus(total(window), within(bound, metric, { window }));
+const slow = (total: (window: Window) => Query, metric: string, bound: number) => (window: Window) =>
+  minus(total(window), within(bound, metric, { window }));
 
 const starts = (window: Window): Query =>
   plus(
@@ -40,14 +41,17 @@ export const OBJECTIVES: readonly Objective[] = [
     target: 0.999,
     alert: 'SlipwayApiBudget',
     total: (window) => rate('http_request_duration_seconds_count', { where: api, window }),
-    bad: (window) => orZero(rate('http_request_duration_seconds_count', { where: { ...api, status: { starts: '5' } }, window })),
-    good: (window) => rate('http_request_duration_seconds_count', { where: { ...api, status: { startsNot: '5' } }, window }),
+    bad: (window) =>
+      orZero(rate('http_request_duration_seconds_count', { where: { ...api, status: { starts: '5' } }, window })),
+    good: (window) =>
+      rate('http_request_duration_seconds_count', { where: { ...api, status: { startsNot: '5' } }, window }),
   },
   {
     name: 'events-on-screen',
     title: 'Events that are sent to their readers within a second',
     short: 'Events sent within 1 s',
-    description: 'From the commit of events to their going out to sockets and streams: what a browser then takes is not in it.',
+    description:
+      'From the commit of events to their going out to sockets and streams: what a browser then takes is not in it.',
     target: 0.999,
     alert: 'SlipwayEventsBudget',
     total: deliveries,
@@ -58,10 +62,15 @@ export const OBJECTIVES: readonly Objective[] = [
     name: 'model-calls',
     title: 'Model calls that do not fail because of us',
     short: 'Model calls without our errors',
-    description: 'Calls of agents to llm-gateway that neither it, its database nor its ledger made fail. What a provider answers does not count.',
+    description:
+      'Calls of agents to llm-gateway that neither it, its database nor its ledger made fail. What a provider answers does not count.',
     target: 0.999,
     alert: 'SlipwayModelCallsBudget',
-    total: (window) => plus(rate('llm_calls_total', { window }), orZero(rate('llm_requests_refused_total', { where: { code: OURS }, window }))),
+    total: (window) =>
+      plus(
+        rate('llm_calls_total', { window }),
+        orZero(rate('llm_requests_refused_total', { where: { code: OURS }, window })),
+      ),
     good: (window) => rate('llm_calls_total', { where: { outcome: { not: CODES } }, window }),
     bad: (window) =>
       plus(

@@ -34,7 +34,8 @@ const ruleOf = (alert: Alert): Rule => ({
 function burnRules({ alert, title, target, total, bad }: Objective): Rule[] {
   return BURN_RATES.map(({ speed, factor, short, long, severity }) => {
     const limit = burnLimit(factor, target);
-    const burns = (window: typeof short | typeof long): string => `(${promql(bad(window))}) / (${promql(total(window))}) > ${limit}`;
+    const burns = (window: typeof short | typeof long): string =>
+      `(${promql(bad(window))}) / (${promql(total(window))}) > ${limit}`;
     return {
       alert: `${alert}${speed}`,
       expr: `${burns(short)}\nand\n${burns(long)}`,

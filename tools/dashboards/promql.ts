@@ -29,7 +29,8 @@ export function promql(query: Query, auto = '$__rate_interval'): string {
 }
 
 /** Prometheus 3 writes the bound of a bucket that is a whole number as `5.0`, and earlier ones as `5`. */
-const boundsOf = (bound: number): readonly string[] => (Number.isInteger(bound) ? [`${bound}`, `${bound}[.]0`] : [`${bound}`]);
+const boundsOf = (bound: number): readonly string[] =>
+  Number.isInteger(bound) ? [`${bound}`, `${bound}[.]0`] : [`${bound}`];
 const windowOf = (window: Window, auto: string): string => (window === 'auto' ? auto : window);
 const byOf = (by: readonly string[]): string => (by.length === 0 ? '' : ` by (${by.join(', ')}) `);
 

@@ -29,7 +29,12 @@ export type Query =
   | ({ readonly kind: 'quantile'; readonly quantile: number; readonly window: Window } & Series)
   /** Observations a second of a histogram that are at most `bound`, which is the end of a bucket. */
   | ({ readonly kind: 'within'; readonly bound: number; readonly window: Window } & Series)
-  | { readonly kind: 'calculation'; readonly operator: '/' | '*' | '-' | '+'; readonly left: Query; readonly right: Query }
+  | {
+      readonly kind: 'calculation';
+      readonly operator: '/' | '*' | '-' | '+';
+      readonly left: Query;
+      readonly right: Query;
+    }
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'top'; readonly count: number; readonly of: Query }
   /** 0 where there is no series. */
@@ -43,20 +48,35 @@ interface Choice {
 }
 const series = (metric: string, { where = {}, by = [] }: Choice): Series => ({ metric, where, by });
 
-export const gauge = (aggregation: Aggregation, metric: string, choice: Choice = {}): Query => ({ kind: 'gauge', aggregation, ...series(metric, choice) });
-export const rate = (metric: string, { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {}): Query => ({
+export const gauge = (aggregation: Aggregation, metric: string, choice: Choice = {}): Query => ({
+  kind: 'gauge',
+  aggregation,
+  ...series(metric, choice),
+});
+export const rate = (
+  metric: string,
+  { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {},
+): Query => ({
   kind: 'rate',
   window,
   ...series(metric, choice),
 });
 export const total = (metric: string, choice: Choice = {}): Query => ({ kind: 'total', ...series(metric, choice) });
-export const quantile = (share: number, metric: string, { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {}): Query => ({
+export const quantile = (
+  share: number,
+  metric: string,
+  { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {},
+): Query => ({
   kind: 'quantile',
   quantile: share,
   window,
   ...series(metric, choice),
 });
-export const within = (bound: number, metric: string, { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {}): Query => ({
+export const within = (
+  bound: number,
+  metric: string,
+  { window = 'auto', ...choice }: Choice & { readonly window?: Window } = {},
+): Query => ({
   kind: 'within',
   bound,
   window,
@@ -77,7 +97,12 @@ export const plus = calculation('+');
 export const top = (count: number, of: Query): Query => ({ kind: 'top', count, of });
 export const constant = (value: number): Query => ({ kind: 'number', value });
 export const orZero = (of: Query): Query => ({ kind: 'orZero', of });
-export const pair = (promql: string, datadog: string, by: readonly string[] = []): Query => ({ kind: 'pair', promql, datadog, by });
+export const pair = (promql: string, datadog: string, by: readonly string[] = []): Query => ({
+  kind: 'pair',
+  promql,
+  datadog,
+  by,
+});
 
 /** The labels by which the answer has a series each. */
 export function labelsOf(query: Query): readonly string[] {

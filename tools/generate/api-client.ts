@@ -4,11 +4,16 @@ import { type GeneratedFile, NOTICE } from './generated-file.ts';
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
 
-/** `libs/api-client/src/generated.ts`: one function an operation. It imports types only, so a browser does not load the schemas for it. */
+/**
+ * `libs/api-client/src/generated.ts`: one function an operation. It imports types only, so a browser does not load the
+ * schemas for it.
+ */
 export function apiClient(): GeneratedFile {
   const entries = Object.entries(operations) as [string, Operation][];
   const functions = entries.map(([name, operation]) => functionOf(name, operation));
-  const downloads = entries.filter(([, operation]) => operation.produces !== undefined).map(([name, operation]) => urlFunctionOf(name, operation));
+  const downloads = entries
+    .filter(([, operation]) => operation.produces !== undefined)
+    .map(([name, operation]) => urlFunctionOf(name, operation));
   return {
     path: 'libs/api-client/src/generated.ts',
     content: `// ${NOTICE}
@@ -43,7 +48,10 @@ function functionOf(name: string, operation: Operation): string {
   const mayBeAbsent = parameters.length === 0 && operation.body === undefined && queryOptional;
   const answer = operation.produces !== undefined ? 'stream' : operation.response === undefined ? 'none' : 'json';
   const result = answer === 'stream' ? 'Response' : answer === 'none' ? 'void' : `OperationResponse<'${name}'>`;
-  const codes = operation.errors.length === 0 ? '' : ` Fails with ${operation.errors.map((code) => `\`${code}\``).join(', ')} besides the common codes.`;
+  const codes =
+    operation.errors.length === 0
+      ? ''
+      : ` Fails with ${operation.errors.map((code) => `\`${code}\``).join(', ')} besides the common codes.`;
   return `    /** ${operation.summary}.${codes} */
     ${name}: (request: ${argumentsType}${mayBeAbsent ? ' = {}' : ''}) =>
       call({ method: '${operation.method}', url: urlOf(baseUrl, '${operation.path}', ${objectOf(parameters)}, ${operation.query === undefined ? 'undefined' : 'request.query'}), ${operation.body === undefined ? '' : 'body: request.body, '}keyed: ${operation.idempotency === 'keyed'}, answer: '${answer}', ${absentOf(operation)}options: request }) as Promise<${result}>,`;
@@ -52,7 +60,10 @@ function functionOf(name: string, operation: Operation): string {
 /** Where an answer has fields with a default: those that an older app-server does not send. */
 function absentOf({ response }: Operation): string {
   if (response === undefined) return '';
-  const found = defaultsOf(z.toJSONSchema(response, { io: 'output', unrepresentable: 'any', reused: 'inline' }) as Schema, []);
+  const found = defaultsOf(
+    z.toJSONSchema(response, { io: 'output', unrepresentable: 'any', reused: 'inline' }) as Schema,
+    [],
+  );
   return found.length === 0 ? '' : `absent: ${JSON.stringify(found)}, `;
 }
 
@@ -65,7 +76,9 @@ interface Schema {
 
 /** Fields of objects and of lists of objects (`*`); what is one of several kinds is not followed. */
 function defaultsOf(schema: Schema, at: readonly string[]): [at: readonly string[], value: unknown][] {
-  const [only, ...others] = (schema.anyOf ?? []).filter((choice) => choice.properties !== undefined || choice.items !== undefined);
+  const [only, ...others] = (schema.anyOf ?? []).filter(
+    (choice) => choice.properties !== undefined || choice.items !== undefined,
+  );
   const { properties = {}, items } = others.length === 0 ? (only ?? schema) : {};
   const found = Object.entries(properties).flatMap(([name, field]): [readonly string[], unknown][] => [
     ...('default' in field ? [[[...at, name], field.default] as [readonly string[], unknown]] : []),
@@ -76,10 +89,15 @@ function defaultsOf(schema: Schema, at: readonly string[]): [at: readonly string
 
 function urlFunctionOf(name: string, operation: Operation): string {
   const parameters = parametersOf(operation.path);
-  const fields = [...parameters.map((parameter) => `${parameter}: string`), ...(operation.query === undefined ? [] : [`query?: OperationQuery<'${name}'>`])];
+  const fields = [
+    ...parameters.map((parameter) => `${parameter}: string`),
+    ...(operation.query === undefined ? [] : [`query?: OperationQuery<'${name}'>`]),
+  ];
   return `  ${name}: (request: { ${fields.join('; ')} }, baseUrl = ''): string => urlOf(baseUrl, '${operation.path}', ${objectOf(parameters)}, ${operation.query === undefined ? 'undefined' : 'request.query'}),`;
 }
 
 function objectOf(parameters: readonly string[]): string {
-  return parameters.length === 0 ? '{}' : `{ ${parameters.map((parameter) => `${parameter}: request.${parameter}`).join(', ')} }`;
+  return parameters.length === 0
+    ? '{}'
+    : `{ ${parameters.map((parameter) => `${parameter}: request.${parameter}`).join(', ')} }`;
 }

@@ -19,7 +19,8 @@ interface Schema {
 }
 
 /**
- * The chart's README: its introduction (`README.header.md`) and a table of every value, from the schema and the defaults.
+ * The chart's README: its introduction (`README.header.md`) and a table of every value, from the schema and the
+ * defaults.
  * @throws Error that names a value that the schema does not describe, or a key of the schema without a default.
  */
 export function chartReadme(root: string): GeneratedFile {
@@ -32,13 +33,19 @@ export function chartReadme(root: string): GeneratedFile {
   const tables = [
     `### Everything\n\n${table(plain.flatMap(([name, value]) => rows(schema, property(name), value, name)))}`,
     ...sections.map(
-      ([name, value]) => `### \`${name}\`\n\n${prose(property(name).description ?? '')}\n\n${table(rows(schema, property(name), value, name).slice(1))}`,
+      ([name, value]) =>
+        `### \`${name}\`\n\n${prose(property(name).description ?? '')}\n\n${table(rows(schema, property(name), value, name).slice(1))}`,
     ),
   ];
   const template = schema.$defs?.['template'];
-  const fields = Object.entries(template?.properties ?? {}).map(([name, field]) => row(name, described(schema, field, name), undefined));
+  const fields = Object.entries(template?.properties ?? {}).map(([name, field]) =>
+    row(name, described(schema, field, name), undefined),
+  );
   tables.push(`### An entry of \`sandboxes.templates\`\n\n${table(fields)}`);
-  return { path: `${CHART}/README.md`, content: `<!-- ${NOTICE} -->\n${read('README.header.md').trim()}\n\n## Values\n\n${tables.join('\n\n')}\n` };
+  return {
+    path: `${CHART}/README.md`,
+    content: `<!-- ${NOTICE} -->\n${read('README.header.md').trim()}\n\n## Values\n\n${tables.join('\n\n')}\n`,
+  };
 }
 
 /** The value itself and everything below it; an object that people fill as they like is one row. */
@@ -48,10 +55,13 @@ function rows(schema: Schema, property: Schema, value: unknown, name: string): s
   // `pod` of an app is empty until it is set.
   if (Object.keys(value).length === 0) return [own];
   const missing = Object.keys(property.properties).find((key) => !(key in value));
-  if (missing !== undefined) throw new Error(`${CHART}/values.yaml: ${name}.${missing} is in the schema and has no default`);
+  if (missing !== undefined)
+    throw new Error(`${CHART}/values.yaml: ${name}.${missing} is in the schema and has no default`);
   return [
     own,
-    ...Object.entries(value).flatMap(([key, below]) => rows(schema, described(schema, property.properties?.[key], `${name}.${key}`), below, `${name}.${key}`)),
+    ...Object.entries(value).flatMap(([key, below]) =>
+      rows(schema, described(schema, property.properties?.[key], `${name}.${key}`), below, `${name}.${key}`),
+    ),
   ];
 }
 
@@ -63,7 +73,8 @@ function described(schema: Schema, property: Schema | undefined, name: string): 
   return whole;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const table = (lines: readonly string[]): string => `| value | default | meaning |\n|---|---|---|\n${lines.join('\n')}`;
 
 function row(name: string, property: Schema, value: unknown): string {

@@ -12,7 +12,10 @@ const STATES: Readonly<Record<OpenHandsOperation['state'], string>> = {
 
 /** What is another than OpenHands' by intent, in sentences. */
 const DIFFERENCES: readonly (readonly [string, string])[] = [
-  ['Times', 'UTC with `Z`. Theirs of events are local times without a zone; those are read as UTC where a client sends one.'],
+  [
+    'Times',
+    'UTC with `Z`. Theirs of events are local times without a zone; those are read as UTC where a client sends one.',
+  ],
   ['Positions', "A page of events begins at an event's id. The app's own streams have sequence numbers without gaps."],
   [
     'The log',
@@ -26,9 +29,15 @@ const DIFFERENCES: readonly (readonly [string, string])[] = [
     'Events of ours',
     '`execution_status`, `stats` and the like are as theirs, beside keys of ours in `ConversationStateUpdateEvent`. Fields of ours are left out where its SDK reads. An action that OpenHands has no class for is shown as `MCPToolAction` with its fields as `data`.',
   ],
-  ['Tools', 'The model is offered those that the agent of the start names and that are known here; all of ours when it names none.'],
+  [
+    'Tools',
+    'The model is offered those that the agent of the start names and that are known here; all of ours when it names none.',
+  ],
   ["The model's key", 'It is never handed back, and neither is any other credential of a start.'],
-  ['Activation', 'A sandbox belongs to nobody until one signed claim. Before it every route except probes answers 503.'],
+  [
+    'Activation',
+    'A sandbox belongs to nobody until one signed claim. Before it every route except probes answers 503.',
+  ],
 ];
 
 /** What is to say of the app's routes, in sentences. */
@@ -51,9 +60,13 @@ const APP: readonly (readonly [string, string])[] = [
   ['Webhooks of a sandbox', '`/ingest/v1`, acknowledged and fenced by epoch, takes their place.'],
 ];
 
-/** `docs/compatibility.md`: what OpenHands' clients find here, route by route. The tables are what tests hold against the routes. */
+/**
+ * `docs/compatibility.md`: what OpenHands' clients find here, route by route. The tables are what tests hold against
+ * the routes.
+ */
 export function compatibility(): GeneratedFile {
-  const count = (state: OpenHandsOperation['state']): number => operationsOfOpenHands.filter((operation) => operation.state === state).length;
+  const count = (state: OpenHandsOperation['state']): number =>
+    operationsOfOpenHands.filter((operation) => operation.state === state).length;
   const content = `<!-- ${NOTICE} -->
 # Compatibility with OpenHands
 

@@ -37,7 +37,10 @@ const EVERYWHERE: Readonly<Record<string, string>> = {
   LLM_GATEWAY_MASTER_KEY: 'Makes and deletes keys at llm-gateway. Secret.',
 };
 
-/** `docs/configuration.md`, from the `ConfigSchema` that each built app's `config.js` exports. `missing` names built apps that export none. */
+/**
+ * `docs/configuration.md`, from the `ConfigSchema` that each built app's `config.js` exports. `missing` names built
+ * apps that export none.
+ */
 export async function configuration(root: string): Promise<{ file: GeneratedFile; missing: string[] }> {
   const sections: string[] = [];
   const missing: string[] = [];
@@ -45,9 +48,14 @@ export async function configuration(root: string): Promise<{ file: GeneratedFile
     const dist = path.join(root, 'apps', app, 'dist');
     if (!existsSync(dist)) continue;
     const module_ = path.join(dist, 'config.js');
-    const exported = existsSync(module_) ? ((await import(pathToFileURL(module_).href)) as Record<string, unknown>) : {};
+    const exported = existsSync(module_)
+      ? ((await import(pathToFileURL(module_).href)) as Record<string, unknown>)
+      : {};
     const schema = exported['ConfigSchema'] ?? exported['Env'];
-    if (schema instanceof z.ZodType) sections.push(section(app, schema, commentsIn(readFileSync(path.join(root, 'apps', app, 'src/config.ts'), 'utf8'))));
+    if (schema instanceof z.ZodType)
+      sections.push(
+        section(app, schema, commentsIn(readFileSync(path.join(root, 'apps', app, 'src/config.ts'), 'utf8'))),
+      );
     else missing.push(app);
   }
   const intro = prose(
@@ -60,7 +68,10 @@ export async function configuration(root: string): Promise<{ file: GeneratedFile
 }
 
 function section(app: string, schema: z.ZodType, comments: ReadonlyMap<string, string>): string {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as { properties?: Record<string, Property>; required?: string[] };
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: Record<string, Property>;
+    required?: string[];
+  };
   const required = new Set(json.required ?? []);
   const rows = Object.entries(json.properties ?? {}).map(
     ([name, property]) =>
@@ -79,7 +90,9 @@ function defaultOf(name: string, property: Property, required: ReadonlySet<strin
 
 function allowed(property: Property): string {
   if (property.enum !== undefined) return property.enum.map((value) => `\`${String(value)}\``).join(', ');
-  const bounds = [property.minimum, property.maximum].map((bound) => (bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound));
+  const bounds = [property.minimum, property.maximum].map((bound) =>
+    bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound,
+  );
   if (bounds[0] !== undefined && bounds[1] !== undefined) return `${bounds[0]} to ${bounds[1]}`;
   if (bounds[0] !== undefined) return `from ${bounds[0]}`;
   if (property.minLength !== undefined && property.minLength > 1) return `at least ${property.minLength} characters`;

@@ -16,7 +16,9 @@ export function errorPages(): GeneratedFile[] {
   const list = rows.map(([code, row]) => `| [\`${code}\`](${code}.md) | ${row.status} | ${row.title} | ${row.retry} |`);
   const index = [
     `<!-- ${NOTICE} -->\n# Error codes`,
-    prose('For whoever calls the API or reads a log. Every failure is a problem document (RFC 9457) with one of these codes as its `code`.'),
+    prose(
+      'For whoever calls the API or reads a log. Every failure is a problem document (RFC 9457) with one of these codes as its `code`.',
+    ),
     prose('`retry: later` means that the same request may succeed if repeated.'),
     `| code | status | what it means | retry |\n|---|---|---|---|\n${list.join('\n')}`,
     'See also: [the REST reference](../api/README.md), [architecture](../architecture.md).',

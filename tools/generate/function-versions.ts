@@ -4,8 +4,9 @@ import { type FunctionVersion, hashOf, SCHEMAS, VERSIONS_FILE } from '../../libs
 import type { GeneratedFile } from './generated-file.ts';
 
 /**
- * `prisma/<schema>/functions/versions.json`: of each function the time at which its text was last changed, and the hash by which that is seen.
- * A database keeps the version that it has, so that an older image never puts its own text in the place of a newer one.
+ * `prisma/<schema>/functions/versions.json`: of each function the time at which its text was last changed, and the hash
+ * by which that is seen. A database keeps the version that it has, so that an older image never puts its own text in
+ * the place of a newer one.
  *
  * @param now the version of whatever has changed; later than every version there is.
  */
@@ -14,7 +15,9 @@ export function functionVersions(root: string, now: Date): GeneratedFile[] {
   return SCHEMAS.map((schema) => {
     const folder = `prisma/${schema}/functions`;
     const file = path.join(folder, VERSIONS_FILE);
-    const before = existsSync(path.join(root, file)) ? (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, FunctionVersion>) : {};
+    const before = existsSync(path.join(root, file))
+      ? (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as Record<string, FunctionVersion>)
+      : {};
     const lines = globSync('*.sql', { cwd: path.join(root, folder) })
       .sort()
       .map((name) => {

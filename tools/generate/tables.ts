@@ -3,7 +3,10 @@ import path from 'node:path';
 import { getDMMF } from '@prisma/get-dmmf';
 import type { GeneratedFile } from './generated-file.ts';
 
-/** As a pool of `createPool` reads them. A list column that may be null reads as one that may not: Prisma has no word for it. */
+/**
+ * As a pool of `createPool` reads them. A list column that may be null reads as one that may not: Prisma has no word
+ * for it.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   String: 'string',
   Int: 'number',
@@ -26,7 +29,10 @@ interface Field {
   readonly documentation?: string;
 }
 
-/** `libs/db/src/sql/generated/tables.ts`: the columns of every table of the Prisma schemas, for the types of rows that SQL returns. */
+/**
+ * `libs/db/src/sql/generated/tables.ts`: the columns of every table of the Prisma schemas, for the types of rows that
+ * SQL returns.
+ */
 export function tables(root: string): GeneratedFile {
   const folders = [...new Set(globSync('prisma/*/*.prisma', { cwd: root }).map((file) => path.dirname(file)))].sort();
   const entries = folders.flatMap((folder) => modelsOf(path.join(root, folder)).map((model) => tableOf(model)));
@@ -41,12 +47,27 @@ ${entries.sort().join('')}}
 
 /** @throws Error that names the line which Prisma does not read. */
 function modelsOf(folder: string) {
-  const dmmf = getDMMF({ datamodel: globSync('*.prisma', { cwd: folder }).map((file) => [file, readFileSync(path.join(folder, file), 'utf8')]) });
+  const dmmf = getDMMF({
+    datamodel: globSync('*.prisma', { cwd: folder }).map((file) => [
+      file,
+      readFileSync(path.join(folder, file), 'utf8'),
+    ]),
+  });
   if ('reason' in dmmf) throw new Error(`${folder}: ${dmmf.reason}`, { cause: dmmf.error });
   return dmmf.datamodel.models;
 }
 
-function tableOf({ name, dbName, schema, fields }: { name: string; dbName: string | null; schema: string | null; fields: readonly Field[] }): string {
+function tableOf({
+  name,
+  dbName,
+  schema,
+  fields,
+}: {
+  name: string;
+  dbName: string | null;
+  schema: string | null;
+  fields: readonly Field[];
+}): string {
   const columns = fields.filter(({ kind }) => kind !== 'object').map(columnOf);
   return `  '${schema}.${dbName ?? name}': {\n${columns.join('')}  };\n`;
 }

@@ -27,7 +27,9 @@ export const isFilled = (home: string): boolean => existsSync(accountsFile(home)
 export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
   const file = accountsFile(server.home);
   if (isFilled(server.home)) {
-    const { person, ...stored } = JSON.parse(await readFile(file, 'utf8')) as DemoAccounts & { person?: DemoAccounts['user'] };
+    const { person, ...stored } = JSON.parse(await readFile(file, 'utf8')) as DemoAccounts & {
+      person?: DemoAccounts['user'];
+    };
     // Files of before 2026-11-26 say `person`.
     return person === undefined ? stored : { ...stored, user: person };
   }

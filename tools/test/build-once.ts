@@ -3,22 +3,31 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Builds what has changed, in Nx's cache of this checkout. One build at a time: two would write the same files. @returns its output when it failed. */
+/**
+ * Builds what has changed, in Nx's cache of this checkout. One build at a time: two would write the same files.
+ * @returns its output when it failed.
+ */
 export async function buildAll(root: string, signal: AbortSignal): Promise<string | null> {
   const release = await lock(path.join(root, '.nx/build.lock'), signal);
   try {
-    const child = spawn(process.execPath, [path.join(root, 'node_modules/nx/dist/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      signal,
-    });
+    const child = spawn(
+      process.execPath,
+      [path.join(root, 'node_modules/nx/dist/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'],
+      {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        signal,
+      },
+    );
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-100_000);
       });
     }
-    const code = await new Promise<number>((resolve) => child.once('error', () => resolve(1)).once('close', (status) => resolve(status ?? 1)));
+    const code = await new Promise<number>((resolve) =>
+      child.once('error', () => resolve(1)).once('close', (status) => resolve(status ?? 1)),
+    );
     return code === 0 ? null : output;
   } finally {
     release();

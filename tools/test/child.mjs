@@ -7,7 +7,8 @@ enableCompileCache(order.cache);
 process.setSourceMapsEnabled(true);
 const globals = new URL('globals.ts', import.meta.url).href;
 registerHooks({
-  resolve: (specifier, context, next) => (specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context)),
+  resolve: (specifier, context, next) =>
+    specifier === '@jest/globals' ? { url: globals, shortCircuit: true } : next(specifier, context),
 });
 const { runFile } = await import('./child.ts');
 await runFile(order);

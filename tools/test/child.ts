@@ -63,12 +63,21 @@ function outcomeOf(test: Circus.TestEntry): TestOutcome {
   const failures = errors.filter((error) => error !== skip);
   const pattern = getState().testNamePattern;
   const aside = pattern !== null && pattern !== undefined && !pattern.test(titles.join(' '));
-  const status = failures.length > 0 ? 'failed' : test.status === 'todo' ? 'todo' : test.status === 'skip' || skip !== undefined ? 'pending' : 'passed';
+  const status =
+    failures.length > 0
+      ? 'failed'
+      : test.status === 'todo'
+        ? 'todo'
+        : test.status === 'skip' || skip !== undefined
+          ? 'pending'
+          : 'passed';
   return {
     ancestorTitles: titles.slice(0, -1),
     title: test.name,
     status,
-    ...(status === 'pending' && { skipReason: aside ? NOT_CHOSEN : skip === undefined ? 'no reason given' : (skip as Error).message }),
+    ...(status === 'pending' && {
+      skipReason: aside ? NOT_CHOSEN : skip === undefined ? 'no reason given' : (skip as Error).message,
+    }),
     duration: test.duration ?? null,
     failureMessages: test.errors.filter((thrown) => errorOf(thrown) !== skip || skip === undefined).map(messageOf),
     location: getState().includeTestLocationInResult ? locationOf(test) : null,
@@ -77,7 +86,12 @@ function outcomeOf(test: Circus.TestEntry): TestOutcome {
 
 function titlesOf(test: Circus.TestEntry): string[] {
   const titles: string[] = [];
-  for (let block: Circus.TestEntry | Circus.DescribeBlock | undefined = test; block?.parent !== undefined; block = block.parent) titles.unshift(block.name);
+  for (
+    let block: Circus.TestEntry | Circus.DescribeBlock | undefined = test;
+    block?.parent !== undefined;
+    block = block.parent
+  )
+    titles.unshift(block.name);
   return titles;
 }
 
@@ -88,9 +102,15 @@ function errorOf(thrown: Circus.TestError | Circus.Exception): unknown {
 
 function messageOf(thrown: unknown): string {
   const error = errorOf(thrown as Circus.TestError) as { stack?: string; message?: string } | undefined;
-  const place = Array.isArray(thrown) ? ((thrown[1] as Error | undefined)?.stack?.replace(/^[\s\S]*?(?=\n {4}at )/, '') ?? '') : '';
-  const text = error?.stack ?? error?.message ?? `${typeof error === 'string' ? error : `thrown: ${inspect(error, { depth: 4 })}`}${place}`;
-  const cause = error instanceof Error && error.cause !== undefined ? `\ncaused by: ${inspect(error.cause, { depth: 3 })}` : '';
+  const place = Array.isArray(thrown)
+    ? ((thrown[1] as Error | undefined)?.stack?.replace(/^[\s\S]*?(?=\n {4}at )/, '') ?? '')
+    : '';
+  const text =
+    error?.stack ??
+    error?.message ??
+    `${typeof error === 'string' ? error : `thrown: ${inspect(error, { depth: 4 })}`}${place}`;
+  const cause =
+    error instanceof Error && error.cause !== undefined ? `\ncaused by: ${inspect(error.cause, { depth: 3 })}` : '';
   // Jest shows the lines of a path, not of a URL.
   return (text + cause).replaceAll('file:///', '/').slice(0, 8_000);
 }

@@ -36,7 +36,8 @@ export class Descendants {
     for (const [pid, row] of this.#known) if (now.get(pid)?.started !== row.started) this.#known.delete(pid);
     for (let before = -1; before !== this.#known.size; ) {
       before = this.#known.size;
-      for (const row of now.values()) if (row.parent === process.pid || this.#known.has(row.parent)) this.#known.set(row.pid, row);
+      for (const row of now.values())
+        if (row.parent === process.pid || this.#known.has(row.parent)) this.#known.set(row.pid, row);
     }
   }
 }

@@ -14,7 +14,9 @@ const once = <T>(make: () => T): (() => T) => {
   return () => (made ??= make());
 };
 // Few files need them, and each file loads everything anew.
-const mocker = once((): ModuleMocker => new (require('jest-mock') as typeof import('jest-mock')).ModuleMocker(globalThis));
+const mocker = once(
+  (): ModuleMocker => new (require('jest-mock') as typeof import('jest-mock')).ModuleMocker(globalThis),
+);
 const timers = once((): ModernFakeTimers => {
   const { ModernFakeTimers } = require('@jest/fake-timers') as typeof import('@jest/fake-timers');
   return new ModernFakeTimers({ config: { fakeTimers: {} } as never, global: globalThis });

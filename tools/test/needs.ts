@@ -30,7 +30,11 @@ const forCluster =
 const NEEDS: readonly Need[] = [
   { packages: ['git'], there: () => onPath('git', '--version'), required: true, without: 'nothing runs' },
   { packages: ['bash'], there: () => onPath('bash', '--version'), required: true, without: 'nothing runs' },
-  { packages: ['redis-server'], there: () => onPath('redis-server', '--version'), without: 'what needs Redis is skipped' },
+  {
+    packages: ['redis-server'],
+    there: () => onPath('redis-server', '--version'),
+    without: 'what needs Redis is skipped',
+  },
   { packages: ['chromium'], there: hasChromium, without: 'the screens are not tested in a browser' },
   {
     packages: ['openjdk-17-jre-headless'],
@@ -44,24 +48,48 @@ const NEEDS: readonly Need[] = [
     without: "OpenHands' and the providers' clients for Python are not tested",
   },
   { packages: ['iproute2'], there: forCluster(() => onPath('ip', '-V')), without: 'no cluster is built' },
-  { packages: ['nftables'], there: forCluster(() => onPath('nft', '--version') || existsSync('/usr/sbin/nft')), without: 'no cluster is built' },
-  { packages: ['gcc', 'libc6-dev'], there: forCluster(() => onPath('gcc', '--version')), without: 'no cluster is built' },
-  { packages: ['pkg-config'], there: forCluster(() => onPath('pkg-config', '--version')), without: 'no cluster is built' },
-  { packages: ['libseccomp-dev'], there: forCluster(() => succeeds('pkg-config', '--exists', 'libseccomp')), without: 'no cluster is built' },
+  {
+    packages: ['nftables'],
+    there: forCluster(() => onPath('nft', '--version') || existsSync('/usr/sbin/nft')),
+    without: 'no cluster is built',
+  },
+  {
+    packages: ['gcc', 'libc6-dev'],
+    there: forCluster(() => onPath('gcc', '--version')),
+    without: 'no cluster is built',
+  },
+  {
+    packages: ['pkg-config'],
+    there: forCluster(() => onPath('pkg-config', '--version')),
+    without: 'no cluster is built',
+  },
+  {
+    packages: ['libseccomp-dev'],
+    there: forCluster(() => succeeds('pkg-config', '--exists', 'libseccomp')),
+    without: 'no cluster is built',
+  },
 ];
 
 export function missingNeeds(root: string): Missing[] {
   const missing: Missing[] = [];
   const [major = 0] = process.versions.node.split('.').map(Number);
-  if (major < 24) missing.push({ required: true, sentence: `The suites need Node 24 and this is ${process.versions.node}: start them with \`npm test\`.` });
+  if (major < 24)
+    missing.push({
+      required: true,
+      sentence: `The suites need Node 24 and this is ${process.versions.node}: start them with \`npm test\`.`,
+    });
   if (!existsSync(path.join(root, 'node_modules/.package-lock.json')))
     missing.push({ required: true, sentence: 'The packages are not installed: run `npm ci`.' });
   const absent = NEEDS.filter(({ there }) => !there());
   for (const { packages, required = false, without } of absent)
     missing.push({ required, sentence: `Not installed: ${packages.join(', ')}. Without it ${without}.` });
   if (!hasGo())
-    missing.push({ required: false, sentence: 'Go is not installed (go.dev/doc/install). Without it no cluster, chart tool or git host is built.' });
-  if (absent.length > 0) missing.push({ required: false, sentence: '`npm test -- --install` installs what Debian has of it.' });
+    missing.push({
+      required: false,
+      sentence: 'Go is not installed (go.dev/doc/install). Without it no cluster, chart tool or git host is built.',
+    });
+  if (absent.length > 0)
+    missing.push({ required: false, sentence: '`npm test -- --install` installs what Debian has of it.' });
   return missing;
 }
 
@@ -81,15 +109,22 @@ export function installMissing(say: (line: string) => void): void {
   }
   const apt = (timeout: number, ...args: string[]): boolean => {
     const [command, ...rest] = [...asRoot, 'apt-get', ...args] as [string, ...string[]];
-    return spawnSync(command, rest, { stdio: 'ignore', timeout, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).status === 0;
+    return (
+      spawnSync(command, rest, { stdio: 'ignore', timeout, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+        .status === 0
+    );
   };
   if (!apt(300_000, 'update', '-qq')) say('apt-get update failed; trying with the lists that are there.');
   for (const name of packages)
-    if (!apt(600_000, 'install', '-y', '-qq', '--no-install-recommends', name)) say(`Not installed: ${name} (apt-get could not install it).`);
+    if (!apt(600_000, 'install', '-y', '-qq', '--no-install-recommends', name))
+      say(`Not installed: ${name} (apt-get could not install it).`);
 }
 
 function hasChromium(): boolean {
-  return process.env['CHROMIUM_PATH'] !== undefined || ['chromium', 'chromium-browser', 'google-chrome'].some((name) => onPath(name, '--version'));
+  return (
+    process.env['CHROMIUM_PATH'] !== undefined ||
+    ['chromium', 'chromium-browser', 'google-chrome'].some((name) => onPath(name, '--version'))
+  );
 }
 
 function onPath(command: string, argument: string): boolean {

@@ -5,8 +5,15 @@ const CLUSTER_SUITES = ['tests/cluster', 'tests/install'];
 const HELM_SUITES = ['tests/helm', 'tests/install'];
 const GITEA_SUITES = ['tests/gitea', 'tests/integrations', 'tests/publish'];
 
-/** Builds what the suites share and no test has the time for. What could be built and is not makes its suites fail; what cannot be built here is said. */
-export async function prepare(suites: readonly Suite[], say: (line: string) => void, signal: AbortSignal): Promise<void> {
+/**
+ * Builds what the suites share and no test has the time for. What could be built and is not makes its suites fail; what
+ * cannot be built here is said.
+ */
+export async function prepare(
+  suites: readonly Suite[],
+  say: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const wanted = (names: readonly string[]): boolean => suites.some(({ name }) => names.includes(name));
 
   if (wanted(CLUSTER_SUITES)) {

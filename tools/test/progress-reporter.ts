@@ -15,7 +15,8 @@ export default class ProgressReporter {
     const result = fileResultOf(root, jestResult);
     this.#done.push(result);
     // At once: a run that is ended from outside has then said what failed.
-    for (const { name, message } of result.failures) console.log(`✖ ${result.suite}: ${name}: ${message.split('\n', 1)[0]}`);
+    for (const { name, message } of result.failures)
+      console.log(`✖ ${result.suite}: ${name}: ${message.split('\n', 1)[0]}`);
     const left = (this.#left.get(result.suite) ?? 0) - 1;
     this.#left.set(result.suite, left);
     if (left === 0)

@@ -5,7 +5,10 @@ type Beside = Queued['suite']['beside'];
 interface File extends Queued {
   readonly file: string;
 }
-const file = (name: string, beside: Beside, number: number, serial = false): File => ({ file: `${name}/${number}`, suite: { name, beside, serial } });
+const file = (name: string, beside: Beside, number: number, serial = false): File => ({
+  file: `${name}/${number}`,
+  suite: { name, beside, serial },
+});
 
 /** Which files run beside each other, when each step ends the file that has run longest. */
 function schedule(files: readonly File[], workers = 2): string[] {
@@ -25,12 +28,9 @@ function schedule(files: readonly File[], workers = 2): string[] {
 
 describe('the queue of test files', () => {
   it('runs files of any suites beside each other, those of a serial one after each other', () => {
-    expect(schedule([file('s', 'any', 1, true), file('s', 'any', 2, true), file('a', 'any', 1), file('a', 'any', 2)])).toEqual([
-      's/1 + a/1',
-      'a/1 + s/2',
-      's/2 + a/2',
-      'a/2',
-    ]);
+    expect(
+      schedule([file('s', 'any', 1, true), file('s', 'any', 2, true), file('a', 'any', 1), file('a', 'any', 2)]),
+    ).toEqual(['s/1 + a/1', 'a/1 + s/2', 's/2 + a/2', 'a/2']);
   });
 
   it('runs a waiting file beside one light one, then light ones beside each other', () => {

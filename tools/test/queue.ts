@@ -10,12 +10,14 @@ const STAGES: readonly (readonly Suite['beside'][])[] = [['any'], ['waiting', 'l
 /**
  * The next file that may run beside those that run: stage by stage, in the order of `pending`.
  *
- * A file of a `waiting` suite runs beside one `light` file; when no `waiting` one is left, light ones run beside each other. `alone` is alone.
+ * A file of a `waiting` suite runs beside one `light` file; when no `waiting` one is left, light ones run beside each
+ * other. `alone` is alone.
  */
 export function nextOf<T extends Queued>(pending: readonly T[], running: readonly T[], workers: number): T | undefined {
   const all = [...running, ...pending];
   const stage = STAGES.find((kinds) => all.some(({ suite }) => kinds.includes(suite.beside)));
-  if (stage === undefined || running.length >= workers || running.some(({ suite }) => suite.beside === 'alone')) return undefined;
+  if (stage === undefined || running.length >= workers || running.some(({ suite }) => suite.beside === 'alone'))
+    return undefined;
   const waits = ({ suite }: Queued): boolean => suite.beside === 'waiting';
   const fits = (file: T): boolean => {
     if (!stage.includes(file.suite.beside)) return false;

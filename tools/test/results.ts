@@ -27,13 +27,18 @@ export function fileResultOf(root: string, result: TestResult): FileResult {
   const tests = result.testResults as Outcome[];
   const nameOf = ({ ancestorTitles, title }: Outcome): string => [...ancestorTitles, title].join(' › ');
   const file = path.relative(root, result.testFilePath).replaceAll(path.sep, '/');
-  const failures = tests.filter(({ status }) => status === 'failed').map((test) => ({ name: nameOf(test), message: test.failureMessages.join('\n\n') }));
+  const failures = tests
+    .filter(({ status }) => status === 'failed')
+    .map((test) => ({ name: nameOf(test), message: test.failureMessages.join('\n\n') }));
   const { testExecError } = result;
   return {
     suite: result.displayName?.name ?? '',
     file,
     passed: tests.filter(({ status }) => status === 'passed').length,
-    failures: testExecError === undefined ? failures : [...failures, { name: file, message: testExecError.stack ?? testExecError.message }],
+    failures:
+      testExecError === undefined
+        ? failures
+        : [...failures, { name: file, message: testExecError.stack ?? testExecError.message }],
     skips: tests
       .filter(({ status }) => status === 'pending' || status === 'todo')
       .map((test) => ({ name: nameOf(test), reason: test.skipReason ?? test.status })),

@@ -45,7 +45,9 @@ export default class ProcessRunner {
     onFailure: (test: Test, error: { message: string; stack: string }) => Promise<void>,
   ): Promise<void> {
     const suites = new Map(findSuites(root).map((suite) => [suite.name, suite]));
-    const pending = tests.map((test): Job => ({ test, suite: suites.get(test.context.config.displayName?.name ?? '') ?? foreign(test) }));
+    const pending = tests.map(
+      (test): Job => ({ test, suite: suites.get(test.context.config.displayName?.name ?? '') ?? foreign(test) }),
+    );
     const running = new Set<Job>();
     await new Promise<void>((resolve) => {
       const pump = (): void => {
@@ -103,12 +105,18 @@ interface RunFacts {
   readonly end: number;
 }
 
-function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Test, { globalConfig, start, end }: RunFacts): Result {
+function resultOf(
+  ran: FileRun,
+  { path: testFilePath, context: { config } }: Test,
+  { globalConfig, start, end }: RunFacts,
+): Result {
   const testResults = ran.tests.map(assertionOf);
   const count = (status: TestOutcome['status']): number => testResults.filter((test) => test.status === status).length;
   const failureMessage = formatResultsErrors(testResults, config, globalConfig, testFilePath);
   const [error] = ran.errors;
-  const execErrors = ran.errors.map((stack) => formatExecError({ message: '', stack }, config, globalConfig, testFilePath));
+  const execErrors = ran.errors.map((stack) =>
+    formatExecError({ message: '', stack }, config, globalConfig, testFilePath),
+  );
   return {
     console: ran.output === '' ? undefined : [{ message: ran.output, origin: '', type: 'print' }],
     output: ran.output,
@@ -120,10 +128,23 @@ function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Tes
     numPendingTests: count('pending'),
     numTodoTests: count('todo'),
     openHandles: [],
-    perfStats: { ...NO_STAGES, start, end, runtime: end - start, slow: (end - start) / 1000 > config.slowTestThreshold },
+    perfStats: {
+      ...NO_STAGES,
+      start,
+      end,
+      runtime: end - start,
+      slow: (end - start) / 1000 > config.slowTestThreshold,
+    },
     skipped: false,
     snapshot: { added: 0, fileDeleted: false, matched: 0, unchecked: 0, uncheckedKeys: [], unmatched: 0, updated: 0 },
-    ...(error !== undefined && { testExecError: { code: undefined, message: ran.errors.join('\n\n'), stack: ran.errors.join('\n\n'), type: undefined } }),
+    ...(error !== undefined && {
+      testExecError: {
+        code: undefined,
+        message: ran.errors.join('\n\n'),
+        stack: ran.errors.join('\n\n'),
+        type: undefined,
+      },
+    }),
     testFilePath,
     testResults,
     ...(globalConfig.collectCoverage && { v8Coverage: ran.coverage.map(withSource) }),
@@ -132,10 +153,25 @@ function resultOf(ran: FileRun, { path: testFilePath, context: { config } }: Tes
 
 /** Of a test file that is in no suite of ours: runner.ts serves any configuration of Jest. */
 function foreign({ context: { config } }: Test): Suite {
-  return { name: config.rootDir, cwd: config.rootDir, folder: '.', compiled: false, files: [], beside: 'any', serial: false };
+  return {
+    name: config.rootDir,
+    cwd: config.rootDir,
+    folder: '.',
+    compiled: false,
+    files: [],
+    beside: 'any',
+    serial: false,
+  };
 }
 
-const NO_STAGES = { loadTestEnvironmentStart: 0, loadTestEnvironmentEnd: 0, setupFilesStart: 0, setupFilesEnd: 0, setupAfterEnvStart: 0, setupAfterEnvEnd: 0 };
+const NO_STAGES = {
+  loadTestEnvironmentStart: 0,
+  loadTestEnvironmentEnd: 0,
+  setupFilesStart: 0,
+  setupFilesEnd: 0,
+  setupAfterEnvStart: 0,
+  setupAfterEnvEnd: 0,
+};
 
 function assertionOf({ skipReason, ...test }: TestOutcome): Outcome {
   return {
@@ -155,5 +191,8 @@ function withSource(coverage: FileRun['coverage'][number]): NonNullable<TestResu
   const url = fileURLToPath(coverage.url);
   const sourceMapPath = `${url}.map`;
   const code = readFileSync(url, 'utf8');
-  return { codeTransformResult: { code, originalCode: code, sourceMapPath }, result: { ...coverage, url } } as NonNullable<TestResult['v8Coverage']>[number];
+  return {
+    codeTransformResult: { code, originalCode: code, sourceMapPath },
+    result: { ...coverage, url },
+  } as NonNullable<TestResult['v8Coverage']>[number];
 }

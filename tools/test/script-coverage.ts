@@ -1,7 +1,9 @@
 import { Session } from 'node:inspector/promises';
 import type { ScriptCoverage } from './protocol.ts';
 
-/** Counts from now on which ranges of which scripts run. @returns what takes the counts of files that are no packages. */
+/**
+ * Counts from now on which ranges of which scripts run. @returns what takes the counts of files that are no packages.
+ */
 export async function startCoverage(): Promise<() => Promise<ScriptCoverage[]>> {
   const session = new Session();
   session.connect();
@@ -10,6 +12,8 @@ export async function startCoverage(): Promise<() => Promise<ScriptCoverage[]>> 
   return async () => {
     const { result } = await session.post('Profiler.takePreciseCoverage');
     session.disconnect();
-    return result.filter(({ url }) => url.startsWith('file:') && !url.includes('/node_modules/') && !/\.test\.[jt]sx?$/.test(url));
+    return result.filter(
+      ({ url }) => url.startsWith('file:') && !url.includes('/node_modules/') && !/\.test\.[jt]sx?$/.test(url),
+    );
   };
 }

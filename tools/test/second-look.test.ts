@@ -13,8 +13,12 @@ function planted(name: string, body: string): string {
     it('${name}: always passes', () => {}); ${body}`;
 }
 const racy = (name: string): string =>
-  planted(name, `console.log('printed by ${name}'); it('${name}: races', () => { if (!again) throw new Error('lost by ${name}'); });`);
-const broken = (name: string): string => planted(name, `it('${name}: broken', () => { throw new Error(again ? 'again ${name}' : 'first ${name}'); });`);
+  planted(
+    name,
+    `console.log('printed by ${name}'); it('${name}: races', () => { if (!again) throw new Error('lost by ${name}'); });`,
+  );
+const broken = (name: string): string =>
+  planted(name, `it('${name}: broken', () => { throw new Error(again ? 'again ${name}' : 'first ${name}'); });`);
 const green = (name: string): string => planted(name, `it.todo('${name}: to do');`);
 
 describe('a second look at files that failed', () => {
@@ -34,7 +38,10 @@ describe('a second look at files that failed', () => {
       transform: {},
       testMatch: ['**/*.test.mjs'],
     };
-    writeFileSync(path.join(folder, 'jest.config.json'), JSON.stringify({ ...config, watchman: false, cacheDirectory: path.join(folder, 'cache') }));
+    writeFileSync(
+      path.join(folder, 'jest.config.json'),
+      JSON.stringify({ ...config, watchman: false, cacheDirectory: path.join(folder, 'cache') }),
+    );
     const script = path.join(folder, 'main.mjs');
     writeFileSync(
       script,
@@ -45,15 +52,20 @@ describe('a second look at files that failed', () => {
       const { results, races } = await secondLook(done, again, ${signal}, console.log);
       console.log('==== report'); console.log(report(results, races, { failed: 0, stopped: false })); process.exit(0);`,
     );
-    return execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], { encoding: 'utf8' }).trimEnd().split('\n');
+    return execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], { encoding: 'utf8' })
+      .trimEnd()
+      .split('\n');
   };
-  const ranTwice = (lines: readonly string[]): string[] => lines.filter((line) => line.endsWith('is run once more, alone.'));
+  const ranTwice = (lines: readonly string[]): string[] =>
+    lines.filter((line) => line.endsWith('is run once more, alone.'));
 
   it('counts what passes alone as passed, once, and prints it with its first failure', () => {
     const lines = run({ racy: racy('racy'), green: green('green') });
     expect(lines.at(-1)).toBe('3 passed, 0 failed, 1 skipped');
     expect(ranTwice(lines)).toEqual(['  racy.test.mjs is run once more, alone.']);
-    const races = lines.slice(lines.indexOf('Failed once and passed alone (races; each is a defect to mend):')).join('\n');
+    const races = lines
+      .slice(lines.indexOf('Failed once and passed alone (races; each is a defect to mend):'))
+      .join('\n');
     expect(races).toContain('──── planted: racy.test.mjs ────');
     expect(races).toContain('✖ racy: races\n');
     expect(races).toContain('lost by racy');
@@ -64,14 +76,19 @@ describe('a second look at files that failed', () => {
     const lines = run({ racy: racy('racy'), broken: broken('broken') });
     expect(lines.at(-1)).toBe('3 passed, 1 failed, 0 skipped');
     const report = lines.slice(lines.indexOf('==== report'));
-    expect(report.indexOf('✖ broken: broken')).toBeLessThan(report.indexOf('Failed once and passed alone (races; each is a defect to mend):'));
+    expect(report.indexOf('✖ broken: broken')).toBeLessThan(
+      report.indexOf('Failed once and passed alone (races; each is a defect to mend):'),
+    );
     expect(report.join('\n')).toContain('again broken');
     expect(report.join('\n')).not.toContain('first broken');
   });
 
   it('leaves failed what ends without its tests, or skips them, the second time', () => {
     const skips = planted('skips', "(again ? it.skip : it)('skips: races', () => expect(again).toBe(true));");
-    const gone = planted('gone', "if (!again) it('gone: races', () => expect(again).toBe(true)); if (!again) it('gone: passes', () => {});");
+    const gone = planted(
+      'gone',
+      "if (!again) it('gone: races', () => expect(again).toBe(true)); if (!again) it('gone: passes', () => {});",
+    );
     const lines = run({ skips, gone });
     expect(lines.at(-1)).toBe('3 passed, 2 failed, 0 skipped');
     expect(lines).not.toContain('Failed once and passed alone (races; each is a defect to mend):');

@@ -7,10 +7,11 @@ const MOST_FILES = 8;
 const LONGEST_MS = 15 * 60_000;
 
 /**
- * Runs each file that failed once more, alone, when they are few, and puts what that gives in the place of the first result (docs/decisions/0013).
+ * Runs each file that failed once more, alone, when they are few, and puts what that gives in the place of the first
+ * result (docs/decisions/0013).
  *
- * What fails again stays failed, with its second failure. So does a file whose second run had fewer tests than its first, and everything when `signal`
- * stops it: then the first results stand.
+ * What fails again stays failed, with its second failure. So does a file whose second run had fewer tests than its
+ * first, and everything when `signal` stops it: then the first results stand.
  *
  * @param again runs one file alone; nothing when that gave no result.
  * @returns `races` are the first results of the files that failed beside others and passed alone.

@@ -6,12 +6,17 @@ import type { Suite } from './suites.ts';
 /** Seconds by file. */
 type Seconds = Record<string, number>;
 
-/** Of a suite's files together, or of one file; from a run of all on two cores, for machines that have run nothing yet. */
+/**
+ * Of a suite's files together, or of one file; from a run of all on two cores, for machines that have run nothing yet.
+ */
 const committed: Seconds = JSON.parse(readFileSync(path.join(import.meta.dirname, 'seconds.json'), 'utf8'));
 
 const measuredFile = (root: string): string => path.join(root, '.nx/test-seconds.json');
 
-/** How long each of the files, named from the root, is expected to take: as in the last run here, else by what is committed for it or its suite. */
+/**
+ * How long each of the files, named from the root, is expected to take: as in the last run here, else by what is
+ * committed for it or its suite.
+ */
 export function expectedSeconds(root: string, suites: readonly Pick<Suite, 'name' | 'files'>[]): Map<string, number> {
   const measured = readSeconds(measuredFile(root));
   return new Map(
@@ -34,7 +39,8 @@ export function expectedMinutes(root: string, suites: readonly Suite[]): string 
       ).values(),
     ].reduce((total, seconds) => total + seconds, 0);
   const workers = Math.max(2, availableParallelism());
-  const seconds = sum('any') / workers + Math.max(sum('waiting'), (sum('waiting') + sum('light')) / workers) + sum('alone');
+  const seconds =
+    sum('any') / workers + Math.max(sum('waiting'), (sum('waiting') + sum('light')) / workers) + sum('alone');
   return seconds < 90 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 

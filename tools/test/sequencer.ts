@@ -5,7 +5,9 @@ import { expectedSeconds } from './seconds.ts';
 import { findSuites } from './suites.ts';
 
 // Its types know no default of a module.
-const { default: Sequencer } = createRequire(import.meta.url)('@jest/test-sequencer') as typeof import('@jest/test-sequencer');
+const { default: Sequencer } = createRequire(import.meta.url)(
+  '@jest/test-sequencer',
+) as typeof import('@jest/test-sequencer');
 const root = path.resolve(import.meta.dirname, '../..');
 
 /** The longest first, so that none of them is left alone at the end. */

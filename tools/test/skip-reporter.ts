@@ -9,6 +9,8 @@ export default class SkipReporter {
       (file.testResults as Outcome[]).filter(({ skipReason }) => skipReason !== undefined && skipReason !== NOT_CHOSEN),
     );
     if (skips.length === 0) return;
-    process.stderr.write(`\nSkipped:\n${skips.map(({ fullName, skipReason }) => `  ${fullName}: ${skipReason}\n`).join('')}`);
+    process.stderr.write(
+      `\nSkipped:\n${skips.map(({ fullName, skipReason }) => `  ${fullName}: ${skipReason}\n`).join('')}`,
+    );
   }
 }

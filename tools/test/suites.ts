@@ -4,14 +4,17 @@ import path from 'node:path';
 export interface Suite {
   readonly name: string;
   readonly cwd: string;
-  /** Where the sources of its tests are, in `cwd`; `src` is compiled to `dist` where `compiled` says so, everything else runs by type stripping. */
+  /**
+   * Where the sources of its tests are, in `cwd`; `src` is compiled to `dist` where `compiled` says so, everything else
+   * runs by type stripping.
+   */
   readonly folder: string;
   readonly compiled: boolean;
   /** Sources, in `cwd`. */
   readonly files: readonly string[];
   /**
-   * What may run at the same time: `any`; `waiting`, a suite that waits more than it works, beside a `light` one; nothing with `alone`, which
-   * starts whole stacks or measures time.
+   * What may run at the same time: `any`; `waiting`, a suite that waits more than it works, beside a `light` one;
+   * nothing with `alone`, which starts whole stacks or measures time.
    */
   readonly beside: 'any' | 'waiting' | 'light' | 'alone';
   /** Whether its files share something, so that they run one after the other. */
@@ -20,7 +23,10 @@ export interface Suite {
 
 /** The cluster's own clocks are most of its time. */
 const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
-/** Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it is given, however fast the machine is. */
+/**
+ * Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it
+ * is given, however fast the machine is.
+ */
 const LIGHT: ReadonlySet<string> = new Set([
   'tests/api-schema',
   'tests/datadog',
@@ -43,10 +49,14 @@ const SERIAL: ReadonlySet<string> = new Set(['bench', 'libs/db', 'tests/cluster'
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {
   const projects = globSync('{libs,apps}/*/package.json', { cwd: root }).map(path.dirname).sort();
-  const folders = globSync('tests/*/', { cwd: root }).map((folder) => folder.replace(/[/\\]$/, '').replaceAll(path.sep, '/'));
+  const folders = globSync('tests/*/', { cwd: root }).map((folder) =>
+    folder.replace(/[/\\]$/, '').replaceAll(path.sep, '/'),
+  );
   return [
     // Next compiles apps/web for itself.
-    ...projects.map((project) => suite(root, project, 'src', project !== 'apps/web' && existsSync(path.join(root, project, 'tsconfig.json')))),
+    ...projects.map((project) =>
+      suite(root, project, 'src', project !== 'apps/web' && existsSync(path.join(root, project, 'tsconfig.json'))),
+    ),
     ...['tools', 'bench', 'deploy', 'keycloak', ...folders.sort()].map((folder) => suite(root, folder, '.', false)),
   ].filter(({ files }) => files.length > 0);
 }
@@ -66,7 +76,10 @@ export function runnableOf({ cwd, compiled }: Suite, source: string): string {
 
 function suite(root: string, name: string, folder: string, compiled: boolean): Suite {
   const cwd = path.join(root, name);
-  const files = globSync(path.join(folder, '**/*.test.{ts,tsx}'), { cwd, exclude: ['**/node_modules/**', '**/dist/**'] }).sort();
+  const files = globSync(path.join(folder, '**/*.test.{ts,tsx}'), {
+    cwd,
+    exclude: ['**/node_modules/**', '**/dist/**'],
+  }).sort();
   return { name, cwd, folder, compiled, files, beside: besideOf(name), serial: SERIAL.has(name) };
 }
 

@@ -11,13 +11,27 @@ describe('the process of a test file', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const run = (name: string, source: string, limits: Limits = {}, testNamePattern: string | null = null): Promise<FileRun> => {
+  const run = (
+    name: string,
+    source: string,
+    limits: Limits = {},
+    testNamePattern: string | null = null,
+  ): Promise<FileRun> => {
     const file = path.join(folder, `${name}.test.mjs`);
     writeFileSync(file, `import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'; ${source}`);
-    const order = { file, cache: path.join(folder, 'cache'), testTimeoutMs: 20_000, maxConcurrency: 4, testNamePattern, locations: true, coverage: false };
+    const order = {
+      file,
+      cache: path.join(folder, 'cache'),
+      testTimeoutMs: 20_000,
+      maxConcurrency: 4,
+      testNamePattern,
+      locations: true,
+      coverage: false,
+    };
     return runInProcess(order, folder, AbortSignal.timeout(60_000), limits);
   };
-  const statuses = ({ tests }: FileRun): string[] => tests.map(({ ancestorTitles, title, status }) => `${[...ancestorTitles, title].join(' › ')}: ${status}`);
+  const statuses = ({ tests }: FileRun): string[] =>
+    tests.map(({ ancestorTitles, title, status }) => `${[...ancestorTitles, title].join(' › ')}: ${status}`);
 
   it('reports each test once, a failure with its message and place, a skip with its reason', async () => {
     const ran = await run(
@@ -47,19 +61,31 @@ describe('the process of a test file', () => {
         it('is late', () => new Promise(() => {}), 100); it('asserts nothing', () => { expect.hasAssertions(); });
         it('is given time', async () => { jest.useFakeTimers({ now: 0, doNotFake: ['setTimeout'] }); expect(Date.now()).toBe(0); jest.useRealTimers(); });`,
     );
-    expect(statuses(ran)).toEqual(['rejects: failed', 'is late: failed', 'asserts nothing: failed', 'is given time: passed']);
+    expect(statuses(ran)).toEqual([
+      'rejects: failed',
+      'is late: failed',
+      'asserts nothing: failed',
+      'is given time: passed',
+    ]);
     expect(ran.tests[0]?.failureMessages.join()).toContain('stray one');
     expect(ran.tests[1]?.failureMessages.join()).toMatch(/Exceeded timeout of 100 ms[\s\S]*stray\.test\.mjs/);
   });
 
   it('runs what a pattern chooses', async () => {
-    const ran = await run('chosen', "describe('a', () => { it('one', () => {}); it('two', () => { throw new Error('no'); }); });", {}, 'a one');
+    const ran = await run(
+      'chosen',
+      "describe('a', () => { it('one', () => {}); it('two', () => { throw new Error('no'); }); });",
+      {},
+      'a one',
+    );
     expect(statuses(ran)).toEqual(['a › one: passed', 'a › two: pending']);
   });
 
   it('counts as failures a file that cannot be loaded, one that ends its process, and hooks that throw', async () => {
     expect((await run('broken', "import './nowhere.mjs';")).errors.join()).toContain('nowhere.mjs');
-    expect((await run('exits', "it('ends', () => process.exit(3));")).errors).toEqual(['The process of the file ended in "ends" by itself (code 3).']);
+    expect((await run('exits', "it('ends', () => process.exit(3));")).errors).toEqual([
+      'The process of the file ended in "ends" by itself (code 3).',
+    ]);
     const hooked = await run(
       'hooked',
       "describe('b', () => { beforeAll(() => { throw new Error('in the first'); }); it('never', () => {}); afterAll(() => { throw new Error('in the last'); }); });",
@@ -79,7 +105,11 @@ describe('the process of a test file', () => {
   });
 
   it('ends a file with a failure that says nothing any more long before the time of a file', async () => {
-    const stuck = await run('stuck', "it('fails', () => { throw new Error('no'); }); it('hangs', () => new Promise(() => {}));", { failedSilenceMs: 500 });
+    const stuck = await run(
+      'stuck',
+      "it('fails', () => { throw new Error('no'); }); it('hangs', () => new Promise(() => {}));",
+      { failedSilenceMs: 500 },
+    );
     expect(statuses(stuck)).toEqual(['fails: failed']);
     expect(stuck.errors).toEqual([expect.stringContaining('had not ended 0.5 s after a failure in "hangs"')]);
   });

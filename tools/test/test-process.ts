@@ -7,10 +7,16 @@ import type { Message, Order, ScriptCoverage, TestOutcome } from './protocol.ts'
 /** Longest time of one test file. Milliseconds. */
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
-/** Longest silence of a file that has a failure: what the failed test left open would keep it until `FILE_TIMEOUT_MS`. Milliseconds. */
+/**
+ * Longest silence of a file that has a failure: what the failed test left open would keep it until `FILE_TIMEOUT_MS`.
+ * Milliseconds.
+ */
 const FAILED_SILENCE_MS = 3 * 60_000;
 
-/** For the process to end by itself after its last test. Milliseconds; the longest of a real one is some 30 s, of connections kept alive. */
+/**
+ * For the process to end by itself after its last test. Milliseconds; the longest of a real one is some 30 s, of
+ * connections kept alive.
+ */
 const END_MS = 2 * 60_000;
 
 /** Between the request to end and SIGKILL. Milliseconds. */
@@ -39,17 +45,29 @@ process.on('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
-/** Runs one test file in a process of its own. A process that crashes, hangs or stays after its tests is a failure beside those of its tests. */
-export async function runInProcess(order: Order, cwd: string, signal: AbortSignal, limits: Limits = {}): Promise<FileRun> {
+/**
+ * Runs one test file in a process of its own. A process that crashes, hangs or stays after its tests is a failure
+ * beside those of its tests.
+ */
+export async function runInProcess(
+  order: Order,
+  cwd: string,
+  signal: AbortSignal,
+  limits: Limits = {},
+): Promise<FileRun> {
   const { fileTimeoutMs = FILE_TIMEOUT_MS, failedSilenceMs = FAILED_SILENCE_MS, endMs = END_MS } = limits;
   const run: FileRun = { tests: [], errors: [], output: '', coverage: [] };
   // Jest sets NODE_ENV=test for itself; what tests start is what is shipped.
   const { NODE_ENV, ...env } = process.env;
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'child.mjs'), JSON.stringify(order)], {
-    cwd,
-    env: NODE_ENV === 'test' ? env : process.env,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'child.mjs'), JSON.stringify(order)],
+    {
+      cwd,
+      env: NODE_ENV === 'test' ? env : process.env,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    },
+  );
   alive.add(child);
   let current = '';
   let ended = false;
@@ -97,7 +115,11 @@ export async function runInProcess(order: Order, cwd: string, signal: AbortSigna
   clearTimeout(late);
   signal.removeEventListener('abort', interrupt);
   const where = current === '' || ended ? '' : ` in "${current}"`;
-  if (stopped !== undefined) run.errors.push(`The file had not ended ${stopped}${where} and was ended: something that it started is still open.`);
-  else if (!signal.aborted && (!ended || code !== 0)) run.errors.push(`The process of the file ended${where} by itself (${killedBy ?? `code ${code}`}).`);
+  if (stopped !== undefined)
+    run.errors.push(
+      `The file had not ended ${stopped}${where} and was ended: something that it started is still open.`,
+    );
+  else if (!signal.aborted && (!ended || code !== 0))
+    run.errors.push(`The process of the file ended${where} by itself (${killedBy ?? `code ${code}`}).`);
   return run;
 }

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_OBSERVATION_LENGTH, SandboxObservation } from '@slipway/contracts/actions';
@@ -22,8 +31,10 @@ describe('action-server, given bad input', () => {
   let instance: unknown;
   let peakBefore = 0;
   const at = (...names: string[]): string => path.join(server.workspace, ...names);
-  const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
-  const lifeOf = async (): Promise<unknown> => ((await (await fetch(`${server.url}/alive`)).json()) as { instance: unknown }).instance;
+  const peak = (): number =>
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const lifeOf = async (): Promise<unknown> =>
+    ((await (await fetch(`${server.url}/alive`)).json()) as { instance: unknown }).instance;
 
   beforeAll(async () => {
     server = await startActionServer();
@@ -51,7 +62,12 @@ describe('action-server, given bad input', () => {
   });
 
   /** An observation that reads as one, or a problem document with its own status; anything else fails. */
-  async function answerTo(method: string, route: string, body?: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
+  async function answerTo(
+    method: string,
+    route: string,
+    body?: string | Buffer,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const passed = stopwatch();
     const response = await server.send(method, route, body, { headers: { 'x-session-api-key': TOKEN, ...headers } });
     const text = await response.text();
@@ -70,10 +86,10 @@ describe('action-server, given bad input', () => {
       expect.stringMatching(/\w/),
       ERRORS[problem.code as ErrorCode].status,
     ]);
-    expect([problem.code, problem.status < 500 || problem.code === 'sandbox.disk-full' || problem.code === 'sandbox.tool-unavailable']).toEqual([
+    expect([
       problem.code,
-      true,
-    ]);
+      problem.status < 500 || problem.code === 'sandbox.disk-full' || problem.code === 'sandbox.tool-unavailable',
+    ]).toEqual([problem.code, true]);
     return { status: response.status, code: problem.code as ErrorCode };
   }
   const act = (action: unknown): Promise<Answer> => answerTo('POST', '/execute_action', JSON.stringify({ action }));
@@ -85,11 +101,22 @@ describe('action-server, given bad input', () => {
     return observation.is_error ? String(observation['error_code'] ?? 'said') : 'done';
   }
 
-  const edit = (command: string, file: string, more: object = {}) => ({ kind: 'FileEditorAction', command, path: file, ...more });
-  const patch = (...lines: string[]) => ({ kind: 'ApplyPatchAction', patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
+  const edit = (command: string, file: string, more: object = {}) => ({
+    kind: 'FileEditorAction',
+    command,
+    path: file,
+    ...more,
+  });
+  const patch = (...lines: string[]) => ({
+    kind: 'ApplyPatchAction',
+    patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+  });
   const run = (command: string, more: object = {}) => ({ kind: 'TerminalAction', command, ...more });
 
-  /** What is asked, and what comes of it: the code of a problem or of an observation, `said` for an error in words, `done`. */
+  /**
+   * What is asked, and what comes of it: the code of a problem or of an observation, `said` for an error in words,
+   * `done`.
+   */
   const TABLE: ReadonlyArray<readonly [string, () => unknown, string]> = [
     ['nothing', () => undefined, 'request.invalid'],
     ['a list', () => [], 'request.invalid'],
@@ -116,26 +143,46 @@ describe('action-server, given bad input', () => {
     ['a range of words', () => edit('view', at('text'), { view_range: ['1', '2'] }), 'request.invalid'],
     ['a range beyond numbers', () => edit('view', at('text'), { view_range: [1, 1e308] }), 'request.invalid'],
     ['a range before the first line', () => edit('view', at('text'), { view_range: [-5, 2] }), 'request.invalid'],
-    ['a line that no file has', () => edit('insert', at('text'), { insert_line: Number.MAX_SAFE_INTEGER, new_str: 'x' }), 'request.invalid'],
+    [
+      'a line that no file has',
+      () => edit('insert', at('text'), { insert_line: Number.MAX_SAFE_INTEGER, new_str: 'x' }),
+      'request.invalid',
+    ],
     ['a path with a NUL', () => edit('create', at('a\0b'), { file_text: '' }), 'request.invalid'],
     ['a path of half a surrogate pair', () => edit('view', at('\ud800')), 'file.not-found'],
     ['a name that is too long', () => edit('create', at('n'.repeat(300)), { file_text: '' }), 'request.invalid'],
     ['a name as long as a name may be', () => edit('create', at('ü'.repeat(127)), { file_text: 'x' }), 'done'],
-    ['an edit of a name as long as a name may be', () => edit('str_replace', at('ü'.repeat(127)), { old_str: 'x', new_str: 'y' }), 'done'],
+    [
+      'an edit of a name as long as a name may be',
+      () => edit('str_replace', at('ü'.repeat(127)), { old_str: 'x', new_str: 'y' }),
+      'done',
+    ],
     ['a file below a file', () => edit('create', at('text', 'x'), { file_text: '' }), 'file.not-found'],
     ['a file below a device', () => edit('create', '/dev/null/x', { file_text: '' }), 'file.not-found'],
     ['a device in place of a new file', () => edit('create', '/dev/null', { file_text: 'x' }), 'request.invalid'],
     ['a link in a circle', () => edit('str_replace', at('round'), { old_str: 'a', new_str: 'b' }), 'request.invalid'],
     ['the memory of the process', () => edit('view', '/proc/self/mem'), 'request.invalid'],
     ['what the kernel has yet to say', () => edit('view', '/proc/kmsg'), 'request.invalid'],
-    ['a range of what the kernel has yet to say', () => edit('view', '/proc/kmsg', { view_range: [1, 2] }), 'request.invalid'],
+    [
+      'a range of what the kernel has yet to say',
+      () => edit('view', '/proc/kmsg', { view_range: [1, 2] }),
+      'request.invalid',
+    ],
     ['a file of 2 GB', () => edit('view', at('sparse')), 'file.too-large'],
     ['a range of a file of 2 GB of nothing', () => edit('view', at('sparse'), { view_range: [1, 2] }), 'file.binary'],
-    ['an edit of a file of 2 GB', () => edit('insert', at('sparse'), { insert_line: 0, new_str: 'x' }), 'file.too-large'],
+    [
+      'an edit of a file of 2 GB',
+      () => edit('insert', at('sparse'), { insert_line: 0, new_str: 'x' }),
+      'file.too-large',
+    ],
     ['a text that is not UTF-8, whole', () => edit('view', at('latin')), 'done'],
     ['a text that has a NUL', () => edit('view', at('binary')), 'file.binary'],
     ['a million lines, whole', () => edit('view', at('lines')), 'done'],
-    ['three hundred thousand new lines', () => edit('insert', at('lines'), { insert_line: 5, new_str: 'y\n'.repeat(300_000) }), 'done'],
+    [
+      'three hundred thousand new lines',
+      () => edit('insert', at('lines'), { insert_line: 5, new_str: 'y\n'.repeat(300_000) }),
+      'done',
+    ],
     [
       'a text that repeats itself, nearly found everywhere',
       () => edit('str_replace', at('one-line'), { old_str: `b${'a'.repeat(2_000_000)}`, new_str: '' }),
@@ -154,7 +201,11 @@ describe('action-server, given bad input', () => {
 
     ['a patch of nothing', () => ({ kind: 'ApplyPatchAction', patch: '' }), 'request.invalid'],
     ['a patch of 12 MB', () => ({ kind: 'ApplyPatchAction', patch: 'x'.repeat(12_000_000) }), 'request.invalid'],
-    ['a patch of one line in a million', () => patch(`*** Update File: ${at('lines')}`, '@@', ' x', '+z', '*** End of File'), 'done'],
+    [
+      'a patch of one line in a million',
+      () => patch(`*** Update File: ${at('lines')}`, '@@', ' x', '+z', '*** End of File'),
+      'done',
+    ],
     [
       'a patch of lines that repeat themselves',
       () => patch(`*** Update File: ${at('lines')}`, '@@', Array<string>(500_000).fill(' x').join('\n'), '-q'),
@@ -165,18 +216,38 @@ describe('action-server, given bad input', () => {
 
     ['a glob of nothing', () => ({ kind: 'GlobAction', pattern: '' }), 'request.invalid'],
     ['a glob of 2 MB', () => ({ kind: 'GlobAction', pattern: '*'.repeat(2_000_000) }), 'request.invalid'],
-    ['a glob of a thousand alternatives, again and again', () => ({ kind: 'GlobAction', pattern: '{a,b}'.repeat(100) }), 'request.invalid'],
+    [
+      'a glob of a thousand alternatives, again and again',
+      () => ({ kind: 'GlobAction', pattern: '{a,b}'.repeat(100) }),
+      'request.invalid',
+    ],
     ['a glob in a device', () => ({ kind: 'GlobAction', pattern: '*', path: '/dev/null' }), 'request.invalid'],
-    ['a grep whose expression would fill the memory', () => ({ kind: 'GrepAction', pattern: '(a{1000}){1000}' }), 'request.invalid'],
-    ['a grep that backtracks elsewhere', () => ({ kind: 'GrepAction', pattern: '(a+)+$', path: at('one-line') }), 'done'],
-    ['a grep of what looks like an option', () => ({ kind: 'GrepAction', pattern: '--pre=touch /tmp/never', include: '--pre=touch' }), 'done'],
+    [
+      'a grep whose expression would fill the memory',
+      () => ({ kind: 'GrepAction', pattern: '(a{1000}){1000}' }),
+      'request.invalid',
+    ],
+    [
+      'a grep that backtracks elsewhere',
+      () => ({ kind: 'GrepAction', pattern: '(a+)+$', path: at('one-line') }),
+      'done',
+    ],
+    [
+      'a grep of what looks like an option',
+      () => ({ kind: 'GrepAction', pattern: '--pre=touch /tmp/never', include: '--pre=touch' }),
+      'done',
+    ],
     ['a grep in a circle', () => ({ kind: 'GrepAction', pattern: 'x', path: at('round') }), 'request.invalid'],
     ['a list of a file', () => ({ kind: 'ListDirectoryAction', dir_path: at('text') }), 'request.invalid'],
     ['a list with a number for a place', () => ({ kind: 'ListDirectoryAction', dir_path: 7 }), 'request.invalid'],
     ['a list of names that are not UTF-8', () => ({ kind: 'ListDirectoryAction', dir_path: at() }), 'done'],
 
     ['a cell of 2 MB', () => ({ kind: 'IPythonRunCellAction', code: 'x'.repeat(2_000_000) }), 'request.invalid'],
-    ['a cell with a timeout of nothing', () => ({ kind: 'IPythonRunCellAction', code: '1', timeout: 0 }), 'request.invalid'],
+    [
+      'a cell with a timeout of nothing',
+      () => ({ kind: 'IPythonRunCellAction', code: '1', timeout: 0 }),
+      'request.invalid',
+    ],
   ];
 
   it('answers each of a table of bad actions in its own way, and goes on', async () => {
@@ -255,9 +326,18 @@ describe('action-server, given bad input', () => {
       ['GET', '/git/diff'],
     ] as const;
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...ways), wanted, fc.boolean(), async ([method, route, body], name, absolute) => {
-        await answerTo(method, `${route}?path=${encodeURIComponent(`${absolute ? '/' : ''}${name}`.toWellFormed())}`, body);
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...ways),
+        wanted,
+        fc.boolean(),
+        async ([method, route, body], name, absolute) => {
+          await answerTo(
+            method,
+            `${route}?path=${encodeURIComponent(`${absolute ? '/' : ''}${name}`.toWellFormed())}`,
+            body,
+          );
+        },
+      ),
       {
         numRuns: 100,
         examples: [
@@ -268,12 +348,23 @@ describe('action-server, given bad input', () => {
         ],
       },
     );
-    expect([existsSync('/etc/slipway-bad-input'), existsSync('/nowhere'), readdirSync(path.dirname(server.workspace))]).toEqual([false, false, before]);
+    expect([
+      existsSync('/etc/slipway-bad-input'),
+      existsSync('/nowhere'),
+      readdirSync(path.dirname(server.workspace)),
+    ]).toEqual([false, false, before]);
   });
 
   it('refuses names of commits and files that no program can be given, or that pass for options', async () => {
     execFileSync('git', ['init', '-q', at('repository')]);
-    for (const query of ['base=a%00b', 'ref=%00', 'base=--output=/tmp/never', 'base=HEAD%0a--all', 'commit=--all', 'turn=..'])
+    for (const query of [
+      'base=a%00b',
+      'ref=%00',
+      'base=--output=/tmp/never',
+      'base=HEAD%0a--all',
+      'commit=--all',
+      'turn=..',
+    ])
       expect([query, (await answerTo('GET', `/git/changes?path=repository&${query}`)).status]).toEqual([query, 400]);
     expect((await answerTo('GET', '/git/patch?path=repository&file=a%00b')).status).toBe(400);
     expect((await answerTo('GET', '/file/tar?path=.&exclude=a%00b')).status).toBe(400);
@@ -281,7 +372,8 @@ describe('action-server, given bad input', () => {
   });
 
   it('refuses a command or an environment that no program can be given', async () => {
-    const bash = (request: object): Promise<Answer> => answerTo('POST', '/bash/execute', JSON.stringify({ timeout: 10, ...request }));
+    const bash = (request: object): Promise<Answer> =>
+      answerTo('POST', '/bash/execute', JSON.stringify({ timeout: 10, ...request }));
     for (const request of [
       { command: 'echo a\0b' },
       { command: 'true', env: { A: 'x\0' } },
@@ -298,25 +390,41 @@ describe('action-server, given bad input', () => {
   it('starts shells and programs whatever the environment is that it was configured with, and reports what it left out', async () => {
     // In the first terminal something may still run that the tests before have left.
     const fresh = { session: 'fresh' };
-    const configure = (env: object, more: object = {}): Promise<Answer> => answerTo('POST', '/configure', JSON.stringify({ env, ...more }));
+    const configure = (env: object, more: object = {}): Promise<Answer> =>
+      answerTo('POST', '/configure', JSON.stringify({ env, ...more }));
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`MANY_${index}`, 'x'.repeat(60_000)]));
     expect(
-      (await configure({ ...many, NUL: 'a\0b', 'A=B': 'x', '': 'x', HUGE: 'x'.repeat(200_000), GOOD: 'kept' }, { working_dir: at('not-there') })).status,
+      (
+        await configure(
+          { ...many, NUL: 'a\0b', 'A=B': 'x', '': 'x', HUGE: 'x'.repeat(200_000), GOOD: 'kept' },
+          { working_dir: at('not-there') },
+        )
+      ).status,
     ).toBe(200);
     const said = textOf(await server.terminal('echo "$GOOD / $(printenv MANY_0 | wc -c) / $SLIPWAY_LEFT_OUT"', fresh));
     expect(said).toMatch(/^kept \/ 60001 \/ .*NUL A\?B.*HUGE/s);
-    expect((await answerTo('POST', '/bash/execute', JSON.stringify({ command: 'true', timeout: 10 }))).status).toBe(200);
+    expect((await answerTo('POST', '/bash/execute', JSON.stringify({ command: 'true', timeout: 10 }))).status).toBe(
+      200,
+    );
     expect(await outcome({ kind: 'GrepAction', pattern: 'one', path: at('folder') })).toBe('done');
     await configure({}, { working_dir: '/a\0b' });
     expect(textOf(await server.terminal('pwd', fresh))).toBe(server.workspace);
   });
 
   it('answers a form that is none, a boundary that is none, and a body that ends too soon', async () => {
-    const form = (type: string, body: string): Promise<Answer> => answerTo('POST', '/file/upload?path=form', body, { 'content-type': type });
+    const form = (type: string, body: string): Promise<Answer> =>
+      answerTo('POST', '/file/upload?path=form', body, { 'content-type': type });
     expect((await form('multipart/form-data; boundary=b', 'nothing of a form')).status).toBe(400);
     expect((await form(`multipart/form-data; boundary=${'b'.repeat(5_000)}`, 'nothing of a form')).status).toBe(400);
     expect((await form('multipart/form-data; boundary=b', `--b\r\n${'x: y\r\n'.repeat(10_000)}\r\n`)).status).toBe(400);
-    expect((await form('multipart/form-data; boundary=b', '--b\r\ncontent-disposition: form-data; name="other"\r\n\r\nx\r\n--b--\r\n')).status).toBe(400);
+    expect(
+      (
+        await form(
+          'multipart/form-data; boundary=b',
+          '--b\r\ncontent-disposition: form-data; name="other"\r\n\r\nx\r\n--b--\r\n',
+        )
+      ).status,
+    ).toBe(400);
     expect(existsSync(at('form'))).toBe(false);
     expect(readdirSync(at()).filter((name) => name.startsWith('.upload'))).toEqual([]);
   });

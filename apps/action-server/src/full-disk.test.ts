@@ -29,7 +29,11 @@ describe('a full disk', () => {
         allowance: new OutputAllowance(),
         starts: new ShellStarts(),
       });
-      const run = (command: string) => terminal.execute({ kind: 'TerminalAction', command, is_input: false, reset: false }, AbortSignal.timeout(20_000));
+      const run = (command: string) =>
+        terminal.execute(
+          { kind: 'TerminalAction', command, is_input: false, reset: false },
+          AbortSignal.timeout(20_000),
+        );
       try {
         const file = path.join(disk, 'kept.txt');
         await writeFile(file, 'as it was');
@@ -48,7 +52,9 @@ describe('a full disk', () => {
         const long = await run('seq 1 50000');
         expect(long).toMatchObject({ exit_code: 0, full_output_save_dir: null, error_code: 'sandbox.disk-full' });
         expect(textOf(long).endsWith('50000')).toBe(true);
-        expect(await run(`rm ballast # ${'a long command needs no room '.repeat(200)}`)).toMatchObject({ exit_code: 0 });
+        expect(await run(`rm ballast # ${'a long command needs no room '.repeat(200)}`)).toMatchObject({
+          exit_code: 0,
+        });
         expect(await run('echo room > new && cat new')).toMatchObject({ exit_code: 0, content: [{ text: 'room' }] });
       } finally {
         terminal.close();

@@ -8,12 +8,14 @@ import { createHttpServer } from './http/server.js';
 import { createParts } from './parts.js';
 import { liveChannelsOf, routesOf } from './routes.js';
 
-// What the agent writes can be read by agent-server, another user of the same group, whatever mask the container came with.
+// What the agent writes can be read by agent-server, another user of the same group, whatever mask the container came
+// with.
 process.umask(0o022);
 const config = loadConfig(process.env);
 const logger = createLogger('action-server', logSettings(config));
 
-// All threads of the pool are made now: one that cannot be made later, because an agent's programs have filled the table of processes, would end this one.
+// All threads of the pool are made now: one that cannot be made later, because an agent's programs have filled the
+// table of processes, would end this one.
 stat(config.WORKSPACE_DIR, () => {});
 
 // One request's failure is its own; an unhandled rejection must not end the agent's terminal.
@@ -33,7 +35,12 @@ const parts = createParts({
 const server = createHttpServer(routesOf(parts), liveChannelsOf(parts), { token: config.ACTION_SERVER_TOKEN, logger });
 
 server.once('error', (error: NodeJS.ErrnoException) => {
-  logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is in use: stop the other process, or set PORT` : 'failed to listen');
+  logger.fatal(
+    { err: error },
+    error.code === 'EADDRINUSE'
+      ? `port ${config.PORT} is in use: stop the other process, or set PORT`
+      : 'failed to listen',
+  );
   process.exit(1);
 });
 server.listen(config.PORT, config.HOST, () => {

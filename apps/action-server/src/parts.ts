@@ -71,8 +71,18 @@ export function createParts({
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
-  const ipython = new IPython({ environment, allowance, directory: () => terminal.home, outputDirectory: path.join(outputs, 'ipython') });
-  const browser = new Browser({ environment, workspace, directory: largeDirectory(stateDirectory, 'browser'), refusedPorts });
+  const ipython = new IPython({
+    environment,
+    allowance,
+    directory: () => terminal.home,
+    outputDirectory: path.join(outputs, 'ipython'),
+  });
+  const browser = new Browser({
+    environment,
+    workspace,
+    directory: largeDirectory(stateDirectory, 'browser'),
+    refusedPorts,
+  });
   const browserView = new BrowserView(browser);
   const repositories = { directory: workspace, environment };
   const marks =

@@ -14,10 +14,25 @@ import { vscodeRoutes } from './vscode/vscode.routes.js';
 import { zipRoutes } from './zip/zip.routes.js';
 
 /** Every route of action-server: each folder declares its own. */
-export function routesOf({ workspace, environment, handlers, callOutputs, mcp, gitReading, archive, vscode, commands }: Parts): Routes {
+export function routesOf({
+  workspace,
+  environment,
+  handlers,
+  callOutputs,
+  mcp,
+  gitReading,
+  archive,
+  vscode,
+  commands,
+}: Parts): Routes {
   return {
     ...aliveRoutes(),
-    ...terminalRoutes({ workspace, environment, terminal: handlers.terminal, onConfigured: () => mcp.environmentChanged() }),
+    ...terminalRoutes({
+      workspace,
+      environment,
+      terminal: handlers.terminal,
+      onConfigured: () => mcp.environmentChanged(),
+    }),
     ...actionRoutes(handlers, callOutputs),
     ...commandRoutes(commands),
     ...mcpRoutes(mcp, workspace),
@@ -31,5 +46,9 @@ export function routesOf({ workspace, environment, handlers, callOutputs, mcp, g
 
 /** Every live channel, at `/live/<name>`. */
 export function liveChannelsOf({ workspace, environment, turns, shells, handlers }: Parts): LiveChannels {
-  return { terminal: shells.channel, files: filesChannel({ workspace, environment, turns }), browser: handlers.browserView.channel };
+  return {
+    terminal: shells.channel,
+    files: filesChannel({ workspace, environment, turns }),
+    browser: handlers.browserView.channel,
+  };
 }

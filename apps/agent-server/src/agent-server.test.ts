@@ -3,11 +3,20 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ConversationEvent, textOfContent } from '@slipway/contracts/events';
-import { type ModelScript, type ModelServer, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
+import {
+  type ModelScript,
+  type ModelServer,
+  startModelServer,
+  stopwatch,
+  textOfMessage,
+  until,
+} from '@slipway/testing';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
-const terminal = (command: string, more: object = {}) => ({ toolCalls: [{ name: 'terminal', arguments: { command, ...more } }] });
+const terminal = (command: string, more: object = {}) => ({
+  toolCalls: [{ name: 'terminal', arguments: { command, ...more } }],
+});
 const finish = (message = 'done') => ({ toolCalls: [{ name: 'finish', arguments: { message } }] });
 
 describe('agent-server', () => {
@@ -25,13 +34,29 @@ describe('agent-server', () => {
   /** A conversation with its own app. */
   async function start(
     script: ModelScript,
-    more: { resumeRun?: boolean; notice?: string; id?: string; maxIterations?: number; llm?: object; on?: TestSandbox; extra?: object } = {},
+    more: {
+      resumeRun?: boolean;
+      notice?: string;
+      id?: string;
+      maxIterations?: number;
+      llm?: object;
+      on?: TestSandbox;
+      extra?: object;
+    } = {},
   ): Promise<string> {
     if (more.id === undefined) app = await new TestApp().start();
     model.use(script);
     const { status, body } = await (more.on ?? sandbox).call<{ id: string }>('POST', '/api/conversations', {
       conversation_id: more.id ?? randomUUID(),
-      agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-very-secret-key', num_retries: 2, ...more.llm } },
+      agent: {
+        llm: {
+          model: 'openai/scripted',
+          base_url: model.url,
+          api_key: 'sk-very-secret-key',
+          num_retries: 2,
+          ...more.llm,
+        },
+      },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: more.maxIterations ?? 20,
       slipway: {
@@ -49,21 +74,32 @@ describe('agent-server', () => {
   }
 
   async function say(id: string, text: string, more: object = {}): Promise<void> {
-    const { status } = await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text }], run: true, ...more });
+    const { status } = await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text }],
+      run: true,
+      ...more,
+    });
     expect(status).toBe(200);
   }
 
   const statuses = (events: readonly ConversationEvent[]): unknown[] =>
-    events.flatMap((event) => (event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' ? [event.value] : []));
+    events.flatMap((event) =>
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' ? [event.value] : [],
+    );
   const status = (): unknown => statuses(app.events).at(-1);
   const untilStatus = (wanted: string): Promise<unknown> =>
     until(`status ${wanted}; app has ${JSON.stringify(app.events.slice(-3))}`, () => status() === wanted);
-  const kinds = (): string[] => app.events.map((event) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}` : event.kind));
+  const kinds = (): string[] =>
+    app.events.map((event) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}` : event.kind));
 
   /** The app's log and the sandbox's own file must hold the same events. */
   async function expectSameLog(id: string): Promise<void> {
     await until('the same log', async () => {
-      const { body } = await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`);
+      const { body } = await sandbox.call<{ items: ConversationEvent[] }>(
+        'GET',
+        `/api/conversations/${id}/events/search?limit=100`,
+      );
       expect(body.items.map((event) => event.id)).toEqual(app.events.map((event) => event.id));
       return true;
     });
@@ -130,7 +166,9 @@ describe('agent-server', () => {
     });
 
     it('takes a message that arrives during a run in at the next step', async () => {
-      const id = await start(({ body }) => (JSON.stringify(body.messages).includes('second thought') ? finish() : { ...finish(), delayMs: 150 }));
+      const id = await start(({ body }) =>
+        JSON.stringify(body.messages).includes('second thought') ? finish() : { ...finish(), delayMs: 150 },
+      );
       const calls = model.requests.length;
       await say(id, 'first');
       await until('the first call', () => model.requests.length > calls);
@@ -190,7 +228,11 @@ describe('agent-server', () => {
 
   describe('failures of the model', () => {
     it('repeats a call that broke off in the middle, and the log holds the answer once', async () => {
-      const id = await start([{ fault: 'cut-mid-stream', text: 'I was about' }, { fault: 'status', status: 500 }, { text: 'Here it is.' }]);
+      const id = await start([
+        { fault: 'cut-mid-stream', text: 'I was about' },
+        { fault: 'status', status: 500 },
+        { text: 'Here it is.' },
+      ]);
       await say(id, 'tell');
       await untilStatus('finished');
       expect(app.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'agent')).toHaveLength(1);
@@ -202,11 +244,13 @@ describe('agent-server', () => {
       await say(id, 'tell');
       await untilStatus('error');
       const failure = app.events.find((event) => event.kind === 'ConversationErrorEvent');
-      expect(failure?.kind === 'ConversationErrorEvent' && [failure.code, failure.classification?.kind, failure.classification?.user_action]).toEqual([
-        'model.auth',
-        'auth',
-        'settings',
-      ]);
+      expect(
+        failure?.kind === 'ConversationErrorEvent' && [
+          failure.code,
+          failure.classification?.kind,
+          failure.classification?.user_action,
+        ],
+      ).toEqual(['model.auth', 'auth', 'settings']);
       expect(model.requests.length - before).toBe(1);
     });
   });
@@ -253,7 +297,9 @@ describe('agent-server', () => {
       expect(app.events.map((event) => event.id).slice(0, sent.length)).toEqual(sent);
       expect(new Set(app.events.map((event) => event.id)).size).toBe(app.events.length);
       expect(
-        app.events.filter((event) => event.kind === 'MessageEvent').map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text),
+        app.events
+          .filter((event) => event.kind === 'MessageEvent')
+          .map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text),
       ).toEqual(['work', 'also this']);
       const error = app.events.find((event) => event.kind === 'AgentErrorEvent');
       expect(error?.kind === 'AgentErrorEvent' && error.error).toContain('may or may not have had its effect');
@@ -273,12 +319,18 @@ describe('agent-server', () => {
       expect(model.requests.length).toBe(requests);
       await say(id, 'go on');
       await until('the model was asked', () => model.requests.length > requests);
-      expect((model.requests.at(-1)?.body.messages ?? []).slice(-2).map((message) => textOfMessage(message))).toEqual(['all files are gone', 'go on']);
+      expect((model.requests.at(-1)?.body.messages ?? []).slice(-2).map((message) => textOfMessage(message))).toEqual([
+        'all files are gone',
+        'go on',
+      ]);
       await untilStatus('finished');
     });
 
     it('is fenced when another sandbox has taken over: it writes no more and says so', async () => {
-      const id = await start([{ ...terminal('echo one'), delayMs: 100 }, ...Array.from({ length: 10 }, () => ({ ...terminal('true'), delayMs: 50 }))]);
+      const id = await start([
+        { ...terminal('echo one'), delayMs: 100 },
+        ...Array.from({ length: 10 }, () => ({ ...terminal('true'), delayMs: 50 })),
+      ]);
       await say(id, 'work');
       app.nextEpoch();
       const length = app.lines.length;
@@ -286,7 +338,8 @@ describe('agent-server', () => {
         'refused',
         async () =>
           (await sandbox.call('POST', `/api/conversations/${id}/run`)).status === 409 &&
-          (await sandbox.call<{ code: string }>('POST', `/api/conversations/${id}/run`)).body.code === 'ingest.stale-epoch',
+          (await sandbox.call<{ code: string }>('POST', `/api/conversations/${id}/run`)).body.code ===
+            'ingest.stale-epoch',
       );
       expect(app.lines.length).toBe(length);
     });
@@ -347,8 +400,14 @@ describe('agent-server', () => {
 
   describe('secrets', () => {
     it('are hidden in the log, and reach the shell', async () => {
-      const id = await start([terminal('echo "token is $MY_TOKEN"; echo $MY_TOKEN | wc -c'), finish('The token is hunter2-hunter2')]);
-      expect((await sandbox.call('POST', `/api/conversations/${id}/secrets`, { secrets: { MY_TOKEN: 'hunter2-hunter2' } })).status).toBe(200);
+      const id = await start([
+        terminal('echo "token is $MY_TOKEN"; echo $MY_TOKEN | wc -c'),
+        finish('The token is hunter2-hunter2'),
+      ]);
+      expect(
+        (await sandbox.call('POST', `/api/conversations/${id}/secrets`, { secrets: { MY_TOKEN: 'hunter2-hunter2' } }))
+          .status,
+      ).toBe(200);
       await say(id, 'print it; the key is sk-very-secret-key');
       await untilStatus('finished');
       const log = JSON.stringify(app.events);
@@ -363,7 +422,11 @@ describe('agent-server', () => {
     it('answer what they do not know with a code and a sentence', async () => {
       expect((await sandbox.call('GET', `/api/conversations/${randomUUID()}`)).status).toBe(404);
       expect((await sandbox.call<{ code: string }>('GET', '/api/nothing')).body.code).toBe('resource.not-found');
-      const notJson = await fetch(`${sandbox.url}/api/conversations`, { method: 'POST', headers: { 'x-session-api-key': sandbox.sessionKey }, body: '{' });
+      const notJson = await fetch(`${sandbox.url}/api/conversations`, {
+        method: 'POST',
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+        body: '{',
+      });
       expect([notJson.status, ((await notJson.json()) as { code: string }).code]).toEqual([400, 'request.not-json']);
       const tooLarge = await fetch(`${sandbox.url}/api/conversations`, {
         method: 'POST',
@@ -372,7 +435,13 @@ describe('agent-server', () => {
       });
       expect(tooLarge.status).toBe(413);
       expect((await fetch(`${sandbox.url}/api/conversations/count`)).status).toBe(401);
-      expect((await fetch(`${sandbox.url}/api/conversations/count`, { headers: { authorization: `Bearer ${sandbox.sessionKey}` } })).status).toBe(200);
+      expect(
+        (
+          await fetch(`${sandbox.url}/api/conversations/count`, {
+            headers: { authorization: `Bearer ${sandbox.sessionKey}` },
+          })
+        ).status,
+      ).toBe(200);
     });
 
     it('page through events in both directions, by kind and by time', async () => {
@@ -397,14 +466,21 @@ describe('agent-server', () => {
 
     it('run commands and hand files and git on to the tool process', async () => {
       await writeFile(path.join(sandbox.workspace, 'note.txt'), 'content of the note');
-      const { body } = await sandbox.call<{ exit_code: number; stdout: string }>('POST', '/api/bash/execute_bash_command', {
-        command: 'cat note.txt; exit 3',
-        timeout: 10,
-      });
+      const { body } = await sandbox.call<{ exit_code: number; stdout: string }>(
+        'POST',
+        '/api/bash/execute_bash_command',
+        {
+          command: 'cat note.txt; exit 3',
+          timeout: 10,
+        },
+      );
       expect([body.exit_code, body.stdout]).toEqual([3, 'content of the note']);
-      const file = await fetch(`${sandbox.url}/api/file/download?path=${encodeURIComponent(path.join(sandbox.workspace, 'note.txt'))}`, {
-        headers: { 'x-session-api-key': sandbox.sessionKey },
-      });
+      const file = await fetch(
+        `${sandbox.url}/api/file/download?path=${encodeURIComponent(path.join(sandbox.workspace, 'note.txt'))}`,
+        {
+          headers: { 'x-session-api-key': sandbox.sessionKey },
+        },
+      );
       expect(await file.text()).toBe('content of the note');
       const form = new FormData();
       form.set('file', new Blob([Buffer.alloc(5 * 1024 * 1024, 7)]), 'large.bin');
@@ -415,16 +491,23 @@ describe('agent-server', () => {
         body: form,
       });
       expect([upload.status, await upload.json()]).toEqual([200, expect.objectContaining({ success: true })]);
-      const back = await fetch(`${sandbox.url}/api/file/download?path=${target}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
+      const back = await fetch(`${sandbox.url}/api/file/download?path=${target}`, {
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+      });
       expect((await back.arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
       const repo = path.join(sandbox.workspace, 'repo');
       await sandbox.call('POST', '/api/bash/execute_bash_command', {
         command: `git init -q ${repo} && cd ${repo} && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m start && echo new > a.txt`,
         timeout: 10,
       });
-      const patch = await fetch(`${sandbox.url}/api/git/patch?path=${encodeURIComponent(repo)}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
+      const patch = await fetch(`${sandbox.url}/api/git/patch?path=${encodeURIComponent(repo)}`, {
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+      });
       expect([patch.status, await patch.text()]).toEqual([200, expect.stringContaining('+new')]);
-      const started = await sandbox.call<{ id: string }>('POST', '/api/bash/start_bash_command', { command: 'echo later', timeout: 10 });
+      const started = await sandbox.call<{ id: string }>('POST', '/api/bash/start_bash_command', {
+        command: 'echo later',
+        timeout: 10,
+      });
       const output = await until(
         'its output',
         async () =>
@@ -440,7 +523,10 @@ describe('agent-server', () => {
   });
 
   async function processes(): Promise<string> {
-    const { body } = await sandbox.call<{ stdout: string | null }>('POST', '/api/bash/execute_bash_command', { command: 'ps -eo args', timeout: 10 });
+    const { body } = await sandbox.call<{ stdout: string | null }>('POST', '/api/bash/execute_bash_command', {
+      command: 'ps -eo args',
+      timeout: 10,
+    });
     return body.stdout ?? '';
   }
 });

@@ -39,9 +39,15 @@ import { EventSockets } from './sockets/event-sockets.js';
 import { LiveSockets } from './sockets/live-sockets.js';
 import { KeepWarm } from './warm/keep-warm.js';
 
-/** How long a stop waits for the app to take the last events. Milliseconds; with what follows it is over within 2 s. The log has them in any case. */
+/**
+ * How long a stop waits for the app to take the last events. Milliseconds; with what follows it is over within 2 s. The
+ * log has them in any case.
+ */
 const FLUSH_MS = 1_200;
-/** From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim waits for it. Milliseconds. */
+/**
+ * From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim
+ * waits for it. Milliseconds.
+ */
 const PRELOAD_AFTER_MS = 250;
 /** Poll interval of a stopping sandbox for the read of its workspace. Milliseconds. */
 const LOOK_MS = 200;
@@ -49,7 +55,10 @@ const LOOK_MS = 200;
 export interface AgentServer {
   readonly port: number;
   readonly logger: Logger;
-  /** Flushes what is left to the app, closes sockets and conversations. A sandbox in use then answers for its workspace until its grace period ends. */
+  /**
+   * Flushes what is left to the app, closes sockets and conversations. A sandbox in use then answers for its workspace
+   * until its grace period ends.
+   */
   stop(): Promise<void>;
 }
 
@@ -63,7 +72,10 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const actionServer = new ActionServerClient(config.ACTION_SERVER_URL, config.ACTION_SERVER_TOKEN);
   const restores = await Restores.open(config.STATE_DIR);
   const reads = new ArchiveReads();
-  const warm = new KeepWarm({ run: (request, signal) => actionServer.runCommand(request, signal), everyMs: config.WARM_EVERY_SECONDS * 1_000 });
+  const warm = new KeepWarm({
+    run: (request, signal) => actionServer.runCommand(request, signal),
+    everyMs: config.WARM_EVERY_SECONDS * 1_000,
+  });
   const condition: BlankCondition = {
     get obstacle() {
       return restores.obstacle;
@@ -75,11 +87,18 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
       return warm.warmedAt;
     },
   };
-  const activation = new Activation(config, key, await ActivationLatch.open(config.STATE_DIR), logger, condition, (env, keys) => {
-    warm.stop();
-    mask.add(keys);
-    actionServer.addEnv(env);
-  });
+  const activation = new Activation(
+    config,
+    key,
+    await ActivationLatch.open(config.STATE_DIR),
+    logger,
+    condition,
+    (env, keys) => {
+      warm.stop();
+      mask.add(keys);
+      actionServer.addEnv(env);
+    },
+  );
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
   const held = new HeldSecrets(actionServer, mask);
   const models = new ModelProofs();
@@ -127,7 +146,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
       logger.info({ seconds: config.STOP_GRACE_SECONDS }, 'waiting for the workspace to be saved');
       // The kubelet does not shorten a grace period that has begun: the sandbox ends by itself.
       const began = performance.now();
-      while (!reads.isTaken(began) && performance.now() - began < config.STOP_GRACE_SECONDS * 1_000) await wait(LOOK_MS);
+      while (!reads.isTaken(began) && performance.now() - began < config.STOP_GRACE_SECONDS * 1_000)
+        await wait(LOOK_MS);
     }
     http.closeAllConnections();
   };

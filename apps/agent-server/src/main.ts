@@ -25,7 +25,8 @@ async function main(): Promise<void> {
       },
     );
   };
-  // Before the start: as process 1 of a container, a signal without a listener would be ignored, and the pod would wait out its grace period.
+  // Before the start: as process 1 of a container, a signal without a listener would be ignored, and the pod would wait
+  // out its grace period.
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   server = await startAgentServer(loadConfig(process.env));

@@ -40,7 +40,12 @@ export class Activity {
 
 /** What probes and clients ask before they have a key. */
 export function serviceRoutes(activity: Activity, conversations: Conversations): Route[] {
-  const open = (path: string, body: () => unknown): Route => ({ method: 'GET', path, access: 'open', handle: async () => ok(await body()) });
+  const open = (path: string, body: () => unknown): Route => ({
+    method: 'GET',
+    path,
+    access: 'open',
+    handle: async () => ok(await body()),
+  });
   const info = async (): Promise<object> => ({
     title: 'Slipway agent-server',
     version: '0.1.0',

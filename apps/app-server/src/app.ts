@@ -18,14 +18,23 @@ import { SQL_POOL } from './platform/tokens.js';
 /** Largest body of the API. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Longest until a request's headers, and the whole of it, have come. Milliseconds: who sends slower holds a connection that others need. Answers may take as long as they take. */
+/**
+ * Longest until a request's headers, and the whole of it, have come. Milliseconds: who sends slower holds a connection
+ * that others need. Answers may take as long as they take.
+ */
 const HEADERS_MS = 30_000;
-/** Largest head of a request. Bytes: every filter of a list at once, each at its longest, in characters that take twelve bytes of an address. */
+/**
+ * Largest head of a request. Bytes: every filter of a list at once, each at its longest, in characters that take twelve
+ * bytes of an address.
+ */
 const MAX_HEADER_BYTES = 64 * 1024;
 const REQUEST_MS = 120_000;
 
 /** The whole server, not yet listening. Starts no work and needs no other process to be up. */
-export async function createApp(platform: Platform, features: ReadonlyArray<Type | DynamicModule> = FEATURES): Promise<NestFastifyApplication> {
+export async function createApp(
+  platform: Platform,
+  features: ReadonlyArray<Type | DynamicModule> = FEATURES,
+): Promise<NestFastifyApplication> {
   const { config, logger, metrics } = platform;
   const adapter = new FastifyAdapter({
     bodyLimit: MAX_BODY_BYTES,

@@ -65,7 +65,10 @@ const Variables = z.object({
    * Values of `acr` that stand for a sign-in with a second factor, comma-separated; requested when an organization
    * requires one. An `amr` of `mfa`, `otp` or `hwk` counts too.
    */
-  OIDC_SECOND_FACTOR_ACR: list(z.string().regex(/^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,200}$/, 'needs values such as second-factor'), SECOND_FACTOR_ACR),
+  OIDC_SECOND_FACTOR_ACR: list(
+    z.string().regex(/^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,200}$/, 'needs values such as second-factor'),
+    SECOND_FACTOR_ACR,
+  ),
   /** Refuses users whose e-mail address the issuer has not verified. */
   REQUIRE_VERIFIED_EMAIL: z.stringbool().default(false),
   /** Terms of service that every user has to accept; with TERMS_VERSION. */
@@ -176,10 +179,13 @@ const Variables = z.object({
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,
 });
-export const ConfigSchema = Variables.refine((env) => (env.TERMS_URL === undefined) === (env.TERMS_VERSION === undefined), {
-  path: ['TERMS_VERSION'],
-  message: 'terms have both, TERMS_URL and TERMS_VERSION, or neither',
-});
+export const ConfigSchema = Variables.refine(
+  (env) => (env.TERMS_URL === undefined) === (env.TERMS_VERSION === undefined),
+  {
+    path: ['TERMS_VERSION'],
+    message: 'terms have both, TERMS_URL and TERMS_VERSION, or neither',
+  },
+);
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

@@ -39,6 +39,11 @@ try {
   logger.info({ url: await app.getUrl() }, 'app-server listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'app-server failed to start');
+  logger.fatal(
+    { err: error },
+    taken
+      ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT`
+      : 'app-server failed to start',
+  );
   process.exit(1);
 }

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { ConversationWatcher, type RedisServer, SilentProxy, startRedisServer, stopwatch, until } from '@slipway/testing';
+import {
+  ConversationWatcher,
+  type RedisServer,
+  SilentProxy,
+  startRedisServer,
+  stopwatch,
+  until,
+} from '@slipway/testing';
 import { skipTest } from '@slipway/testing/jest';
 import { type Answer, ConversationApp, thought, type User } from './testing/conversation-app.js';
 
@@ -68,7 +75,11 @@ describe('a network that goes silent', () => {
       const create = (): Promise<Answer<{ id: string; code: string; detail: string }>> =>
         app.http(user, 'POST', app.path(user), { prompt: 'once' }, { 'idempotency-key': key });
       toPostgres.silence();
-      const underWay = [timed(app.ingest(user, id, batch)), timed(create()), timed(app.http(user, 'GET', app.path(user)))];
+      const underWay = [
+        timed(app.ingest(user, id, batch)),
+        timed(create()),
+        timed(app.http(user, 'GET', app.path(user))),
+      ];
       const ended = Promise.all(underWay);
       await wait(SILENCE_MS);
       toPostgres.heal();
@@ -86,14 +97,20 @@ describe('a network that goes silent', () => {
         if (answer.status < 300) continue;
         // The same create is asked for again meanwhile: the second gets that answer.
         if (answer.body.code === 'idempotency.in-progress') continue;
-        expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringMatching(/\w+/), retry: 'later' }]);
+        expect([answer.status, answer.body]).toMatchObject([
+          503,
+          { code: 'service.unavailable', detail: expect.stringMatching(/\w+/), retry: 'later' },
+        ]);
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       }
       expect((await app.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual([
         [1, expect.any(String)],
         ...batch.map(({ event }, index) => [index + 2, event.id]),
       ]);
-      expect((await app.owner.query('SELECT id FROM app.conversation WHERE title LIKE $1 OR id = $2', ['once%', made.id])).rowCount).toBe(1);
+      expect(
+        (await app.owner.query('SELECT id FROM app.conversation WHERE title LIKE $1 OR id = $2', ['once%', made.id]))
+          .rowCount,
+      ).toBe(1);
       expect(watcher.gaps).toBe(0);
     } finally {
       watcher.close();
@@ -110,22 +127,36 @@ describe('a network that goes silent', () => {
         timed(app.http<{ code?: string }>(user, 'GET', app.path(user, id))),
       ]);
       for (const { answer, ms } of asked) {
-        expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringMatching(/ (log|database) /) }]);
+        expect([answer.status, answer.body]).toMatchObject([
+          503,
+          { code: 'service.unavailable', detail: expect.stringMatching(/ (log|database) /) },
+        ]);
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
         expect(ms).toBeLessThan(ANSWER_MS);
       }
     } finally {
       toPostgres.heal();
     }
-    await until('all is well', async () => (await app.http(user, 'GET', app.path(user, id))).status === 200, RECOVERY_MS);
-    await until('the event is stored', async () => (await app.ingest(user, id, [{ producerSeq: 1, event: thought('x') }])).status === 200, RECOVERY_MS);
+    await until(
+      'all is well',
+      async () => (await app.http(user, 'GET', app.path(user, id))).status === 200,
+      RECOVERY_MS,
+    );
+    await until(
+      'the event is stored',
+      async () => (await app.ingest(user, id, [{ producerSeq: 1, event: thought('x') }])).status === 200,
+      RECOVERY_MS,
+    );
     expect((await app.log(id)).map(({ seq }) => seq)).toEqual([1]);
   });
 
   it('between app-server and Redis: requests are answered as ever, readers on the other replica are late by seconds and miss nothing, and hints come again within 5 s', async () => {
     if (toRedis === undefined) return skipTest('no redis-server on PATH: apt-get install redis-server');
     const id = await started();
-    const other = new ConversationWatcher(app.replicas[1]?.url ?? '', user.cookie, { orgId: user.orgId, conversationId: id });
+    const other = new ConversationWatcher(app.replicas[1]?.url ?? '', user.cookie, {
+      orgId: user.orgId,
+      conversationId: id,
+    });
     try {
       await app.ingest(user, id, [{ producerSeq: 1, event: thought('1') }]);
       await until('the first one', () => other.lastSeq === 1);

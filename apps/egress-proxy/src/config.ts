@@ -9,7 +9,10 @@ import { AddressRanges } from './addresses/address-ranges.js';
  * broadcast.
  */
 const NEVER = AddressRanges.read(
-  ['0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8', ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`)].join(','),
+  [
+    '0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8',
+    ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`),
+  ].join(','),
 );
 
 const ranges = z
@@ -106,7 +109,8 @@ export const ConfigSchema = z
   })
   .refine((env) => env.NODE_ENV !== 'production' || !env.EGRESS_PERMITTED_RANGES.overlaps(NEVER), {
     path: ['EGRESS_PERMITTED_RANGES'],
-    message: 'has loopback, link-local, metadata or multicast addresses in it, which nothing in a sandbox may reach; leave them out',
+    message:
+      'has loopback, link-local, metadata or multicast addresses in it, which nothing in a sandbox may reach; leave them out',
   })
   .refine((env) => !env.EGRESS_PERMITTED_RANGES.overlaps(env.EGRESS_CLUSTER_RANGES), {
     path: ['EGRESS_PERMITTED_RANGES'],

@@ -28,13 +28,22 @@ export interface EgressProxy {
   close(): Promise<void>;
 }
 
-/** Longest head of a request, and longest wait for it. Bytes, milliseconds: this is what a sandbox can send before anything is known of it. */
+/**
+ * Longest head of a request, and longest wait for it. Bytes, milliseconds: this is what a sandbox can send before
+ * anything is known of it.
+ */
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEAD_MS = 10_000;
-/** Connections of one address for each that its sandbox may have open: some of them are between two requests, or were not admitted yet. */
+/**
+ * Connections of one address for each that its sandbox may have open: some of them are between two requests, or were
+ * not admitted yet.
+ */
 const SPARE = 2;
 
-/** The whole proxy in this process. It leaves by `stop`, whose steps are the caller's. @throws SlipwayError `config.invalid` for rules that cannot be read. */
+/**
+ * The whole proxy in this process. It leaves by `stop`, whose steps are the caller's. @throws SlipwayError
+ * `config.invalid` for rules that cannot be read.
+ */
 export async function startEgressProxy(
   config: Config,
   logger: Logger,
@@ -48,7 +57,10 @@ export async function startEgressProxy(
     credentials: new EgressCredentials(config.EGRESS_SECRET),
     bindSource: config.EGRESS_BIND_SOURCE,
     rules: new HostRules(loadRules(config.EGRESS_RULES), config.EGRESS_PORTS),
-    seats: new SandboxSeats({ connections: config.EGRESS_CONNECTIONS_PER_SANDBOX, perSecond: config.EGRESS_REQUESTS_PER_SECOND }),
+    seats: new SandboxSeats({
+      connections: config.EGRESS_CONNECTIONS_PER_SANDBOX,
+      perSecond: config.EGRESS_REQUESTS_PER_SECOND,
+    }),
     addresses: { cluster: config.EGRESS_CLUSTER_RANGES, permitted: config.EGRESS_PERMITTED_RANGES },
     resolve,
     lines,
@@ -56,7 +68,14 @@ export async function startEgressProxy(
     logger,
   });
   const server = createServer(
-    { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEAD_MS, requestTimeout: 0, keepAlive: true, keepAliveInitialDelay: 15_000, noDelay: true },
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEAD_MS,
+      requestTimeout: 0,
+      keepAlive: true,
+      keepAliveInitialDelay: 15_000,
+      noDelay: true,
+    },
     (request, response) =>
       void serveHttp(gate, request, response, idleMs).catch((err: unknown) => {
         logger.error({ err }, 'request failed');
@@ -67,10 +86,12 @@ export async function startEgressProxy(
   server.timeout = idleMs;
   server.maxConnections = config.EGRESS_MAX_CONNECTIONS;
   server.on('connect', (request, client, head) => {
-    serveTunnel(gate, { request, client: client as Socket, head }, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch((err: unknown) => {
-      logger.error({ err }, 'tunnel failed');
-      client.destroy();
-    });
+    serveTunnel(gate, { request, client: client as Socket, head }, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch(
+      (err: unknown) => {
+        logger.error({ err }, 'tunnel failed');
+        client.destroy();
+      },
+    );
   });
   // Where addresses are hidden on the way all sandboxes have the same one.
   if (config.EGRESS_BIND_SOURCE) limitByAddress(server, config.EGRESS_CONNECTIONS_PER_SANDBOX * SPARE);
@@ -85,7 +106,9 @@ export async function startEgressProxy(
     ready: async () => {},
   });
   stop.serve(health.server);
-  await new Promise<void>((listening, failed) => server.once('error', failed).listen(config.EGRESS_PORT, config.HOST, listening));
+  await new Promise<void>((listening, failed) =>
+    server.once('error', failed).listen(config.EGRESS_PORT, config.HOST, listening),
+  );
   const healthUrl = await health.listen({ host: config.HOST, port: config.PORT });
   const { address, port, family } = server.address() as AddressInfo;
   return {

@@ -43,7 +43,12 @@ export class Gate {
    * @param gone aborted when the caller does not wait any more.
    * @throws SlipwayError `egress.*`, `service.unavailable` when this replica is about to end.
    */
-  async open(kind: Line['kind'], request: IncomingMessage, readDestination: () => Destination, gone: AbortSignal): Promise<Line> {
+  async open(
+    kind: Line['kind'],
+    request: IncomingMessage,
+    readDestination: () => Destination,
+    gone: AbortSignal,
+  ): Promise<Line> {
     const { seats, metrics, logger, lines } = this.options;
     const since = performance.now();
     let claims: EgressClaims | null = null;
@@ -65,7 +70,10 @@ export class Gate {
       socket.once('close', () => this.ended(line, release));
       metrics.requests.inc({ kind, egress: claims.egress, outcome: 'allowed' });
       metrics.seconds.observe((performance.now() - since) / 1000);
-      logger.info({ ...saidOf(claims, destination), kind, verdict: 'allowed', address: socket.remoteAddress }, 'egress');
+      logger.info(
+        { ...saidOf(claims, destination), kind, verdict: 'allowed', address: socket.remoteAddress },
+        'egress',
+      );
       return line;
     } catch (error) {
       release();
@@ -104,13 +112,23 @@ export class Gate {
     metrics.bytes.inc({ direction: 'in' }, socket.bytesRead);
     if (cut !== null) metrics.cut.inc({ why: cut });
     const line = { ...saidOf(claims, destination), kind, verdict: cut === null ? 'ended' : `cut: ${cut}` };
-    logger.info({ ...line, bytes_out: socket.bytesWritten, bytes_in: socket.bytesRead, elapsed_ms: Math.round(performance.now() - since) }, 'egress');
+    logger.info(
+      {
+        ...line,
+        bytes_out: socket.bytesWritten,
+        bytes_in: socket.bytesRead,
+        elapsed_ms: Math.round(performance.now() - since),
+      },
+      'egress',
+    );
   }
 }
 
 function saidOf(claims: EgressClaims | null, destination: Destination | null): Record<string, unknown> {
   return {
-    ...(claims === null ? {} : { claim_id: claims.claim, org_id: claims.org, template: claims.template, egress: claims.egress }),
+    ...(claims === null
+      ? {}
+      : { claim_id: claims.claim, org_id: claims.org, template: claims.template, egress: claims.egress }),
     ...(destination === null ? {} : { host: destination.host, port: destination.port }),
   };
 }
@@ -123,7 +141,11 @@ async function within(answer: ReturnType<Resolve>, host: string): ReturnType<Res
   try {
     return await Promise.race([answer, late]);
   } catch (error) {
-    throw unreachable('unresolved', `${host} cannot be resolved: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`, error);
+    throw unreachable(
+      'unresolved',
+      `${host} cannot be resolved: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`,
+      error,
+    );
   } finally {
     clearTimeout(timer);
   }

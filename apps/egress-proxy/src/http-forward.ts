@@ -12,8 +12,15 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]); // biome-ignore format: a list reads better in lines
 const VIA = '1.1 slipway-egress';
 
-/** Serves one request for a plain http address: a connection of its own, so that nothing is left for another sandbox. */
-export async function serveHttp(gate: Gate, request: IncomingMessage, response: ServerResponse, idleMs: number): Promise<void> {
+/**
+ * Serves one request for a plain http address: a connection of its own, so that nothing is left for another sandbox.
+ */
+export async function serveHttp(
+  gate: Gate,
+  request: IncomingMessage,
+  response: ServerResponse,
+  idleMs: number,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   let line: Line;
@@ -46,7 +53,10 @@ export async function serveHttp(gate: Gate, request: IncomingMessage, response: 
     pipeline(incoming, response, () => {});
   });
   outgoing.once('error', (error: NodeJS.ErrnoException) =>
-    answer(response, unreachable('unreachable', `${destination.host} broke off: ${error.code ?? error.message}.`, error)),
+    answer(
+      response,
+      unreachable('unreachable', `${destination.host} broke off: ${error.code ?? error.message}.`, error),
+    ),
   );
   pipeline(request, outgoing, () => {});
 }
@@ -59,7 +69,9 @@ function answer(response: ServerResponse, thrown: unknown): void {
 
 /** The headers of the request as they were written, with one `Host`: that of its address. */
 function requestHeaders(request: IncomingMessage, host: string): string[] {
-  const passed = passedOn(request).flatMap((text, index, all) => (index % 2 === 0 && text.toLowerCase() !== 'host' ? [text, all[index + 1] ?? ''] : []));
+  const passed = passedOn(request).flatMap((text, index, all) =>
+    index % 2 === 0 && text.toLowerCase() !== 'host' ? [text, all[index + 1] ?? ''] : [],
+  );
   const body =
     request.headers['transfer-encoding'] !== undefined
       ? ['transfer-encoding', 'chunked']

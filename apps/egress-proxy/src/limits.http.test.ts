@@ -13,14 +13,20 @@ describe('the limits of a connection', () => {
   let origin: Omit<Origin, 'seen'>;
   const worlds: TestEgress[] = [];
   const start = async (settings: Record<string, string>): Promise<TestEgress> => {
-    const world = await TestEgress.start({ EGRESS_PORTS: String(origin.port), EGRESS_PERMITTED_RANGES: '127.0.0.1', ...settings });
+    const world = await TestEgress.start({
+      EGRESS_PORTS: String(origin.port),
+      EGRESS_PERMITTED_RANGES: '127.0.0.1',
+      ...settings,
+    });
     worlds.push(world);
     world.names.set('mirror.example', ['127.0.0.1']);
     return world;
   };
   beforeAll(async () => {
     // Says on every word how much of it there was.
-    origin = await startBytes((socket) => socket.on('end', () => socket.end()).on('data', (chunk) => socket.write(Buffer.alloc(chunk.length))));
+    origin = await startBytes((socket) =>
+      socket.on('end', () => socket.end()).on('data', (chunk) => socket.write(Buffer.alloc(chunk.length))),
+    );
   });
   afterAll(async () => {
     await Promise.all(worlds.map((world) => world.close()));
@@ -96,7 +102,10 @@ describe('the addresses of a host', () => {
     reachableOf(addresses, { cluster: AddressRanges.read(cluster), permitted: AddressRanges.read(permitted) }, own);
 
   it('are reached when they are of the internet or permitted, and never when they are the cluster\u2019s', () => {
-    expect(reached(['140.82.121.4', '10.20.7.1', '2606:50c0::1', '::ffff:140.82.121.4'])).toEqual(['140.82.121.4', '2606:50c0::1']);
+    expect(reached(['140.82.121.4', '10.20.7.1', '2606:50c0::1', '::ffff:140.82.121.4'])).toEqual([
+      '140.82.121.4',
+      '2606:50c0::1',
+    ]);
     expect(reached(['10.20.7.1', '10.20.8.1'], '10.20.7.0/24')).toEqual(['10.20.7.1']);
     expect(reached(['140.82.121.4', '10.20.7.1'], '10.20.7.0/24', '140.82.0.0/16,10.20.7.1')).toEqual([]);
   });
@@ -111,41 +120,58 @@ describe('the configuration', () => {
   const env = { EGRESS_SECRET: SECRET, EGRESS_RULES: JSON.stringify(RULES) };
 
   it('refuses to permit, in production, what nothing in a sandbox may reach', () => {
-    for (const range of ['127.0.0.0/8', '0.0.0.0/0', '169.254.169.254', '::/0', 'fe80::/64', '10.0.0.0/8,168.63.129.16', 'fd00::/8'])
-      expect(() => loadConfig({ ...env, NODE_ENV: 'production', EGRESS_PERMITTED_RANGES: range })).toThrow('EGRESS_PERMITTED_RANGES');
-    expect(() => loadConfig({ ...env, EGRESS_PERMITTED_RANGES: '10.0.0.0/8', EGRESS_CLUSTER_RANGES: '10.244.0.0/16' })).toThrow('EGRESS_CLUSTER_RANGES');
-    loadConfig({ ...env, NODE_ENV: 'production', EGRESS_PERMITTED_RANGES: '10.20.0.0/16,fd12:3456::/48', EGRESS_CLUSTER_RANGES: '10.244.0.0/16' });
+    for (const range of [
+      '127.0.0.0/8',
+      '0.0.0.0/0',
+      '169.254.169.254',
+      '::/0',
+      'fe80::/64',
+      '10.0.0.0/8,168.63.129.16',
+      'fd00::/8',
+    ])
+      expect(() => loadConfig({ ...env, NODE_ENV: 'production', EGRESS_PERMITTED_RANGES: range })).toThrow(
+        'EGRESS_PERMITTED_RANGES',
+      );
+    expect(() =>
+      loadConfig({ ...env, EGRESS_PERMITTED_RANGES: '10.0.0.0/8', EGRESS_CLUSTER_RANGES: '10.244.0.0/16' }),
+    ).toThrow('EGRESS_CLUSTER_RANGES');
+    loadConfig({
+      ...env,
+      NODE_ENV: 'production',
+      EGRESS_PERMITTED_RANGES: '10.20.0.0/16,fd12:3456::/48',
+      EGRESS_CLUSTER_RANGES: '10.244.0.0/16',
+    });
   });
 
   it('names every wrong variable, and of the rules every entry that is no host', () => {
-    expect(() => loadConfig({ EGRESS_SECRET: 'short-secret', EGRESS_PORTS: '80,x', EGRESS_CLUSTER_RANGES: '10.0.0.0/40' })).toThrow(
-      /EGRESS_SECRET[\s\S]*EGRESS_RULES[\s\S]*EGRESS_PORTS[\s\S]*EGRESS_CLUSTER_RANGES: "10.0.0.0\/40"/,
-    );
+    expect(() =>
+      loadConfig({ EGRESS_SECRET: 'short-secret', EGRESS_PORTS: '80,x', EGRESS_CLUSTER_RANGES: '10.0.0.0/40' }),
+    ).toThrow(/EGRESS_SECRET[\s\S]*EGRESS_RULES[\s\S]*EGRESS_PORTS[\s\S]*EGRESS_CLUSTER_RANGES: "10.0.0.0\/40"/);
     expect(() => loadConfig({ EGRESS_SECRET: 'short-secret' })).not.toThrow('short-secret');
     const rules = {
       commonHosts: ['*.com'],
       packageHosts: ['https://mirror.example'],
       templates: [{ name: 'narrow', egress: 'allow-list' as const, allowedHosts: ['ok.example', '*'] }],
     };
-    expect(() => new HostRules(rules, [443])).toThrow(/commonHosts: "\*\.com"[\s\S]*packageHosts: "https:[\s\S]*templates\.narrow\.allowedHosts: "\*"/);
+    expect(() => new HostRules(rules, [443])).toThrow(
+      /commonHosts: "\*\.com"[\s\S]*packageHosts: "https:[\s\S]*templates\.narrow\.allowedHosts: "\*"/,
+    );
   });
 
   it('reads ranges of both families apart', () => {
     const ranges = AddressRanges.read('10.0.0.0/8, 2001:db8::/32,192.0.2.7');
-    expect(['10.1.2.3', '2001:db8::1', '192.0.2.7', '192.0.2.8', '::ffff:10.1.2.3', '2001:db8::1%eth0', 'x'].map((one) => ranges.has(one))).toEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
     expect(
-      [AddressRanges.read('10.1.0.0/16'), AddressRanges.read('0.0.0.0/0'), AddressRanges.read('11.0.0.0/8'), AddressRanges.read('')].map((other) => [
-        ranges.overlaps(other),
-        other.overlaps(ranges),
-      ]),
+      ['10.1.2.3', '2001:db8::1', '192.0.2.7', '192.0.2.8', '::ffff:10.1.2.3', '2001:db8::1%eth0', 'x'].map((one) =>
+        ranges.has(one),
+      ),
+    ).toEqual([true, true, true, false, false, false, false]);
+    expect(
+      [
+        AddressRanges.read('10.1.0.0/16'),
+        AddressRanges.read('0.0.0.0/0'),
+        AddressRanges.read('11.0.0.0/8'),
+        AddressRanges.read(''),
+      ].map((other) => [ranges.overlaps(other), other.overlaps(ranges)]),
     ).toEqual([
       [true, true],
       [true, true],

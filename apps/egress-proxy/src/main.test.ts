@@ -67,20 +67,35 @@ describe('the process', () => {
     const script = `fetch(${JSON.stringify(`${git.url}/sample.git/info/refs?service=git-upload-pack`)}).then(async (answer) => console.log(answer.status, (await answer.text()).length > 0))`;
     const { stdout } = await run(process.execPath, ['-e', script], { env: environment() });
     expect(stdout.trim()).toBe('200 true');
-    await expect(run('git', ['clone', '-q', 'http://elsewhere.example/x.git', path.join(folder, 'none')], { env: environment() })).rejects.toThrow(/403/);
+    await expect(
+      run('git', ['clone', '-q', 'http://elsewhere.example/x.git', path.join(folder, 'none')], { env: environment() }),
+    ).rejects.toThrow(/403/);
   });
 
   it('writes who went where and what was refused, and neither credential nor path', async () => {
     await until('the log has all of it', () => log.includes('elsewhere.example') && log.includes('"ended"'));
     const lines = log
       .split('\n')
-      .flatMap((line) => (line.includes('"egress"') && line.includes('verdict') ? [JSON.parse(line) as Record<string, unknown>] : []));
+      .flatMap((line) =>
+        line.includes('"egress"') && line.includes('verdict') ? [JSON.parse(line) as Record<string, unknown>] : [],
+      );
     const whose = { claim_id: CLAIMS.claim, org_id: CLAIMS.org, template: CLAIMS.template, egress: CLAIMS.egress };
     // git asks plainly, Node for a tunnel.
     for (const kind of ['http', 'connect'])
-      expect(lines).toContainEqual(expect.objectContaining({ ...whose, kind, host: '127.0.0.1', verdict: 'allowed', address: '127.0.0.1' }));
-    expect(lines).toContainEqual(expect.objectContaining({ ...whose, host: 'elsewhere.example', port: 80, verdict: 'host' }));
-    expect(lines).toContainEqual(expect.objectContaining({ ...whose, verdict: 'ended', bytes_in: expect.any(Number), elapsed_ms: expect.any(Number) }));
+      expect(lines).toContainEqual(
+        expect.objectContaining({ ...whose, kind, host: '127.0.0.1', verdict: 'allowed', address: '127.0.0.1' }),
+      );
+    expect(lines).toContainEqual(
+      expect.objectContaining({ ...whose, host: 'elsewhere.example', port: 80, verdict: 'host' }),
+    );
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        ...whose,
+        verdict: 'ended',
+        bytes_in: expect.any(Number),
+        elapsed_ms: expect.any(Number),
+      }),
+    );
     for (const secret of ['slp_egr_', SECRET, 'git-upload-pack', 'sample.git']) expect(log).not.toContain(secret);
   });
 
@@ -100,7 +115,10 @@ describe('the process', () => {
   });
 
   it('with a wrong configuration does not start, and names the variables without their values', async () => {
-    const failed = spawn(process.execPath, [MAIN], { env: { EGRESS_SECRET: 'too-short-secret' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const failed = spawn(process.execPath, [MAIN], {
+      env: { EGRESS_SECRET: 'too-short-secret' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let text = '';
     for (const stream of [failed.stdout, failed.stderr])
       stream.on('data', (chunk: Buffer) => {

@@ -3,7 +3,10 @@ import { createLogger, logSettings } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startEgressProxy } from './egress-proxy.js';
 
-/** What is open may go on for this long after the drain. Milliseconds; a download that is broken off can be asked for again. */
+/**
+ * What is open may go on for this long after the drain. Milliseconds; a download that is broken off can be asked for
+ * again.
+ */
 const SETTLE_MS = 15_000;
 /** Longest for the requests that are left, and to give up connections. Milliseconds. */
 const CLOSE_MS = 3_000;

@@ -11,7 +11,9 @@ describe('a sandbox', () => {
   let canary: Origin;
   beforeAll(async () => {
     origin = await startOrigin((request, response) => {
-      response.setHeader('x-path', request.url ?? '').setHeader('content-length', request.headers['content-length'] ?? '0');
+      response
+        .setHeader('x-path', request.url ?? '')
+        .setHeader('content-length', request.headers['content-length'] ?? '0');
       request.pipe(response);
     }, '127.0.0.2');
     canary = await startOrigin(undefined, '127.0.0.3', origin.port);
@@ -27,7 +29,8 @@ describe('a sandbox', () => {
   });
   beforeEach(() => {
     world.names.clear();
-    for (const name of ['mirror.example', 'a.files.example', 'git.example', 'api.example', 'other.example']) world.names.set(name, ['127.0.0.2']);
+    for (const name of ['mirror.example', 'a.files.example', 'git.example', 'api.example', 'other.example'])
+      world.names.set(name, ['127.0.0.2']);
     world.asked.length = 0;
     origin.seen.length = 0;
   });
@@ -37,7 +40,9 @@ describe('a sandbox', () => {
     const { status, socket } = await world.tunnel(`mirror.example:${origin.port}`);
     expect(status).toBe(200);
     const sent = Buffer.alloc(2_000_000, 'slipway');
-    socket.write(`POST /pkg?x=1 HTTP/1.1\r\nHost: mirror.example\r\nConnection: close\r\nContent-Length: ${sent.length}\r\n\r\n`);
+    socket.write(
+      `POST /pkg?x=1 HTTP/1.1\r\nHost: mirror.example\r\nConnection: close\r\nContent-Length: ${sent.length}\r\n\r\n`,
+    );
     socket.write(sent);
     const answer = await buffer(socket);
     expect(answer.subarray(-sent.length).equals(sent)).toBe(true);
@@ -91,7 +96,9 @@ describe('a sandbox', () => {
   it('reads in status line and body what is refused and who can change it; the name is not resolved', async () => {
     const { status, phrase, problem } = await world.tunnel(`secrets.evil.example:${origin.port}`, narrow);
     expect([status, problem.code, problem.reason]).toEqual([403, 'egress.refused', 'host']);
-    expect(problem.detail).toBe('secrets.evil.example is not among allowedHosts of the sandbox template "narrow". An operator can add it there.');
+    expect(problem.detail).toBe(
+      'secrets.evil.example is not among allowedHosts of the sandbox template "narrow". An operator can add it there.',
+    );
     expect(phrase).toContain('secrets.evil.example is not among allowedHosts');
     const plain = await world.get(`http://secrets.evil.example:${origin.port}/x`);
     expect(plain).toMatch(/^HTTP\/1\.1 403 Slipway egress: secrets\.evil\.example is not among the package hosts/);
@@ -115,7 +122,13 @@ describe('a sandbox', () => {
 
   it('with a credential signed with another key, or another user, is asked for its own', async () => {
     const [body] = world.password().split('.');
-    for (const user of [`sandbox:${body}.${'A'.repeat(43)}`, `admin:${world.password()}`, 'sandbox:', 'sandbox', world.password()]) {
+    for (const user of [
+      `sandbox:${body}.${'A'.repeat(43)}`,
+      `admin:${world.password()}`,
+      'sandbox:',
+      'sandbox',
+      world.password(),
+    ]) {
       const answer = await world.raw(
         `CONNECT mirror.example:${origin.port} HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${Buffer.from(user).toString('base64')}\r\n\r\n`,
       );
@@ -123,7 +136,10 @@ describe('a sandbox', () => {
     }
   });
 
-  /** X1, X3: what stands at these must not be reached, whatever it is called. `PORT` is that of the canary, on 127.0.0.3. */
+  /**
+   * X1, X3: what stands at these must not be reached, whatever it is called. `PORT` is that of the canary, on
+   * 127.0.0.3.
+   */
   const TARGETS = [
     '127.0.0.3:PORT', '127.3:PORT', '2130706435:PORT', '0x7f000003:PORT', '0177.0.0.3:PORT', '127.0.0.03:PORT', '0.0.0.0:PORT', '[::ffff:127.0.0.3]:PORT', '[::ffff:7f00:3]:PORT', '[::127.0.0.3]:PORT', '[::1]:PORT',
     '[64:ff9b::7f00:3]:PORT', '[2002:7f00:3::]:PORT', 'localhost:PORT', 'localhost.:PORT', '169.254.169.254:80', '[fd00:ec2::254]:80', '10.96.0.1:443', '140.82.121.4:443', '1.1.1.1:53', 'mirror.example@127.0.0.3:PORT',
@@ -166,9 +182,15 @@ describe('a sandbox', () => {
   });
 
   it('cannot say two names of a host: what counts, and what the host hears, is that of the address', async () => {
-    const answer = await world.get(`http://mirror.example:${origin.port}/`, {}, 'Host: evil.example\r\nhOST: other.example\r\n');
+    const answer = await world.get(
+      `http://mirror.example:${origin.port}/`,
+      {},
+      'Host: evil.example\r\nhOST: other.example\r\n',
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 200/);
-    const names = origin.seen[0]?.rawHeaders.filter((_text, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'host');
+    const names = origin.seen[0]?.rawHeaders.filter(
+      (_text, index, all) => index % 2 === 1 && all[index - 1]?.toLowerCase() === 'host',
+    );
     expect(names).toEqual([`mirror.example:${origin.port}`]);
   });
 
@@ -207,7 +229,8 @@ describe('a sandbox', () => {
   it('is connected to the address that was checked: of two only the one that may be reached, asked for once, and again at the next connection', async () => {
     world.names.set('mirror.example', ['127.0.0.3', '127.0.0.2']);
     const before = canary.connections();
-    for (let time = 0; time < 5; time += 1) expect(await world.get(`http://mirror.example:${origin.port}/`)).toMatch(/^HTTP\/1\.1 200/);
+    for (let time = 0; time < 5; time += 1)
+      expect(await world.get(`http://mirror.example:${origin.port}/`)).toMatch(/^HTTP\/1\.1 200/);
     expect(world.asked).toEqual(Array.from({ length: 5 }, () => 'mirror.example'));
     world.names.set('mirror.example', ['127.0.0.3']);
     expect(await world.get(`http://mirror.example:${origin.port}/`)).toMatch(/^HTTP\/1\.1 403/);
@@ -228,12 +251,18 @@ describe('a sandbox', () => {
     const other = await TestEgress.start({ EGRESS_PORTS: String(closed.port), EGRESS_PERMITTED_RANGES: '127.0.0.2' });
     other.names.set('mirror.example', ['127.0.0.2']);
     const dead = await other.tunnel(`mirror.example:${closed.port}`);
-    expect([dead.status, dead.problem.detail]).toEqual([502, `mirror.example does not take connections on port ${closed.port}: ECONNREFUSED.`]);
+    expect([dead.status, dead.problem.detail]).toEqual([
+      502,
+      `mirror.example does not take connections on port ${closed.port}: ECONNREFUSED.`,
+    ]);
     await other.close();
   });
 
   it('may end its side of a connection and still get the remaining answer', async () => {
-    const bytes = await startBytes((socket) => void text(socket).then((said) => socket.end(`you said ${said}`)), '127.0.0.2');
+    const bytes = await startBytes(
+      (socket) => void text(socket).then((said) => socket.end(`you said ${said}`)),
+      '127.0.0.2',
+    );
     const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2' });
     other.names.set('mirror.example', ['127.0.0.2']);
     const { socket } = await other.tunnel(`mirror.example:${bytes.port}`);
@@ -258,7 +287,11 @@ describe('a sandbox', () => {
   it('and a host that says what is no HTTP do the proxy no harm: the one request fails, the next one passes', async () => {
     let words = '';
     const bytes = await startBytes((socket) => void socket.end(Buffer.from(words, 'latin1')), '127.0.0.2');
-    const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2', EGRESS_IDLE_SECONDS: '1' });
+    const other = await TestEgress.start({
+      EGRESS_PORTS: String(bytes.port),
+      EGRESS_PERMITTED_RANGES: '127.0.0.2',
+      EGRESS_IDLE_SECONDS: '1',
+    });
     other.names.set('mirror.example', ['127.0.0.2']);
     const url = `http://mirror.example:${bytes.port}/`;
     const last = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -303,7 +336,8 @@ describe('a sandbox', () => {
   });
 
   it('finds nothing of the platform behind the port of the proxy: health and metrics answer on another', async () => {
-    for (const path of ['/metrics', '/ready', '/alive']) expect((await world.get(path)).slice(0, 12)).toBe('HTTP/1.1 403');
+    for (const path of ['/metrics', '/ready', '/alive'])
+      expect((await world.get(path)).slice(0, 12)).toBe('HTTP/1.1 403');
     const page = await (await fetch(`${world.proxy.metricsUrl}/metrics`)).text();
     expect(page).toMatch(/egress_requests_total\{kind="connect",egress="packages",outcome="host"/);
     expect(page).not.toContain('mirror.example');

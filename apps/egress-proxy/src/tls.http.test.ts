@@ -15,12 +15,19 @@ describe('TLS through the proxy', () => {
   let origin: Omit<Origin, 'seen'>;
   const received: Buffer[] = [];
   beforeAll(async () => {
-    const server = createServer({ ...options, pskCallback: () => PSK.psk }, (socket) => void socket.end(`hello ${String(socket.servername)}`));
+    const server = createServer(
+      { ...options, pskCallback: () => PSK.psk },
+      (socket) => void socket.end(`hello ${String(socket.servername)}`),
+    );
     origin = await startBytes((socket) => {
       socket.on('data', (chunk) => received.push(chunk));
       server.emit('connection', socket);
     });
-    world = await TestEgress.start({ EGRESS_PORTS: String(origin.port), EGRESS_TLS_PORTS: String(origin.port), EGRESS_PERMITTED_RANGES: '127.0.0.1' });
+    world = await TestEgress.start({
+      EGRESS_PORTS: String(origin.port),
+      EGRESS_TLS_PORTS: String(origin.port),
+      EGRESS_PERMITTED_RANGES: '127.0.0.1',
+    });
     world.names.set('mirror.example', ['127.0.0.1']);
   });
   afterAll(async () => {
@@ -69,7 +76,12 @@ describe('the first bytes of a connection', () => {
     let sent = Buffer.alloc(0);
     const origin = await startBytes((socket) => socket.on('data', (chunk) => (sent = Buffer.concat([sent, chunk]))));
     // What Node's own TLS 1.3 says, with its post-quantum key.
-    const socket = connect({ port: origin.port, host: '127.0.0.1', servername: 'mirror.example', ALPNProtocols: ['h2'] });
+    const socket = connect({
+      port: origin.port,
+      host: '127.0.0.1',
+      servername: 'mirror.example',
+      ALPNProtocols: ['h2'],
+    });
     socket.on('error', () => {});
     while (readFirstBytes(sent).kind === 'more') await new Promise((resolve) => setImmediate(resolve));
     hello = sent;
@@ -79,7 +91,8 @@ describe('the first bytes of a connection', () => {
 
   it('name the server, in however many pieces and records they come', () => {
     expect(readFirstBytes(hello)).toEqual({ kind: 'hello', serverName: 'mirror.example' });
-    for (let length = 0; length < hello.length; length += 1) expect(readFirstBytes(hello.subarray(0, length))).toEqual({ kind: 'more' });
+    for (let length = 0; length < hello.length; length += 1)
+      expect(readFirstBytes(hello.subarray(0, length))).toEqual({ kind: 'more' });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 700 }), (size) => {
         const message = hello.subarray(5);

@@ -30,7 +30,11 @@ export interface ConnectRequest {
 }
 
 /** Serves one `CONNECT`: joins the sandbox with the host, once what it says first is what it asked for. */
-export async function serveTunnel(gate: Gate, { request, client, head }: ConnectRequest, { idleMs, tlsPorts }: TunnelOptions): Promise<void> {
+export async function serveTunnel(
+  gate: Gate,
+  { request, client, head }: ConnectRequest,
+  { idleMs, tlsPorts }: TunnelOptions,
+): Promise<void> {
   const gone = new AbortController();
   client.removeAllListeners('timeout');
   client.setTimeout(idleMs, () => client.destroy());
@@ -42,7 +46,8 @@ export async function serveTunnel(gate: Gate, { request, client, head }: Connect
   } catch (error) {
     const { status, phrase, headers, body } = answerOf(error);
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    if (client.writable) client.end(`HTTP/1.1 ${status} ${phrase}\r\n${head.join('')}\r\n${body}`, () => client.destroySoon());
+    if (client.writable)
+      client.end(`HTTP/1.1 ${status} ${phrase}\r\n${head.join('')}\r\n${body}`, () => client.destroySoon());
     else client.destroy();
     return;
   }
@@ -50,7 +55,11 @@ export async function serveTunnel(gate: Gate, { request, client, head }: Connect
   socket.on('error', () => socket.destroy());
   socket.setTimeout(idleMs, () => socket.destroy());
   // What is on its way still arrives; a connection that broke breaks the other end too.
-  socket.once('close', (broken) => (broken || line.cut === 'bytes' || line.cut === 'age' || line.cut === 'stopping' ? client.destroy() : client.destroySoon()));
+  socket.once('close', (broken) =>
+    broken || line.cut === 'bytes' || line.cut === 'age' || line.cut === 'stopping'
+      ? client.destroy()
+      : client.destroySoon(),
+  );
   client.once('close', (broken) => (broken ? socket.destroy() : socket.destroySoon()));
   client.once('end', () => socket.setTimeout(Math.min(idleMs, REST_MS)));
   socket.once('end', () => client.setTimeout(Math.min(idleMs, REST_MS)));
@@ -93,7 +102,12 @@ function passOnceChecked(line: Line, client: Socket, onlyTls: boolean): void {
  * Only the plain part of the handshake is read. What is sent within, and what an encrypted ClientHello hides, is not
  * seen here.
  */
-function judge(host: string, first: FirstBytes, length: number, onlyTls: boolean): 'wait' | 'pass' | 'server-name' | 'not-tls' {
+function judge(
+  host: string,
+  first: FirstBytes,
+  length: number,
+  onlyTls: boolean,
+): 'wait' | 'pass' | 'server-name' | 'not-tls' {
   if (first.kind === 'not-tls') return onlyTls ? 'not-tls' : 'pass';
   if (first.kind === 'malformed') return 'not-tls';
   if (first.kind === 'more') return length > MAX_HELLO_BYTES ? 'not-tls' : 'wait';

@@ -19,8 +19,14 @@ export const Registration = z.object({
   username: z
     .string()
     .trim()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,39}$/, 'Use 2 to 40 letters, digits, dots, dashes or underscores; begin with a letter or digit.'),
-  password: z.string().min(MIN_PASSWORD_LENGTH, `Use at least ${MIN_PASSWORD_LENGTH} characters.`).max(200, 'Use at most 200 characters.'),
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]{1,39}$/,
+      'Use 2 to 40 letters, digits, dots, dashes or underscores; begin with a letter or digit.',
+    ),
+  password: z
+    .string()
+    .min(MIN_PASSWORD_LENGTH, `Use at least ${MIN_PASSWORD_LENGTH} characters.`)
+    .max(200, 'Use at most 200 characters.'),
 });
 export type Registration = z.infer<typeof Registration>;
 
@@ -40,13 +46,20 @@ export class Accounts {
     const account = { id: randomUUID(), username: user.username, email: user.email, name: user.name };
     const hash = await hashPassword(user.password);
     const { changes } = this.store
-      .prepare('INSERT INTO account (id, username, email, name, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+      .prepare(
+        'INSERT INTO account (id, username, email, name, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      )
       .run(account.id, account.username, account.email, account.name, hash, new Date().toISOString());
     if (Number(changes) === 1) return account;
-    return this.store.prepare('SELECT 1 FROM account WHERE username = ?').get(user.username) === undefined ? 'email-taken' : 'username-taken';
+    return this.store.prepare('SELECT 1 FROM account WHERE username = ?').get(user.username) === undefined
+      ? 'email-taken'
+      : 'username-taken';
   }
 
-  /** The account whose user name or e-mail address and password these are, or `null`. As slow for an unknown name as for a wrong password. */
+  /**
+   * The account whose user name or e-mail address and password these are, or `null`. As slow for an unknown name as for
+   * a wrong password.
+   */
   async verify(signInName: string, password: string): Promise<Account | null> {
     const row = this.bySignInName(signInName);
     const right = await verifyPassword(password, row?.password_hash ?? '');
@@ -54,12 +67,14 @@ export class Accounts {
   }
 
   find(id: string): Account | undefined {
-    return this.store.prepare('SELECT id, username, email, name FROM account WHERE id = ?').get(id) as Account | undefined;
+    return this.store.prepare('SELECT id, username, email, name FROM account WHERE id = ?').get(id) as
+      | Account
+      | undefined;
   }
 
   private bySignInName(name: string): (Account & { password_hash: string }) | undefined {
-    return this.store.prepare('SELECT id, username, email, name, password_hash FROM account WHERE username = ?1 OR email = ?1').get(name.trim()) as
-      | (Account & { password_hash: string })
-      | undefined;
+    return this.store
+      .prepare('SELECT id, username, email, name, password_hash FROM account WHERE username = ?1 OR email = ?1')
+      .get(name.trim()) as (Account & { password_hash: string }) | undefined;
   }
 }

@@ -23,7 +23,9 @@ export const ConfigSchema = z
      */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Address of the issuer for browsers and app-server; ends in `/realms/<realm>`. */
-    ISSUER_URL: httpUrl.regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>').default('http://127.0.0.1:3005/realms/slipway'),
+    ISSUER_URL: httpUrl
+      .regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>')
+      .default('http://127.0.0.1:3005/realms/slipway'),
     /** Folder of accounts, sessions and keys, readable by the process's user only. */
     DATA_DIR: z.string().min(1),
     OIDC_CLIENT_ID: z.string().min(1).default('slipway-web'),

@@ -67,7 +67,11 @@ describe('embedded-identity', () => {
     values: Record<string, string>,
     headers: Record<string, string> = {},
   ): Promise<{ callback: URL } | { page: { url: URL; response: Response } }> {
-    return authorize(browser, url, { method: 'POST', body: new URLSearchParams(values), headers: { origin: url.origin, ...headers } });
+    return authorize(browser, url, {
+      method: 'POST',
+      body: new URLSearchParams(values),
+      headers: { origin: url.origin, ...headers },
+    });
   }
 
   async function token(parameters: Record<string, string>): Promise<{ status: number; body: TokenAnswer }> {
@@ -96,7 +100,10 @@ describe('embedded-identity', () => {
     JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
   it("names its endpoints by Keycloak's paths", async () => {
-    const metadata = (await (await fetch(`${identity.issuerUrl}/.well-known/openid-configuration`)).json()) as Record<string, string>;
+    const metadata = (await (await fetch(`${identity.issuerUrl}/.well-known/openid-configuration`)).json()) as Record<
+      string,
+      string
+    >;
     expect(metadata).toMatchObject({
       issuer: identity.issuerUrl,
       authorization_endpoint: endpoint('auth'),
@@ -130,10 +137,14 @@ describe('embedded-identity', () => {
     const code = 'callback' in answer ? (answer.callback.searchParams.get('code') ?? '') : '';
     const right = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: verifier };
     expect((await token({ ...right, client_secret: 'wrong' })).body.error).toBe('invalid_client');
-    expect((await token({ ...right, code_verifier: randomBytes(32).toString('base64url') })).body.error).toBe('invalid_grant');
+    expect((await token({ ...right, code_verifier: randomBytes(32).toString('base64url') })).body.error).toBe(
+      'invalid_grant',
+    );
     expect((await token(right)).status).toBe(200);
     expect((await token(right)).body.error).toBe('invalid_grant');
-    expect((await fetch(authorizationUrl({ redirect_uri: 'https://evil.example/' }), { redirect: 'manual' })).status).toBe(400);
+    expect(
+      (await fetch(authorizationUrl({ redirect_uri: 'https://evil.example/' }), { redirect: 'manual' })).status,
+    ).toBe(400);
     const plain = await fetch(authorizationUrl({ code_challenge_method: 'plain' }), { redirect: 'manual' });
     expect(plain.headers.get('location')).toContain('error=');
   });
@@ -152,10 +163,15 @@ describe('embedded-identity', () => {
   it('a refresh token works twice at the same time, and not after signing out', async () => {
     const browser = new CookieClient();
     const { refresh_token, id_token } = await signInAs(browser, 'demo', 'demo');
-    const refresh = (): Promise<{ status: number; body: TokenAnswer }> => token({ grant_type: 'refresh_token', refresh_token });
+    const refresh = (): Promise<{ status: number; body: TokenAnswer }> =>
+      token({ grant_type: 'refresh_token', refresh_token });
     const answers = await Promise.all(Array.from({ length: 5 }, refresh));
-    expect(answers.map(({ status, body }) => [status, body.refresh_token])).toEqual(answers.map(() => [200, refresh_token]));
-    const page = await browser.send(`${endpoint('logout')}?${new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: `${APP}/` })}`);
+    expect(answers.map(({ status, body }) => [status, body.refresh_token])).toEqual(
+      answers.map(() => [200, refresh_token]),
+    );
+    const page = await browser.send(
+      `${endpoint('logout')}?${new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: `${APP}/` })}`,
+    );
     const form = { url: new URL(endpoint('logout')), response: page };
     await expect(submitForm(browser, form, {})).rejects.toThrow('fetch failed');
     expect((await refresh()).body.error).toBe('invalid_grant');
@@ -169,14 +185,21 @@ describe('embedded-identity', () => {
     const answer = await submit(browser, new URL(`${page.url.href}/register`), user);
     expect('callback' in answer).toBe(true);
     for (const name of ['ada', 'ADA', 'ada@example.test', 'Ada@Example.Test'])
-      expect(claimsOf((await signInAs(new CookieClient(), name, user.password)).id_token)).toMatchObject({ name: 'Ada <Byron>' });
+      expect(claimsOf((await signInAs(new CookieClient(), name, user.password)).id_token)).toMatchObject({
+        name: 'Ada <Byron>',
+      });
   });
 
   it('says beside each field what is wrong with a registration, keeps what was typed but the password, and takes no name twice', async () => {
     const browser = new CookieClient();
     const page = await openSignIn(browser);
     const register = new URL(`${page.url.href}/register`);
-    const refused = await submit(browser, register, { name: '"><script>alert(1)</script>', email: 'nothing', username: '-', password: 'short' });
+    const refused = await submit(browser, register, {
+      name: '"><script>alert(1)</script>',
+      email: 'nothing',
+      username: '-',
+      password: 'short',
+    });
     const html = 'page' in refused ? await refused.page.response.text() : '';
     for (const name of ['email', 'username', 'password']) expect(html).toContain(`id="${name}-error"`);
     expect(html).toContain('value="nothing"');
@@ -187,7 +210,10 @@ describe('embedded-identity', () => {
       [{ username: 'new', email: 'Demo@example.test' }, 'There is an account with this address'],
     ] as const) {
       const answer = await submit(browser, register, { name: 'New', password: 'long enough', ...taken });
-      expect('page' in answer && [answer.page.response.status, await answer.page.response.text()]).toEqual([409, expect.stringContaining(sentence)]);
+      expect('page' in answer && [answer.page.response.status, await answer.page.response.text()]).toEqual([
+        409,
+        expect.stringContaining(sentence),
+      ]);
     }
   });
 

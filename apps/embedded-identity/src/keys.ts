@@ -16,9 +16,12 @@ export function loadKeys(store: DatabaseSync): { jwk: JWK; cookieKeys: string[] 
 }
 
 function keep<T>(store: DatabaseSync, name: string, make: () => T): T {
-  const read = (): { value: string } | undefined => store.prepare('SELECT value FROM key_material WHERE name = ?').get(name) as { value: string } | undefined;
+  const read = (): { value: string } | undefined =>
+    store.prepare('SELECT value FROM key_material WHERE name = ?').get(name) as { value: string } | undefined;
   // Another process may make it at the same moment: whose is in the store counts.
   if (read() === undefined)
-    store.prepare('INSERT INTO key_material (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING').run(name, JSON.stringify(make()));
+    store
+      .prepare('INSERT INTO key_material (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING')
+      .run(name, JSON.stringify(make()));
   return JSON.parse((read() as { value: string }).value) as T;
 }

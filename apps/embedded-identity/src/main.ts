@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { GracefulStop } from '@slipway/service';
-import { createLogger, logSettings, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
+import {
+  createLogger,
+  logSettings,
+  METRICS_CONTENT_TYPE,
+  metricsAddress,
+  processMetrics,
+  startMetricsServer,
+} from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createIdentityServer } from './server.js';
 
@@ -25,6 +32,11 @@ try {
   logger.info({ issuer: config.ISSUER_URL }, 'embedded-identity listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'embedded-identity failed to start');
+  logger.fatal(
+    { err: error },
+    taken
+      ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT`
+      : 'embedded-identity failed to start',
+  );
   process.exit(1);
 }

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 
-/** oidc-provider's sessions, grants, codes and tokens in the store. Statements are synchronous and take microseconds. */
+/**
+ * oidc-provider's sessions, grants, codes and tokens in the store. Statements are synchronous and take microseconds.
+ */
 export class SqliteAdapter implements Adapter {
   constructor(
     private readonly store: DatabaseSync,
@@ -13,7 +15,14 @@ export class SqliteAdapter implements Adapter {
       .prepare(
         'INSERT INTO artifact (model, id, payload, uid, grant_id, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (model, id) DO UPDATE SET payload = ?3, uid = ?4, grant_id = ?5, expires_at = ?6',
       )
-      .run(this.model, id, JSON.stringify(payload), payload.uid ?? null, payload.grantId ?? null, expiresIn === undefined ? null : now() + expiresIn);
+      .run(
+        this.model,
+        id,
+        JSON.stringify(payload),
+        payload.uid ?? null,
+        payload.grantId ?? null,
+        expiresIn === undefined ? null : now() + expiresIn,
+      );
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -43,7 +52,9 @@ export class SqliteAdapter implements Adapter {
 
   private read(column: 'id' | 'uid', value: string): AdapterPayload | undefined {
     const row = this.store
-      .prepare(`SELECT payload, consumed_at FROM artifact WHERE model = ? AND ${column} = ? AND (expires_at IS NULL OR expires_at > ?)`)
+      .prepare(
+        `SELECT payload, consumed_at FROM artifact WHERE model = ? AND ${column} = ? AND (expires_at IS NULL OR expires_at > ?)`,
+      )
       .get(this.model, value, now()) as { payload: string; consumed_at: number | null } | undefined;
     if (row === undefined) return undefined;
     const payload = JSON.parse(row.payload) as AdapterPayload;

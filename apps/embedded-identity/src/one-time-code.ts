@@ -14,13 +14,17 @@ export function newSecret(): string {
   return base32(randomBytes(SECRET_BYTES));
 }
 
-/** The step whose code this is (RFC 6238: SHA-1, 30 s, 6 digits), or `null`. Steps count from 1970. @param now milliseconds since 1970. */
+/**
+ * The step whose code this is (RFC 6238: SHA-1, 30 s, 6 digits), or `null`. Steps count from 1970. @param now
+ * milliseconds since 1970.
+ */
 export function stepOf(code: string, secret: string, now: number): number | null {
   const present = Math.floor(now / STEP_MS);
   const given = Buffer.from(code.padEnd(DIGITS).slice(0, DIGITS));
   let found: number | null = null;
   for (let step = present - SKEW_STEPS; step <= present + SKEW_STEPS; step += 1)
-    if (code.length === DIGITS && given.length === DIGITS && timingSafeEqual(given, Buffer.from(codeAt(step, secret)))) found = step;
+    if (code.length === DIGITS && given.length === DIGITS && timingSafeEqual(given, Buffer.from(codeAt(step, secret))))
+      found = step;
   return found;
 }
 

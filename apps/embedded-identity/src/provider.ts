@@ -30,9 +30,12 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: [config.REDIRECT_URI],
         // With and without the last slash: the same page to a user, two to a comparison.
-        post_logout_redirect_uris: [...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href, new URL('/oauth/switched', home).href])],
+        post_logout_redirect_uris: [
+          ...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href, new URL('/oauth/switched', home).href]),
+        ],
         id_token_signed_response_alg: 'RS256',
-        backchannel_logout_uri: config.BACKCHANNEL_LOGOUT_URI ?? new URL('/oauth/backchannel-logout', config.REDIRECT_URI).href,
+        backchannel_logout_uri:
+          config.BACKCHANNEL_LOGOUT_URI ?? new URL('/oauth/backchannel-logout', config.REDIRECT_URI).href,
         backchannel_logout_session_required: true,
       },
     ],
@@ -57,11 +60,16 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     scopes: SCOPE.split(' '),
     acrValues: ['password', SECOND_FACTOR_ACR],
     // Authentication methods used, requested or not, in the form of Keycloak's realm.
-    claims: { openid: ['sub', 'acr', 'amr'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'] },
+    claims: {
+      openid: ['sub', 'acr', 'amr'],
+      profile: ['name', 'preferred_username'],
+      email: ['email', 'email_verified'],
+    },
     // As Keycloak does: the id token itself says who signed in.
     conformIdTokenClaims: false,
     clientBasedCORS: () => false,
-    // The one address that is asked is the client's own for ended sessions, on this machine: the guard against such addresses stays out.
+    // The one address that is asked is the client's own for ended sessions, on this machine: the guard against such
+    // addresses stays out.
     fetch: (url, options) => {
       const { dispatcher: _, ...rest }: RequestInit & { dispatcher?: unknown } = options ?? {};
       return fetch(url, rest);
@@ -81,7 +89,11 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
           ctx.body = page.html;
         },
         postLogoutSuccessSource: (ctx) => {
-          const page = messagePage({ title: 'You are signed out', text: 'You can close this page.', link: { href: home, label: 'Go to Slipway' } });
+          const page = messagePage({
+            title: 'You are signed out',
+            text: 'You can close this page.',
+            link: { href: home, label: 'Go to Slipway' },
+          });
           ctx.set(page.headers);
           ctx.body = page.html;
         },
@@ -91,7 +103,10 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       const account = accounts.find(id);
       if (account === undefined) return undefined;
       const { name, username, email } = account;
-      return { accountId: id, claims: async () => ({ sub: id, name, preferred_username: username, email, email_verified: true }) };
+      return {
+        accountId: id,
+        claims: async () => ({ sub: id, name, preferred_username: username, email, email_verified: true }),
+      };
     },
     // Refreshing twice at once must not end the session, and a lost answer must not either.
     rotateRefreshToken: false,
@@ -102,7 +117,8 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       if (client === undefined || session?.accountId === undefined) return undefined;
       const known = session.grantIdFor(client.clientId);
       const grant =
-        (known === undefined ? undefined : await provider.Grant.find(known)) ?? new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+        (known === undefined ? undefined : await provider.Grant.find(known)) ??
+        new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
       grant.addOIDCScope(SCOPE);
       await grant.save();
       return grant;

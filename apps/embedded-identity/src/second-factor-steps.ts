@@ -26,7 +26,10 @@ interface Asked {
   readonly path: string;
 }
 
-/** What comes after a right password: nothing, a code, or setting one up where the sign-in wants a second factor (`acr_values`). */
+/**
+ * What comes after a right password: nothing, a code, or setting one up where the sign-in wants a second factor
+ * (`acr_values`).
+ */
 export class SecondFactorSteps {
   private readonly attempts = new SignInAttempts();
 
@@ -39,8 +42,10 @@ export class SecondFactorSteps {
 
   async begin(asked: Asked, account: Account): Promise<void> {
     const details = await this.provider.interactionDetails(asked.request, asked.response);
-    if (this.factors.has(account.id)) return this.go(asked, { accountId: account.id, proved: false, secret: null }, 'code');
-    if (wantsSecondFactor(details.params['acr_values'])) return this.go(asked, { accountId: account.id, proved: false, secret: newSecret() }, 'set-up');
+    if (this.factors.has(account.id))
+      return this.go(asked, { accountId: account.id, proved: false, secret: null }, 'code');
+    if (wantsSecondFactor(details.params['acr_values']))
+      return this.go(asked, { accountId: account.id, proved: false, secret: newSecret() }, 'set-up');
     return this.finish(asked, account.id, { acr: 'password', amr: ['pwd'] });
   }
 
@@ -53,14 +58,23 @@ export class SecondFactorSteps {
     if (step === 'code') return this.code(asked, account, progress, code);
     if (step === 'set-up') return this.setUp(asked, account, progress, code);
     if (!progress.proved) return redirect(asked.response, asked.path);
-    if (step === 'continue' && code !== null) return this.finish(asked, account.id, { acr: SECOND_FACTOR_ACR, amr: ['pwd', 'otp'] });
+    if (step === 'continue' && code !== null)
+      return this.finish(asked, account.id, { acr: SECOND_FACTOR_ACR, amr: ['pwd', 'otp'] });
     const form = { action: `${asked.path}/continue`, returnOrigin: this.returnOrigin };
-    return answer(asked.response, 200, recoveredPage({ ...form, left: this.factors.recoveryCodesLeft(account.id), setUpHref: `${asked.path}/set-up` }));
+    return answer(
+      asked.response,
+      200,
+      recoveredPage({ ...form, left: this.factors.recoveryCodesLeft(account.id), setUpHref: `${asked.path}/set-up` }),
+    );
   }
 
   private async code(asked: Asked, account: Account, progress: Progress, code: string | null): Promise<void> {
     const show = (status: number, error?: string): void =>
-      answer(asked.response, status, codePage({ action: `${asked.path}/code`, returnOrigin: this.returnOrigin, error }));
+      answer(
+        asked.response,
+        status,
+        codePage({ action: `${asked.path}/code`, returnOrigin: this.returnOrigin, error }),
+      );
     if (code === null) return show(200);
     const wait = this.attempts.waitMs(account.id, Date.now());
     if (wait > 0) {
@@ -84,11 +98,21 @@ export class SecondFactorSteps {
     const codes = code === null ? null : this.factors.setUp(account.id, progress.secret, code, Date.now());
     if (codes === null) {
       const error = code === null ? undefined : 'This code is not right. Is the time of your phone?';
-      const form = { action: `${asked.path}/set-up`, returnOrigin: this.returnOrigin, error, username: account.username, secret: progress.secret };
+      const form = {
+        action: `${asked.path}/set-up`,
+        returnOrigin: this.returnOrigin,
+        error,
+        username: account.username,
+        secret: progress.secret,
+      };
       return answer(asked.response, code === null ? 200 : 401, setUpPage(form));
     }
     await this.keep(asked, { accountId: account.id, proved: true, secret: null });
-    answer(asked.response, 200, recoveryCodesPage({ action: `${asked.path}/continue`, returnOrigin: this.returnOrigin, codes }));
+    answer(
+      asked.response,
+      200,
+      recoveryCodesPage({ action: `${asked.path}/continue`, returnOrigin: this.returnOrigin, codes }),
+    );
   }
 
   private async go(asked: Asked, progress: Progress, step: FactorStep): Promise<void> {
@@ -101,7 +125,12 @@ export class SecondFactorSteps {
   }
 
   private finish({ request, response }: Asked, accountId: string, how: { acr: string; amr: string[] }): Promise<void> {
-    return this.provider.interactionFinished(request, response, { login: { accountId, remember: true, ...how } }, { mergeWithLastSubmission: false });
+    return this.provider.interactionFinished(
+      request,
+      response,
+      { login: { accountId, remember: true, ...how } },
+      { mergeWithLastSubmission: false },
+    );
   }
 }
 

@@ -14,7 +14,11 @@ const SWEEP_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** The issuer as a server that does not listen yet; `close` also closes its store. */
-export async function createIdentityServer(config: Config, logger: Logger, stopping?: AbortSignal): Promise<{ server: Server; close: () => Promise<void> }> {
+export async function createIdentityServer(
+  config: Config,
+  logger: Logger,
+  stopping?: AbortSignal,
+): Promise<{ server: Server; close: () => Promise<void> }> {
   const store = openStore(config.DATA_DIR);
   sweepArtifacts(store);
   const accounts = new Accounts(store);
@@ -30,8 +34,10 @@ export async function createIdentityServer(config: Config, logger: Logger, stopp
     const path = url.split('?')[0] ?? '/';
     if (path === '/ready' && stopping?.aborted === true)
       return void response.writeHead(503, { 'content-type': 'application/json' }).end('{"status":"draining"}');
-    if (path === '/alive' || path === '/ready') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
-    if (!path.startsWith(`${realmPath}/`)) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
+    if (path === '/alive' || path === '/ready')
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+    if (!path.startsWith(`${realmPath}/`))
+      return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
     pages
       .handle(request, response, path)
       .then((handled) => {

@@ -14,8 +14,8 @@ import { SignInAttempts } from './sign-in-attempts.js';
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * The pages of a sign-in, below `/realms/<realm>/login/<uid>`.
- * A form counts only with the cookie that the same browser got when its sign-in began, and never from another site's page.
+ * The pages of a sign-in, below `/realms/<realm>/login/<uid>`. A form counts only with the cookie that the same browser
+ * got when its sign-in began, and never from another site's page.
  */
 export class SignInPages {
   private readonly attempts = new SignInAttempts();
@@ -59,7 +59,11 @@ export class SignInPages {
     const signInPath = step === undefined ? path : path.slice(0, -step.length - 1);
     if (request.method === 'GET') {
       if (step === undefined || step === 'register')
-        this.answer(response, 200, step === 'register' ? this.registration(signInPath, {}) : this.signIn(signInPath, {}));
+        this.answer(
+          response,
+          200,
+          step === 'register' ? this.registration(signInPath, {}) : this.signIn(signInPath, {}),
+        );
       else await this.steps.handle({ request, response, path: signInPath }, step, null);
     } else if (request.method !== 'POST') {
       response.writeHead(405, { allow: 'GET, POST' }).end();
@@ -83,34 +87,68 @@ export class SignInPages {
     return true;
   }
 
-  private async verify(request: IncomingMessage, response: ServerResponse, path: string, form: URLSearchParams): Promise<void> {
+  private async verify(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    form: URLSearchParams,
+  ): Promise<void> {
     const username = form.get('username') ?? '';
     const wait = this.attempts.waitMs(username, Date.now());
     if (wait > 0) {
       response.setHeader('retry-after', String(Math.ceil(wait / 1000)));
-      return this.answer(response, 429, this.signIn(path, { username, error: `Too many wrong passwords. Try again in ${Math.ceil(wait / 1000)} seconds.` }));
+      return this.answer(
+        response,
+        429,
+        this.signIn(path, {
+          username,
+          error: `Too many wrong passwords. Try again in ${Math.ceil(wait / 1000)} seconds.`,
+        }),
+      );
     }
     const account = await this.accounts.verify(username, form.get('password') ?? '');
     if (account === null) {
       this.attempts.failed(username, Date.now());
-      return this.answer(response, 401, this.signIn(path, { username, error: 'The user name or the password is not right.' }));
+      return this.answer(
+        response,
+        401,
+        this.signIn(path, { username, error: 'The user name or the password is not right.' }),
+      );
     }
     this.attempts.succeeded(username);
     await this.steps.begin({ request, response, path }, account);
   }
 
-  private async register(request: IncomingMessage, response: ServerResponse, path: string, form: URLSearchParams): Promise<void> {
+  private async register(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    form: URLSearchParams,
+  ): Promise<void> {
     const values = Object.fromEntries(['name', 'email', 'username'].map((name) => [name, form.get(name) ?? '']));
     const parsed = Registration.safeParse({ ...values, password: form.get('password') ?? '' });
     if (!parsed.success) {
-      const errors = Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue.message]));
+      const errors = Object.fromEntries(
+        parsed.error.issues.toReversed().map((issue) => [String(issue.path[0]), issue.message]),
+      );
       return this.answer(response, 400, this.registration(path, { values, errors }));
     }
     const account = await this.accounts.register(parsed.data);
     if (account === 'username-taken')
-      return this.answer(response, 409, this.registration(path, { values, errors: { username: 'This user name is taken. Choose another.' } }));
+      return this.answer(
+        response,
+        409,
+        this.registration(path, { values, errors: { username: 'This user name is taken. Choose another.' } }),
+      );
     if (account === 'email-taken')
-      return this.answer(response, 409, this.registration(path, { values, errors: { email: 'There is an account with this address. Sign in instead.' } }));
+      return this.answer(
+        response,
+        409,
+        this.registration(path, {
+          values,
+          errors: { email: 'There is an account with this address. Sign in instead.' },
+        }),
+      );
     await this.steps.begin({ request, response, path }, account);
   }
 

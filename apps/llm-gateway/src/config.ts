@@ -3,7 +3,8 @@ import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const OPENAI_URL = 'https://api.openai.com/v1';
-const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 
 export const ConfigSchema = z
   .object({
@@ -84,7 +85,8 @@ export const ConfigSchema = z
   })
   .refine((env) => env.LLM_DEBUG_LOG_DIR === undefined || env.NODE_ENV !== 'production', {
     path: ['LLM_DEBUG_LOG_DIR'],
-    message: 'is for a developer’s own machine, not for NODE_ENV=production; organizations keep their prompts by their policy',
+    message:
+      'is for a developer’s own machine, not for NODE_ENV=production; organizations keep their prompts by their policy',
   })
   .refine((env) => env.LLM_MODEL === undefined || env.LLM_BASE_URL !== undefined || env.LLM_API_KEY !== undefined, {
     path: ['LLM_BASE_URL'],
@@ -104,6 +106,10 @@ export function loadConfig(source: Readonly<Record<string, string | undefined>>)
   const upstream =
     env.LLM_MODEL === undefined
       ? null
-      : { baseUrl: (env.LLM_BASE_URL ?? OPENAI_URL).replace(/\/+$/, ''), apiKey: env.LLM_API_KEY ?? null, model: env.LLM_MODEL };
+      : {
+          baseUrl: (env.LLM_BASE_URL ?? OPENAI_URL).replace(/\/+$/, ''),
+          apiKey: env.LLM_API_KEY ?? null,
+          model: env.LLM_MODEL,
+        };
   return { ...env, environment: source, upstream };
 }

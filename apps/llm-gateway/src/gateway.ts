@@ -49,7 +49,12 @@ const LEDGER_CLOSE_MS = 5_000;
  * The whole gateway in this process. It leaves by `stop`, whose steps are the caller's.
  * @param callLog for the one line of each call, which holds no secrets.
  */
-export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, callLog = logger.child({}, { redact: [] })): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  logger: Logger,
+  stop: GracefulStop,
+  callLog = logger.child({}, { redact: [] }),
+): Promise<Gateway> {
   const pool = createPool({
     url: config.DATABASE_URL,
     max: DB_CONNECTIONS,
@@ -62,7 +67,9 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const spool =
     config.DATA_DIR === undefined
       ? null
-      : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'failed to use the ledger spool'));
+      : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) =>
+          logger.error({ err }, 'failed to use the ledger spool'),
+        );
   const ledger: LedgerWriter = new LedgerWriter({
     store: async (entries) => {
       await insertLedgerEntries(pool, entries);
@@ -87,7 +94,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     reservedWaitMs: config.BUDGET_WAIT_SECONDS * 1000,
     limitsChanged: (orgId) => keys.forgetOrg(orgId),
     keyChanged: (keyId) => keys.forget([keyId]),
-    lives: config.DATA_DIR === undefined ? undefined : { directory: path.join(config.DATA_DIR, 'budgets'), stored: () => openCalls.recover() },
+    lives:
+      config.DATA_DIR === undefined
+        ? undefined
+        : { directory: path.join(config.DATA_DIR, 'budgets'), stored: () => openCalls.recover() },
   });
   const openCalls: OpenCalls = new OpenCalls({
     record: (begun, ended) => recordCalls(pool, begun, ended),
@@ -96,7 +106,9 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     files:
       config.DATA_DIR === undefined
         ? null
-        : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) => logger.error({ err }, 'failed to use the files of calls under way')),
+        : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) =>
+            logger.error({ err }, 'failed to use the files of calls under way'),
+          ),
     replica: () => admitter.replica(),
     whenAway: config.BUDGETS_WHEN_AWAY,
     logger,
@@ -122,7 +134,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       dispatchers,
       retries: new RetryBudget(),
       random: Math.random,
-      cache: config.RESPONSE_CACHE_SECONDS === 0 ? null : new ResponseCache(config.RESPONSE_CACHE_MIB * 1024 * 1024, config.RESPONSE_CACHE_SECONDS * 1000),
+      cache:
+        config.RESPONSE_CACHE_SECONDS === 0
+          ? null
+          : new ResponseCache(config.RESPONSE_CACHE_MIB * 1024 * 1024, config.RESPONSE_CACHE_SECONDS * 1000),
       promptLogs,
       ledger,
       openCalls,
@@ -151,7 +166,8 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   await openCalls.start();
   await admitter.start();
   const address = await app.listen({ host: config.HOST, port: config.PORT });
-  if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY set, only the scripted demo model is served');
+  if (models.offered.length === 0)
+    logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY set, only the scripted demo model is served');
   return {
     url: address,
     metricsUrl: telemetry.metricsUrl(),
@@ -170,7 +186,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
 
 /** The model of LLM_MODEL first, and then the file's, which may say more of it. */
 function offeredModels(config: Config): OfferedModel[] {
-  const listed = config.LLM_MODELS_FILE === undefined ? [] : buildGroups(readModelsFile(config.LLM_MODELS_FILE), config.environment);
+  const listed =
+    config.LLM_MODELS_FILE === undefined ? [] : buildGroups(readModelsFile(config.LLM_MODELS_FILE), config.environment);
   const { upstream } = config;
-  return upstream === null || listed.some(({ group }) => group.name === upstream.model) ? listed : [simplestModel(upstream), ...listed];
+  return upstream === null || listed.some(({ group }) => group.name === upstream.model)
+    ? listed
+    : [simplestModel(upstream), ...listed];
 }

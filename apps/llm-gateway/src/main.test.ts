@@ -6,7 +6,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { createTestDatabase, freePort, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
+import {
+  createTestDatabase,
+  freePort,
+  type ModelServer,
+  startModelServer,
+  type TestDatabase,
+  until,
+} from '@slipway/testing';
 
 const MASTER = 'master-key-of-the-tests-0123456789abcdef';
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
@@ -19,7 +26,9 @@ const started: ChildProcess[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
-  model = await startModelServer({ script: () => ({ text: 'hello', usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }) });
+  model = await startModelServer({
+    script: () => ({ text: 'hello', usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }),
+  });
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateway-'));
 });
 afterAll(async () => {
@@ -53,15 +62,26 @@ async function start(): Promise<{ child: ChildProcess; url: string; exit: Promis
 }
 
 const post = (url: string, body: unknown, key: string): Promise<Response> =>
-  fetch(url, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 
 async function keyOf(url: string, conversationId: string): Promise<string> {
-  const response = await post(`${url}/key/generate`, { metadata: { org_id: 'org_1', conversation_id: conversationId } }, MASTER);
+  const response = await post(
+    `${url}/key/generate`,
+    { metadata: { org_id: 'org_1', conversation_id: conversationId } },
+    MASTER,
+  );
   return ((await response.json()) as { key: string }).key;
 }
 
 async function rows(conversationId: string): Promise<number> {
-  const result = await owner.query<{ n: number }>('SELECT count(*)::int AS n FROM gateway.ledger WHERE conversation_id = $1', [conversationId]);
+  const result = await owner.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM gateway.ledger WHERE conversation_id = $1',
+    [conversationId],
+  );
   return result.rows[0]?.n ?? -1;
 }
 
@@ -71,7 +91,8 @@ describe('the process', () => {
     const first = await start();
     const key = await keyOf(first.url, conversationId);
     const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
-    for (let index = 0; index < 20; index += 1) expect((await post(`${first.url}/v1/chat/completions`, request, key)).status).toBe(200);
+    for (let index = 0; index < 20; index += 1)
+      expect((await post(`${first.url}/v1/chat/completions`, request, key)).status).toBe(200);
     // One more event-loop turn of the gateway: from there on its last line is with the kernel.
     await (await fetch(`${first.url}/alive`)).text();
     first.child.kill('SIGKILL');
@@ -85,15 +106,19 @@ describe('the process', () => {
   });
 
   it('killed leaves nothing of a budget held: its next process counts what was spent and frees the rest', async () => {
-    await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ('org_1', 'org', '', 500, 'month')`);
+    await owner.query(
+      `INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ('org_1', 'org', '', 500, 'month')`,
+    );
     try {
       const first = await start();
       const key = await keyOf(first.url, randomUUID());
       const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
       const replicasOf = async (): Promise<string[]> =>
-        (await owner.query<{ replica: string }>(`SELECT DISTINCT replica FROM gateway.budget_lease WHERE org_id = 'org_1' AND held > 0`)).rows.map(
-          ({ replica }) => replica,
-        );
+        (
+          await owner.query<{ replica: string }>(
+            `SELECT DISTINCT replica FROM gateway.budget_lease WHERE org_id = 'org_1' AND held > 0`,
+          )
+        ).rows.map(({ replica }) => replica);
       const [held] = await until('it holds some of it', async () => {
         expect((await post(`${first.url}/v1/chat/completions`, request, key)).status).toBe(200);
         const replicas = await replicasOf();
@@ -121,7 +146,11 @@ describe('the process', () => {
     const gateway = await start();
     const key = await keyOf(gateway.url, conversationId);
     model.use(() => ({ text: 'a long answer', chunkDelayMs: 50, chunkLength: 1 }));
-    const response = await post(`${gateway.url}/v1/chat/completions`, { model: 'gpt-4o', stream: true, messages: [] }, key);
+    const response = await post(
+      `${gateway.url}/v1/chat/completions`,
+      { model: 'gpt-4o', stream: true, messages: [] },
+      key,
+    );
     gateway.child.kill('SIGTERM');
     expect(await response.text()).toContain('[DONE]');
     expect(await gateway.exit).toBe(0);

@@ -91,8 +91,23 @@ export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayM
       labelNames: ['model', 'kind'],
       registers,
     }),
-    costUsd: new Counter({ name: 'llm_cost_usd_total', help: 'Cost where the price is known', labelNames: ['model'], registers }),
-    refused: new Counter({ name: 'llm_requests_refused_total', help: 'Requests that reached no model', labelNames: ['code'], registers }),
-    keyLookups: new Counter({ name: 'llm_key_lookups_total', help: 'Key lookups in the database', labelNames: ['result'], registers }),
+    costUsd: new Counter({
+      name: 'llm_cost_usd_total',
+      help: 'Cost where the price is known',
+      labelNames: ['model'],
+      registers,
+    }),
+    refused: new Counter({
+      name: 'llm_requests_refused_total',
+      help: 'Requests that reached no model',
+      labelNames: ['code'],
+      registers,
+    }),
+    keyLookups: new Counter({
+      name: 'llm_key_lookups_total',
+      help: 'Key lookups in the database',
+      labelNames: ['result'],
+      registers,
+    }),
   };
 }

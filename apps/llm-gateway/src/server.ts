@@ -31,15 +31,21 @@ export interface GatewayServerOptions {
 /** Bodies of the control routes. Bytes. */
 const CONTROL_BODY = 64 * 1024;
 
-/** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's. */
+/**
+ * One HTTP server: completions are taken from it before Fastify sees them
+ * (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's.
+ */
 export function createGatewayServer(options: GatewayServerOptions): { app: FastifyInstance; telemetry: Telemetry } {
   const completions = createCompletionHandler(options.completions);
   const app = fastify({
     bodyLimit: CONTROL_BODY,
     serverFactory: (handler): Server => {
-      const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000, requestTimeout: 120_000 }, (request, response) => {
-        if (!completions(request, response)) handler(request, response);
-      });
+      const server = createServer(
+        { noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000, requestTimeout: 120_000 },
+        (request, response) => {
+          if (!completions(request, response)) handler(request, response);
+        },
+      );
       // Longer than any client's or load balancer's own, so that it is never this side that closes under a request.
       server.keepAliveTimeout = 75_000;
       return server;
@@ -64,7 +70,8 @@ export function createGatewayServer(options: GatewayServerOptions): { app: Fasti
     return isMasterKey(token) ? null : keys.authenticate(token);
   };
   for (const path of ['/v1/models', '/models']) app.get(path, async (request) => models.list(await callerOf(request)));
-  for (const path of ['/model/info', '/v1/model/info']) app.get(path, async (request) => modelInfoOf(models, await callerOf(request)));
+  for (const path of ['/model/info', '/v1/model/info'])
+    app.get(path, async (request) => modelInfoOf(models, await callerOf(request)));
   addDeploymentRoutes(app, { models, dispatchers, isMasterKey });
   addKeyRoutes(app, options.keys);
   addPlatformRoutes(app, { ...options.keys, models });
@@ -79,7 +86,8 @@ export function createGatewayServer(options: GatewayServerOptions): { app: Fasti
 function fromFastify(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
   const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
-  if (status === 413) return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
+  if (status === 413)
+    return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: thrown });
   return thrown;

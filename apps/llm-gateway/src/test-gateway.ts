@@ -34,7 +34,12 @@ export interface TestGateway {
   readonly database: TestDatabase;
   /** As the owner: sees every row. */
   readonly owner: SqlPool;
-  post(path: string, body: unknown, key: string, more?: { signal?: AbortSignal; headers?: Record<string, string> }): Promise<Response>;
+  post(
+    path: string,
+    body: unknown,
+    key: string,
+    more?: { signal?: AbortSignal; headers?: Record<string, string> },
+  ): Promise<Response>;
   /** A new key of a conversation. */
   key(conversationId?: string, more?: Record<string, unknown>): Promise<string>;
   /** Rows of a conversation, as soon as there are `count`. */
@@ -76,16 +81,26 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     owner,
     post,
     key: async (conversationId = CONVERSATION, more = {}) => {
-      const response = await post('/key/generate', { metadata: { org_id: 'org_1', conversation_id: conversationId }, ...more }, MASTER_KEY);
+      const response = await post(
+        '/key/generate',
+        { metadata: { org_id: 'org_1', conversation_id: conversationId }, ...more },
+        MASTER_KEY,
+      );
       return ((await response.json()) as { key: string }).key;
     },
     ledger: (conversationId, count) =>
       until(`${count} ledger rows`, async () => {
-        const { rows } = await owner.query<LedgerRow>('SELECT * FROM gateway.ledger WHERE conversation_id = $1 ORDER BY started_at, id', [conversationId]);
+        const { rows } = await owner.query<LedgerRow>(
+          'SELECT * FROM gateway.ledger WHERE conversation_id = $1 ORDER BY started_at, id',
+          [conversationId],
+        );
         return rows.length >= count ? rows : null;
       }),
     close: async () => {
-      await stop.stop('the end of the test', [stop.requests(500, () => gateway.breakOff()), { name: 'ledger', withinMs: 8_000, run: () => gateway.close() }]);
+      await stop.stop('the end of the test', [
+        stop.requests(500, () => gateway.breakOff()),
+        { name: 'ledger', withinMs: 8_000, run: () => gateway.close() },
+      ]);
       await model.close();
       await owner.end();
       await database.close();

@@ -9,7 +9,15 @@ import { createIds, systemClock } from '@slipway/domain';
 import { ProblemFilter } from '@slipway/errors/nest';
 import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
-import { Counter, createMetrics, Gauge, Histogram, installTelemetry, PoolMetrics, type Registry } from '@slipway/telemetry/http';
+import {
+  Counter,
+  createMetrics,
+  Gauge,
+  Histogram,
+  installTelemetry,
+  PoolMetrics,
+  type Registry,
+} from '@slipway/telemetry/http';
 import { Activator } from './claims/activator.js';
 import { Claims } from './claims/claims.js';
 import { serveWaiting } from './claims/waiting.queries.js';
@@ -82,9 +90,14 @@ const DOCS_URL = '';
 const LEASE_SECONDS = 15;
 /** Longest wait for one answer of the database: a caller waits for ours. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
-/** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
+/**
+ * Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take.
+ */
 const ACTIVATION_DEADLINE_MS = 30_000;
-/** How often those who wait are served, beside whenever a sandbox becomes ready, and owners are noted on sandboxes. Milliseconds. */
+/**
+ * How often those who wait are served, beside whenever a sandbox becomes ready, and owners are noted on sandboxes.
+ * Milliseconds.
+ */
 const SERVE_MS = 1_000;
 const NOTE_MS = 500;
 /** Largest body: an environment of 256 KiB with room. Bytes. */
@@ -126,7 +139,12 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   };
   const registry = createMetrics('runtime-api');
   const metrics = {
-    claims: new Counter({ name: 'pool_claim_total', help: 'Claims, by result', labelNames: ['result'], registers: [registry] }),
+    claims: new Counter({
+      name: 'pool_claim_total',
+      help: 'Claims, by result',
+      labelNames: ['result'],
+      registers: [registry],
+    }),
     durations: new Histogram({
       name: 'pool_claim_duration_seconds',
       help: 'Time from the request to an activated sandbox',
@@ -172,7 +190,14 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     () => pool.kick(),
   );
   const box = new SecretBox(options.encryptionKey, options.previousEncryptionKey);
-  const activator = new Activator(context, warmSlots, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
+  const activator = new Activator(
+    context,
+    warmSlots,
+    box,
+    options.activationKey,
+    systemClock,
+    options.egress ? new EgressEnvironment(options.egress) : null,
+  );
   const claims = new Claims(context, warmSlots, pool, activator, metrics);
 
   const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
@@ -205,20 +230,42 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       await db.query('SELECT 1');
     },
     notesForAll: true,
-    // No reason to send requests elsewhere: warm sandboxes are given out while the cluster is away, and no replica has a better one.
+    // No reason to send requests elsewhere: warm sandboxes are given out while the cluster is away, and no replica has
+    // a better one.
     notes: async () => {
       const problems = (await poolProblems(db)).map(({ poolId, detail }) => [`pool ${poolId}`, detail] as const);
       const away = options.sandboxProblem?.() ?? null;
       const unkept = await oldestUnkept(db);
-      const store = unkept === null ? [] : [['workspaces', `${unkept.count} not kept since ${unkept.since.toISOString()}: ${unkept.problem}`] as const];
+      const store =
+        unkept === null
+          ? []
+          : [
+              [
+                'workspaces',
+                `${unkept.count} not kept since ${unkept.since.toISOString()}: ${unkept.problem}`,
+              ] as const,
+            ];
       const led = await leadRun.problem();
       const lead = led === null ? [] : [['lead', led] as const];
-      return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...lead, ...problems, ...store]);
+      return Object.fromEntries([
+        ...(away === null ? [] : [['sandboxes', away] as const]),
+        ...lead,
+        ...problems,
+        ...store,
+      ]);
     },
   });
-  installStartRoute(adapter.getInstance(), { runtimes, problems, guard: new ApiKeyGuard(options.apiKey), bodyLimit: MAX_BODY_BYTES });
+  installStartRoute(adapter.getInstance(), {
+    runtimes,
+    problems,
+    guard: new ApiKeyGuard(options.apiKey),
+    bodyLimit: MAX_BODY_BYTES,
+  });
   warmSlots.start();
-  const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, {
+    logger: false,
+    abortOnError: false,
+  });
   app.useGlobalFilters(problems);
   return {
     app,
@@ -238,7 +285,11 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
 
 /** Read from the rows that all replicas share: any of them may be asked. */
 function poolGauges(db: SqlPool, registry: Registry): void {
-  const gauge = (name: string, help: string, collect: (set: (poolId: string, value: number) => void) => Promise<void>): void => {
+  const gauge = (
+    name: string,
+    help: string,
+    collect: (set: (poolId: string, value: number) => void) => Promise<void>,
+  ): void => {
     new Gauge({
       name,
       help,
@@ -258,12 +309,20 @@ function poolGauges(db: SqlPool, registry: Registry): void {
   gauge('pool_blank_slots', 'Blank sandboxes that exist or are being made', async (set) => {
     for (const [poolId, { blank }] of await countPools(db)) set(poolId, blank);
   });
-  gauge('workspaces_not_kept', 'Paused or ended sandboxes that stay because their workspaces cannot be kept', async (set) => {
-    for (const { poolId, unkept } of await countUnkept(db)) set(poolId, unkept);
-  });
-  gauge('workspaces_lost', 'Used sandboxes of the last hour that went without their workspaces being kept', async (set) => {
-    for (const { poolId, lost } of await countUnkept(db)) set(poolId, lost);
-  });
+  gauge(
+    'workspaces_not_kept',
+    'Paused or ended sandboxes that stay because their workspaces cannot be kept',
+    async (set) => {
+      for (const { poolId, unkept } of await countUnkept(db)) set(poolId, unkept);
+    },
+  );
+  gauge(
+    'workspaces_lost',
+    'Used sandboxes of the last hour that went without their workspaces being kept',
+    async (set) => {
+      for (const { poolId, lost } of await countUnkept(db)) set(poolId, lost);
+    },
+  );
   new Gauge({
     name: 'sandboxes',
     help: 'Sandboxes that exist, are being created or are being removed; state is intent, provisioning, ready, bound, active, doomed or releasing',

@@ -10,7 +10,9 @@ import { type Config, loadConfig } from './config.js';
 import { startTestRuntimeApi } from './testing/start-runtime-api.js';
 
 const amounts = { cpu: '100m', memory: '128Mi', ephemeralStorage: '64Mi' };
-const TEMPLATES = JSON.stringify([{ name: 'python', image: 'registry.example/sandbox:1', resources: { requests: amounts, limits: amounts } }]);
+const TEMPLATES = JSON.stringify([
+  { name: 'python', image: 'registry.example/sandbox:1', resources: { requests: amounts, limits: amounts } },
+]);
 
 describe('runtime-api on a cluster that is not there', () => {
   let folder: string;
@@ -20,7 +22,9 @@ describe('runtime-api on a cluster that is not there', () => {
       DATABASE_URL: 'postgresql://slipway_runtime:secret@127.0.0.1/slipway',
       RUNTIME_API_KEY: 'a service key of the test, long enough',
       ENCRYPTION_KEY: 'an encryption key of the test, long enough',
-      ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+      ACTIVATION_PRIVATE_KEY: generateKeyPairSync('ed25519')
+        .privateKey.export({ format: 'der', type: 'pkcs8' })
+        .toString('base64'),
       SANDBOX_BACKEND: 'kubernetes',
       SANDBOX_TEMPLATES: TEMPLATES,
       WORKSPACE_STORE: `file://${folder}/workspaces`,
@@ -48,7 +52,12 @@ describe('runtime-api on a cluster that is not there', () => {
 
   it('starts, stays up, and says what is wrong in /ready, in its metrics and on its pools', async () => {
     const sandboxes = await open(config());
-    const api = await startTestRuntimeApi({ backend: sandboxes.backend, pools: sandboxes.pools, pace: sandboxes.pace, sandboxProblem: sandboxes.problem });
+    const api = await startTestRuntimeApi({
+      backend: sandboxes.backend,
+      pools: sandboxes.pools,
+      pace: sandboxes.pace,
+      sandboxProblem: sandboxes.problem,
+    });
     try {
       const ready = await until('it is said', async () => {
         const { status, body } = await api.call('GET', '/ready');
@@ -69,7 +78,10 @@ describe('runtime-api on a cluster that is not there', () => {
   });
 
   it('starts while a name that sandboxes need is not found, says so, and makes none that would not know it; class open asks for itself', async () => {
-    const both = JSON.stringify([...JSON.parse(TEMPLATES), { ...JSON.parse(TEMPLATES)[0], name: 'open', egress: 'open' }]);
+    const both = JSON.stringify([
+      ...JSON.parse(TEMPLATES),
+      { ...JSON.parse(TEMPLATES)[0], name: 'open', egress: 'open' },
+    ]);
     const sandboxes = await open(config({ SANDBOX_TEMPLATES: both, SANDBOX_HOSTS: 'nobody.invalid,127.0.0.1' }));
     try {
       expect(() => sandboxes.backend.templateOf({ image: 'python' })).toThrow('nobody.invalid');
@@ -77,7 +89,10 @@ describe('runtime-api on a cluster that is not there', () => {
     } finally {
       await sandboxes.close();
     }
-    const known: readonly Record<string, string>[] = [{ SANDBOX_DNS: 'cluster', SANDBOX_HOSTS: 'nobody.invalid' }, { SANDBOX_HOSTS: 'localhost' }];
+    const known: readonly Record<string, string>[] = [
+      { SANDBOX_DNS: 'cluster', SANDBOX_HOSTS: 'nobody.invalid' },
+      { SANDBOX_HOSTS: 'localhost' },
+    ];
     for (const change of known) {
       const other = await open(config(change));
       expect(other.backend.templateOf({ image: 'python' })).toMatch(/^[0-9a-f]{16}$/);

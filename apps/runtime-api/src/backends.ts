@@ -13,7 +13,10 @@ import { loadTemplates } from './templates/sandbox-templates.js';
 
 /** A blank sandbox of this machine is replaced at this age. Seconds. */
 const MAX_BLANK_SECONDS = 4 * 3_600;
-/** A cluster that has not been seen for so long is said to be away. Milliseconds; a watch that is cut comes back within seconds. */
+/**
+ * A cluster that has not been seen for so long is said to be away. Milliseconds; a watch that is cut comes back within
+ * seconds.
+ */
 const STALE_MS = 10_000;
 
 /** The place where sandboxes run, what is kept warm there, and how. */
@@ -34,12 +37,20 @@ export interface Sandboxes {
  * The only file that knows the adapters. A cluster that does not answer is no reason not to start.
  * @throws SlipwayError `config.invalid` when templates, store or kubeconfig cannot be read.
  */
-export function openSandboxes(config: Config, host: Readonly<Record<string, string | undefined>>, logger: Logger): Promise<Sandboxes> {
+export function openSandboxes(
+  config: Config,
+  host: Readonly<Record<string, string | undefined>>,
+  logger: Logger,
+): Promise<Sandboxes> {
   const { sandboxes } = config;
   return sandboxes.kind === 'process' ? onThisMachine(config, sandboxes, host) : onCluster(config, sandboxes, logger);
 }
 
-async function onThisMachine(config: Config, settings: ProcessSettings, host: Readonly<Record<string, string | undefined>>): Promise<Sandboxes> {
+async function onThisMachine(
+  config: Config,
+  settings: ProcessSettings,
+  host: Readonly<Record<string, string | undefined>>,
+): Promise<Sandboxes> {
   const backend = new ProcessBackend({
     directory: settings.directory,
     agentServerCommand: settings.agentServerCommand,
@@ -58,7 +69,15 @@ async function onThisMachine(config: Config, settings: ProcessSettings, host: Re
     bounds: { min: settings.poolTarget, max: settings.poolTarget },
     maxAgeSeconds: MAX_BLANK_SECONDS,
   };
-  return { backend, pools: [pool], pace: LOCAL_PACE, egress: null, problem: () => null, storeProblem: () => null, close: async () => {} };
+  return {
+    backend,
+    pools: [pool],
+    pace: LOCAL_PACE,
+    egress: null,
+    problem: () => null,
+    storeProblem: () => null,
+    close: async () => {},
+  };
 }
 
 async function onCluster(config: Config, settings: KubernetesSettings, logger: Logger): Promise<Sandboxes> {
@@ -94,14 +113,31 @@ async function onCluster(config: Config, settings: KubernetesSettings, logger: L
     storeWatch.close();
     await backend.close();
   };
-  return { backend, pools, pace: CLUSTER_PACE, egress: egressOf(config, classes, logger), problem, storeProblem: () => storeWatch.problem, close };
+  return {
+    backend,
+    pools,
+    pace: CLUSTER_PACE,
+    egress: egressOf(config, classes, logger),
+    problem,
+    storeProblem: () => storeWatch.problem,
+    close,
+  };
 }
 
 function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, logger: Logger): EgressOptions | null {
-  const { EGRESS_PROXY_URL: proxyUrl, EGRESS_SECRET: secret, EGRESS_NO_PROXY: direct, SANDBOX_MAX_AGE_SECONDS: maxAgeSeconds } = config;
+  const {
+    EGRESS_PROXY_URL: proxyUrl,
+    EGRESS_SECRET: secret,
+    EGRESS_NO_PROXY: direct,
+    SANDBOX_MAX_AGE_SECONDS: maxAgeSeconds,
+  } = config;
   if (proxyUrl !== undefined && secret !== undefined) return { proxyUrl, secret, direct, classes, maxAgeSeconds };
   const cutOff = [...classes].flatMap(([name, egress]) => (isProxied(egress) ? [name] : []));
-  if (cutOff.length > 0) logger.warn({ templates: cutOff }, 'EGRESS_PROXY_URL is not set, sandboxes of these templates reach only what class none reaches');
+  if (cutOff.length > 0)
+    logger.warn(
+      { templates: cutOff },
+      'EGRESS_PROXY_URL is not set, sandboxes of these templates reach only what class none reaches',
+    );
   return null;
 }
 

@@ -28,7 +28,10 @@ const seconds = z.coerce.number().int().min(60);
 
 const Variables = z.object({
   ...logVariables,
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
+  NODE_ENV: z
+    .enum(['development', 'test', 'production'])
+    .default('development')
+    .describe('How the process was started.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
   /**
@@ -46,15 +49,27 @@ const Variables = z.object({
     .describe(
       'After SIGTERM, how long requests and new connections are still served while `/ready` answers 503. Seconds; longer than load balancers take to stop sending new ones.',
     ),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
-  RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('Key that callers send as `X-API-Key`. Secret.'),
-  ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts stored session keys and environments. Secret.'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .describe('Postgres connection string of `slipway_runtime`. Secret.'),
+  RUNTIME_API_KEY: z
+    .string()
+    .min(32, 'needs at least 32 characters')
+    .describe('Key that callers send as `X-API-Key`. Secret.'),
+  ENCRYPTION_KEY: z
+    .string()
+    .min(32, 'needs at least 32 characters')
+    .describe('Encrypts stored session keys and environments. Secret.'),
   ENCRYPTION_KEY_PREVIOUS: z
     .string()
     .min(32, 'needs at least 32 characters')
     .optional()
-    .describe('Decrypts what an earlier ENCRYPTION_KEY encrypted, and encrypts nothing: for the time of a key rotation (docs/secrets.md). Secret.'),
-  ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
+    .describe(
+      'Decrypts what an earlier ENCRYPTION_KEY encrypted, and encrypts nothing: for the time of a key rotation (docs/secrets.md). Secret.',
+    ),
+  ACTIVATION_PRIVATE_KEY: privateKey.describe(
+    'Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.',
+  ),
   SANDBOX_BACKEND: z
     .enum(['process', 'kubernetes'])
     .describe(
@@ -77,30 +92,42 @@ const Variables = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('kubernetes: templates and the sizes of their pools, as the path of a YAML or JSON file or as JSON. Required for it.'),
+    .describe(
+      'kubernetes: templates and the sizes of their pools, as the path of a YAML or JSON file or as JSON. Required for it.',
+    ),
   WORKSPACE_STORE: z
     .url({ protocol: /^(file|s3)$/, error: 'needs file:///folder or s3://bucket/prefix' })
     .optional()
     .describe(
       'kubernetes: store of the workspaces of paused sessions: `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`. Credentials come from the environment. Required for it.',
     ),
-  KUBECONFIG: z.string().min(1).optional().describe("kubernetes: file with the cluster's address and credentials; absent: the pod's own service account."),
+  KUBECONFIG: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("kubernetes: file with the cluster's address and credentials; absent: the pod's own service account."),
   KUBERNETES_SERVICE_HOST: z.string().optional().describe('kubernetes: set by the kubelet in a pod.'),
   KUBERNETES_SERVICE_PORT: z.string().default('443').describe('kubernetes: set by the kubelet in a pod.'),
   EGRESS_PROXY_URL: z
     .url({ protocol: /^http$/ })
     .optional()
-    .describe('kubernetes: egress-proxy for sandboxes of the classes `packages` and `allow-list`; absent: they reach only what `none` reaches.'),
+    .describe(
+      'kubernetes: egress-proxy for sandboxes of the classes `packages` and `allow-list`; absent: they reach only what `none` reaches.',
+    ),
   EGRESS_SECRET: z
     .string()
     .min(32, 'needs at least 32 characters')
     .optional()
-    .describe('kubernetes: signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.'),
+    .describe(
+      'kubernetes: signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.',
+    ),
   EGRESS_NO_PROXY: z
     .string()
     .default('')
     .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
-    .describe('kubernetes: hosts that sandboxes call without egress-proxy, comma-separated, besides this machine’s own and services of the cluster.'),
+    .describe(
+      'kubernetes: hosts that sandboxes call without egress-proxy, comma-separated, besides this machine’s own and services of the cluster.',
+    ),
   SANDBOX_DNS: z
     .enum(['none', 'cluster'])
     .default('none')
@@ -133,9 +160,17 @@ const Variables = z.object({
     ),
   SANDBOX_IDLE_SECONDS: seconds
     .optional()
-    .describe('Time after which sessions with an idle agent are paused. Seconds; absent: off. For callers that never pause; Slipway does.'),
-  SANDBOX_MAX_AGE_SECONDS: seconds.default(7 * 86_400).describe("Maximum age of a session's sandbox; the session is paused then. Seconds."),
-  REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Name of this process in logs and database connections.'),
+    .describe(
+      'Time after which sessions with an idle agent are paused. Seconds; absent: off. For callers that never pause; Slipway does.',
+    ),
+  SANDBOX_MAX_AGE_SECONDS: seconds
+    .default(7 * 86_400)
+    .describe("Maximum age of a session's sandbox; the session is paused then. Seconds."),
+  REPLICA_ID: z
+    .string()
+    .min(1)
+    .default(`${os.hostname()}-${process.pid}`)
+    .describe('Name of this process in logs and database connections.'),
 });
 type Variables = z.infer<typeof Variables>;
 
@@ -163,14 +198,19 @@ export const ConfigSchema = Variables.transform((env, context) => {
     context.addIssue({ code: 'custom', path: [name], message });
     return z.NEVER;
   };
-  return { ...env, sandboxes: env.SANDBOX_BACKEND === 'process' ? processSettings(env, missing) : kubernetesSettings(env, missing) };
+  return {
+    ...env,
+    sandboxes: env.SANDBOX_BACKEND === 'process' ? processSettings(env, missing) : kubernetesSettings(env, missing),
+  };
 });
 
 type Missing = (name: keyof Variables, message: string) => never;
 
 function processSettings(env: Variables, missing: Missing): ProcessSettings {
-  if (env.NODE_ENV === 'production') missing('SANDBOX_BACKEND', 'process runs agents without isolation; it refuses production');
-  const required = <T>(name: keyof Variables, value: T | undefined): T => value ?? missing(name, 'is needed for SANDBOX_BACKEND=process');
+  if (env.NODE_ENV === 'production')
+    missing('SANDBOX_BACKEND', 'process runs agents without isolation; it refuses production');
+  const required = <T>(name: keyof Variables, value: T | undefined): T =>
+    value ?? missing(name, 'is needed for SANDBOX_BACKEND=process');
   return {
     kind: 'process',
     directory: required('PROCESS_BACKEND_DIR', env.PROCESS_BACKEND_DIR),
@@ -181,16 +221,20 @@ function processSettings(env: Variables, missing: Missing): ProcessSettings {
 }
 
 function kubernetesSettings(env: Variables, missing: Missing): KubernetesSettings {
-  const required = <T>(name: keyof Variables, value: T | undefined): T => value ?? missing(name, 'is needed for SANDBOX_BACKEND=kubernetes');
-  if (env.EGRESS_PROXY_URL !== undefined && env.EGRESS_SECRET === undefined) missing('EGRESS_SECRET', 'is needed with EGRESS_PROXY_URL');
+  const required = <T>(name: keyof Variables, value: T | undefined): T =>
+    value ?? missing(name, 'is needed for SANDBOX_BACKEND=kubernetes');
+  if (env.EGRESS_PROXY_URL !== undefined && env.EGRESS_SECRET === undefined)
+    missing('EGRESS_SECRET', 'is needed with EGRESS_PROXY_URL');
   const host = env.KUBERNETES_SERVICE_HOST ?? '';
-  if (env.KUBECONFIG === undefined && host === '') missing('KUBECONFIG', 'is needed for SANDBOX_BACKEND=kubernetes outside of a pod');
+  if (env.KUBECONFIG === undefined && host === '')
+    missing('KUBECONFIG', 'is needed for SANDBOX_BACKEND=kubernetes outside of a pod');
   return {
     kind: 'kubernetes',
     namespace: env.SANDBOX_NAMESPACE,
     templates: required('SANDBOX_TEMPLATES', env.SANDBOX_TEMPLATES),
     workspaceStore: required('WORKSPACE_STORE', env.WORKSPACE_STORE),
-    cluster: env.KUBECONFIG === undefined ? { host, port: env.KUBERNETES_SERVICE_PORT } : { kubeconfig: env.KUBECONFIG },
+    cluster:
+      env.KUBECONFIG === undefined ? { host, port: env.KUBERNETES_SERVICE_PORT } : { kubeconfig: env.KUBECONFIG },
   };
 }
 

@@ -12,7 +12,10 @@ import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway
 import pg from 'pg';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
-const TEST_SERVER = path.join(path.dirname(fileURLToPath(import.meta.resolve('@slipway/sandbox/testing'))), 'test-server.js');
+const TEST_SERVER = path.join(
+  path.dirname(fileURLToPath(import.meta.resolve('@slipway/sandbox/testing'))),
+  'test-server.js',
+);
 const API_KEY = 'test-runtime-api-key-0123456789abcdef';
 const keys = generateKeyPairSync('ed25519');
 
@@ -85,7 +88,9 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     const client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
     try {
-      return (await client.query(`SELECT slot_id, pod_name, state FROM runtime.slot WHERE state <> 'gone' ORDER BY slot_id`)).rows;
+      return (
+        await client.query(`SELECT slot_id, pod_name, state FROM runtime.slot WHERE state <> 'gone' ORDER BY slot_id`)
+      ).rows;
     } finally {
       await client.end();
     }
@@ -94,7 +99,9 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     const states = (await slots()).map((slot) => slot.state);
     return states.includes('ready') && !states.includes('provisioning');
   };
-  const recordOf = async (name: string): Promise<{ agentServer: { pid: number }; actionServer: { pid: number }; restarts: { count: number } }> =>
+  const recordOf = async (
+    name: string,
+  ): Promise<{ agentServer: { pid: number }; actionServer: { pid: number }; restarts: { count: number } }> =>
     JSON.parse(await readFile(path.join(directory, 'sandboxes', name, 'sandbox.json'), 'utf8'));
 
   it('killed: its sandboxes go on, and the next one takes them over, the warm ones too', async () => {
@@ -115,10 +122,16 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     // It leads within seconds, and then it is the one who starts a dead tool process again.
     process.kill(record.actionServer.pid, 'SIGKILL');
     await until('the tools are back', async () => (await recordOf(name)).restarts.count === 1, 15_000);
-    await until('the restart is counted', async () => (await call(second.url, '/sessions/survivor')).restart_count === 1, 10_000);
+    await until(
+      'the restart is counted',
+      async () => (await call(second.url, '/sessions/survivor')).restart_count === 1,
+      10_000,
+    );
     expect((await recordOf(name)).agentServer).toEqual(record.agentServer);
     expect(await slots()).toEqual(before);
-    expect((await readdir(path.join(directory, 'sandboxes'))).sort()).toEqual(before.map((slot) => slot.pod_name).sort());
+    expect((await readdir(path.join(directory, 'sandboxes'))).sort()).toEqual(
+      before.map((slot) => slot.pod_name).sort(),
+    );
     await second.kill();
   });
 
@@ -172,10 +185,12 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     };
     const child = spawn(process.execPath, [MAIN], { env: wrong, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const code = await new Promise((resolve) => child.once('exit', resolve));
     expect(code).not.toBe(0);
-    for (const name of ['RUNTIME_API_KEY', 'AGENT_SERVER_COMMAND', 'ACTIVATION_PRIVATE_KEY']) expect(output).toContain(name);
+    for (const name of ['RUNTIME_API_KEY', 'AGENT_SERVER_COMMAND', 'ACTIVATION_PRIVATE_KEY'])
+      expect(output).toContain(name);
     expect(output).not.toMatch(/hunter2|AAAA/);
   });
 

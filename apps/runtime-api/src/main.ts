@@ -1,11 +1,21 @@
 import { GracefulStop } from '@slipway/service';
-import { createGatheringLogger, createLogger, flushTraces, logSettings, metricsAddress, useTracing } from '@slipway/telemetry';
+import {
+  createGatheringLogger,
+  createLogger,
+  flushTraces,
+  logSettings,
+  metricsAddress,
+  useTracing,
+} from '@slipway/telemetry';
 import { preloadedTracing } from '@slipway/telemetry/preloaded';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
 
-/** Claims under way may go on for this long after the drain; those who wait in the queue are sent to another replica before. Milliseconds. */
+/**
+ * Claims under way may go on for this long after the drain; those who wait in the queue are sent to another replica
+ * before. Milliseconds.
+ */
 const REQUESTS_MS = 10_000;
 /** Longest for each of the steps that give back what this replica holds. Milliseconds. */
 const CLOSE_MS = 5_000;
@@ -54,6 +64,11 @@ try {
   logger.info({ url: await runtimeApi.app.getUrl(), replica: config.REPLICA_ID }, 'runtime-api listening');
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
-  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT` : 'runtime-api failed to start');
+  logger.fatal(
+    { err: error },
+    taken
+      ? `port ${config.PORT} of ${config.HOST} is in use by another process; set PORT`
+      : 'runtime-api failed to start',
+  );
   process.exit(1);
 }

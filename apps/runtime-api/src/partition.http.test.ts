@@ -25,7 +25,8 @@ describe('runtime-api without an answer of Postgres', () => {
     const owner = new pg.Client({ connectionString: api.database.ownerUrl });
     try {
       await owner.connect();
-      const start = (session: string): ReturnType<typeof api.call> => api.call('POST', '/start', { session_id: session }, { prefer: 'wait=1' });
+      const start = (session: string): ReturnType<typeof api.call> =>
+        api.call('POST', '/start', { session_id: session }, { prefer: 'wait=1' });
       await until('one is there', async () => (await start(`before-${randomUUID()}`)).status === 200);
       const sessions = Array.from({ length: 4 }, () => randomUUID());
       network.silence();
@@ -58,7 +59,8 @@ describe('runtime-api without an answer of Postgres', () => {
           session,
           await until(
             `a sandbox for ${session}`,
-            async () => ((answer) => (answer.status === 200 ? (answer.body.url as string) : null))(await start(session)),
+            async () =>
+              ((answer) => (answer.status === 200 ? (answer.body.url as string) : null))(await start(session)),
             20_000,
           ),
         );

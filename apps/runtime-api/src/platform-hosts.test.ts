@@ -4,7 +4,8 @@ import { until } from '@slipway/testing';
 import { type Lookup, PlatformHosts } from './platform-hosts.js';
 
 const silent = createLogger('test', 'silent');
-const answers = (...addresses: string[]) => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+const answers = (...addresses: string[]) =>
+  addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
 describe('the hosts of the platform that sandboxes call', () => {
   it('have one address each, of IPv4 where there is one, whatever the order of the answer; addresses are no names', async () => {
@@ -48,7 +49,9 @@ describe('the hosts of the platform that sandboxes call', () => {
       return answers('10.0.0.4');
     }).start();
     expect(hosts.problem).toContain('the address of late,');
-    expect(() => hosts.addresses).toThrow(expect.objectContaining({ code: 'sandbox.cluster-unavailable', message: expect.stringContaining('late') }));
+    expect(() => hosts.addresses).toThrow(
+      expect.objectContaining({ code: 'sandbox.cluster-unavailable', message: expect.stringContaining('late') }),
+    );
     there = true;
     await until('the name is found', () => hosts.problem === null);
     expect(hosts.addresses.map(({ name }) => name)).toEqual(['late', 'there']);

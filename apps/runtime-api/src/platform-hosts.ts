@@ -40,7 +40,9 @@ export class PlatformHosts {
     return this;
   }
 
-  /** One address for each name. @throws SlipwayError `sandbox.cluster-unavailable` that says which name was never found. */
+  /**
+   * One address for each name. @throws SlipwayError `sandbox.cluster-unavailable` that says which name was never found.
+   */
   get addresses(): readonly HostAddress[] {
     const { missing } = this;
     if (missing !== null) throw new SlipwayError('sandbox.cluster-unavailable', missing);
@@ -58,7 +60,9 @@ export class PlatformHosts {
     await Promise.all(this.names.map((name) => this.lookAt(name)));
     const unknown = this.names.filter((name) => !this.known.has(name));
     this.missing =
-      unknown.length === 0 ? null : `Sandboxes need the address of ${unknown.join(', ')}, and the name is not found (SANDBOX_HOSTS, EGRESS_PROXY_URL).`;
+      unknown.length === 0
+        ? null
+        : `Sandboxes need the address of ${unknown.join(', ')}, and the name is not found (SANDBOX_HOSTS, EGRESS_PROXY_URL).`;
     if (this.closed || this.names.length === 0) return;
     this.timer = setTimeout(() => void this.look(), this.missing === null ? LOOK_EVERY_MS : MISSING_EVERY_MS);
     this.timer.unref();
@@ -78,9 +82,16 @@ export class PlatformHosts {
       if (best === undefined) return;
       this.known.set(name, best.address);
       if (before !== undefined)
-        this.logger.warn({ host: name, before, address: best.address }, 'address of a platform host changed, blank sandboxes are replaced');
+        this.logger.warn(
+          { host: name, before, address: best.address },
+          'address of a platform host changed, blank sandboxes are replaced',
+        );
     } catch (error) {
-      if (before === undefined) this.logger.warn({ err: error, host: name }, 'failed to resolve a platform host, no sandbox is made without its address');
+      if (before === undefined)
+        this.logger.warn(
+          { err: error, host: name },
+          'failed to resolve a platform host, no sandbox is made without its address',
+        );
     }
   }
 }

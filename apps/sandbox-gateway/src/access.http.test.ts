@@ -8,7 +8,8 @@ import { type Grant, PLATFORM, SECRET, SESSION_KEY, TestGateway } from './testin
 const AT_ONCE_MS = 2_000;
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: PLATFORM };
-const formOf = (ticket: string, path?: string): string => new URLSearchParams({ ticket, ...(path === undefined ? {} : { path }) }).toString();
+const formOf = (ticket: string, path?: string): string =>
+  new URLSearchParams({ ticket, ...(path === undefined ? {} : { path }) }).toString();
 
 describe('who is let in', () => {
   let gateway: TestGateway;
@@ -20,20 +21,32 @@ describe('who is let in', () => {
   afterAll(() => gateway?.close());
 
   const enter = async (grant: Grant, body: string, headers: Record<string, string> = {}) => {
-    const response = await gateway.request('/.slipway/enter', { method: 'POST', headers: { host: grant.host, ...FORM, ...headers }, body });
+    const response = await gateway.request('/.slipway/enter', {
+      method: 'POST',
+      headers: { host: grant.host, ...FORM, ...headers },
+      body,
+    });
     await response.body.text();
     return response;
   };
-  const cookieOf = async (grant: Grant): Promise<string> => String((await enter(grant, formOf(grant.ticket))).headers['set-cookie']).split(';')[0] as string;
+  const cookieOf = async (grant: Grant): Promise<string> =>
+    String((await enter(grant, formOf(grant.ticket))).headers['set-cookie']).split(';')[0] as string;
   const codeOf = (text: string): unknown => JSON.parse(text).code;
 
   it('a token opens its port of its conversation, by host and by path, in either header', async () => {
-    for (const headers of [{ authorization: `Bearer ${mine.token}` }, { 'x-session-api-key': mine.token }] as Array<Record<string, string>>)
+    for (const headers of [{ authorization: `Bearer ${mine.token}` }, { 'x-session-api-key': mine.token }] as Array<
+      Record<string, string>
+    >)
       expect(await gateway.ask(mine, '/a?b=c', headers)).toMatchObject({ status: 200, text: 'hello from the sandbox' });
     for (const port of ['8000', 'agent-server']) {
-      const response = await gateway.request(`/${mine.conversation}/${port}/a%2Fb?c=%20d`, { headers: { 'x-session-api-key': mine.token } });
+      const response = await gateway.request(`/${mine.conversation}/${port}/a%2Fb?c=%20d`, {
+        headers: { 'x-session-api-key': mine.token },
+      });
       expect([response.statusCode, await response.body.text()]).toEqual([200, 'hello from the sandbox']);
-      expect(gateway.upstream.seen.at(-1)).toMatchObject({ url: '/a%2Fb?c=%20d', headers: { 'x-forwarded-prefix': `/${mine.conversation}/${port}` } });
+      expect(gateway.upstream.seen.at(-1)).toMatchObject({
+        url: '/a%2Fb?c=%20d',
+        headers: { 'x-forwarded-prefix': `/${mine.conversation}/${port}` },
+      });
     }
   });
 
@@ -47,7 +60,16 @@ describe('who is let in', () => {
     const unknown = await new SandboxTokens(SECRET).sign({ ...claims, jti: 'sbx_unknown' }, new Date(), end);
     const over = await gateway.grant(8000, { conversation: mine.conversation, org: mine.org, expiresIn: -1 });
     const before = gateway.upstream.seen.length;
-    for (const token of ['', 'slp_sbx_', other.token, otherPort.token, forged.token, otherOrg.token, unknown.token, over.token]) {
+    for (const token of [
+      '',
+      'slp_sbx_',
+      other.token,
+      otherPort.token,
+      forged.token,
+      otherOrg.token,
+      unknown.token,
+      over.token,
+    ]) {
       const answer = await gateway.ask(mine, '/', { authorization: `Bearer ${token}` });
       expect([answer.status, codeOf(answer.text)]).toEqual([401, 'auth.missing']);
       await expect(gateway.socket(mine.host, '/ws', { authorization: `Bearer ${token}` })).rejects.toThrow('401');
@@ -64,7 +86,9 @@ describe('who is let in', () => {
     expect(theirs).toMatchObject({ status: 200, text: '{"status":"ok"}' });
     expect([none.status, none.text]).toEqual([theirs.status, theirs.text]);
     const port = await gateway.grant(3000);
-    expect([await gateway.ask(port, '/health', {}), await gateway.ask(mine, '/healthy', {})].map(({ status }) => status)).toEqual([401, 401]);
+    expect(
+      [await gateway.ask(port, '/health', {}), await gateway.ask(mine, '/healthy', {})].map(({ status }) => status),
+    ).toEqual([401, 401]);
     expect((await gateway.ask(mine, '/health', { authorization: 'Bearer slp_sbx_none' })).status).toBe(401);
     expect(gateway.upstream.seen.length).toBe(before);
   });
@@ -79,7 +103,9 @@ describe('who is let in', () => {
     ]);
     const cookie = String(response.headers['set-cookie']);
     expect(cookie).toMatch(/^slipway_sandbox=slp_sbx_[^;]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/);
-    expect(await gateway.ask(grant, '/files', { cookie: cookie.split(';')[0] as string })).toMatchObject({ status: 200 });
+    expect(await gateway.ask(grant, '/files', { cookie: cookie.split(';')[0] as string })).toMatchObject({
+      status: 200,
+    });
     expect((await enter(grant, formOf(grant.ticket))).statusCode).toBe(401);
     expect(cookie).not.toContain(grant.ticket);
   });
@@ -87,7 +113,10 @@ describe('who is let in', () => {
   it('a ticket is good only at its own address, for thirty seconds, and while its access holds', async () => {
     const [grant, late, revoked] = [await gateway.grant(), await gateway.grant(), await gateway.grant()];
     expect((await enter(mine, formOf(grant.ticket))).statusCode).toBe(401);
-    await gateway.owner.query("UPDATE app.sandbox_grant SET ticket_expires_at = now() - interval '1 ms' WHERE id = $1", [late.id]);
+    await gateway.owner.query(
+      "UPDATE app.sandbox_grant SET ticket_expires_at = now() - interval '1 ms' WHERE id = $1",
+      [late.id],
+    );
     expect((await enter(late, formOf(late.ticket))).statusCode).toBe(401);
     await gateway.revoke(revoked);
     expect((await enter(revoked, formOf(revoked.ticket))).statusCode).toBe(401);
@@ -97,7 +126,13 @@ describe('who is let in', () => {
 
   it('no other site can sign a browser in: a ticket is taken from a page of Slipway only, and never from a link', async () => {
     const grant = await gateway.grant();
-    for (const origin of ['https://evil.test', 'http://slipway.test', 'null', `http://${grant.host}`, `http://${mine.host}`])
+    for (const origin of [
+      'https://evil.test',
+      'http://slipway.test',
+      'null',
+      `http://${grant.host}`,
+      `http://${mine.host}`,
+    ])
       expect((await enter(grant, formOf(grant.ticket), { origin })).statusCode).toBe(403);
     expect((await gateway.ask(grant, `/.slipway/enter?ticket=${grant.ticket}`, {})).status).toBe(401);
     expect((await enter(grant, formOf(grant.ticket))).statusCode).toBe(303);
@@ -124,13 +159,22 @@ describe('who is let in', () => {
   it('a cookie is no good elsewhere: another conversation, another port, by path, or put there by a sandbox', async () => {
     const cookie = await cookieOf(await gateway.grant(8000, { conversation: mine.conversation, org: mine.org }));
     expect((await gateway.ask(mine, '/', { cookie })).status).toBe(200);
-    for (const grant of [await gateway.grant(), await gateway.grant(3000, { conversation: mine.conversation, org: mine.org })])
+    for (const grant of [
+      await gateway.grant(),
+      await gateway.grant(3000, { conversation: mine.conversation, org: mine.org }),
+    ])
       expect((await gateway.ask(grant, '/', { cookie })).status).toBe(401);
     const byPath = await gateway.request(`/${mine.conversation}/8000/`, { headers: { cookie } });
     await byPath.body.text();
     expect(byPath.statusCode).toBe(401);
     gateway.upstream.handler = (_request, response) =>
-      void response.setHeader('set-cookie', ['slipway_sandbox=stolen', '__Host-slipway_sandbox=stolen', 'own=1; Domain=gw.test; Path=/']).end();
+      void response
+        .setHeader('set-cookie', [
+          'slipway_sandbox=stolen',
+          '__Host-slipway_sandbox=stolen',
+          'own=1; Domain=gw.test; Path=/',
+        ])
+        .end();
     const answer = await gateway.ask(mine);
     gateway.upstream.handler = (_request, response) => void response.end('hello from the sandbox');
     expect(answer.headers['set-cookie']).toBe('own=1; Path=/');
@@ -139,17 +183,40 @@ describe('who is let in', () => {
   it('pages of other origins, neighbours included, can use the cookie neither for sockets nor for requests', async () => {
     const cookie = await cookieOf(await gateway.grant(8000, { conversation: mine.conversation, org: mine.org }));
     const own = `http://${mine.host}`;
-    for (const origin of ['https://evil.test', `http://3000-${mine.conversation}.gw.test`, PLATFORM, 'null', `${own}.evil.test`]) {
+    for (const origin of [
+      'https://evil.test',
+      `http://3000-${mine.conversation}.gw.test`,
+      PLATFORM,
+      'null',
+      `${own}.evil.test`,
+    ]) {
       await expect(gateway.socket(mine.host, '/ws', { cookie, origin })).rejects.toThrow('403');
-      for (const method of ['GET', 'POST', 'DELETE']) expect((await gateway.ask(mine, '/', { cookie, origin }, method)).status).toBe(403);
+      for (const method of ['GET', 'POST', 'DELETE'])
+        expect((await gateway.ask(mine, '/', { cookie, origin }, method)).status).toBe(403);
     }
     await expect(gateway.socket(mine.host, '/ws', { cookie })).rejects.toThrow('403');
     expect((await gateway.ask(mine, '/', { cookie }, 'POST')).status).toBe(403);
     for (const site of ['cross-site', 'same-site'])
-      expect((await gateway.ask(mine, '/', { cookie, 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' })).status).toBe(403);
-    expect((await gateway.ask(mine, '/', { cookie, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' })).status).toBe(
-      200,
-    );
+      expect(
+        (
+          await gateway.ask(mine, '/', {
+            cookie,
+            'sec-fetch-site': site,
+            'sec-fetch-mode': 'no-cors',
+            'sec-fetch-dest': 'script',
+          })
+        ).status,
+      ).toBe(403);
+    expect(
+      (
+        await gateway.ask(mine, '/', {
+          cookie,
+          'sec-fetch-site': 'cross-site',
+          'sec-fetch-mode': 'navigate',
+          'sec-fetch-dest': 'document',
+        })
+      ).status,
+    ).toBe(200);
     expect((await gateway.ask(mine, '/', { cookie, origin: own }, 'POST')).status).toBe(200);
     (await gateway.socket(mine.host, '/ws', { cookie, origin: own })).close();
   });
@@ -169,7 +236,10 @@ describe('who is let in', () => {
     socket.close();
     for (const seen of gateway.upstream.seen.slice(-2)) {
       expect(JSON.stringify(seen)).not.toMatch(/slp_sbx_|keycloak_auth|6\.6\.6\.6|x-mine/);
-      expect([seen.headers['x-session-api-key'], seen.headers[THROUGH_GATEWAY_HEADER]]).toEqual([SESSION_KEY, 'sandbox-gateway']);
+      expect([seen.headers['x-session-api-key'], seen.headers[THROUGH_GATEWAY_HEADER]]).toEqual([
+        SESSION_KEY,
+        'sandbox-gateway',
+      ]);
     }
     expect(gateway.upstream.seen.at(-2)?.headers['cookie']).toBeUndefined();
   });
@@ -192,12 +262,19 @@ describe('who is shut out again', () => {
   const WAYS: Array<[string, (grant: Grant) => Promise<unknown>]> = [
     ['revoked', (grant) => gateway.revoke(grant)],
     ['signed out', (grant) => gateway.owner.query('DELETE FROM app.session WHERE id = $1', [grant.session])],
-    ['removed from the organization', (grant) => gateway.owner.query('DELETE FROM app.membership WHERE user_id = $1', [grant.user])],
-    ['made a viewer', (grant) => gateway.owner.query("UPDATE app.membership SET role = 'viewer' WHERE user_id = $1", [grant.user])],
+    [
+      'removed from the organization',
+      (grant) => gateway.owner.query('DELETE FROM app.membership WHERE user_id = $1', [grant.user]),
+    ],
+    [
+      'made a viewer',
+      (grant) => gateway.owner.query("UPDATE app.membership SET role = 'viewer' WHERE user_id = $1", [grant.user]),
+    ],
   ];
   for (const [how, shutOut] of WAYS) {
     it(`${how}: refused within a second, and open sockets and downloads are cut`, async () => {
-      gateway.upstream.handler = (request, response) => void (request.url === '/stream' ? response.write('first') : response.end('ok'));
+      gateway.upstream.handler = (request, response) =>
+        void (request.url === '/stream' ? response.write('first') : response.end('ok'));
       const grant = await gateway.grant();
       await gateway.pays(grant);
       const headers = { authorization: `Bearer ${grant.token}` };

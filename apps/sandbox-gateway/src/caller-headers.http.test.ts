@@ -10,14 +10,21 @@ describe('what the gateway says of its callers to agent-server', () => {
   beforeAll(async () => {
     gateway = await TestGateway.start();
     mine = await gateway.grant();
-    await gateway.owner.query("INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'i', $1, 'Bób')", [mine.user]);
+    await gateway.owner.query("INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'i', $1, 'Bób')", [
+      mine.user,
+    ]);
   });
   afterAll(() => gateway?.close());
 
   const BOB = () => ({ id: mine.user, label: 'Bób', kind: 'user' });
   const said = () => {
     const headers = gateway.upstream.seen.at(-1)?.headers ?? {};
-    return [headers['x-session-api-key'], headers[CALLER_KEY_HEADER], callerUserOf(String(headers[CALLER_USER_HEADER])), headers[THROUGH_GATEWAY_HEADER]];
+    return [
+      headers['x-session-api-key'],
+      headers[CALLER_KEY_HEADER],
+      callerUserOf(String(headers[CALLER_USER_HEADER])),
+      headers[THROUGH_GATEWAY_HEADER],
+    ];
   };
   /** What an insider would send to impersonate another user. */
   const forged = {
@@ -38,7 +45,10 @@ describe('what the gateway says of its callers to agent-server', () => {
 
   it('is the same for sockets, by header and by first frame', async () => {
     const { connection: _, ...headers } = forged;
-    const socket = await gateway.socket(mine.host, '/sockets/events/a', { 'x-session-api-key': mine.token, ...headers });
+    const socket = await gateway.socket(mine.host, '/sockets/events/a', {
+      'x-session-api-key': mine.token,
+      ...headers,
+    });
     expect(said()).toEqual([SESSION_KEY, GATEWAY_KEY, BOB(), 'sandbox-gateway']);
     socket.close();
     const before = gateway.upstream.seen.length;
@@ -65,8 +75,13 @@ describe('what the gateway says of its callers to agent-server', () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`x-${index}`, '']));
     const before = gateway.upstream.seen.length;
     const answer = await gateway.ask(mine, '/', { 'x-session-api-key': mine.token, ...many });
-    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual([431, 'request.headers-too-many']);
-    await expect(gateway.socket(mine.host, '/sockets/events/a', { 'x-session-api-key': mine.token, ...many })).rejects.toThrow('431');
+    expect([answer.status, (JSON.parse(answer.text) as { code: string }).code]).toEqual([
+      431,
+      'request.headers-too-many',
+    ]);
+    await expect(
+      gateway.socket(mine.host, '/sockets/events/a', { 'x-session-api-key': mine.token, ...many }),
+    ).rejects.toThrow('431');
     await expect(gateway.socket(mine.host, '/sockets/events/a', many)).rejects.toThrow('431');
     expect(gateway.upstream.seen.length).toBe(before);
   });

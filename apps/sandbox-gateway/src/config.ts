@@ -68,7 +68,10 @@ export const ConfigSchema = z
     path: ['SANDBOX_GATEWAY_URL'],
     message: 'must be another origin than PUBLIC_URL: what runs in a sandbox must not share the origin of Slipway',
   })
-  .refine((env) => new URL(env.SANDBOX_GATEWAY_URL).pathname === '/', { path: ['SANDBOX_GATEWAY_URL'], message: 'must be an origin, without a path' });
+  .refine((env) => new URL(env.SANDBOX_GATEWAY_URL).pathname === '/', {
+    path: ['SANDBOX_GATEWAY_URL'],
+    message: 'must be an origin, without a path',
+  });
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

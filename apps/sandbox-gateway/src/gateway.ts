@@ -9,7 +9,16 @@ import fastify from 'fastify';
 import { AccessHandler } from './access/access-handler.js';
 import { listenForChanges } from './access/change-listener.js';
 import { GrantWatch } from './access/grant-watch.js';
-import { isPassApplied, isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './access/grants.queries.js';
+import {
+  isPassApplied,
+  isSpenderApplied,
+  liveGrants,
+  noteUse,
+  redeemTicket,
+  requestChargePass,
+  spendThrough,
+  steerThrough,
+} from './access/grants.queries.js';
 import { Spending } from './access/spending.js';
 import { Steering } from './access/steering.js';
 import { UsersWork } from './access/users-work.js';
@@ -34,7 +43,10 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database that hangs is one that is away. */
+/**
+ * Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database
+ * that hangs is one that is away.
+ */
 const QUERY_TIMEOUT_MS = 900;
 /** Beside the one that listens. */
 const DB_CONNECTIONS = 5;
@@ -43,7 +55,12 @@ const DB_CONNECTIONS = 5;
  * The whole gateway in this process. It leaves by `stop`, whose steps are the caller's.
  * @param now for the notes of who works in sandboxes. Milliseconds that only go forward.
  */
-export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, now: () => number): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  logger: Logger,
+  stop: GracefulStop,
+  now: () => number,
+): Promise<Gateway> {
   const pool = createPool({
     url: config.DATABASE_URL,
     max: DB_CONNECTIONS,
@@ -56,7 +73,11 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const seats = new OpenSeats({ perUser: config.STREAMS_PER_USER, perOrg: config.STREAMS_PER_ORG });
   const metrics = createGatewayMetrics(seats);
   new PoolMetrics(metrics.registry).watch('sql', pool);
-  const grants = new GrantWatch({ look: (ids) => within(liveGrants(pool, ids)), graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000, logger });
+  const grants = new GrantWatch({
+    look: (ids) => within(liveGrants(pool, ids)),
+    graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000,
+    logger,
+  });
   const listener = listenForChanges(pool, () => grants.changed(), logger);
   const locator = new Locator({
     runtimeApiUrl: config.RUNTIME_API_URL,
@@ -72,7 +93,12 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     secure: config.SANDBOX_GATEWAY_URL.startsWith('https:'),
   });
   const visitors = new Visitors();
-  const work = new UsersWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
+  const work = new UsersWork({
+    note: (uses) => within(noteUse(pool, uses)),
+    failed: () => metrics.useNotNoted.inc(),
+    now,
+    logger,
+  });
   const spending = new Spending({
     spend: (grantId, pays) => within(spendThrough(pool, grantId, pays)),
     isApplied: (conversation) => within(isSpenderApplied(pool, conversation)),
@@ -90,7 +116,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     seats,
     work,
     spending,
-    steering: new Steering({ steer: (grantId, seconds) => within(steerThrough(pool, grantId, seconds)), now: () => performance.now() }),
+    steering: new Steering({
+      steer: (grantId, seconds) => within(steerThrough(pool, grantId, seconds)),
+      now: () => performance.now(),
+    }),
     graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000,
     metrics,
     logger,
@@ -146,7 +175,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
 async function within<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the database did not answer within ${QUERY_TIMEOUT_MS} ms`)), QUERY_TIMEOUT_MS);
+    timer = setTimeout(
+      () => reject(new Error(`the database did not answer within ${QUERY_TIMEOUT_MS} ms`)),
+      QUERY_TIMEOUT_MS,
+    );
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -52,7 +52,9 @@ describe('a large answer that says its length', () => {
       response.writeHead(200, { 'content-length': body.length }).end(body);
     };
     const names = Array.from({ length: 12 }, (_, index) => `answer-${index};`);
-    const bodies = await Promise.all(names.map(async (name) => Buffer.from(await (await get(`/${name}`)).body.arrayBuffer())));
+    const bodies = await Promise.all(
+      names.map(async (name) => Buffer.from(await (await get(`/${name}`)).body.arrayBuffer())),
+    );
     expect(bodies.map(hash)).toEqual(names.map((name) => hash(Buffer.alloc(3 * MB, name))));
   });
 
@@ -70,14 +72,18 @@ describe('a large answer that says its length', () => {
   });
 
   it('never passes for whole when the sandbox breaks off or falls silent in the middle', async () => {
-    for (const end of [(response: ServerResponse) => response.destroy(), (response: ServerResponse) => response.socket?.end()]) {
+    for (const end of [
+      (response: ServerResponse) => response.destroy(),
+      (response: ServerResponse) => response.socket?.end(),
+    ]) {
       answers(4 * MB, (response) => response.write(Buffer.alloc(2 * MB), () => end(response)));
       await expect((await get()).body.arrayBuffer()).rejects.toThrow();
     }
     // A gateway of its own: the other answers may take longer than this silence on a busy machine.
     const impatient = await TestGateway.start({ SANDBOX_GATEWAY_SILENCE_SECONDS: '1' });
     try {
-      impatient.upstream.handler = (_request, response) => void response.writeHead(200, { 'content-length': 4 * MB }).write(Buffer.alloc(2 * MB));
+      impatient.upstream.handler = (_request, response) =>
+        void response.writeHead(200, { 'content-length': 4 * MB }).write(Buffer.alloc(2 * MB));
       const { host, token } = await impatient.grant();
       const half = await impatient.request('/', { headers: { host, authorization: `Bearer ${token}` } });
       await expect(half.body.arrayBuffer()).rejects.toThrow();
@@ -122,7 +128,9 @@ describe('a large answer that says its length', () => {
     await leaving.body.destroy();
     await until('the sandbox knows', () => gone === 1);
     const other = await gateway.grant();
-    const revoked = await gateway.request('/', { headers: { host: other.host, authorization: `Bearer ${other.token}` } });
+    const revoked = await gateway.request('/', {
+      headers: { host: other.host, authorization: `Bearer ${other.token}` },
+    });
     const reading = revoked.body.arrayBuffer();
     await gateway.revoke(other);
     await expect(reading).rejects.toThrow();

@@ -32,7 +32,13 @@ describe('the process', () => {
 
   const start = async (): Promise<Running> => {
     const port = await freePort();
-    const env = { ...world.env, PORT: String(port), METRICS_PORT: '0', DRAIN_SECONDS: String(DRAIN_SECONDS), LOG_LEVEL: 'warn' };
+    const env = {
+      ...world.env,
+      PORT: String(port),
+      METRICS_PORT: '0',
+      DRAIN_SECONDS: String(DRAIN_SECONDS),
+      LOG_LEVEL: 'warn',
+    };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'inherit', 'inherit'] });
     started.push(child);
     const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -47,7 +53,10 @@ describe('the process', () => {
     return opened;
   };
   /** Close code, and when it came after `began`. Milliseconds. */
-  const closed = async (one: WebSocket, began: number): Promise<[number, number]> => [((await once(one, 'close')) as [number])[0], performance.now() - began];
+  const closed = async (one: WebSocket, began: number): Promise<[number, number]> => [
+    ((await once(one, 'close')) as [number])[0],
+    performance.now() - began,
+  ];
 
   it('is not ready on SIGTERM, serves as before, sends its sockets elsewhere one after the other, and lets an answer under way end well', async () => {
     const { child, url, exit } = await start();
@@ -76,14 +85,20 @@ describe('the process', () => {
     expect(times[0]).toBeGreaterThan(DRAIN_SECONDS * 450);
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(DRAIN_SECONDS * 100);
     await expect(socket(url, '/terminal', headers())).rejects.toThrow(/503|ECONNREFUSED/);
-    await until('it takes no connection any more', async () => (await statusOf(url, '/alive').catch(() => 'gone')) === 'gone');
+    await until(
+      'it takes no connection any more',
+      async () => (await statusOf(url, '/alive').catch(() => 'gone')) === 'gone',
+    );
     answer?.end('second');
     expect(await download.body.text()).toBe('first, second');
     expect(await exit).toBe(0);
   });
 
   it('with a wrong configuration does not start, and names the variables without their values', async () => {
-    const child = spawn(process.execPath, [MAIN], { env: { SANDBOX_ACCESS_SECRET: 'too-short-secret' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [MAIN], {
+      env: { SANDBOX_ACCESS_SECRET: 'too-short-secret' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     started.push(child);
     let text = '';
     const read = (part: Buffer): void => {
@@ -120,7 +135,11 @@ describe('a gateway that ends', () => {
 });
 
 async function statusOf(url: string, path: string, headers: Record<string, string> = {}): Promise<number> {
-  const { statusCode, body } = await request(`${url}${path}`, { headers, reset: true, signal: AbortSignal.timeout(5_000) });
+  const { statusCode, body } = await request(`${url}${path}`, {
+    headers,
+    reset: true,
+    signal: AbortSignal.timeout(5_000),
+  });
   await body.dump();
   return statusCode;
 }

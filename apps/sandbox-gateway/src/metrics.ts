@@ -51,7 +51,12 @@ export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>)
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
       registers,
     }),
-    open: new Gauge({ name: 'sandbox_gateway_open', help: 'Requests under way and open sockets', labelNames: ['kind'], registers }),
+    open: new Gauge({
+      name: 'sandbox_gateway_open',
+      help: 'Requests under way and open sockets',
+      labelNames: ['kind'],
+      registers,
+    }),
     cut: new Counter({
       name: 'sandbox_gateway_cut_total',
       help: 'Open requests and sockets ended by the gateway: access ended, or could not be checked within the grace period',

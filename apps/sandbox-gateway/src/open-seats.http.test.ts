@@ -26,7 +26,10 @@ describe('a user that opens one connection to sandboxes too many', () => {
     const socket = await gateway.socket(greedy.host, '/socket', headers);
     const waiting = gateway.ask(greedy, '/slow');
     await until('the sandbox was asked', () => held.length === 1);
-    expect([await metric('sandbox_gateway_seats_open(?:{.*})?'), await metric('sandbox_gateway_seats_fullest{.*of="user".*}')]).toEqual([2, 2]);
+    expect([
+      await metric('sandbox_gateway_seats_open(?:{.*})?'),
+      await metric('sandbox_gateway_seats_fullest{.*of="user".*}'),
+    ]).toEqual([2, 2]);
     expect(await gateway.ask(greedy, '/one-more')).toMatchObject({
       status: 429,
       headers: { 'retry-after': '10' },

@@ -13,13 +13,19 @@ export interface ProblemAnswers {
 /**
  * Answers a request that reaches no sandbox: a page for a browser, else `application/problem+json`. Returns the code.
  */
-export function answerProblem(request: IncomingMessage, response: ServerResponse, thrown: unknown, { publicUrl, logger }: ProblemAnswers): string {
+export function answerProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+  { publicUrl, logger }: ProblemAnswers,
+): string {
   const problem = problemOf(thrown, publicUrl, logger);
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return problem.error.code;
   }
-  const page = request.headers['sec-fetch-mode'] === 'navigate' || (request.headers.accept ?? '').startsWith('text/html');
+  const page =
+    request.headers['sec-fetch-mode'] === 'navigate' || (request.headers.accept ?? '').startsWith('text/html');
   const body = Buffer.from(page ? pageOf(problem, publicUrl) : JSON.stringify(problem.body));
   response.writeHead(problem.status, {
     ...headersOf(problem, page),
@@ -39,7 +45,11 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown, { publicUrl, logg
     return problem.error.code;
   }
   const body = JSON.stringify(problem.body);
-  const headers = { ...headersOf(problem, false), 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const headers = {
+    ...headersOf(problem, false),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`);
   return problem.error.code;
@@ -47,7 +57,8 @@ export function refuseUpgrade(socket: Duplex, thrown: unknown, { publicUrl, logg
 
 function problemOf(thrown: unknown, publicUrl: string, logger: Logger): ProblemResponse {
   const problem = toProblem(thrown, { docsUrl: new URL('/docs', publicUrl).href });
-  if (problem.error.code === 'internal.unexpected') logger.error({ err: problem.error, cause: problem.error.more.cause }, 'request failed');
+  if (problem.error.code === 'internal.unexpected')
+    logger.error({ err: problem.error, cause: problem.error.more.cause }, 'request failed');
   else logger.debug({ code: problem.error.code, cause: problem.error.more.cause }, problem.error.detail);
   return problem;
 }

@@ -27,7 +27,10 @@ describe('what goes through', () => {
     const hash = createHash('sha256').update(body).digest('hex');
     for (const framing of ['length', 'chunked'] as const) {
       handle((request, response) => {
-        response.writeHead(200, framing === 'length' ? { 'content-length': request.headers['content-length'] ?? '' } : {});
+        response.writeHead(
+          200,
+          framing === 'length' ? { 'content-length': request.headers['content-length'] ?? '' } : {},
+        );
         request.pipe(response);
       });
       const response = await gateway.request('/echo', {
@@ -144,7 +147,8 @@ describe('what goes through', () => {
       'content-security-policy': ["default-src 'self'", `frame-ancestors 'self' ${PLATFORM}`].join(', '),
       'x-end': '2',
     });
-    for (const name of ['strict-transport-security', 'alt-svc', 'clear-site-data', 'x-hop']) expect(given[name]).toBeUndefined();
+    for (const name of ['strict-transport-security', 'alt-svc', 'clear-site-data', 'x-hop'])
+      expect(given[name]).toBeUndefined();
     const seen = gateway.upstream.seen.at(-1)?.headers ?? {};
     for (const name of ['x-mine', 'te', 'proxy-authorization', 'keep-alive']) expect(seen[name]).toBeUndefined();
     expect(seen).toMatchObject({ host: grant.host, 'x-forwarded-host': grant.host, 'x-forwarded-proto': 'http' });
@@ -153,7 +157,10 @@ describe('what goes through', () => {
   it('sockets carry text and bytes both ways, by host and by path, and close with their codes', async () => {
     for (const open of [
       () => gateway.socket(grant.host, '/ws', headers),
-      () => gateway.socket('127.0.0.1', `/${grant.conversation}/8000/ws`, { authorization: headers['authorization'] as string }),
+      () =>
+        gateway.socket('127.0.0.1', `/${grant.conversation}/8000/ws`, {
+          authorization: headers['authorization'] as string,
+        }),
     ]) {
       const socket = await open();
       const got: unknown[] = [];
@@ -220,15 +227,21 @@ describe('what goes through', () => {
       gateway.runtimeApi.answer = () => answer;
       const other = await gateway.grant();
       const given = await gateway.ask(other);
-      expect([given.status, JSON.parse(given.text).code, given.headers['retry-after'], given.headers['content-type']]).toEqual([
-        status,
-        code,
-        retryAfter,
-        'application/problem+json',
-      ]);
-      await expect(gateway.socket(other.host, '/ws', { authorization: `Bearer ${other.token}` })).rejects.toThrow(String(status));
+      expect([
+        given.status,
+        JSON.parse(given.text).code,
+        given.headers['retry-after'],
+        given.headers['content-type'],
+      ]).toEqual([status, code, retryAfter, 'application/problem+json']);
+      await expect(gateway.socket(other.host, '/ws', { authorization: `Bearer ${other.token}` })).rejects.toThrow(
+        String(status),
+      );
       const page = await gateway.ask(other, '/', { authorization: `Bearer ${other.token}`, accept: 'text/html,*/*' });
-      expect([page.status, page.headers['content-type'], page.text.includes(code)]).toEqual([status, 'text/html; charset=utf-8', true]);
+      expect([page.status, page.headers['content-type'], page.text.includes(code)]).toEqual([
+        status,
+        'text/html; charset=utf-8',
+        true,
+      ]);
     }
     gateway.runtimeApi.answer = () => ({});
     expect(gateway.upstream.seen.some(({ url }) => url.includes('start'))).toBe(false);
@@ -259,8 +272,10 @@ describe('what goes through', () => {
       await response.body.text();
       return response.statusCode;
     };
-    for (const port of [8001, 80, 1023, 65_536]) expect(await status(`${port}-${grant.conversation}.gw.test`)).toBe(403);
-    for (const host of ['x.gw.test', `8000-${grant.conversation}.x.gw.test`, `-${grant.conversation}.gw.test`]) expect(await status(host)).toBe(404);
+    for (const port of [8001, 80, 1023, 65_536])
+      expect(await status(`${port}-${grant.conversation}.gw.test`)).toBe(403);
+    for (const host of ['x.gw.test', `8000-${grant.conversation}.x.gw.test`, `-${grant.conversation}.gw.test`])
+      expect(await status(host)).toBe(404);
     expect(await status('gw.test')).toBe(404);
     expect(await status('gw.test', '/alive')).toBe(200);
     const raw = (text: string): Promise<string> =>
@@ -278,7 +293,9 @@ describe('what goes through', () => {
     const before = gateway.upstream.seen.length;
     expect(await raw(`GET http://evil.test/ HTTP/1.1\r\n${auth}\r\n`)).toMatch(/ 400 /);
     // Smuggling: two framings, a framing that is none, a header that is two.
-    expect(await raw(`POST / HTTP/1.1\r\n${auth}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`)).toMatch(/ 400 /);
+    expect(
+      await raw(`POST / HTTP/1.1\r\n${auth}content-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`),
+    ).toMatch(/ 400 /);
     expect(await raw(`POST / HTTP/1.1\r\n${auth}transfer-encoding: xchunked\r\n\r\n0\r\n\r\n`)).toMatch(/ 400 /);
     expect(await raw(`GET / HTTP/1.1\r\n${auth}x: a\nauthorization: b\r\n\r\n`)).toMatch(/ 400 /);
     expect(gateway.upstream.seen.length).toBe(before);

@@ -48,7 +48,10 @@ export interface SandboxProxyOptions {
 }
 
 /** Close codes of a first-frame socket whose access is over: 4001 is fatal to its client, 1013 makes it come back. */
-const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = { ended: [4001, 'access has ended'], unknown: [1013, 'access cannot be checked now'] };
+const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = {
+  ended: [4001, 'access has ended'],
+  unknown: [1013, 'access cannot be checked now'],
+};
 /** Close code of every socket of a replica that goes: its client comes back, to another one. */
 const RESTART = [1012, 'the gateway is restarting; connect again'] as const;
 
@@ -95,7 +98,9 @@ export class SandboxProxy {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy());
-    void this.tunnel(request, socket as Socket, head).catch((error: unknown) => this.count('socket', refuseUpgrade(socket, error, this.answers)));
+    void this.tunnel(request, socket as Socket, head).catch((error: unknown) =>
+      this.count('socket', refuseUpgrade(socket, error, this.answers)),
+    );
   }
 
   private async proxy(request: IncomingMessage, response: ServerResponse, address: SandboxAddress): Promise<void> {
@@ -115,19 +120,23 @@ export class SandboxProxy {
     const over = this.options.visitors.request(() => end(leaving()));
     try {
       if (address.way === 'host' && address.path.startsWith('/.slipway/')) {
-        if (address.path.split('?', 1)[0] !== ENTER_PATH) throw new SlipwayError('resource.not-found', 'There is no such address.');
+        if (address.path.split('?', 1)[0] !== ENTER_PATH)
+          throw new SlipwayError('resource.not-found', 'There is no such address.');
         await accessHandler.enter(request, response, address, this.ownOrigin(request));
         return;
       }
       if (isProbe(request, address) && credentialOf(request, address, this.cookieName) === null) {
-        response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end('{"status":"ok"}');
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+          .end('{"status":"ok"}');
         return;
       }
       const { credential, verified, grant } = await this.admit(request, address, 'request');
       leaveSeat = this.takeSeat(grant);
       const agentWork = isAgentServer(address) ? agentWorkOf(request.method ?? 'GET', address.path) : null;
       const paid = agentWork === null ? {} : await this.options.spending.spend(grant, agentWork, ended.signal);
-      if (steersSandbox(request.method ?? 'GET', address.port, address.path)) noted = await this.options.steering.hold(grant, end);
+      if (steersSandbox(request.method ?? 'GET', address.port, address.path))
+        noted = await this.options.steering.hold(grant, end);
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
       const renewedCookie = credential.from === 'cookie' ? await accessHandler.renewed(verified, grant) : null;
@@ -147,7 +156,10 @@ export class SandboxProxy {
         {
           origin: target.origin,
           path: address.path,
-          headers: [...Object.entries(paid).flat(), ...requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme })],
+          headers: [
+            ...Object.entries(paid).flat(),
+            ...requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme }),
+          ],
           signal: ended.signal,
         },
         (_status, headers) => responseHeaders(headers, { frameOrigin: this.frameOrigin, address, renewedCookie }),
@@ -174,9 +186,11 @@ export class SandboxProxy {
     const address = addresses.read(request.headers.host, request.url ?? '');
     if (address === null) throw new SlipwayError('resource.not-found', 'There is no socket at this address.');
     const upgrade = request.headers.upgrade ?? '';
-    if (request.method !== 'GET' || upgrade.toLowerCase() !== 'websocket') throw new SlipwayError('request.invalid', 'Only WebSockets are upgraded.');
+    if (request.method !== 'GET' || upgrade.toLowerCase() !== 'websocket')
+      throw new SlipwayError('request.invalid', 'Only WebSockets are upgraded.');
     if (this.options.visitors.leaving) throw leaving();
-    if (credentialOf(request, address, this.cookieName) === null && isFirstFrameSocket(address.path)) return this.firstFrame(request, socket, head, address);
+    if (credentialOf(request, address, this.cookieName) === null && isFirstFrameSocket(address.path))
+      return this.firstFrame(request, socket, head, address);
     const seconds = this.options.metrics.seconds.startTimer({ kind: 'socket' });
     const { grant } = await this.admit(request, address, 'upgrade');
     const leaveSeat = this.takeSeat(grant);
@@ -189,8 +203,17 @@ export class SandboxProxy {
     const tunnel = await openTunnel(
       socket,
       head,
-      { origin: target.origin, path: address.path, headers: requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme }), upgrade },
-      { answer: (headers) => responseHeaders(headers, rules), said: work.socket(grant, request), admit: this.framesOf(grant, address) },
+      {
+        origin: target.origin,
+        path: address.path,
+        headers: requestHeaders(request, { address, target, user: grant.user, scheme: this.scheme }),
+        upgrade,
+      },
+      {
+        answer: (headers) => responseHeaders(headers, rules),
+        said: work.socket(grant, request),
+        admit: this.framesOf(grant, address),
+      },
     ).catch((error: unknown) => {
       locator.forget(grant.orgId, address.conversation);
       throw error;
@@ -249,11 +272,12 @@ export class SandboxProxy {
   }
 
   /**
-   * What comes by a socket counts for who sends it before the sandbox has it: a message of the agent-server's costs their money, anything else steers by files and programs.
-   * Who only watches pays nothing and steers nothing.
+   * What comes by a socket counts for who sends it before the sandbox has it: a message of the agent-server's costs
+   * their money, anything else steers by files and programs. Who only watches pays nothing and steers nothing.
    */
   private framesOf(grant: LiveGrant, address: SandboxAddress): AdmitFrame | null {
-    if (steersBySocket(address.port, address.path)) return () => this.options.steering.note(grant, this.options.graceMs);
+    if (steersBySocket(address.port, address.path))
+      return () => this.options.steering.note(grant, this.options.graceMs);
     if (!isAgentServer(address) || !takesMessages(address.path)) return null;
     return async (text) => {
       if (text === null || isMessageFrame(text)) await this.options.spending.spend(grant, 'pays');
@@ -265,7 +289,9 @@ export class SandboxProxy {
     const seat = this.options.seats.take({ user: userId, org: orgId });
     if (typeof seat !== 'string') return seat;
     const whose = seat === 'user' ? 'You have' : 'Your organization has';
-    throw new SlipwayError('stream.limit', `${whose} as many connections to sandboxes open as may be.`, { retryAfterSeconds: 10 });
+    throw new SlipwayError('stream.limit', `${whose} as many connections to sandboxes open as may be.`, {
+      retryAfterSeconds: 10,
+    });
   }
 
   private async admit(
@@ -280,7 +306,8 @@ export class SandboxProxy {
         'Open the sandbox from Slipway, or send a token of this conversation and port as Authorization: Bearer or X-Session-API-Key.',
       );
     if (credential.from === 'cookie') assertOwnOrigin(request, this.ownOrigin(request), kind);
-    const verified = this.options.tokens.remembered(credential.token) ?? (await this.options.tokens.verify(credential.token));
+    const verified =
+      this.options.tokens.remembered(credential.token) ?? (await this.options.tokens.verify(credential.token));
     const grant = this.grantOf(verified, address);
     return { credential, verified, grant: grant instanceof Promise ? await grant : grant };
   }
@@ -302,11 +329,15 @@ export class SandboxProxy {
 }
 
 function leaving(): SlipwayError {
-  return new SlipwayError('service.unavailable', 'This replica of the gateway is about to end. Send it again.', { retryAfterSeconds: 1 });
+  return new SlipwayError('service.unavailable', 'This replica of the gateway is about to end. Send it again.', {
+    retryAfterSeconds: 1,
+  });
 }
 
 function endOf(why: EndOfUse): SlipwayError {
   return why === 'ended'
     ? new SlipwayError('auth.missing', 'This access has ended.')
-    : new SlipwayError('service.unavailable', 'Whether your access still holds cannot be checked now.', { retryAfterSeconds: 1 });
+    : new SlipwayError('service.unavailable', 'Whether your access still holds cannot be checked now.', {
+        retryAfterSeconds: 1,
+      });
 }

@@ -5,7 +5,12 @@ import { until } from '@slipway/testing';
 import type { WebSocket } from 'ws';
 import { type Grant, TestGateway } from './testing/test-gateway.js';
 
-const MESSAGE = JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'Spend.' }], sender_id: 'usr_victim', run: true });
+const MESSAGE = JSON.stringify({
+  role: 'user',
+  content: [{ type: 'text', text: 'Spend.' }],
+  sender_id: 'usr_victim',
+  run: true,
+});
 
 describe('who pays for what is sent straight to agent-server', () => {
   let gateway: TestGateway;
@@ -27,22 +32,36 @@ describe('who pays for what is sent straight to agent-server', () => {
     const headers = { host: grant.host, 'content-type': 'application/json', ...key(grant) };
     const response = await gateway.request(path, { method: 'POST', headers, body: MESSAGE });
     const text = await response.body.text();
-    return { status: response.statusCode, code: response.statusCode < 400 ? null : (JSON.parse(text) as { code: unknown }).code };
+    return {
+      status: response.statusCode,
+      code: response.statusCode < 400 ? null : (JSON.parse(text) as { code: unknown }).code,
+    };
   };
   const spender = async (conversation: string): Promise<unknown> =>
-    (await gateway.owner.query('SELECT user_id FROM app.conversation_spender WHERE conversation_id = $1', [conversation])).rows[0]?.user_id ?? null;
+    (
+      await gateway.owner.query('SELECT user_id FROM app.conversation_spender WHERE conversation_id = $1', [
+        conversation,
+      ])
+    ).rows[0]?.user_id ?? null;
   /** As worker, when llm-gateway has taken it. */
   const acknowledge = (conversation: string): Promise<number | null> =>
     gateway.owner
-      .query('UPDATE app.conversation_spender SET applied = json_build_array(user_id, user_label, NULL)::text WHERE conversation_id = $1 AND applied IS NULL', [
-        conversation,
-      ])
+      .query(
+        'UPDATE app.conversation_spender SET applied = json_build_array(user_id, user_label, NULL)::text WHERE conversation_id = $1 AND applied IS NULL',
+        [conversation],
+      )
       .then(({ rowCount }) => rowCount);
-  const acknowledged = (conversation: string): Promise<unknown> => until('somebody pays', async () => (await acknowledge(conversation)) === 1);
+  const acknowledged = (conversation: string): Promise<unknown> =>
+    until('somebody pays', async () => (await acknowledge(conversation)) === 1);
   const exhaust = (grant: Grant, user = grant.user): Promise<unknown> =>
-    gateway.owner.query("INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, $2, 5, now() + interval '1 day')", [grant.org, user]);
+    gateway.owner.query(
+      "INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, $2, 5, now() + interval '1 day')",
+      [grant.org, user],
+    );
   const closeOf = (socket: WebSocket): Promise<string> =>
-    new Promise((resolve) => socket.once('close', (code, reason) => resolve(`${code} ${String(reason).split(':')[0]}`)));
+    new Promise((resolve) =>
+      socket.once('close', (code, reason) => resolve(`${code} ${String(reason).split(':')[0]}`)),
+    );
   const reads = (socket: WebSocket): string[] => {
     const read: string[] = [];
     socket.on('message', (data) => void read.push(String(data)));
@@ -65,12 +84,25 @@ describe('who pays for what is sent straight to agent-server', () => {
   it('refuses a member without budget in a colleague’s conversation with 402, by every route that makes a model work, and keeps who paid', async () => {
     await exhaust(mine);
     const at = `/api/conversations/${mine.conversation}`;
-    for (const path of [`${at}/events`, `${at}/events/`, `${at}/events?x=1`, `${at}/run`, `${at}/ask_agent`, `${at}/condense`, '/api/conversations'])
+    for (const path of [
+      `${at}/events`,
+      `${at}/events/`,
+      `${at}/events?x=1`,
+      `${at}/run`,
+      `${at}/ask_agent`,
+      `${at}/condense`,
+      '/api/conversations',
+    ])
       expect({ path, ...(await post(mine, path)) }).toEqual({ path, status: 402, code: 'budget.exhausted' });
     expect([gateway.upstream.seen, await spender(mine.conversation)]).toEqual([[], null]);
-    for (const path of [`${at}/pause`, `${at}/interrupt`, '/api/file/upload']) expect((await post(mine, path)).status).toBe(200);
+    for (const path of [`${at}/pause`, `${at}/interrupt`, '/api/file/upload'])
+      expect((await post(mine, path)).status).toBe(200);
     expect((await gateway.ask(mine, `${at}/events/search`, key(mine))).status).toBe(200);
-    const byPath = await gateway.request(`/${mine.conversation}/8000${events}`, { method: 'POST', headers: key(mine), body: MESSAGE });
+    const byPath = await gateway.request(`/${mine.conversation}/8000${events}`, {
+      method: 'POST',
+      headers: key(mine),
+      body: MESSAGE,
+    });
     expect([byPath.statusCode, (await byPath.body.text()).includes('budget.exhausted')]).toEqual([402, true]);
   });
 
@@ -85,10 +117,16 @@ describe('who pays for what is sent straight to agent-server', () => {
       await gateway.pays(mine);
       const asked = post(colleague, `/api/conversations/${mine.conversation}/${what}`);
       const request = await until('the pass is asked for', async () => {
-        const { rows } = await gateway.owner.query('SELECT hash, org_id, conversation_id, user_id FROM app.charge_pass_request');
+        const { rows } = await gateway.owner.query(
+          'SELECT hash, org_id, conversation_id, user_id FROM app.charge_pass_request',
+        );
         return rows[0] as { hash: Buffer; org_id: string; conversation_id: string; user_id: string } | undefined;
       });
-      expect([request.org_id, request.conversation_id, request.user_id]).toEqual([mine.org, mine.conversation, colleague.user]);
+      expect([request.org_id, request.conversation_id, request.user_id]).toEqual([
+        mine.org,
+        mine.conversation,
+        colleague.user,
+      ]);
       expect(gateway.upstream.seen).toEqual([]);
       await gateway.owner.query('DELETE FROM app.charge_pass_request');
       expect((await asked).status).toBe(200);
@@ -100,8 +138,17 @@ describe('who pays for what is sent straight to agent-server', () => {
   it('adversary: hands on no pass that a client sends', async () => {
     await gateway.pays(mine);
     for (const path of ['events', 'run']) {
-      const headers = { host: mine.host, 'content-type': 'application/json', ...key(mine), [CHARGE_PASS_HEADER]: 'stolen' };
-      const response = await gateway.request(`/api/conversations/${mine.conversation}/${path}`, { method: 'POST', headers, body: MESSAGE });
+      const headers = {
+        host: mine.host,
+        'content-type': 'application/json',
+        ...key(mine),
+        [CHARGE_PASS_HEADER]: 'stolen',
+      };
+      const response = await gateway.request(`/api/conversations/${mine.conversation}/${path}`, {
+        method: 'POST',
+        headers,
+        body: MESSAGE,
+      });
       await response.body.dump();
     }
     expect(gateway.upstream.seen.map(({ headers }) => headers[CHARGE_PASS_HEADER])).toEqual([undefined, undefined]);
@@ -109,13 +156,16 @@ describe('who pays for what is sent straight to agent-server', () => {
 
   it('refuses with 503 while llm-gateway does not acknowledge', async () => {
     const paths = [events, `/api/conversations/${mine.conversation}/ask_agent`];
-    for (const refused of await Promise.all(paths.map((path) => post(mine, path)))) expect(refused).toEqual({ status: 503, code: 'service.unavailable' });
+    for (const refused of await Promise.all(paths.map((path) => post(mine, path))))
+      expect(refused).toEqual({ status: 503, code: 'service.unavailable' });
     expect(gateway.upstream.seen).toEqual([]);
   });
 
   it('refuses with 503 when the database gives no answer, and lets everything else through', async () => {
     await gateway.owner.query('REVOKE SELECT ON app.budget_stop FROM slipway_sandbox');
-    await gateway.owner.query('REVOKE SELECT (org_id, user_id, limit_usd, until) ON app.budget_stop FROM slipway_sandbox');
+    await gateway.owner.query(
+      'REVOKE SELECT (org_id, user_id, limit_usd, until) ON app.budget_stop FROM slipway_sandbox',
+    );
     expect(await post(mine, events)).toEqual({ status: 503, code: 'service.unavailable' });
     expect((await post(mine, `/api/conversations/${mine.conversation}/pause`)).status).toBe(200);
     await gateway.owner.query('GRANT SELECT (org_id, user_id, limit_usd, until) ON app.budget_stop TO slipway_sandbox');

@@ -17,7 +17,11 @@ describe('an insider who steers an agent by its files', () => {
   });
 
   const key = (grant: Grant): Record<string, string> => ({ 'x-session-api-key': grant.token });
-  const send = async (grant: Grant, method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET' | 'HEAD', path: string): Promise<number> => {
+  const send = async (
+    grant: Grant,
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET' | 'HEAD',
+    path: string,
+  ): Promise<number> => {
     const response = await gateway.request(path, { method, headers: { host: grant.host, ...key(grant) } });
     await response.body.dump();
     return response.statusCode;
@@ -30,7 +34,8 @@ describe('an insider who steers an agent by its files', () => {
     );
     return rows[0]?.ms ?? null;
   };
-  const forget = (grant: Grant) => gateway.owner.query('DELETE FROM app.sandbox_steering WHERE conversation_id = $1', [grant.conversation]);
+  const forget = (grant: Grant) =>
+    gateway.owner.query('DELETE FROM app.sandbox_steering WHERE conversation_id = $1', [grant.conversation]);
 
   it('is written down before the sandbox has an upload or a command', async () => {
     for (const [method, path] of [
@@ -56,9 +61,17 @@ describe('an insider who steers an agent by its files', () => {
   it('is none by looking, by halting, and by what the log of the conversation names them for itself', async () => {
     const at = `/api/conversations/${bob.conversation}`;
     await gateway.pays(bob);
-    for (const path of [`${at}/events`, `${at}/events/`, `${at}/run`, `${at}/pause`, `${at}/interrupt`, `${at}/events/respond_to_confirmation`])
+    for (const path of [
+      `${at}/events`,
+      `${at}/events/`,
+      `${at}/run`,
+      `${at}/pause`,
+      `${at}/interrupt`,
+      `${at}/events/respond_to_confirmation`,
+    ])
       expect({ path, status: await send(bob, 'POST', path) }).toEqual({ path, status: 200 });
-    for (const method of ['GET', 'HEAD'] as const) expect(await send(bob, method, '/api/file/download/workspace/x')).toBe(200);
+    for (const method of ['GET', 'HEAD'] as const)
+      expect(await send(bob, method, '/api/file/download/workspace/x')).toBe(200);
     expect(await noted(bob)).toBeNull();
   });
 
@@ -85,7 +98,11 @@ describe('an insider who steers an agent by its files', () => {
 
   for (const way of ['header', 'first frame'] as const)
     it(`is written down at what they type into a terminal (${way}), and not at watching it`, async () => {
-      const socket: WebSocket = await gateway.socket(bob.host, '/sockets/live/terminal', way === 'header' ? key(bob) : {});
+      const socket: WebSocket = await gateway.socket(
+        bob.host,
+        '/sockets/live/terminal',
+        way === 'header' ? key(bob) : {},
+      );
       if (way === 'first frame') socket.send(JSON.stringify({ type: 'auth', session_api_key: bob.token }));
       await until('it is open', () => gateway.upstream.sockets.size === 1);
       expect(await noted(bob)).toBeNull();
@@ -100,7 +117,10 @@ describe('an insider who steers an agent by its files', () => {
   it('gets nothing through that cannot be written down: a request is refused', async () => {
     await gateway.owner.query('REVOKE EXECUTE ON FUNCTION app.steer_through_sandbox FROM PUBLIC');
     try {
-      expect([await send(bob, 'POST', '/api/file/upload/workspace/x'), await send(bob, 'GET', '/api/file/download/workspace/x')]).toEqual([503, 200]);
+      expect([
+        await send(bob, 'POST', '/api/file/upload/workspace/x'),
+        await send(bob, 'GET', '/api/file/download/workspace/x'),
+      ]).toEqual([503, 200]);
       expect(gateway.upstream.seen.map(({ method }) => method)).toEqual(['GET']);
     } finally {
       await gateway.owner.query('GRANT EXECUTE ON FUNCTION app.steer_through_sandbox TO PUBLIC');

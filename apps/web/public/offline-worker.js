@@ -5,15 +5,23 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta n
 <p>You are offline, or the server does not answer. Agents keep working, and what you wrote in this browser is kept. This page opens again when the connection is back.</p>
 <p><a href="">Try again</a></p></main><script src="/offline-page.js"></script></body></html>`;
 const SCRIPT = "addEventListener('online', () => location.reload());";
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const answer = (body, type, status) => new Response(body, { status, headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY } });
+const answer = (body, type, status) =>
+  new Response(body, {
+    status,
+    headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY },
+  });
 
 self.addEventListener('install', () => self.skipWaiting());
-self.addEventListener('activate', (event) => event.waitUntil(Promise.all([self.clients.claim(), self.registration.navigationPreload?.enable()])));
+self.addEventListener('activate', (event) =>
+  event.waitUntil(Promise.all([self.clients.claim(), self.registration.navigationPreload?.enable()])),
+);
 self.addEventListener('fetch', (event) => {
   const { request } = event;
-  if (new URL(request.url).pathname === '/offline-page.js') return event.respondWith(answer(SCRIPT, 'text/javascript', 200));
+  if (new URL(request.url).pathname === '/offline-page.js')
+    return event.respondWith(answer(SCRIPT, 'text/javascript', 200));
   if (request.mode !== 'navigate' || request.method !== 'GET') return;
   event.respondWith(
     (async () => {

@@ -6,5 +6,6 @@ import { fixKeys } from './fixed-keys.mjs';
 const root = path.join(import.meta.dirname, '..');
 const standalone = path.join(root, '.next/standalone/apps/web');
 cpSync(path.join(root, '.next/static'), path.join(standalone, '.next/static'), { recursive: true });
-if (existsSync(path.join(root, 'public'))) cpSync(path.join(root, 'public'), path.join(standalone, 'public'), { recursive: true });
+if (existsSync(path.join(root, 'public')))
+  cpSync(path.join(root, 'public'), path.join(standalone, 'public'), { recursive: true });
 fixKeys(path.join(standalone, '.next'));

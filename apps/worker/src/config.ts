@@ -5,7 +5,8 @@ import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
 const secret = z.string().min(32);
-const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 /** Bytes that are not UTF-8 stay as written. */
 const decoded = (value: string): string => {
   try {
@@ -89,8 +90,18 @@ export const ConfigSchema = z.object({
     .string()
     .default('')
     .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
-    .pipe(z.array(z.string().regex(/^[A-Za-z0-9-]+=(?:[!-$&-~]|%[0-9A-Fa-f]{2})*$/, 'needs pairs such as authorization=Basic%20abc')))
-    .transform((pairs) => Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decoded(pair.slice(pair.indexOf('=') + 1))]))),
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(/^[A-Za-z0-9-]+=(?:[!-$&-~]|%[0-9A-Fa-f]{2})*$/, 'needs pairs such as authorization=Basic%20abc'),
+      ),
+    )
+    .transform((pairs) =>
+      Object.fromEntries(
+        pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), decoded(pair.slice(pair.indexOf('=') + 1))]),
+      ),
+    ),
   ...analyticsVariables,
   ...flagVariables,
   /**

@@ -84,7 +84,9 @@ export function handleJobs(
   held('conversation-start', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-pause', (conversation) => jobs.rest.pause(conversation));
-  queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), { concurrency: CONCURRENCY['conversation-snapshot'] });
+  queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), {
+    concurrency: CONCURRENCY['conversation-snapshot'],
+  });
   queue.handle(
     'conversation-delete',
     async (payload, signal) => {
@@ -97,28 +99,48 @@ export function handleJobs(
     },
     { concurrency: CONCURRENCY['conversation-delete'] },
   );
-  queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
-  queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
+  queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), {
+    concurrency: CONCURRENCY['member-removed'],
+  });
+  queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), {
+    concurrency: CONCURRENCY['org-closing'],
+  });
   // `org-brake` is what an app-server of the release before writes; it goes in 0.2.0.
   for (const name of ['org-settings', 'org-brake'] as const)
-    queue.handle(name, (payload, signal) => jobs.orgSettings.enqueueAll(name, payload, signal), { concurrency: CONCURRENCY[name] });
-  queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
+    queue.handle(name, (payload, signal) => jobs.orgSettings.enqueueAll(name, payload, signal), {
+      concurrency: CONCURRENCY[name],
+    });
+  queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), {
+    concurrency: CONCURRENCY['integration-delivery'],
+  });
   queue.handle('integration-answer', async (payload, signal) => void (await jobs.answers.run(payload, signal)), {
     concurrency: CONCURRENCY['integration-answer'],
   });
   queue.handle('integration-notice', async (payload, signal) => void (await jobs.answers.runNotice(payload, signal)), {
     concurrency: CONCURRENCY['integration-notice'],
   });
-  queue.handle('integration-recovery', (payload, signal) => jobs.recovery.run(payload, signal), { concurrency: CONCURRENCY['integration-recovery'] });
-  queue.handle('integration-hook', (payload, signal) => jobs.hooks.run(payload, signal), { concurrency: CONCURRENCY['integration-hook'] });
-  queue.handle('integration-hooks', (payload, signal) => jobs.hookSelection.run(payload, signal), { concurrency: CONCURRENCY['integration-hooks'] });
+  queue.handle('integration-recovery', (payload, signal) => jobs.recovery.run(payload, signal), {
+    concurrency: CONCURRENCY['integration-recovery'],
+  });
+  queue.handle('integration-hook', (payload, signal) => jobs.hooks.run(payload, signal), {
+    concurrency: CONCURRENCY['integration-hook'],
+  });
+  queue.handle('integration-hooks', (payload, signal) => jobs.hookSelection.run(payload, signal), {
+    concurrency: CONCURRENCY['integration-hooks'],
+  });
   queue.handle('credential-revocation', async (payload) => void (await jobs.revocations.run(payload)), {
     concurrency: CONCURRENCY['credential-revocation'],
   });
-  queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
-  queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
+  queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), {
+    concurrency: CONCURRENCY['webhook-message'],
+  });
+  queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), {
+    concurrency: CONCURRENCY['pull-request'],
+  });
   queue.handle('pull-request-outcome', (payload, signal) => jobs.pullRequestOutcomes.run(payload, signal), {
     concurrency: CONCURRENCY['pull-request-outcome'],
   });
-  queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
+  queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), {
+    concurrency: CONCURRENCY['org-delete'],
+  });
 }

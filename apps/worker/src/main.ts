@@ -19,8 +19,18 @@ const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const metrics = createMetrics('worker');
 const worker = await startWorker(config, logger, metrics);
 const server = Fastify();
-installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping, metrics: metricsAddress(config) });
+installTelemetry(server, {
+  registry: metrics,
+  logger,
+  ready: (signal) => worker.ready(signal),
+  stopping: stop.stopping,
+  metrics: metricsAddress(config),
+});
 stop.serve(server.server);
-stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS), flushTraces()]);
+stop.onSignals([
+  { name: 'jobs', withinMs: WORK_MS, run: () => worker.close() },
+  stop.requests(PROBES_MS),
+  flushTraces(),
+]);
 await server.listen({ host: config.HOST, port: config.PORT });
 logger.info({ port: config.PORT }, 'worker ready for jobs');

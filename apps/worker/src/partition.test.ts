@@ -50,7 +50,8 @@ describe('worker cut off from runtime-api', () => {
     await harness?.close();
   });
 
-  const add = (id: string): Promise<void> => harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
+  const add = (id: string): Promise<void> =>
+    harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
   const isReady = async (id: string): Promise<boolean> => {
     const row = await harness.row(id);
     return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await harness.jobs(id)).length === 0;
@@ -78,9 +79,16 @@ describe('worker cut off from runtime-api', () => {
     const more = await harness.send(runs.id, 'while the network is cut');
     await add(runs.id);
 
-    await until('the one that runs has its message', () => harness.peers.messagesOf(runs.id).includes(more), SILENCE_MS);
+    await until(
+      'the one that runs has its message',
+      () => harness.peers.messagesOf(runs.id).includes(more),
+      SILENCE_MS,
+    );
     for (const { id } of [answered, asking])
-      await until('the start waits for its sandbox', async () => (await harness.row(id)).startStatus === 'WAITING_FOR_SANDBOX');
+      await until(
+        'the start waits for its sandbox',
+        async () => (await harness.row(id)).startStatus === 'WAITING_FOR_SANDBOX',
+      );
     await until('the cut has lasted', () => performance.now() - cutAt >= SILENCE_MS);
     for (const { id } of [answered, asking]) {
       expect((await stepsOf(id)).at(-1)).toMatchObject({ status: 'WAITING_FOR_SANDBOX', state: 'running', attempt: 1 });
@@ -92,7 +100,9 @@ describe('worker cut off from runtime-api', () => {
     proxy.heal();
     for (const { id } of [answered, asking]) await until('the start ends', () => isReady(id), RECOVERY_MS);
     expect(passed()).toBeLessThan(RECOVERY_MS);
-    process.stderr.write(`two starts cut off from runtime-api for ${SILENCE_MS} ms: both ended ${Math.round(passed())} ms after the end\n`);
+    process.stderr.write(
+      `two starts cut off from runtime-api for ${SILENCE_MS} ms: both ended ${Math.round(passed())} ms after the end\n`,
+    );
     for (const { id, message } of [answered, asking]) {
       const log = await harness.log(id);
       expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));

@@ -44,11 +44,15 @@ describe('worker process', () => {
     const row = await harness.row(id);
     return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await harness.jobs(id)).length === 0;
   };
-  const add = (id: string): Promise<void> => harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
+  const add = (id: string): Promise<void> =>
+    harness.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
 
   beforeAll(async () => {
     const opened = await openHarness();
-    harness = { ...opened, admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }) };
+    harness = {
+      ...opened,
+      admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }),
+    };
   });
   afterAll(async () => {
     for (const child of children) await end(child, 'SIGKILL');
@@ -75,11 +79,15 @@ describe('worker process', () => {
     const { child } = await startProcess();
     for (const { id, message } of conversations) {
       await until('the start ends', () => isReady(id), 30_000);
-      expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message]);
+      expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual(
+        [message],
+      );
       expect(harness.peers.claims.get(id)).toBe(1);
       expect((await harness.row(id)).attempt).toBe(1);
     }
-    process.stderr.write(`8 starts of a worker killed three times: all ended ${Math.round(performance.now() - began)} ms after the next one was started\n`);
+    process.stderr.write(
+      `8 starts of a worker killed three times: all ended ${Math.round(performance.now() - began)} ms after the next one was started\n`,
+    );
     expect(await end(child, 'SIGTERM')).toBe(0);
   }, 400_000);
 
@@ -104,7 +112,10 @@ describe('worker process', () => {
       return rows.length;
     };
     const sweptAt = async (name: string): Promise<number> => {
-      const { rows } = await harness.pool.query<{ at: Date }>('SELECT completed_at AS at FROM app.sweep_run WHERE name = $1', [name]);
+      const { rows } = await harness.pool.query<{ at: Date }>(
+        'SELECT completed_at AS at FROM app.sweep_run WHERE name = $1',
+        [name],
+      );
       return rows[0]?.at.getTime() ?? 0;
     };
     for (let round = 0; round < 3; round += 1) {
@@ -115,7 +126,9 @@ describe('worker process', () => {
       await until('an outbox job that nobody queued is found', () => isReady(id), 20_000);
       for (const name of ['outbox', 'recovery', 'organizations'])
         await until(`the sweep ${name} is completed`, async () => (await sweptAt(name)) > before, 20_000);
-      process.stderr.write(`lock connection ended: every sweep again after ${Math.round(performance.now() - began)} ms\n`);
+      process.stderr.write(
+        `lock connection ended: every sweep again after ${Math.round(performance.now() - began)} ms\n`,
+      );
     }
     expect(await end(child, 'SIGTERM')).toBe(0);
   }, 180_000);
@@ -126,21 +139,32 @@ describe('worker process', () => {
     await Promise.all(ids.map(add));
     for (const id of ids) await until('it is ready', () => isReady(id), 60_000);
     const payload = { orgId: ORG };
-    const applied = async (floor: 'risky' | 'always', queue: 'org-settings' | 'org-brake', queued: boolean): Promise<number> => {
+    const applied = async (
+      floor: 'risky' | 'always',
+      queue: 'org-settings' | 'org-brake',
+      queued: boolean,
+    ): Promise<number> => {
       await inOrg(harness.pool, ORG, async (client) => {
         await client.query(
           `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'org', 'O', 'company', $2)
            ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
           [ORG, { confirmation: floor }],
         );
-        await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, $4, $2, $3)`, [randomUUID(), ORG, payload, queue]);
+        await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, $4, $2, $3)`, [
+          randomUUID(),
+          ORG,
+          payload,
+          queue,
+        ]);
       });
       const began = performance.now();
       if (queued) await harness.queue.add(queue, payload, { key: ORG });
       const last = (id: string): unknown => harness.peers.sessions.get(id)?.sandbox?.settings.at(-1);
-      for (const id of ids) await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
+      for (const id of ids)
+        await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
       const ms = Math.round(performance.now() - began);
-      for (const id of [...ids, ORG]) await until('no outbox job is left', async () => (await harness.jobs(id)).length === 0, 30_000);
+      for (const id of [...ids, ORG])
+        await until('no outbox job is left', async () => (await harness.jobs(id)).length === 0, 30_000);
       return ms;
     };
     process.stderr.write(
@@ -161,7 +185,9 @@ describe('worker process', () => {
       times.push(performance.now() - began);
     }
     times.sort((a, b) => a - b);
-    process.stderr.write(`job added → message with the agent (empty workspace): p50 ${times[10]?.toFixed(0)} ms, worst ${times.at(-1)?.toFixed(0)} ms\n`);
+    process.stderr.write(
+      `job added → message with the agent (empty workspace): p50 ${times[10]?.toFixed(0)} ms, worst ${times.at(-1)?.toFixed(0)} ms\n`,
+    );
     expect(times[10]).toBeLessThan(2_000);
     await end(child, 'SIGTERM');
   }, 180_000);

@@ -80,7 +80,9 @@ const POOL_SIZE = 16;
 const MIB = 1_048_576;
 
 export interface Worker {
-  /** Rejects with the reason when jobs cannot be done, or when no worker has completed one of the sweeps for too long. */
+  /**
+   * Rejects with the reason when jobs cannot be done, or when no worker has completed one of the sweeps for too long.
+   */
   ready(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -122,7 +124,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   );
   const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
   const keys = new SandboxKeys(box, config.INGEST_SECRET);
-  const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY, appKey: (id) => keys.appKey(id) });
+  const runtime = new RuntimeApiClient({
+    url: config.RUNTIME_API_URL,
+    apiKey: config.RUNTIME_API_KEY,
+    appKey: (id) => keys.appKey(id),
+  });
   const gateway = new LlmGatewayClient({ url: config.LLM_GATEWAY_URL, masterKey: config.LLM_GATEWAY_MASTER_KEY });
   const spendings = new ConversationSpendings(pool, gateway);
   const delivery = new Delivery(pool, log, spendings);
@@ -162,8 +168,17 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const connectionCalls = new ConnectionCalls(credentials, dispatch, clock);
   const access = new ProviderAccess(pool, providers, connectionCalls, clock, logger);
   const threads = new ThreadReader(pool, providers, connectionCalls, access.ask, logger);
-  const hookProviders = [...providers.values()].filter(({ codeHost }) => codeHost?.hookDeliveries !== undefined).map(({ id }) => id);
-  const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS, hookProviders }, logger);
+  const hookProviders = [...providers.values()]
+    .filter(({ codeHost }) => codeHost?.hookDeliveries !== undefined)
+    .map(({ id }) => id);
+  const sweeps = new Sweeps(
+    pool,
+    queue,
+    locks,
+    ids,
+    { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS, hookProviders },
+    logger,
+  );
   const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);
   const publisher = new Publisher(pool, dispatch, access.ask, clock);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
@@ -190,14 +205,29 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       new DeliveryReader(pool, envelope, providers, connectionCalls, logger),
       providers,
       access.ask,
-      new Acts(pool, queue, gateway, ids, threads, new DefaultRepository(pool, providers, access.ask), new RepositoryChoices(pool, envelope, providers)),
+      new Acts(
+        pool,
+        queue,
+        gateway,
+        ids,
+        threads,
+        new DefaultRepository(pool, providers, access.ask),
+        new RepositoryChoices(pool, envelope, providers),
+      ),
       queue,
       clock,
       logger,
       (orgId, connectionId) => installedApps.refresh(orgId, connectionId),
     ),
     recovery: new DeliveryRecovery(pool, providers, installedApps, connectionCalls, clock, logger),
-    answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
+    answers: new IntegrationAnswer(
+      pool,
+      providers,
+      connectionCalls,
+      clock,
+      { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null },
+      logger,
+    ),
     hooks: new HookJob(pool, envelope, providers, connectionCalls, queue, clock, config.PUBLIC_URL ?? null, logger),
     hookSelection: new HookSelection(pool, providers, connectionCalls, queue, logger),
     pullRequests: new PullRequestJob(

@@ -46,7 +46,9 @@ export class StockOfObjects implements RaceStock {
     this.kubeconfig = path.join(folder, 'kubeconfig.json');
   }
 
-  /** @param database nothing is written to it. @throws ClusterUnavailable with one sentence when no cluster can be had. */
+  /**
+   * @param database nothing is written to it. @throws ClusterUnavailable with one sentence when no cluster can be had.
+   */
   static async open(database: TestDatabase): Promise<StockOfObjects> {
     const cluster = await openTestCluster({ realNode: false, fsync: true });
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-race-'));
@@ -73,12 +75,18 @@ export class StockOfObjects implements RaceStock {
     const patch = { metadata: { labels: { state: 'ready' }, annotations: { claim: null } } };
     await Promise.all(bound.map(({ metadata }) => this.must('PATCH', `${OBJECTS}/${metadata.name}`, patch)));
     const missing = Math.max(0, count - items.length);
-    await Promise.all(Array.from({ length: missing }, () => this.must('POST', OBJECTS, { metadata: { name: this.newName(), labels: { state: 'ready' } } })));
+    await Promise.all(
+      Array.from({ length: missing }, () =>
+        this.must('POST', OBJECTS, { metadata: { name: this.newName(), labels: { state: 'ready' } } }),
+      ),
+    );
   }
 
   async countBound(slots: readonly string[]): Promise<number> {
     const asked = new Set(slots);
-    const bound = (await this.list()).items.filter(({ metadata }) => asked.has(metadata.name) && metadata.labels?.state === 'bound');
+    const bound = (await this.list()).items.filter(
+      ({ metadata }) => asked.has(metadata.name) && metadata.labels?.state === 'bound',
+    );
     return new Set(bound.map(({ metadata }) => metadata.annotations?.claim)).size;
   }
 

@@ -2,7 +2,10 @@ import type { TestDatabase } from '@slipway/testing';
 import type pg from 'pg';
 import type { RaceStock } from './race-stock.ts';
 
-/** Of all strategies on it the same work: the slot's row says whose it is, and the claim has a row of its own, under its key. `version` is what a resourceVersion is. */
+/**
+ * Of all strategies on it the same work: the slot's row says whose it is, and the claim has a row of its own, under its
+ * key. `version` is what a resourceVersion is.
+ */
 const SCHEMA = `
   CREATE SCHEMA race;
   CREATE TABLE race.slot (
@@ -20,9 +23,10 @@ export async function openStockOfRows(database: TestDatabase, owner: pg.Client):
     empty: async () => void (await owner.query('TRUNCATE race.slot, race.claim')),
     fill: async (count) => {
       await owner.query(`DELETE FROM race.slot WHERE state <> 'ready'`);
-      await owner.query(`INSERT INTO race.slot (slot_id) SELECT gen_random_uuid()::text FROM generate_series(1, $1 - (SELECT count(*) FROM race.slot))`, [
-        count,
-      ]);
+      await owner.query(
+        `INSERT INTO race.slot (slot_id) SELECT gen_random_uuid()::text FROM generate_series(1, $1 - (SELECT count(*) FROM race.slot))`,
+        [count],
+      );
       await owner.query('TRUNCATE race.claim');
       await owner.query('VACUUM (ANALYZE) race.slot');
     },

@@ -6,7 +6,8 @@ import type { RaceStock } from './race-stock.ts';
 export const POOL = 'race';
 
 /** What claims and sessions leave behind. Slots are not among them: those that are ready may be leased. */
-const LEFT_BEHIND = 'runtime.claim, runtime.session, runtime.org_usage, runtime.waiting, runtime.fair_share, runtime.sandbox_note';
+const LEFT_BEHIND =
+  'runtime.claim, runtime.session, runtime.org_usage, runtime.waiting, runtime.fair_share, runtime.sandbox_note';
 
 /** runtime-api's own tables, with slots that are rows only: no sandbox stands behind them. */
 export function openStockOfRuntime(database: TestDatabase, owner: pg.Client): RaceStock {
@@ -14,7 +15,10 @@ export function openStockOfRuntime(database: TestDatabase, owner: pg.Client): Ra
     databaseUrl: database.urls.runtime,
     empty: async () => {
       await owner.query(`TRUNCATE runtime.pool, runtime.slot, runtime.replica, ${LEFT_BEHIND}`);
-      await owner.query(`INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ($1, $1, 't', 10, 3600)`, [POOL]);
+      await owner.query(
+        `INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ($1, $1, 't', 10, 3600)`,
+        [POOL],
+      );
     },
     fill: async (count) => {
       await owner.query(`DELETE FROM runtime.slot WHERE state <> 'ready'`);

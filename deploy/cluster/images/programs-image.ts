@@ -16,14 +16,31 @@ export interface TestImage {
 }
 
 /** An image of files of this machine: for tests on this machine only. The same files make the same digest. */
-export async function programsImage(name: string, files: readonly LayerEntry[], config: ImageConfig, signal: AbortSignal): Promise<TestImage> {
+export async function programsImage(
+  name: string,
+  files: readonly LayerEntry[],
+  config: ImageConfig,
+  signal: AbortSignal,
+): Promise<TestImage> {
   const cache = new LayerCache(imageCacheFolder());
   const folders = ['tmp', 'proc', 'dev', 'sys'].map(
-    (at): LayerEntry => ({ kind: 'directory', path: at, mode: at === 'tmp' ? 0o1777 : 0o755, uid: 0, gid: 0, mtime: 0 }),
+    (at): LayerEntry => ({
+      kind: 'directory',
+      path: at,
+      mode: at === 'tmp' ? 0o1777 : 0o755,
+      uid: 0,
+      gid: 0,
+      mtime: 0,
+    }),
   );
   const entries = withFolders([...onePerPath(files), ...folders]);
   const empty = entries.filter(({ kind }) => kind === 'directory').map(({ path: at, mode }) => `${at} ${mode}`);
-  const key = digestOf({ ...(await digestsOf(entries)), folders: empty.sort().join('\n'), config: JSON.stringify(config), format: LAYER_FORMAT });
+  const key = digestOf({
+    ...(await digestsOf(entries)),
+    folders: empty.sort().join('\n'),
+    config: JSON.stringify(config),
+    format: LAYER_FORMAT,
+  });
   const layer = await cache.layer(`test-${name}-${key}`, (file) => writeLayer(entries, file, signal));
   const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const plan = { architecture, created: new Date(0).toISOString(), config, layers: [{ note: name, ...layer }] };
@@ -44,7 +61,9 @@ export function programWithLibraries(from: string, to: string): LayerEntry[] {
 export function librariesOf(file: string, except?: string): LayerEntry[] {
   const said = execFileSync('ldd', [file], { encoding: 'utf8', timeout: 30_000 });
   const paths = [...said.matchAll(/(?:=> )?(\/\S+) \(0x[0-9a-f]+\)/g)].map(([, found = '']) => found);
-  return paths.filter((found) => except === undefined || !found.startsWith(`${except}/`)).map((found) => copied(realpathSync(found), found.slice(1), 0o755));
+  return paths
+    .filter((found) => except === undefined || !found.startsWith(`${except}/`))
+    .map((found) => copied(realpathSync(found), found.slice(1), 0o755));
 }
 
 /** One file of this machine, as root's. */

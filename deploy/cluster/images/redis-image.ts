@@ -3,10 +3,16 @@ import { programsImage, programWithLibraries, type TestImage, written } from './
 
 export const REDIS_PORT = 6379;
 
-/** `slipway-test/redis`: this machine's redis-server, without a password, in memory and on /data. For the test cluster only. @throws Error when this machine has none. */
+/**
+ * `slipway-test/redis`: this machine's redis-server, without a password, in memory and on /data. For the test cluster
+ * only. @throws Error when this machine has none.
+ */
 export function redisImage(signal: AbortSignal): Promise<TestImage> {
   const program = findOnPath('redis-server', 'apt-get install redis-server');
-  const files = [...programWithLibraries(program, 'usr/bin/redis-server'), written('etc/passwd', 'redis:x:10001:10001::/data:/nonexistent\n')];
+  const files = [
+    ...programWithLibraries(program, 'usr/bin/redis-server'),
+    written('etc/passwd', 'redis:x:10001:10001::/data:/nonexistent\n'),
+  ];
   const flags = [
     '--bind',
     '* -::*',

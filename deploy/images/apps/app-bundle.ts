@@ -4,13 +4,18 @@ import { build } from 'esbuild';
 import { ROOT } from '../image-parts.ts';
 import { datadogPlugins, withoutBuildPaths } from './datadog/bundle-plugins.ts';
 
-/** Asked for by libraries and not installed here: each asks in a way that bears its absence. Everything else must be found, or the build fails. */
+/**
+ * Asked for by libraries and not installed here: each asks in a way that bears its absence. Everything else must be
+ * found, or the build fails.
+ */
 const NOT_INSTALLED = [
   '@nestjs/microservices', '@nestjs/platform-socket.io', '@nestjs/platform-express', 'class-validator', 'class-transformer',
   '@fastify/static', '@fastify/view', '@fastify/multipart', 'pg-native', 'bufferutil', 'utf-8-validate', 'pino-pretty', '@valkey/valkey-glide',
 ]; // biome-ignore format: a list reads better in lines
 
-/** Nest loads it wherever it is. An app without a gateway does not depend on it: it would only start later and larger. */
+/**
+ * Nest loads it wherever it is. An app without a gateway does not depend on it: it would only start later and larger.
+ */
 const GATEWAYS = '@nestjs/websockets';
 
 /** Libraries that are CommonJS call these; an ES module has none of them. */
@@ -35,13 +40,14 @@ export interface BundleOptions {
 }
 
 /**
- * One ES module of everything that `entry`, a built file relative to the checkout, imports. Names and lines stay legible, so that a stack trace in a log says
- * something without a source map. The same files make the same bytes.
+ * One ES module of everything that `entry`, a built file relative to the checkout, imports. Names and lines stay
+ * legible, so that a stack trace in a log says something without a source map. The same files make the same bytes.
  *
  * @throws Error that names what is missing: the app's own build, or a module.
  */
 export async function bundleProgram(entry: string, { datadog, root = ROOT }: BundleOptions = {}): Promise<Bundle> {
-  if (!existsSync(path.join(root, entry))) throw new Error(`${entry} does not exist: the app is not built. Run \`npm run build\`.`);
+  if (!existsSync(path.join(root, entry)))
+    throw new Error(`${entry} does not exist: the app is not built. Run \`npm run build\`.`);
   const result = await build({
     absWorkingDir: root,
     entryPoints: [entry],
@@ -57,7 +63,9 @@ export async function bundleProgram(entry: string, { datadog, root = ROOT }: Bun
     sourcemap: false,
     banner: { js: BANNER },
     logLevel: 'silent',
-    ...(datadog === undefined ? {} : { plugins: datadogPlugins(datadog, BANNER), nodePaths: [path.join(datadog, 'node_modules')] }),
+    ...(datadog === undefined
+      ? {}
+      : { plugins: datadogPlugins(datadog, BANNER), nodePaths: [path.join(datadog, 'node_modules')] }),
   });
   const packages = new Set<string>();
   for (const input of Object.keys(result.metafile.inputs)) {
@@ -65,7 +73,10 @@ export async function bundleProgram(entry: string, { datadog, root = ROOT }: Bun
     if (folder !== undefined) packages.add(folder);
   }
   const { text } = result.outputFiles[0]!;
-  return { content: Buffer.from(datadog === undefined ? text : withoutBuildPaths(text, root, datadog)), packages: [...packages].sort() };
+  return {
+    content: Buffer.from(datadog === undefined ? text : withoutBuildPaths(text, root, datadog)),
+    packages: [...packages].sort(),
+  };
 }
 
 /** Packages that the app of this entry runs without. */

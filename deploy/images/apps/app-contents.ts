@@ -23,7 +23,12 @@ export const APP_FOLDER = 'opt/slipway';
 export const DOC_FOLDER = 'usr/share/doc/slipway';
 
 /** What is the app's own in its image, from the built files of this checkout. @throws Error that says what to build. */
-export async function appContents(app: string, plan: AppPlan, version: string, signal: AbortSignal): Promise<AppContents> {
+export async function appContents(
+  app: string,
+  plan: AppPlan,
+  version: string,
+  signal: AbortSignal,
+): Promise<AppContents> {
   const datadog = plan.datadog ? await datadogFolder(signal) : undefined;
   const files: LayerEntry[] = [];
   const packages = new Set<string>();
@@ -42,17 +47,32 @@ export async function appContents(app: string, plan: AppPlan, version: string, s
       .filter((name) => only.test(name));
     if (names.length === 0) throw new Error(`${from} holds nothing for the image of ${app}.`);
     if (from.startsWith('node_modules/')) packages.add(from);
-    for (const name of names) files.push(textFile(`${APP_FOLDER}/${to}/${name}`, readFileSync(path.join(ROOT, from, name))));
+    for (const name of names)
+      files.push(textFile(`${APP_FOLDER}/${to}/${name}`, readFileSync(path.join(ROOT, from, name))));
   }
-  files.push(textFile(`${APP_FOLDER}/package.json`, `${JSON.stringify({ name: `@slipway/${app}`, version, private: true, type: 'module' })}\n`));
+  files.push(
+    textFile(
+      `${APP_FOLDER}/package.json`,
+      `${JSON.stringify({ name: `@slipway/${app}`, version, private: true, type: 'module' })}\n`,
+    ),
+  );
   for (const folder of datadog === undefined ? [] : datadogPackages(datadog)) packages.add(folder);
   const npm = npmParts([...packages]);
-  return { files, npm, datadog: datadog === undefined ? [] : await datadogEntries(datadog), licences: licenceTexts(npm) };
+  return {
+    files,
+    npm,
+    datadog: datadog === undefined ? [] : await datadogEntries(datadog),
+    licences: licenceTexts(npm),
+  };
 }
 
 /** The app's layer: its files, and what they are made of. */
 export function appLayerEntries({ files, licences }: AppContents, bill: string): LayerEntry[] {
-  return withFolders([...files, textFile(`${DOC_FOLDER}/sbom.cdx.json`, bill), textFile(`${DOC_FOLDER}/LICENSES.txt`, licences)]);
+  return withFolders([
+    ...files,
+    textFile(`${DOC_FOLDER}/sbom.cdx.json`, bill),
+    textFile(`${DOC_FOLDER}/LICENSES.txt`, licences),
+  ]);
 }
 
 async function datadogEntries(folder: string): Promise<LayerEntry[]> {

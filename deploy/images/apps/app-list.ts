@@ -9,7 +9,9 @@ export interface AppPlan {
   readonly programs: Readonly<Record<string, string>>;
   /** Programs that are bundled when the build made them. */
   readonly optional?: Readonly<Record<string, string>>;
-  /** Folders that are copied as they are: `from` in the checkout to `to` below /opt/slipway, files that match `only`. */
+  /**
+   * Folders that are copied as they are: `from` in the checkout to `to` below /opt/slipway, files that match `only`.
+   */
   readonly folders?: readonly { readonly from: string; readonly to: string; readonly only: RegExp }[];
   /** dd-trace lies beside its main program, and is read when it is preloaded (docs/operate/datadog.md). */
   readonly datadog?: true;
@@ -35,7 +37,11 @@ export const APPS = {
     },
     folders: [
       { from: 'node_modules/swagger-ui-dist', to: 'reference', only: /^swagger-ui(-bundle\.js|\.css)$/ },
-      { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/(migrations\/[^/]+\/migration\.sql|functions\/(\w+\.sql|versions\.json))$/ },
+      {
+        from: 'prisma',
+        to: 'prisma',
+        only: /^(app|runtime|gateway)\/(migrations\/[^/]+\/migration\.sql|functions\/(\w+\.sql|versions\.json))$/,
+      },
     ],
   },
   worker: {
@@ -53,9 +59,24 @@ export const APPS = {
     programs: { ...main('runtime-api'), 'copy-workspaces.js': 'apps/runtime-api/dist/copy-workspaces/main.js' },
     optional: { 'preflight.js': 'apps/runtime-api/dist/preflight/main.js' },
   },
-  'llm-gateway': { description: 'Models for agents, with a key a conversation and a ledger', port: 3003, entry: 'main.js', programs: main('llm-gateway') },
-  'sandbox-gateway': { description: 'The proxy into sandboxes for people and SDKs', port: 3006, entry: 'main.js', programs: main('sandbox-gateway') },
-  'egress-proxy': { description: 'The way out of sandboxes, to the hosts that they may reach', port: 3007, entry: 'main.js', programs: main('egress-proxy') },
+  'llm-gateway': {
+    description: 'Models for agents, with a key a conversation and a ledger',
+    port: 3003,
+    entry: 'main.js',
+    programs: main('llm-gateway'),
+  },
+  'sandbox-gateway': {
+    description: 'The proxy into sandboxes for people and SDKs',
+    port: 3006,
+    entry: 'main.js',
+    programs: main('sandbox-gateway'),
+  },
+  'egress-proxy': {
+    description: 'The way out of sandboxes, to the hosts that they may reach',
+    port: 3007,
+    entry: 'main.js',
+    programs: main('egress-proxy'),
+  },
   web: { description: 'The pages', port: 3004, entry: 'server.js', programs: {}, next: true },
 } as const satisfies Readonly<Record<string, AppPlan>>;
 

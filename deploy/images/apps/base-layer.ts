@@ -23,7 +23,9 @@ export function basePackages(lock: ImageLock): LockedPackage[] {
   return names.map((name) => {
     const found = lock.packages.find((one) => one.name === name);
     if (found === undefined)
-      throw new Error(`${name} of base-packages.list is not in packages.lock. Name it in sandbox/packages.list too, and run \`npm run image -- lock\`.`);
+      throw new Error(
+        `${name} of base-packages.list is not in packages.lock. Name it in sandbox/packages.list too, and run \`npm run image -- lock\`.`,
+      );
     return found;
   });
 }
@@ -44,23 +46,37 @@ export async function baseLayer(
   });
   const layer = await cache.layer(`app-base-${key}`, async (file) => {
     const debs = path.join(cache.folder, 'debs');
-    await new DebianArchive(path.join(cache.folder, `apt-${lock.architecture}`), lock.architecture, signal).fetch({ ...lock, packages }, debs);
+    await new DebianArchive(path.join(cache.folder, `apt-${lock.architecture}`), lock.architecture, signal).fetch(
+      { ...lock, packages },
+      debs,
+    );
     const work = await cache.workFolder();
     try {
       const [named, root] = [path.join(work, 'debs'), path.join(work, 'root')];
       await mkdir(named);
-      for (const { name, sha256 } of packages) await copyFile(path.join(debs, `${sha256}.deb`), path.join(named, `${name}.deb`));
+      for (const { name, sha256 } of packages)
+        await copyFile(path.join(debs, `${sha256}.deb`), path.join(named, `${name}.deb`));
       await runCommand('sh', [SCRIPT, named, root, BASE_LIST], { timeout: 2 * MINUTES, signal });
-      await writeFile(path.join(path.dirname(file), 'copyrights.json'), JSON.stringify(copyrightsBelow(path.join(root, 'usr/share/doc'))));
+      await writeFile(
+        path.join(path.dirname(file), 'copyrights.json'),
+        JSON.stringify(copyrightsBelow(path.join(root, 'usr/share/doc'))),
+      );
       return await writeLayer(await entriesOf(root, '', { youngest: lock.epoch, owner: 0 }), file, signal);
     } finally {
       await rm(work, { recursive: true, force: true });
     }
   });
-  return { ...layer, copyrights: JSON.parse(await readFile(path.join(path.dirname(layer.file), 'copyrights.json'), 'utf8')) as Copyrights };
+  return {
+    ...layer,
+    copyrights: JSON.parse(
+      await readFile(path.join(path.dirname(layer.file), 'copyrights.json'), 'utf8'),
+    ) as Copyrights,
+  };
 }
 
 /** Packages of one source share a folder by a link to it. */
 function copyrightsBelow(docs: string): Copyrights {
-  return Object.fromEntries(readdirSync(docs).map((name) => [name, readFileSync(path.join(docs, name, 'copyright'), 'utf8')]));
+  return Object.fromEntries(
+    readdirSync(docs).map((name) => [name, readFileSync(path.join(docs, name, 'copyright'), 'utf8')]),
+  );
 }

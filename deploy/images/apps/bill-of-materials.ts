@@ -16,7 +16,9 @@ export interface BillParts {
 /** Debian's release that a suite is, as package URLs name it. */
 const RELEASES: Readonly<Record<string, string>> = { bookworm: 'debian-12', trixie: 'debian-13' };
 
-/** What the image is made of, as CycloneDX 1.6 in JSON. The same parts make the same text: it carries no serial number. */
+/**
+ * What the image is made of, as CycloneDX 1.6 in JSON. The same parts make the same text: it carries no serial number.
+ */
 export function billOfMaterials({ app, version, created, suite, node, debian, npm }: BillParts): string {
   const reference = `pkg:generic/slipway-${app}@${version}`;
   const components = [
@@ -41,7 +43,11 @@ export function billOfMaterials({ app, version, created, suite, node, debian, np
       name,
       version: at,
       purl: `pkg:npm/${name.split('/').map(encodeURIComponent).join('/')}@${at}`,
-      licenses: [/^[A-Za-z0-9.+-]+$/.test(licence) && licence !== 'NOASSERTION' ? { license: { id: licence } } : { license: { name: licence } }],
+      licenses: [
+        /^[A-Za-z0-9.+-]+$/.test(licence) && licence !== 'NOASSERTION'
+          ? { license: { id: licence } }
+          : { license: { name: licence } },
+      ],
     })),
   ].map((component) => ({ 'bom-ref': component.purl, ...component }));
   const bill = {
@@ -50,7 +56,13 @@ export function billOfMaterials({ app, version, created, suite, node, debian, np
     version: 1,
     metadata: {
       timestamp: created,
-      component: { 'bom-ref': reference, type: 'container', name: `slipway/${app}`, version, licenses: [{ license: { id: 'MIT' } }] },
+      component: {
+        'bom-ref': reference,
+        type: 'container',
+        name: `slipway/${app}`,
+        version,
+        licenses: [{ license: { id: 'MIT' } }],
+      },
     },
     components,
     dependencies: [{ ref: reference, dependsOn: components.map(({ purl }) => purl) }],

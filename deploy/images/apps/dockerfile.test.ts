@@ -11,19 +11,27 @@ const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'ut
 
 /** The stages that the image of an app is made of, with the arguments of its build put in. */
 function stagesOf(app: AppName): string {
-  const stage = (name: string): string => new RegExp(`^FROM \\S+ AS ${name}$([\\s\\S]*?)(?=^FROM |(?![\\s\\S]))`, 'm').exec(text)?.[1] ?? '';
+  const stage = (name: string): string =>
+    new RegExp(`^FROM \\S+ AS ${name}$([\\s\\S]*?)(?=^FROM |(?![\\s\\S]))`, 'm').exec(text)?.[1] ?? '';
   const given: Readonly<Record<string, string>> = { APP: app, PORT: String(APPS[app].port), VERSION: version };
-  return `${stage('files')}${stage(app === 'web' ? 'web' : 'app')}`.replace(/\$\{(\w+)\}/g, (_, name: string) => given[name] ?? '');
+  return `${stage('files')}${stage(app === 'web' ? 'web' : 'app')}`.replace(
+    /\$\{(\w+)\}/g,
+    (_, name: string) => given[name] ?? '',
+  );
 }
 
 describe('the Dockerfile of the apps', () => {
   for (const app of APP_NAMES) {
     it(`configures ${app} as the build without Docker does`, () => {
       const image = stagesOf(app);
-      const said = (instruction: string): string[] => [...image.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value = '']) => value);
+      const said = (instruction: string): string[] =>
+        [...image.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, value = '']) => value);
       const config = appConfig(app, APPS[app], version);
       assert.deepEqual(said('ENV'), config.Env);
-      assert.deepEqual([said('USER'), said('WORKDIR'), said('STOPSIGNAL')], [[config.User], [config.WorkingDir], [config.StopSignal]]);
+      assert.deepEqual(
+        [said('USER'), said('WORKDIR'), said('STOPSIGNAL')],
+        [[config.User], [config.WorkingDir], [config.StopSignal]],
+      );
       assert.deepEqual(said('EXPOSE'), Object.keys(config.ExposedPorts ?? {}));
       assert.deepEqual(JSON.parse(said('ENTRYPOINT')[0] ?? 'null'), config.Entrypoint);
       const labels = Object.fromEntries(said('LABEL').map((line) => [line.split('=')[0]!, line.split('"')[1]!]));
@@ -34,7 +42,8 @@ describe('the Dockerfile of the apps', () => {
 
   it('takes the version of this checkout and the ports of the apps from their sources', () => {
     assert.match(text, new RegExp(`^ARG VERSION=${version.replaceAll('.', '\\.')}$`, 'm'));
-    for (const app of APP_NAMES) assert.match(text, new RegExp(`(APP=${app} --build-arg PORT=|${app} )${APPS[app].port}\\b`), app);
+    for (const app of APP_NAMES)
+      assert.match(text, new RegExp(`(APP=${app} --build-arg PORT=|${app} )${APPS[app].port}\\b`), app);
   });
 
   it('makes the contents by a program that is in the checkout', () => {

@@ -14,7 +14,10 @@ export interface NpmPart {
 
 const LICENCE_FILE = /^(un)?(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** The packages in these folders, relative to the checkout, each version once, by name. Folders without a name and a version, such as one that says `"type"` only, are none. */
+/**
+ * The packages in these folders, relative to the checkout, each version once, by name. Folders without a name and a
+ * version, such as one that says `"type"` only, are none.
+ */
 export function npmParts(folders: readonly string[]): NpmPart[] {
   const parts = new Map<string, NpmPart>();
   for (const folder of folders) {
@@ -26,7 +29,10 @@ export function npmParts(folders: readonly string[]): NpmPart[] {
     const texts = readdirSync(at)
       .filter((entry) => LICENCE_FILE.test(entry) && statSync(path.join(at, entry)).isFile())
       .sort()
-      .map((entry) => ({ file: entry, text: readFileSync(path.join(at, entry), 'utf8').replaceAll('\r\n', '\n').trim() }));
+      .map((entry) => ({
+        file: entry,
+        text: readFileSync(path.join(at, entry), 'utf8').replaceAll('\r\n', '\n').trim(),
+      }));
     parts.set(`${name}@${version}`, { name, version, licence: licenceOf(license ?? licenses), texts });
   }
   return [...parts.values()].sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
@@ -48,7 +54,9 @@ export function licenceTexts(parts: readonly NpmPart[]): string {
       rule,
       `${name} ${version} (${licence})`,
       rule,
-      ...(texts.length === 0 ? [`The package carries no text of its licence; its package.json says ${licence}.`] : texts.map(({ text }) => text)),
+      ...(texts.length === 0
+        ? [`The package carries no text of its licence; its package.json says ${licence}.`]
+        : texts.map(({ text }) => text)),
       '',
     ].join('\n'),
   );

@@ -1,4 +1,5 @@
-// `node deploy/images/apps/stage.ts APP FOLDER`: the whole root of an app's image as files, for the Dockerfile. As root, so that the files are root's.
+// `node deploy/images/apps/stage.ts APP FOLDER`: the whole root of an app's image as files, for the Dockerfile. As
+// root, so that the files are root's.
 import { mkdirSync } from 'node:fs';
 import { buildAppImage } from '../app-image.ts';
 import { unpackArchive } from '../unpack-archive.ts';

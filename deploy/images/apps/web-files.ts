@@ -4,22 +4,43 @@ import { ROOT } from '../image-parts.ts';
 import { entriesOf, type LayerEntry } from '../layer.ts';
 
 const STANDALONE = path.join(ROOT, 'apps/web/.next/standalone');
-/** Source maps, and a library with native code that resizes images: Slipway's pages have none to resize (`images.unoptimized`). */
+/**
+ * Source maps, and a library with native code that resizes images: Slipway's pages have none to resize
+ * (`images.unoptimized`).
+ */
 const LEFT_OUT = /\.map$|^node_modules\/(sharp|@img|detect-libc|semver)(\/|$)/;
 const TEXT = /\.(js|cjs|mjs|json)$/;
 
-/** What Next.js built, without the checkout's own path that it writes into some files. @throws Error when the pages are not built. */
+/**
+ * What Next.js built, without the checkout's own path that it writes into some files. @throws Error when the pages are
+ * not built.
+ */
 export async function webEntries(folder = STANDALONE): Promise<LayerEntry[]> {
-  if (!existsSync(path.join(folder, 'apps/web/server.js'))) throw new Error('apps/web is not built: run `npm run build`.');
+  if (!existsSync(path.join(folder, 'apps/web/server.js')))
+    throw new Error('apps/web is not built: run `npm run build`.');
   const entries: LayerEntry[] = [];
   for (const entry of await entriesOf(folder, '', { youngest: 0, owner: 0 })) {
     if (LEFT_OUT.test(entry.path)) continue;
-    if (entry.kind === 'link') throw new Error(`${entry.path} of the built pages is a link to ${entry.target}; rebuild them.`);
+    if (entry.kind === 'link')
+      throw new Error(`${entry.path} of the built pages is a link to ${entry.target}; rebuild them.`);
     const mode = entry.kind === 'directory' ? 0o755 : entry.kind === 'symlink' ? 0o777 : 0o644;
-    entries.push({ ...(entry.kind === 'file' ? withoutRoot(entry) : entry), mode, path: path.posix.join('opt/slipway', entry.path) });
+    entries.push({
+      ...(entry.kind === 'file' ? withoutRoot(entry) : entry),
+      mode,
+      path: path.posix.join('opt/slipway', entry.path),
+    });
   }
   const start = Buffer.from("import './apps/web/server.js';\n");
-  entries.push({ kind: 'file', path: 'opt/slipway/server.js', mode: 0o644, uid: 0, gid: 0, mtime: 0, size: start.length, from: start });
+  entries.push({
+    kind: 'file',
+    path: 'opt/slipway/server.js',
+    mode: 0o644,
+    uid: 0,
+    gid: 0,
+    mtime: 0,
+    size: start.length,
+    from: start,
+  });
   return entries;
 }
 

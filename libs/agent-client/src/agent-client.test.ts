@@ -23,15 +23,25 @@ describe('a client of agent-server', () => {
   const errorOf = (call: Promise<unknown>) =>
     call.then(
       () => null,
-      (error: { code?: string; detail?: string; failure?: unknown }) => ({ code: error.code, detail: error.detail, failure: error.failure }),
+      (error: { code?: string; detail?: string; failure?: unknown }) => ({
+        code: error.code,
+        detail: error.detail,
+        failure: error.failure,
+      }),
     );
   const changes = (options = {}) => agent.text('changes', { query: { path: '/w' } }, options);
 
   it('puts parameters, query and body where the entry of the route has them', async () => {
-    await agent.call('askAgent', { id: 'a/b', body: { question: 'why?' }, headers: { 'x-slipway-charge-pass': 'p' } }).catch(() => {});
+    await agent
+      .call('askAgent', { id: 'a/b', body: { question: 'why?' }, headers: { 'x-slipway-charge-pass': 'p' } })
+      .catch(() => {});
     await agent.text('patch', { query: { path: '/a b', base: null, turn: undefined, max_bytes: 5 } });
     expect(server.seen).toMatchObject([
-      { route: 'POST /api/conversations/a%2Fb/ask_agent', body: { question: 'why?' }, headers: { 'x-slipway-charge-pass': 'p' } },
+      {
+        route: 'POST /api/conversations/a%2Fb/ask_agent',
+        body: { question: 'why?' },
+        headers: { 'x-slipway-charge-pass': 'p' },
+      },
       { route: 'GET /api/git/patch?path=%2Fa%20b&max_bytes=5', body: null },
     ]);
   });
@@ -84,13 +94,22 @@ describe('a client of agent-server', () => {
 
   it('ends an answer beyond its bound, and one that the memory budget has no room for', async () => {
     server.respond = (_request, response) => void response.end('x'.repeat(2_000));
-    expect(await errorOf(changes())).toMatchObject({ code: 'file.too-large', detail: expect.stringContaining('The sandbox answered with more than') });
-    expect((await errorOf(changes({ maxBytes: 4_000, slot: { take: () => false } })))?.code).toBe('service.unavailable');
+    expect(await errorOf(changes())).toMatchObject({
+      code: 'file.too-large',
+      detail: expect.stringContaining('The sandbox answered with more than'),
+    });
+    expect((await errorOf(changes({ maxBytes: 4_000, slot: { take: () => false } })))?.code).toBe(
+      'service.unavailable',
+    );
     expect(await changes({ maxBytes: 4_000 })).toHaveLength(2_000);
   });
 
   it('reads no compressed answer, and none in another form than the entry’s', async () => {
-    const unreadable = { code: 'sandbox.unreachable', detail: 'The sandbox gave an answer that cannot be read.', failure: { kind: 'broken' } };
+    const unreadable = {
+      code: 'sandbox.unreachable',
+      detail: 'The sandbox gave an answer that cannot be read.',
+      failure: { kind: 'broken' },
+    };
     server.respond = (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
     expect(await errorOf(changes())).toEqual(unreadable);
     for (const answer of ['', 'no JSON', '{"repositories":"none"}']) {
@@ -136,7 +155,8 @@ describe('a client of agent-server', () => {
     it('breaks off beyond its bound, and when the sandbox does', async () => {
       server.respond = (_request, response) => void response.end('x'.repeat(200));
       await expect(text(await patch())).rejects.toMatchObject({ code: 'file.too-large' });
-      server.respond = (_request, response) => void response.writeHead(200, { 'content-length': 50 }).write('half', () => response.destroy());
+      server.respond = (_request, response) =>
+        void response.writeHead(200, { 'content-length': 50 }).write('half', () => response.destroy());
       await expect(patch().then(text)).rejects.toBeInstanceOf(Error);
     });
 

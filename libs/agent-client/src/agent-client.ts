@@ -12,10 +12,16 @@ const CONNECT_TIMEOUT_MS = 2_000;
 /** Largest refusal that is read. Bytes. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /**
- * Goes past any forward proxy of this process: a sandbox has an address of the cluster, which no list of exceptions can name.
- * No connection is kept: one that died with a previous process of the sandbox would fail a stop. Time limits are each call's own.
+ * Goes past any forward proxy of this process: a sandbox has an address of the cluster, which no list of exceptions can
+ * name. No connection is kept: one that died with a previous process of the sandbox would fail a stop. Time limits are
+ * each call's own.
  */
-const dispatcher = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS }, headersTimeout: 0, bodyTimeout: 0, pipelining: 0 });
+const dispatcher = new Agent({
+  connect: { timeout: CONNECT_TIMEOUT_MS },
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  pipelining: 0,
+});
 const UNBOUNDED: AnswerBound['slot'] = { take: () => true };
 
 export interface AgentAddress {
@@ -32,10 +38,12 @@ export interface CallDefaults {
 }
 
 /**
- * Calls agent-server of one sandbox by the entries of `AGENT_ROUTES`. No answer is trusted with memory or time: each has a bound and a deadline.
+ * Calls agent-server of one sandbox by the entries of `AGENT_ROUTES`. No answer is trusted with memory or time: each
+ * has a bound and a deadline.
  *
- * Every method throws `AgentError`: a refusal that the entry lists, or `sandbox.unreachable`. It throws `file.too-large` for an answer beyond its bound,
- * `service.unavailable` when there is no memory for it, and the reason of the caller's signal.
+ * Every method throws `AgentError`: a refusal that the entry lists, or `sandbox.unreachable`. It throws
+ * `file.too-large` for an answer beyond its bound, `service.unavailable` when there is no memory for it, and the reason
+ * of the caller's signal.
  */
 export class AgentClient {
   constructor(
@@ -44,7 +52,11 @@ export class AgentClient {
   ) {}
 
   /** The answer as its schema reads it. */
-  async call<Name extends AgentRouteName>(name: Name, given: CallArguments<Name>, options: CallOptions = {}): Promise<CallAnswer<Name>> {
+  async call<Name extends AgentRouteName>(
+    name: Name,
+    given: CallArguments<Name>,
+    options: CallOptions = {},
+  ): Promise<CallAnswer<Name>> {
     const { answer }: AgentRoute = AGENT_ROUTES[name];
     const text = await this.text(name, given, options);
     if (answer === undefined) return undefined as CallAnswer<Name>;
@@ -54,14 +66,29 @@ export class AgentClient {
   }
 
   /** The answer, not parsed. */
-  async text<Name extends AgentRouteName>(name: Name, given: CallArguments<Name>, options: CallOptions = {}): Promise<string> {
+  async text<Name extends AgentRouteName>(
+    name: Name,
+    given: CallArguments<Name>,
+    options: CallOptions = {},
+  ): Promise<string> {
     return (await this.bytes(name, given, options)).toString('utf8');
   }
 
-  async bytes<Name extends AgentRouteName>(name: Name, given: CallArguments<Name>, options: CallOptions = {}): Promise<Buffer> {
-    const { timeoutMs = this.defaults.timeoutMs, maxBytes = this.defaults.maxBytes, slot = UNBOUNDED, signal } = options;
+  async bytes<Name extends AgentRouteName>(
+    name: Name,
+    given: CallArguments<Name>,
+    options: CallOptions = {},
+  ): Promise<Buffer> {
+    const {
+      timeoutMs = this.defaults.timeoutMs,
+      maxBytes = this.defaults.maxBytes,
+      slot = UNBOUNDED,
+      signal,
+    } = options;
     const limit = AbortSignal.timeout(timeoutMs);
-    return withinLimit(name, { limit, timeoutMs, signal }, async (end) => bytesWithin(await this.answerOf(name, given, slot, end), { maxBytes, slot }));
+    return withinLimit(name, { limit, timeoutMs, signal }, async (end) =>
+      bytesWithin(await this.answerOf(name, given, slot, end), { maxBytes, slot }),
+    );
   }
 
   /** The answer as it comes. `headTimeoutMs` is for its first byte, `timeoutMs` for its last; then it breaks off. */
@@ -74,7 +101,10 @@ export class AgentClient {
     const head = setTimeout(() => late.abort(), headTimeoutMs);
     try {
       return await withinLimit(name, { limit: late.signal, timeoutMs: headTimeoutMs, signal: undefined }, async (end) =>
-        streamWithin(await this.answerOf(name, given, UNBOUNDED, AbortSignal.any([end, AbortSignal.timeout(timeoutMs)])), maxBytes),
+        streamWithin(
+          await this.answerOf(name, given, UNBOUNDED, AbortSignal.any([end, AbortSignal.timeout(timeoutMs)])),
+          maxBytes,
+        ),
       );
     } finally {
       clearTimeout(head);
@@ -96,7 +126,9 @@ export class AgentClient {
       method: route.method,
       signal,
       headers: {
-        ...(route.access === 'open' ? {} : { 'x-session-api-key': sessionKey, ...(appKey === undefined ? {} : { [CALLER_KEY_HEADER]: appKey }) }),
+        ...(route.access === 'open'
+          ? {}
+          : { 'x-session-api-key': sessionKey, ...(appKey === undefined ? {} : { [CALLER_KEY_HEADER]: appKey }) }),
         'accept-encoding': 'identity',
         ...traceHeaders(),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -129,8 +161,15 @@ async function withinLimit<T>(
     if (signal?.aborted) throw signal.reason;
     if (cause instanceof SlipwayError) throw cause;
     const kind = kindOf(cause, limit.aborted);
-    const detail = limit.aborted ? `The sandbox did not answer within ${Math.ceil(timeoutMs / 1_000)} s.` : 'The sandbox does not answer.';
-    throw new AgentError('sandbox.unreachable', detail, { kind }, { cause, internal: `${name}: ${(cause as Error).message}` });
+    const detail = limit.aborted
+      ? `The sandbox did not answer within ${Math.ceil(timeoutMs / 1_000)} s.`
+      : 'The sandbox does not answer.';
+    throw new AgentError(
+      'sandbox.unreachable',
+      detail,
+      { kind },
+      { cause, internal: `${name}: ${(cause as Error).message}` },
+    );
   }
 }
 
@@ -150,5 +189,10 @@ function assertPlain({ headers, body }: Dispatcher.ResponseData): void {
 }
 
 function unreadable(internal: string): AgentError {
-  return new AgentError('sandbox.unreachable', 'The sandbox gave an answer that cannot be read.', { kind: 'broken' }, { internal });
+  return new AgentError(
+    'sandbox.unreachable',
+    'The sandbox gave an answer that cannot be read.',
+    { kind: 'broken' },
+    { internal },
+  );
 }

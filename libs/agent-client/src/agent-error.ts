@@ -1,14 +1,17 @@
 import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 
-/** What is known of a call that failed. `unreachable`: nothing listens there. `answered`: a refusal, and the code of ours that it names. */
+/**
+ * What is known of a call that failed. `unreachable`: nothing listens there. `answered`: a refusal, and the code of
+ * ours that it names.
+ */
 export type AgentFailure =
   | { readonly kind: 'unreachable' | 'timeout' | 'broken' }
   | { readonly kind: 'answered'; readonly status: number; readonly code: ErrorCode | null };
 
 /**
- * A failed call of agent-server. `code` is for whoever asked: a refusal that the route's entry lists, else `sandbox.unreachable`.
- * `failure` is for a program that decides by what happened.
+ * A failed call of agent-server. `code` is for whoever asked: a refusal that the route's entry lists, else
+ * `sandbox.unreachable`. `failure` is for a program that decides by what happened.
  */
 export class AgentError extends SlipwayError {
   constructor(

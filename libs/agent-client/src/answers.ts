@@ -13,16 +13,24 @@ export interface AnswerBound {
   readonly slot: Pick<ReadSlot, 'take'>;
 }
 
-/** The whole answer. @throws SlipwayError `file.too-large` beyond the bound, `service.unavailable` when the slot has no room for it. */
+/**
+ * The whole answer. @throws SlipwayError `file.too-large` beyond the bound, `service.unavailable` when the slot has no
+ * room for it.
+ */
 export async function bytesWithin(body: Readable, { maxBytes, slot }: AnswerBound): Promise<Buffer> {
   const parts = await readWithin(body, maxBytes, slot);
   if (typeof parts !== 'string') return Buffer.concat(parts);
   discard(body);
   if (parts === 'too-large') throw tooLarge(maxBytes);
-  throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', { retryAfterSeconds: 2 });
+  throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', {
+    retryAfterSeconds: 2,
+  });
 }
 
-/** The answer as it comes, for a reader at its own pace; nothing of it is kept. Beyond the bound it ends with an error: a part is never taken for the whole. */
+/**
+ * The answer as it comes, for a reader at its own pace; nothing of it is kept. Beyond the bound it ends with an error:
+ * a part is never taken for the whole.
+ */
 export function streamWithin(body: Readable, maxBytes: number): Readable {
   let bytes = 0;
   const bounded = new Transform({

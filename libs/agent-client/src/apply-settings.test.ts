@@ -17,7 +17,11 @@ describe('settings', () => {
       model: { model: 'm' },
       agentType: 'plan',
       limits: { maxIterations: 9, maxBudgetUsd: null },
-      confirmation: { policy: { kind: 'NeverConfirm' }, analyzer: null, organization: { floor: 'never', fourEyes: false } },
+      confirmation: {
+        policy: { kind: 'NeverConfirm' },
+        analyzer: null,
+        organization: { floor: 'never', fourEyes: false },
+      },
     },
     version: 4,
     epoch: 2,
@@ -28,7 +32,12 @@ describe('settings', () => {
   const apply = (more: Partial<ApplySettings> = {}) => applySettings(server.client(), 'c', { ...request, ...more });
   /** The names of the routes that were called. */
   const routes = () =>
-    server.seen.map(({ route }) => Object.entries(AGENT_ROUTES).find(([, { method, path }]) => route === `${method} ${path.replace(':id', 'c')}`)?.[0]);
+    server.seen.map(
+      ({ route }) =>
+        Object.entries(AGENT_ROUTES).find(
+          ([, { method, path }]) => route === `${method} ${path.replace(':id', 'c')}`,
+        )?.[0],
+    );
   /** Refuses these routes with `resource.not-found`, and answers the others. */
   const without = (...missing: AgentRouteName[]): void => {
     const paths = new Set(missing.map((name) => AGENT_ROUTES[name].path.replace(':id', 'c')));
@@ -47,7 +56,12 @@ describe('settings', () => {
   it('reach an agent of the release before, the confirmation policy first', async () => {
     without('applySettings');
     expect(await apply()).toEqual({ version: 4, refused: [] });
-    expect(routes()).toEqual(['applySettings', 'earlierConfirmation', ...Array<string>(3).fill('earlierRunSettings'), 'switchLlm']);
+    expect(routes()).toEqual([
+      'applySettings',
+      'earlierConfirmation',
+      ...Array<string>(3).fill('earlierRunSettings'),
+      'switchLlm',
+    ]);
     expect(server.seen.slice(1, 3)).toMatchObject([
       { body: { policy: { kind: 'NeverConfirm' }, version: 8, epoch: 2, chosen: false } },
       { body: { max_iterations: 9, version: 7, epoch: 2 } },
@@ -58,8 +72,11 @@ describe('settings', () => {
     server.respond = ({ route, body }, response) => {
       if (route.endsWith('/settings')) response.writeHead(404).end('{"code":"resource.not-found"}');
       else if (JSON.stringify(body).includes('max_iterations'))
-        response.writeHead(400).end('{"code":"request.invalid","detail":"no","fields":[{"path":"max_iterations","message":"at most 5"}]}');
-      else if (JSON.stringify(body).includes('agent_type')) response.writeHead(409).end('{"code":"conversation.busy","detail":"at work"}');
+        response
+          .writeHead(400)
+          .end('{"code":"request.invalid","detail":"no","fields":[{"path":"max_iterations","message":"at most 5"}]}');
+      else if (JSON.stringify(body).includes('agent_type'))
+        response.writeHead(409).end('{"code":"conversation.busy","detail":"at work"}');
       else response.end('{}');
     };
     expect(await apply()).toEqual({
@@ -82,7 +99,10 @@ describe('settings', () => {
     without('applySettings', 'earlierConfirmation');
     expect(await apply()).toMatchObject({ version: 4, refused: [{ setting: 'agentType', code: 'request.invalid' }] });
     without('applySettings', 'earlierConfirmation', 'conversation');
-    await expect(apply()).rejects.toMatchObject({ code: 'sandbox.unreachable', failure: { kind: 'answered', code: 'resource.not-found' } });
+    await expect(apply()).rejects.toMatchObject({
+      code: 'sandbox.unreachable',
+      failure: { kind: 'answered', code: 'resource.not-found' },
+    });
   });
 
   it('of another epoch are refused', async () => {

@@ -9,7 +9,9 @@ type PathParameters<Path extends string> = Path extends `${string}/:${infer Name
   : Path extends `${string}/:${infer Name}`
     ? Readonly<Record<Name, string>>
     : NoArguments;
-type OfBody<Route> = Route extends { readonly body: infer Body extends z.ZodType } ? { readonly body: z.input<Body> } : NoArguments;
+type OfBody<Route> = Route extends { readonly body: infer Body extends z.ZodType }
+  ? { readonly body: z.input<Body> }
+  : NoArguments;
 /** `null` and `undefined`: not sent. */
 type OfQuery<Route> = Route extends { readonly query: readonly (infer Name extends string)[] }
   ? { readonly query: { readonly [Key in Name]?: string | number | null | undefined } }
@@ -25,7 +27,8 @@ export type CallArguments<Name extends AgentRouteName> = PathParameters<Entry<Na
   OfHeaders<Entry<Name>>;
 
 /** What a route answers with; `undefined` where its entry has no schema. */
-export type CallAnswer<Name extends AgentRouteName> = Entry<Name> extends { readonly answer: infer Answer extends z.ZodType } ? z.output<Answer> : undefined;
+export type CallAnswer<Name extends AgentRouteName> =
+  Entry<Name> extends { readonly answer: infer Answer extends z.ZodType } ? z.output<Answer> : undefined;
 
 /** What a caller chooses. */
 export interface CallOptions extends Partial<AnswerBound> {
@@ -48,5 +51,9 @@ export function outgoingOf(path: string, { query, body, headers, ...parameters }
     value === null || value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`],
   );
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(parameters[name])));
-  return { path: named.length === 0 ? filled : `${filled}?${named.join('&')}`, headers: (headers ?? {}) as Record<string, string>, body };
+  return {
+    path: named.length === 0 ? filled : `${filled}?${named.join('&')}`,
+    headers: (headers ?? {}) as Record<string, string>,
+    body,
+  };
 }

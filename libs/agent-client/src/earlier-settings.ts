@@ -1,4 +1,10 @@
-import type { AppliedSettings, ApplySettings, EarlierConfirmation, EarlierRunSettings, RefusedSetting } from '@slipway/contracts/agent';
+import type {
+  AppliedSettings,
+  ApplySettings,
+  EarlierConfirmation,
+  EarlierRunSettings,
+  RefusedSetting,
+} from '@slipway/contracts/agent';
 import type { AgentClient } from './agent-client.js';
 import { AgentError, isMissing } from './agent-error.js';
 import type { CallOptions } from './calls.js';
@@ -9,8 +15,16 @@ interface EarlierRequest {
   send(): Promise<unknown>;
 }
 
-/** The same settings for an agent-server of the release before, in the order in which they are sent: the confirmation policy holds first. */
-function earlierRequests(agent: AgentClient, id: string, request: ApplySettings, options?: CallOptions): EarlierRequest[] {
+/**
+ * The same settings for an agent-server of the release before, in the order in which they are sent: the confirmation
+ * policy holds first.
+ */
+function earlierRequests(
+  agent: AgentClient,
+  id: string,
+  request: ApplySettings,
+  options?: CallOptions,
+): EarlierRequest[] {
   const { settings, epoch, chosen, dryRun, earlierVersions } = request;
   const { model, agentType, limits, confirmation } = settings;
   const ordered = earlierVersions === undefined ? { epoch } : { version: earlierVersions.runSettings, epoch };
@@ -28,16 +42,30 @@ function earlierRequests(agent: AgentClient, id: string, request: ApplySettings,
   ];
   if (dryRun) return runSettings;
   const { policy, analyzer, organization } = confirmation;
-  const asked: EarlierConfirmation = { policy, analyzer, brake: organization, version: earlierVersions?.confirmation ?? 0, epoch, chosen };
+  const asked: EarlierConfirmation = {
+    policy,
+    analyzer,
+    brake: organization,
+    version: earlierVersions?.confirmation ?? 0,
+    epoch,
+    chosen,
+  };
   return [
     { setting: null, send: () => agent.call('earlierConfirmation', { id, body: asked }, options) },
     ...runSettings,
-    ...(model === undefined ? [] : [{ setting: null, send: () => agent.call('switchLlm', { id, body: { llm: model } }, options) }]),
+    ...(model === undefined
+      ? []
+      : [{ setting: null, send: () => agent.call('switchLlm', { id, body: { llm: model } }, options) }]),
   ];
 }
 
 /** Applies settings through the routes of the release before. Goes in 0.2.0. @throws as `applySettings`. */
-export async function applyEarlier(agent: AgentClient, id: string, request: ApplySettings, options?: CallOptions): Promise<AppliedSettings> {
+export async function applyEarlier(
+  agent: AgentClient,
+  id: string,
+  request: ApplySettings,
+  options?: CallOptions,
+): Promise<AppliedSettings> {
   const { version, dryRun } = request;
   const refused: RefusedSetting[] = [];
   try {
@@ -55,9 +83,15 @@ export async function applyEarlier(agent: AgentClient, id: string, request: Appl
     return { version, refused };
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // Rejects as well where it is the conversation that is missing. One that is there is of a release before settings could change: they hold from its next start.
+    // Rejects as well where it is the conversation that is missing. One that is there is of a release before settings
+    // could change: they hold from its next start.
     await agent.text('conversation', { id }, { maxBytes: MAX_CONVERSATION_BYTES, ...options });
-    return { version, refused: [{ setting: 'agentType', code: 'request.invalid', detail: 'The agent is of a release before this setting.' }] };
+    return {
+      version,
+      refused: [
+        { setting: 'agentType', code: 'request.invalid', detail: 'The agent is of a release before this setting.' },
+      ],
+    };
   }
 }
 
@@ -66,6 +100,7 @@ const MAX_CONVERSATION_BYTES = 2 * 1024 * 1024;
 
 /** @throws what is no refusal of the setting. */
 function refusedSetting(setting: RefusedSetting['setting'], error: unknown): RefusedSetting {
-  if (!(error instanceof AgentError) || (error.code !== 'conversation.busy' && error.code !== 'request.invalid')) throw error;
+  if (!(error instanceof AgentError) || (error.code !== 'conversation.busy' && error.code !== 'request.invalid'))
+    throw error;
   return { setting, code: error.code, detail: error.more.fields?.[0]?.message ?? error.detail };
 }

@@ -25,7 +25,10 @@ const Refusal = z.object({
     .catch(undefined),
 });
 
-/** A refusal of agent-server as an error. @param where method and path, for the log. @param text what it answered; not trusted. */
+/**
+ * A refusal of agent-server as an error. @param where method and path, for the log. @param text what it answered; not
+ * trusted.
+ */
 export function refusalOf(where: string, refusals: readonly ErrorCode[], status: number, text: string): AgentError {
   const refusal = Refusal.safeParse(parseOrUndefined(text)).data;
   const code = refusal?.code ?? null;
@@ -34,7 +37,10 @@ export function refusalOf(where: string, refusals: readonly ErrorCode[], status:
   if (refusal === undefined || !refusals.includes(refusal.code))
     return new AgentError('sandbox.unreachable', 'The sandbox refused the request.', failure, { internal });
   const detail = WORDS[refusal.code] ?? refusal.detail?.slice(0, MAX_DETAIL) ?? 'The agent refuses it as it is now.';
-  return new AgentError(refusal.code, detail, failure, { internal, ...(refusal.fields === undefined ? {} : { fields: refusal.fields }) });
+  return new AgentError(refusal.code, detail, failure, {
+    internal,
+    ...(refusal.fields === undefined ? {} : { fields: refusal.fields }),
+  });
 }
 
 /** Not JSON: `undefined`. */

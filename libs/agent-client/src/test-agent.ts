@@ -21,7 +21,11 @@ export class TestAgent {
       text += part;
     });
     request.on('end', () => {
-      const seen = { route: `${request.method} ${request.url}`, headers: request.headers, body: text === '' ? null : (JSON.parse(text) as unknown) };
+      const seen = {
+        route: `${request.method} ${request.url}`,
+        headers: request.headers,
+        body: text === '' ? null : (JSON.parse(text) as unknown),
+      };
       this.seen.push(seen);
       this.respond(seen, response);
     });
@@ -38,17 +42,24 @@ export class TestAgent {
   }
 
   get connections(): Promise<number> {
-    return new Promise((resolve, reject) => this.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
+    return new Promise((resolve, reject) =>
+      this.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    );
   }
 
   client(): AgentClient {
-    return new AgentClient({ url: `${this.url}/`, sessionKey: 'session', appKey: 'app' }, { timeoutMs: 20_000, maxBytes: 1_000 });
+    return new AgentClient(
+      { url: `${this.url}/`, sessionKey: 'session', appKey: 'app' },
+      { timeoutMs: 20_000, maxBytes: 1_000 },
+    );
   }
 
   /** Every request is refused so. */
   refuse(status: number, code: string | null, more: object = {}): void {
     this.respond = (_request, response) =>
-      void response.writeHead(status).end(code === null ? 'no' : JSON.stringify({ code, detail: 'in its words', ...more }));
+      void response
+        .writeHead(status)
+        .end(code === null ? 'no' : JSON.stringify({ code, detail: 'in its words', ...more }));
   }
 
   async close(): Promise<void> {

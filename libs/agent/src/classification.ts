@@ -27,5 +27,9 @@ const KINDS: Partial<Record<ErrorCode, Classification['kind']>> = {
 export function classify(code: ErrorCode): Classification {
   const kind = KINDS[code] ?? 'unknown';
   const retryable = ERRORS[code].retry === 'later';
-  return { kind, retryable, user_action: retryable ? 'retry' : kind === 'auth' || kind === 'quota' || kind === 'config' ? 'settings' : 'none' };
+  return {
+    kind,
+    retryable,
+    user_action: retryable ? 'retry' : kind === 'auth' || kind === 'quota' || kind === 'config' ? 'settings' : 'none',
+  };
 }

@@ -16,10 +16,18 @@ export function stamp(by: EventStamp, body: EventBody): ConversationEvent {
 }
 
 export function statusUpdate(by: EventStamp, status: ExecutionStatus): ConversationEvent {
-  return stamp(by, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'execution_status', value: status });
+  return stamp(by, {
+    kind: 'ConversationStateUpdateEvent',
+    source: 'environment',
+    key: 'execution_status',
+    value: status,
+  });
 }
 
-/** Marks where in the conversation a user's message was taken in: before the model's next answer, whenever it had arrived. */
+/**
+ * Marks where in the conversation a user's message was taken in: before the model's next answer, whenever it had
+ * arrived.
+ */
 export const TAKEN_IN = 'last_user_message_id';
 
 /** The user's messages that no step has taken in yet, oldest first. */

@@ -18,7 +18,9 @@ describe('an interrupt ends a run', () => {
   });
   afterAll(() => server.close());
 
-  const MOMENTS: Readonly<Record<string, { script: readonly ModelTurn[]; tool?: 'hangs'; port?: 'delay' | 'room'; condenser?: true }>> = {
+  const MOMENTS: Readonly<
+    Record<string, { script: readonly ModelTurn[]; tool?: 'hangs'; port?: 'delay' | 'room'; condenser?: true }>
+  > = {
     'before the first byte of the model': { script: [{ fault: 'hang' }] },
     'in the middle of its stream': { script: [{ fault: 'hang-mid-stream', text: 'I am about to' }] },
     'while a tool runs': { script: [terminal('sleep 1e6')], tool: 'hangs' },
@@ -45,19 +47,34 @@ describe('an interrupt ends a run', () => {
       const patient = {
         ...ports,
         ...(port === 'delay' ? { delay: (_ms: number, signal: AbortSignal) => hangs(signal) } : {}),
-        ...(port === 'room' ? { log: { events: log.events, append: log.append.bind(log), appendLast: log.appendLast.bind(log), room: hangs } } : {}),
+        ...(port === 'room'
+          ? {
+              log: {
+                events: log.events,
+                append: log.append.bind(log),
+                appendLast: log.appendLast.bind(log),
+                room: hangs,
+              },
+            }
+          : {}),
       };
-      const settings = condenser ? { ...SETTINGS, condenser: { automatic: true, maxTokens: null, maxEvents: 4 } } : SETTINGS;
+      const settings = condenser
+        ? { ...SETTINGS, condenser: { automatic: true, maxTokens: null, maxEvents: 4 } }
+        : SETTINGS;
       const stop = control();
       const run = runAgent(patient, settings, stop);
-      await until(moment, () => (tool ? reached.tool : port ? reached.port : server.requests.length - asked === script.length));
+      await until(moment, () =>
+        tool ? reached.tool : port ? reached.port : server.requests.length - asked === script.length,
+      );
       stop.stop.abort(new Error('stop'));
       expect(await run).toBe('interrupted');
       expect(log.outline.slice(-2)).toEqual(['InterruptEvent', 'execution_status=paused']);
       server.use([finish]);
       expect(await runAgent(ports, SETTINGS, control())).toBe('finished');
       const roles = messagesOf(log.events).map(({ role }) => role);
-      expect(roles.filter((role) => role === 'tool')).toHaveLength(log.events.filter((event) => event.kind === 'ActionEvent').length);
+      expect(roles.filter((role) => role === 'tool')).toHaveLength(
+        log.events.filter((event) => event.kind === 'ActionEvent').length,
+      );
     });
   }
 });

@@ -17,7 +17,8 @@ export interface ModelCall {
 }
 
 /**
- * Asks a model, again where a failure may pass, and writes what it cost into the log before anything else is done with the answer.
+ * Asks a model, again where a failure may pass, and writes what it cost into the log before anything else is done with
+ * the answer.
  * @throws the last failure (`model.*`, `budget.exhausted`), what the log rejects with, or the signal's reason.
  */
 export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Completion> {
@@ -30,7 +31,9 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     const traceparent = ports.traceparent();
     if (ids === null) return model.complete(call.request, { signal, traceparent });
     const own = ids.attempt();
-    return own.completion(await model.complete(call.request, { signal, traceparent, onDelta: (delta) => ports.onDelta(own.delta(delta)) }));
+    return own.completion(
+      await model.complete(call.request, { signal, traceparent, onDelta: (delta) => ports.onDelta(own.delta(delta)) }),
+    );
   };
   // Read before the call: a switch of the model holds from the next one on.
   const { model: name } = model.config;
@@ -39,7 +42,14 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     ports.onRetry(failure);
     const { waitMs: wait_ms, ...rest } = failure;
     notices.push(
-      ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'llm_retry', value: { ...rest, wait_ms } })]),
+      ports.log.append([
+        stamp(ports, {
+          kind: 'ConversationStateUpdateEvent',
+          source: 'environment',
+          key: 'llm_retry',
+          value: { ...rest, wait_ms },
+        }),
+      ]),
     );
   };
   // A silent wait looks like a hang: the log gives the reason first.
@@ -47,7 +57,11 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     await Promise.all(notices.splice(0));
     await ports.delay(ms, ending);
   };
-  const completion = await withRetries(attempt, { retries: call.retries, random: ports.random, delay, onRetry }, signal);
+  const completion = await withRetries(
+    attempt,
+    { retries: call.retries, random: ports.random, delay, onRetry },
+    signal,
+  );
   const value = ports.stats.add({
     usageId: call.usageId ?? call.usage,
     model: name,
@@ -57,7 +71,9 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     at: ports.clock.now(),
     contextWindow: contextWindowOf(model),
   });
-  await ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'stats', value })]);
+  await ports.log.append([
+    stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'stats', value }),
+  ]);
   return completion;
 }
 

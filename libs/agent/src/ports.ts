@@ -2,7 +2,15 @@ import type { AgentAction, SandboxAction, SandboxObservation } from '@slipway/co
 import type { ConfirmationSettings, SecurityRisk } from '@slipway/contracts/conversations';
 import type { ConversationEvent, EventOf, HookConfig, HookDefinition, StreamingDelta } from '@slipway/contracts/events';
 import type { Clock } from '@slipway/domain';
-import type { Completion, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage, ToolCall, ToolDefinition } from '@slipway/llm';
+import type {
+  Completion,
+  CompletionOptions,
+  CompletionRequest,
+  CompletionUsage,
+  LlmUsage,
+  ToolCall,
+  ToolDefinition,
+} from '@slipway/llm';
 import type { z } from 'zod';
 import type { CondenserSettings } from './condenser/settings.js';
 import type { HookResult } from './hooks/hook-result.js';
@@ -12,11 +20,14 @@ import type { StatsBook } from './stats.js';
 export interface AgentLog {
   readonly events: readonly ConversationEvent[];
   /**
-   * Resolves when the events are on disk and in `events`, in this order.
-   * Rejects with `sandbox.disk-full` (nothing was kept) or `ingest.stale-epoch` (another sandbox owns the conversation: write no more).
+   * Resolves when the events are on disk and in `events`, in this order. Rejects with `sandbox.disk-full` (nothing was
+   * kept) or `ingest.stale-epoch` (another sandbox owns the conversation: write no more).
    */
   append(events: readonly ConversationEvent[]): Promise<void>;
-  /** As `append`, for the events that end a run: on a full disk they are kept in memory and leave for the app all the same. */
+  /**
+   * As `append`, for the events that end a run: on a full disk they are kept in memory and leave for the app all the
+   * same.
+   */
   appendLast(events: readonly ConversationEvent[]): Promise<void>;
   /** Resolves when few enough events wait to be acknowledged. This is how a slow app slows the agent. */
   room(signal: AbortSignal): Promise<void>;
@@ -24,7 +35,10 @@ export interface AgentLog {
 
 /** One attempt at the model; rejects with `model.*` codes, or with the signal's reason. */
 export interface ModelPort {
-  /** The model of the next call, as its provider calls it, and how long a prompt and its answer may be together (tokens), where that is known. */
+  /**
+   * The model of the next call, as its provider calls it, and how long a prompt and its answer may be together
+   * (tokens), where that is known.
+   */
   readonly config: { readonly model: string; readonly contextWindow?: number };
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
 }
@@ -63,7 +77,10 @@ export interface AgentPorts {
   /** `null`: nothing is asked. */
   readonly hooks: HookPort | null;
   /** Skills of the files that an action was about, for the model to read with its answer. Absent: there are none. */
-  readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
+  readonly skillsOf?: (
+    action: AgentAction,
+    events: readonly ConversationEvent[],
+  ) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
   readonly toolbox: ToolSet;
   /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed again. */
@@ -122,10 +139,20 @@ export interface HookPort {
   judge(
     hook: HookDefinition,
     moment: object,
-    context: { readonly ports: AgentPorts; readonly settings: RunSettings; readonly signal: AbortSignal; readonly actionId: string },
+    context: {
+      readonly ports: AgentPorts;
+      readonly settings: RunSettings;
+      readonly signal: AbortSignal;
+      readonly actionId: string;
+    },
   ): Promise<HookResult>;
   /** Runs a command in the sandbox with `input` as JSON on its standard input. Rejects as a tool does. */
-  run(command: string, input: object, timeoutS: number, signal: AbortSignal): Promise<{ exitCode: number; timedOut: boolean; stdout: string; stderr: string }>;
+  run(
+    command: string,
+    input: object,
+    timeoutS: number,
+    signal: AbortSignal,
+  ): Promise<{ exitCode: number; timedOut: boolean; stdout: string; stderr: string }>;
 }
 
 export type Observation = EventOf<'ObservationEvent'>['observation'];
@@ -159,12 +186,21 @@ export interface Tool {
   readonly readOnly?: boolean | ((action: AgentAction) => boolean);
   /** A sub-agent does not have it: the depth is one. */
   readonly makesSubAgents?: boolean;
-  /** Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose detail is for the model. */
+  /**
+   * Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose
+   * detail is for the model.
+   */
   observe?(action: AgentAction, context: OwnToolContext): Observation | Promise<Observation>;
 }
 
 export type ParsedCall =
-  | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
+  | {
+      readonly ok: true;
+      readonly tool: Tool;
+      readonly action: AgentAction;
+      readonly risk: SecurityRisk;
+      readonly summary: string | undefined;
+    }
   | { readonly ok: false; readonly error: string };
 
 /** The tools of one conversation. */
@@ -175,7 +211,10 @@ export interface ToolSet {
   shown?: readonly Tool[];
   /** Resolves when tools that are about to come are there or have had their time. */
   settled(signal: AbortSignal): Promise<void>;
-  /** The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such tool any more. */
+  /**
+   * The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such
+   * tool any more.
+   */
   recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null;
   /** The action that a tool call asks for, or a sentence for the model that says what is wrong with the call. */
   parse(call: ToolCall): ParsedCall;

@@ -27,7 +27,10 @@ export class PrintedOutput implements OutputWatch {
     this.end = (this.end + text).slice(-2 * KEPT_WHEN_STOPPED);
   };
 
-  /** For the answer of a call that was stopped; empty when nothing was printed. Without colours, and of a line that was drawn again the last form. */
+  /**
+   * For the answer of a call that was stopped; empty when nothing was printed. Without colours, and of a line that was
+   * drawn again the last form.
+   */
   get untilStopped(): string {
     const plain = this.end
       .replace(COLOURS, '')

@@ -31,11 +31,23 @@ describe('the prompt', () => {
           is_error: false,
           content: [
             { type: 'text', text: '[picture 1]' },
-            { type: 'image', image_urls: [PICTURE, 'https://elsewhere.example/x.png', `${PICTURE}\n[blob sha256:${'a'.repeat(64)} 7 bytes]`] },
+            {
+              type: 'image',
+              image_urls: [
+                PICTURE,
+                'https://elsewhere.example/x.png',
+                `${PICTURE}\n[blob sha256:${'a'.repeat(64)} 7 bytes]`,
+              ],
+            },
           ],
         },
       },
     ] as ConversationEvent[];
-    expect(messagesOf(events).at(-1)).toEqual({ role: 'tool', toolCallId: 'call', content: '[picture 1]', images: [PICTURE] });
+    expect(messagesOf(events).at(-1)).toEqual({
+      role: 'tool',
+      toolCallId: 'call',
+      content: '[picture 1]',
+      images: [PICTURE],
+    });
   });
 });

@@ -6,7 +6,8 @@ import { TAKEN_IN } from './events.js';
 import type { PromptUnit } from './prompt-unit.js';
 
 /** Given to the model for an action that has no answer: whether it took effect cannot be known. */
-export const INTERRUPTED_RESULT = 'interrupted: this tool call was stopped before it answered; it may or may not have had its effect';
+export const INTERRUPTED_RESULT =
+  'interrupted: this tool call was stopped before it answered; it may or may not have had its effect';
 
 /** Before the reason of a call that a user or a hook rejected. */
 export const REJECTED = 'rejected: this tool call was not carried out. The reason:';
@@ -29,8 +30,9 @@ interface Turn {
 /**
  * The messages for the model, rebuilt from the log alone.
  *
- * A user's message stands where a step took it in (its `last_user_message_id`), so that it never comes between a tool call and its result.
- * A tool call without an answer gets `unanswered`: providers refuse a conversation in which one is missing. What a condensation forgot is left out.
+ * A user's message stands where a step took it in (its `last_user_message_id`), so that it never comes between a tool
+ * call and its result. A tool call without an answer gets `unanswered`: providers refuse a conversation in which one is
+ * missing. What a condensation forgot is left out.
  */
 export function messagesOf(events: readonly ConversationEvent[], unanswered = INTERRUPTED_RESULT): ChatMessage[] {
   return unitsOf(events, unanswered).flatMap(({ messages }) => messages);
@@ -65,7 +67,14 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
   const summarize = (): void => {
     if (pending === null) return;
     close();
-    units.push({ kind: 'summary', messages: [{ role: 'user', content: asMessage(pending) }], eventIds: [], position: offset, open: false, summary: pending });
+    units.push({
+      kind: 'summary',
+      messages: [{ role: 'user', content: asMessage(pending) }],
+      eventIds: [],
+      position: offset,
+      open: false,
+      summary: pending,
+    });
     pending = null;
   };
   const say = (event: EventOf<'MessageEvent'>, position: number): void => {
@@ -92,7 +101,13 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         if (units.length === 0 || units[0]?.kind === 'system') {
           const first = units[0] ?? { position, eventIds: [] };
           const messages = [{ role: 'system' as const, content: event.system_prompt.text }];
-          units[0] = { kind: 'system', messages, eventIds: [...first.eventIds, event.id], position: first.position, open: false };
+          units[0] = {
+            kind: 'system',
+            messages,
+            eventIds: [...first.eventIds, event.id],
+            position: first.position,
+            open: false,
+          };
         }
         break;
       case 'MessageEvent':
@@ -101,13 +116,21 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         else turnOf(event.llm_response_id ?? null, event.id, position).text += textOf(event.llm_message.content);
         break;
       case 'ConversationStateUpdateEvent': {
-        // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no answer of it.
+        // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no
+        // answer of it.
         const notice = noticeOf(event);
         if (notice !== '') {
-          later.push({ kind: 'message', messages: [{ role: 'user', content: notice }], eventIds: [event.id], position, open: false });
+          later.push({
+            kind: 'message',
+            messages: [{ role: 'user', content: notice }],
+            eventIds: [event.id],
+            position,
+            open: false,
+          });
           if (turn === null) close();
         }
-        if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent') close();
+        if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent')
+          close();
         if (event.key !== TAKEN_IN) break;
         const last = waiting.findIndex((message) => message.event.id === event.value);
         for (const message of waiting.splice(0, last + 1)) say(message.event, message.position);
@@ -126,18 +149,25 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         const index = current?.actionIds.indexOf(event.action_id) ?? -1;
         if (current === null || index === -1) break;
         current.results[index] =
-          event.kind === 'ObservationEvent' ? withAdded(observationText(event.observation), event.extended_content) : `${REJECTED} ${event.rejection_reason}`;
+          event.kind === 'ObservationEvent'
+            ? withAdded(observationText(event.observation), event.extended_content)
+            : `${REJECTED} ${event.rejection_reason}`;
         if (event.kind === 'ObservationEvent') current.images[index] = imagesOf(event.observation.content);
         current.eventIds.push(event.id);
         break;
       }
       case 'AgentErrorEvent': {
         let current = turn as Turn | null;
-        let index = current?.calls.findLastIndex((call, at) => call.id === event.tool_call_id && current?.results[at] === undefined) ?? -1;
+        let index =
+          current?.calls.findLastIndex(
+            (call, at) => call.id === event.tool_call_id && current?.results[at] === undefined,
+          ) ?? -1;
         if (current === null || index === -1) {
-          // A call that never became an action: unknown tool, or arguments that could not be read. Only its error is in the log.
+          // A call that never became an action: unknown tool, or arguments that could not be read. Only its error is in
+          // the log.
           current = current ?? turnOf(null, event.id, position);
-          index = current.calls.push({ id: event.tool_call_id, name: nameForModel(event.tool_name), arguments: '{}' }) - 1;
+          index =
+            current.calls.push({ id: event.tool_call_id, name: nameForModel(event.tool_name), arguments: '{}' }) - 1;
           current.actionIds.push(null);
         }
         if (current.eventIds.at(-1) !== event.id) current.eventIds.push(event.id);
@@ -157,10 +187,19 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
   return {
     kind: 'turn',
     messages: [
-      { role: 'assistant', content: turn.text.trim() === '' && turn.calls.length > 0 ? null : turn.text, toolCalls: turn.calls },
+      {
+        role: 'assistant',
+        content: turn.text.trim() === '' && turn.calls.length > 0 ? null : turn.text,
+        toolCalls: turn.calls,
+      },
       ...turn.calls.map((call, index): ChatMessage => {
         const images = turn.images[index] ?? [];
-        return { role: 'tool', toolCallId: call.id, content: turn.results[index] ?? unanswered, ...(images.length === 0 ? {} : { images }) };
+        return {
+          role: 'tool',
+          toolCallId: call.id,
+          content: turn.results[index] ?? unanswered,
+          ...(images.length === 0 ? {} : { images }),
+        };
       }),
     ],
     eventIds: turn.eventIds,
@@ -172,14 +211,19 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
 /** Longest name of a tool that every provider takes. */
 const MAX_NAME = 64;
 
-/** A name that a model made up, in letters that every provider takes: with another one the whole conversation would be refused from then on. */
+/**
+ * A name that a model made up, in letters that every provider takes: with another one the whole conversation would be
+ * refused from then on.
+ */
 function nameForModel(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_NAME) || 'unknown';
 }
 
 /** The pictures among the parts, as data URLs: what was moved out of an event that was too long is none any more. */
 function imagesOf(content: EventOf<'ObservationEvent'>['observation']['content']): string[] {
-  return content.flatMap((part) => (part.type === 'image' ? part.image_urls : [])).filter((url) => /^data:image\/[a-z]+;base64,[A-Za-z0-9+/]+=*$/.test(url));
+  return content
+    .flatMap((part) => (part.type === 'image' ? part.image_urls : []))
+    .filter((url) => /^data:image\/[a-z]+;base64,[A-Za-z0-9+/]+=*$/.test(url));
 }
 
 /** The text among the parts; pictures have none. */
@@ -196,11 +240,16 @@ function observationText(observation: EventOf<'ObservationEvent'>['observation']
   const text = textOf(observation.content);
   const metadata =
     observation.kind === 'TerminalObservation'
-      ? (observation['metadata'] as { working_dir?: unknown; suffix?: unknown; prefix?: unknown; exit_code?: unknown } | undefined)
+      ? (observation['metadata'] as
+          | { working_dir?: unknown; suffix?: unknown; prefix?: unknown; exit_code?: unknown }
+          | undefined)
       : undefined;
   const body = observation.is_error ? `[This is an error.]\n${text}` : text;
   if (metadata === undefined) return body === '' ? '[no output]' : body;
-  const suffix = typeof metadata.suffix === 'string' && metadata.suffix !== '' ? metadata.suffix : `\n[exit code ${String(metadata.exit_code)}]`;
+  const suffix =
+    typeof metadata.suffix === 'string' && metadata.suffix !== ''
+      ? metadata.suffix
+      : `\n[exit code ${String(metadata.exit_code)}]`;
   const directory = typeof metadata.working_dir === 'string' ? `\n[working directory: ${metadata.working_dir}]` : '';
   return `${typeof metadata.prefix === 'string' ? metadata.prefix : ''}${body}${suffix}${directory}`;
 }

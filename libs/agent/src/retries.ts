@@ -15,8 +15,15 @@ export interface RetryPolicy {
   readonly onRetry: (failure: { code: string; detail: string; attempt: number; waitMs: number }) => void;
 }
 
-/** The wait before the next attempt, or `null` when the failure is final. Exponential with full jitter above half; `Retry-After` is a lower bound. */
-export function retryWaitMs(error: unknown, attempt: number, policy: Pick<RetryPolicy, 'retries' | 'random'>): number | null {
+/**
+ * The wait before the next attempt, or `null` when the failure is final. Exponential with full jitter above half;
+ * `Retry-After` is a lower bound.
+ */
+export function retryWaitMs(
+  error: unknown,
+  attempt: number,
+  policy: Pick<RetryPolicy, 'retries' | 'random'>,
+): number | null {
   if (!(error instanceof SlipwayError) || ERRORS[error.code].retry !== 'later' || attempt > policy.retries) return null;
   const exponential = Math.min(MAX_MS, BASE_MS * 2 ** (attempt - 1));
   const jittered = exponential * (0.5 + policy.random() / 2);
@@ -24,7 +31,10 @@ export function retryWaitMs(error: unknown, attempt: number, policy: Pick<RetryP
   return asked > MAX_RETRY_AFTER_S ? null : Math.max(jittered, asked * 1000);
 }
 
-/** Repeats `attempt` as long as its failure may pass. Stops at once when the signal is aborted. @throws the last failure, or the signal's reason. */
+/**
+ * Repeats `attempt` as long as its failure may pass. Stops at once when the signal is aborted. @throws the last
+ * failure, or the signal's reason.
+ */
 export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy, signal: AbortSignal): Promise<T> {
   for (let number = 1; ; number += 1) {
     try {

@@ -19,14 +19,19 @@ describe('a run of the agent', () => {
   });
   afterAll(() => server.close());
 
-  function harness(script: ModelScript, execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok')) {
+  function harness(
+    script: ModelScript,
+    execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok'),
+  ) {
     server.use(script);
     const log = new MemoryLog();
     log.say('do it');
     return { log, ports: testPorts(log, server, execute), ...{ control: control() } };
   }
-  const errorsOf = (events: readonly ConversationEvent[]): string[] => events.flatMap((event) => (event.kind === 'AgentErrorEvent' ? [event.error] : []));
-  const failureOf = (log: MemoryLog): EventOf<'ConversationErrorEvent'> | undefined => log.events.find((event) => event.kind === 'ConversationErrorEvent');
+  const errorsOf = (events: readonly ConversationEvent[]): string[] =>
+    events.flatMap((event) => (event.kind === 'AgentErrorEvent' ? [event.error] : []));
+  const failureOf = (log: MemoryLog): EventOf<'ConversationErrorEvent'> | undefined =>
+    log.events.find((event) => event.kind === 'ConversationErrorEvent');
 
   it('runs several tool calls of one answer in order, and the model reads them as one answer', async () => {
     const { log, ports, control } = harness([
@@ -43,7 +48,11 @@ describe('a run of the agent', () => {
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     const messages = server.requests.at(-1)?.body.messages ?? [];
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool']);
-    expect(messages[1]?.tool_calls?.map(({ function: { name } }) => name)).toEqual(['terminal', 'task_tracker', 'think']);
+    expect(messages[1]?.tool_calls?.map(({ function: { name } }) => name)).toEqual([
+      'terminal',
+      'task_tracker',
+      'think',
+    ]);
     expect(messages[1]?.content).toBe('Two things.');
     expect(log.outline.at(-1)).toBe('execution_status=finished');
   });
@@ -77,8 +86,14 @@ describe('a run of the agent', () => {
     expect(await runAgent(beside, SETTINGS, control)).toBe('finished');
     expect(most.atOnce).toBe(4);
     expect(began).toEqual(['/a', '/b', '/c', '/d', '/e', '/f', '/g', 'TerminalAction', '/h']);
-    const paths = new Map(log.events.flatMap((event) => (event.kind === 'ActionEvent' ? [[event.id, event.action['path'] ?? event.tool_name]] : [])));
-    const answered = log.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [paths.get(event.action_id)] : []));
+    const paths = new Map(
+      log.events.flatMap((event) =>
+        event.kind === 'ActionEvent' ? [[event.id, event.action['path'] ?? event.tool_name]] : [],
+      ),
+    );
+    const answered = log.events.flatMap((event) =>
+      event.kind === 'ObservationEvent' ? [paths.get(event.action_id)] : [],
+    );
     expect(answered).toEqual(['/a', '/b', '/c', '/d', '/e', '/f', '/g', 'terminal', '/h', 'finish']);
     expect(server.requests.at(-1)?.body.messages?.map(({ role }) => role)).toEqual([
       'user',
@@ -95,7 +110,8 @@ describe('a run of the agent', () => {
     const view = (path: string) => call('file_editor', { command: 'view', path });
     const { log, ports, control } = harness(
       [{ toolCalls: [...'abcdef'].map((name) => view(`/${name}`)) }],
-      (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+      (_action?: unknown, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     );
     const run = runAgent(ports, SETTINGS, control);
     await until('the actions', () => log.outline.filter((kind) => kind === 'ActionEvent').length === 6);
@@ -112,7 +128,9 @@ describe('a run of the agent', () => {
       finish,
     ]);
     await runAgent(ports, SETTINGS, control);
-    const views = log.events.filter((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation');
+    const views = log.events.filter(
+      (event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation',
+    );
     expect(JSON.stringify(views[1])).toContain('[in_progress] read');
   });
 
@@ -130,7 +148,15 @@ describe('a run of the agent', () => {
       expect.stringContaining('command:'),
     ]);
     const messages = server.requests.at(-1)?.body.messages ?? [];
-    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
+    expect(messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+      'assistant',
+      'tool',
+    ]);
     expect(messages[2]?.content).toContain('not valid JSON');
   });
 
@@ -143,22 +169,38 @@ describe('a run of the agent', () => {
     ]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('error');
     expect(ports.waits).toEqual([3_000, 1_000, 2_000]);
-    expect(failureOf(log)).toMatchObject({ code: 'model.unavailable', classification: { kind: 'transient', retryable: true, user_action: 'retry' } });
+    expect(failureOf(log)).toMatchObject({
+      code: 'model.unavailable',
+      classification: { kind: 'transient', retryable: true, user_action: 'retry' },
+    });
     expect(log.outline.at(-1)).toBe('execution_status=error');
   });
 
   it('pauses at the limit of the conversation that the gateway keeps, with the sentence that names one that is enough', async () => {
     const message = 'A limit of 0.36 USD or more lets it go on.';
-    const { log, ports, control } = harness([terminal('ls'), { fault: 'status', status: 402, code: 'agent.budget-limit', message }]);
+    const { log, ports, control } = harness([
+      terminal('ls'),
+      { fault: 'status', status: 402, code: 'agent.budget-limit', message },
+    ]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
-    expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: message, classification: { kind: 'quota' } });
+    expect(failureOf(log)).toMatchObject({
+      code: 'agent.budget-limit',
+      detail: message,
+      classification: { kind: 'quota' },
+    });
   });
 
   it('pauses when the budget is spent, says so, and goes on with the next message', async () => {
-    const { log, ports, control } = harness([terminal('ls'), { fault: 'status', status: 402, code: 'budget.exhausted' }]);
+    const { log, ports, control } = harness([
+      terminal('ls'),
+      { fault: 'status', status: 402, code: 'budget.exhausted' },
+    ]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
     expect(ports.waits).toEqual([]);
-    expect(failureOf(log)).toMatchObject({ code: 'budget.exhausted', classification: { kind: 'quota', retryable: false, user_action: 'settings' } });
+    expect(failureOf(log)).toMatchObject({
+      code: 'budget.exhausted',
+      classification: { kind: 'quota', retryable: false, user_action: 'settings' },
+    });
     expect(failureOf(log)?.detail).not.toContain('The model answered');
     const state = log.events.reduce(reduceConversationStatus, { ...INITIAL_STATUS, start: 'ready' as const });
     expect(conversationStatus(state)).toBe('paused');
@@ -171,7 +213,10 @@ describe('a run of the agent', () => {
     const { log, ports, control } = harness(({ number }) => terminal(`echo ${number}`));
     const settings = { ...SETTINGS, maxIterations: 3 };
     expect(await runAgent(ports, settings, control)).toBe('paused');
-    expect(failureOf(log)).toMatchObject({ code: 'agent.iteration-limit', detail: expect.stringContaining('its 3 steps') });
+    expect(failureOf(log)).toMatchObject({
+      code: 'agent.iteration-limit',
+      detail: expect.stringContaining('its 3 steps'),
+    });
     expect(log.outline.slice(-3)).toEqual(['ConversationErrorEvent', 'PauseEvent', 'execution_status=paused']);
     const actions = () => log.events.filter((event) => event.kind === 'ActionEvent').length;
     expect(actions()).toBe(3);
@@ -187,7 +232,11 @@ describe('a run of the agent', () => {
     const { log, ports, control } = harness(({ number }) => ({ ...terminal(`echo ${number}`), usage }));
     const settings = { ...SETTINGS, maxCostUsd: 0.25 };
     expect(await runAgent(ports, settings, control)).toBe('paused');
-    expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: expect.stringContaining('$0.30'), classification: { kind: 'quota' } });
+    expect(failureOf(log)).toMatchObject({
+      code: 'agent.budget-limit',
+      detail: expect.stringContaining('$0.30'),
+      classification: { kind: 'quota' },
+    });
     expect(await runAgent(ports, settings, control)).toBe('paused');
     expect(ports.stats.value.accumulated_cost).toBeCloseTo(0.3);
     server.use([
@@ -203,7 +252,9 @@ describe('a run of the agent', () => {
       async () => terminalObservation('no rule', 2, true),
     );
     expect(await runAgent(ports, SETTINGS, control)).toBe('stuck');
-    expect(log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(1);
+    expect(log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(
+      1,
+    );
     expect(log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(4);
     expect(log.outline.at(-1)).toBe('execution_status=stuck');
     log.say('try ninja');
@@ -213,7 +264,8 @@ describe('a run of the agent', () => {
 
   it('is nudged, then stopped, when it goes back and forth, or does the same with the same result', async () => {
     const alternating = harness(
-      ({ body }) => terminal((body.messages?.filter(({ role }) => role === 'assistant').length ?? 0) % 2 === 0 ? 'left' : 'right'),
+      ({ body }) =>
+        terminal((body.messages?.filter(({ role }) => role === 'assistant').length ?? 0) % 2 === 0 ? 'left' : 'right'),
       async () => terminalObservation('nothing'),
     );
     expect(await runAgent(alternating.ports, SETTINGS, alternating.control)).toBe('stuck');
@@ -221,7 +273,9 @@ describe('a run of the agent', () => {
     const same = harness(() => terminal('ls'));
     expect(await runAgent(same.ports, SETTINGS, same.control)).toBe('stuck');
     expect(same.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(5);
-    expect(same.log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(1);
+    expect(
+      same.log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment'),
+    ).toHaveLength(1);
   });
 
   it('may wait for a long command without being called stuck', async () => {
@@ -253,13 +307,21 @@ describe('a run of the agent', () => {
       .map(({ content }) => content);
     expect(said2).toEqual(['do it', 'more 1', 'more 2']);
     // What the model said before it knew of a message stands before that message.
-    expect(server.requests.at(-1)?.body.messages?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'user']);
+    expect(server.requests.at(-1)?.body.messages?.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'assistant',
+      'user',
+    ]);
   });
 
   it('stops at once in the middle of a tool, and the log says what happened to it', async () => {
     const { log, ports, control } = harness(
       [terminal('sleep 1e6')],
-      (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+      (_action?: unknown, signal?: AbortSignal) =>
+        new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     );
     const run = runAgent(ports, SETTINGS, control);
     await until('the action', () => log.outline.includes('ActionEvent'));
@@ -284,7 +346,8 @@ describe('a run of the agent', () => {
     const { log, ports, control } = harness([{ fault: 'status', status: 500 }]);
     const waiting = {
       ...ports,
-      delay: (_ms: number, signal: AbortSignal) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      delay: (_ms: number, signal: AbortSignal) =>
+        new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     };
     let retried = false;
     const run = runAgent(
@@ -306,7 +369,8 @@ describe('a run of the agent', () => {
   it('ends with the reason on a full disk, and without a word when another sandbox owns the conversation', async () => {
     const full = harness([terminal('ls')]);
     full.log.before = (events) => {
-      if (events.some((event) => event.kind === 'ObservationEvent')) throw new SlipwayError('sandbox.disk-full', 'The disk is full.');
+      if (events.some((event) => event.kind === 'ObservationEvent'))
+        throw new SlipwayError('sandbox.disk-full', 'The disk is full.');
     };
     expect(await runAgent(full.ports, SETTINGS, full.control)).toBe('error');
     expect(failureOf(full.log)?.code).toBe('sandbox.disk-full');

@@ -15,8 +15,9 @@ import { runConfirmed, runToolCalls } from './tool-step.js';
 import { showTools } from './tools/shown-tools.js';
 
 /**
- * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before the next thing begins,
- * and the log is all that a later run needs. Never rejects for a failure of the model, a tool or the disk: those end as events.
+ * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before
+ * the next thing begins, and the log is all that a later run needs. Never rejects for a failure of the model, a tool or
+ * the disk: those end as events.
  *
  * @throws what the log rejects with, when not even the last event could be kept.
  */
@@ -24,10 +25,15 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
   try {
     // Only what was accepted in the log: the start of a run accepts nothing.
     const confirmed = pendingActions(ports.log.events);
-    const mayGoOn = confirmed.length === 0 || (isAcceptedAndPending(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
+    const mayGoOn =
+      confirmed.length === 0 ||
+      (isAcceptedAndPending(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
     if (!mayGoOn) return 'waiting';
     await ports.log.append([statusUpdate(ports, 'running')]);
-    if ((await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' && pendingMessages(ports.log.events).length === 0) {
+    if (
+      (await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' &&
+      pendingMessages(ports.log.events).length === 0
+    ) {
       await ports.log.append([statusUpdate(ports, 'finished')]);
       return 'finished';
     }
@@ -36,14 +42,20 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
     if (isFenced(error)) return 'fenced';
     try {
       if (control.signal.aborted) {
-        await ports.log.appendLast([stamp(ports, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(ports, 'paused')]);
+        await ports.log.appendLast([
+          stamp(ports, { kind: 'InterruptEvent', source: 'user' }),
+          statusUpdate(ports, 'paused'),
+        ]);
         return 'interrupted';
       }
       if (!(error instanceof SlipwayError)) ports.onFault(error);
       const failure =
         error instanceof SlipwayError
           ? error
-          : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', { cause: error, internal: String(error) });
+          : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', {
+              cause: error,
+              internal: String(error),
+            });
       if (failure.code === 'budget.exhausted' || failure.code === 'agent.budget-limit') {
         await halt(ports, failure.code, failure.detail);
         return 'paused';
@@ -95,11 +107,18 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
     else if (isFull(ports, settings.condenser)) await condense(ports, settings, 'automatic', control.signal);
     await showTools(ports);
     const completion = await complete(ports, settings, control.signal);
-    const end = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, settings, completion, control.signal);
+    const end =
+      completion.toolCalls.length === 0
+        ? await say(ports, completion)
+        : await runToolCalls(ports, settings, completion, control.signal);
     if (end === 'waiting') return 'waiting';
     // A message that arrived in the meantime keeps the agent at work, and so does a hook, within bounds.
     if (end !== 'finished' || pendingMessages(log.events).length > 0) continue;
-    if (ports.hooks !== null && objections < MAX_OBJECTIONS && (await keepsGoing(ports, settings, objections > 0, control.signal))) {
+    if (
+      ports.hooks !== null &&
+      objections < MAX_OBJECTIONS &&
+      (await keepsGoing(ports, settings, objections > 0, control.signal))
+    ) {
       objections += 1;
       continue;
     }
@@ -113,7 +132,10 @@ async function takeIn(ports: AgentPorts, settings: RunSettings, signal: AbortSig
   const messages = pendingMessages(ports.log.events);
   const latest = messages.at(-1);
   if (latest === undefined) return 'taken';
-  const heard = ports.hooks === null ? { before: [], after: [], allBlocked: false } : await ofMessages(ports, settings, messages, signal);
+  const heard =
+    ports.hooks === null
+      ? { before: [], after: [], allBlocked: false }
+      : await ofMessages(ports, settings, messages, signal);
   await ports.log.append([
     ...heard.before,
     stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id }),
@@ -135,7 +157,11 @@ async function complete(ports: AgentPorts, settings: RunSettings, signal: AbortS
       const reason = WHEN_TOO_LONG[refusals];
       if (reason !== undefined && (await condense(ports, settings, reason, signal))) continue;
       if (refusals === 0) throw error;
-      throw new SlipwayError('agent.stuck', 'The conversation stays longer than the model can read, however much of it is summarized.', { cause: error });
+      throw new SlipwayError(
+        'agent.stuck',
+        'The conversation stays longer than the model can read, however much of it is summarized.',
+        { cause: error },
+      );
     }
   }
 }
@@ -157,7 +183,12 @@ async function say(ports: AgentPorts, completion: Completion): Promise<'finished
 async function nudge(ports: AgentPorts, reason: string): Promise<void> {
   const text = `${reason} Stop and look at why it fails. Try another way, or finish and tell the user what stands in the way.`;
   await ports.log.append([
-    stamp(ports, { kind: 'MessageEvent', source: 'environment', sender: NUDGE, llm_message: { role: 'user', content: [{ type: 'text', text }] } }),
+    stamp(ports, {
+      kind: 'MessageEvent',
+      source: 'environment',
+      sender: NUDGE,
+      llm_message: { role: 'user', content: [{ type: 'text', text }] },
+    }),
   ]);
 }
 
@@ -176,9 +207,16 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
 }
 
 /** Limits that stop a run which could go on: a user may raise them, and `run` or a message continues it. */
-function limitReached(ports: AgentPorts, settings: RunSettings, iteration: number): { code: ErrorCode; detail: string } | null {
+function limitReached(
+  ports: AgentPorts,
+  settings: RunSettings,
+  iteration: number,
+): { code: ErrorCode; detail: string } | null {
   if (iteration > settings.maxIterations)
-    return { code: 'agent.iteration-limit', detail: `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}` };
+    return {
+      code: 'agent.iteration-limit',
+      detail: `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}`,
+    };
   const { accumulated_cost: cost } = (ports.spent ?? ports.stats).value;
   if (settings.maxCostUsd !== null && cost >= settings.maxCostUsd)
     return {
@@ -191,7 +229,13 @@ function limitReached(ports: AgentPorts, settings: RunSettings, iteration: numbe
 /** Nothing is broken: the log says why, and the run halts where it is. A message or a resume goes on from there. */
 async function halt(ports: AgentPorts, code: ErrorCode, detail: string): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code) }),
+    stamp(ports, {
+      kind: 'ConversationErrorEvent',
+      source: 'environment',
+      code,
+      detail,
+      classification: classify(code),
+    }),
     stamp(ports, { kind: 'PauseEvent', source: 'environment' }),
     statusUpdate(ports, 'paused'),
   ]);

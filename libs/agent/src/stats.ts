@@ -1,4 +1,10 @@
-import type { CallMetrics, ConversationEvent, ConversationStats, TokenUsage, UsageMetrics } from '@slipway/contracts/events';
+import type {
+  CallMetrics,
+  ConversationEvent,
+  ConversationStats,
+  TokenUsage,
+  UsageMetrics,
+} from '@slipway/contracts/events';
 import { type Completion, factsOf } from '@slipway/llm';
 
 const ZERO: ConversationStats = { accumulated_cost: 0, prompt_tokens: 0, completion_tokens: 0, model: '' };
@@ -30,8 +36,8 @@ export interface CountedCall {
 }
 
 /**
- * What a conversation used, kept as the log's last word on it and one step ahead: calls that end at the same time (a question beside the task) each count.
- * Whoever adds puts the result into the log.
+ * What a conversation used, kept as the log's last word on it and one step ahead: calls that end at the same time (a
+ * question beside the task) each count. Whoever adds puts the result into the log.
  */
 export class StatsBook {
   constructor(private current: ConversationStats = ZERO) {}
@@ -82,7 +88,11 @@ export function listedStats(events: readonly ConversationEvent[]): ConversationS
         {
           ...each,
           costs: listed.map(({ token_usage: { model }, cost, timestamp }) => ({ model, cost, timestamp })),
-          response_latencies: listed.map(({ token_usage: { model, response_id }, latency }) => ({ model, latency, response_id })),
+          response_latencies: listed.map(({ token_usage: { model, response_id }, latency }) => ({
+            model,
+            latency,
+            response_id,
+          })),
           token_usages: listed.map(({ token_usage }) => token_usage),
         },
       ];

@@ -19,7 +19,10 @@ describe('what counts as stuck', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.array(repeated, { maxLength: 2 }), { maxLength: 15 }), (pauses) => {
-        const steps = pauses.flatMap((between, index): Step[] => [...between, { command: `sed -i s/${index}/x/ a`, output: '' }]);
+        const steps = pauses.flatMap((between, index): Step[] => [
+          ...between,
+          { command: `sed -i s/${index}/x/ a`, output: '' },
+        ]);
         const log: ConversationEvent[] = [];
         for (const step of steps) {
           log.push(...eventsOf(step));
@@ -35,7 +38,11 @@ describe('what counts as stuck', () => {
   });
 
   it('is every loop of one or two steps: warned first, and stuck when it goes on', () => {
-    const step = fc.record({ command: fc.string({ minLength: 1, maxLength: 5 }), output: fc.string({ maxLength: 5 }), failed: fc.boolean() });
+    const step = fc.record({
+      command: fc.string({ minLength: 1, maxLength: 5 }),
+      output: fc.string({ maxLength: 5 }),
+      failed: fc.boolean(),
+    });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 2 }), fc.array(step, { maxLength: 5 }), (loop, before) => {
         const log = before.flatMap(eventsOf);
@@ -57,14 +64,24 @@ describe('what counts as stuck', () => {
   });
 
   it('is a monologue of three messages, and nothing any more once it was called so', () => {
-    const say = () => body({ kind: 'MessageEvent', source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text: 'I will.' }] } });
+    const say = () =>
+      body({
+        kind: 'MessageEvent',
+        source: 'agent',
+        llm_message: { role: 'assistant', content: [{ type: 'text', text: 'I will.' }] },
+      });
     const log = [say(), say()];
     expect(detectStuck(log).stuck).toBe('no');
     log.push(say());
-    expect(detectStuck(log)).toEqual({ stuck: 'nudge', reason: 'The agent wrote 3 messages in a row without doing anything.' });
+    expect(detectStuck(log)).toEqual({
+      stuck: 'nudge',
+      reason: 'The agent wrote 3 messages in a row without doing anything.',
+    });
     log.push(nudge(), say());
     expect(detectStuck(log).stuck).toBe('yes');
-    log.push(body({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'execution_status', value: 'stuck' }));
+    log.push(
+      body({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'execution_status', value: 'stuck' }),
+    );
     expect(detectStuck(log).stuck).toBe('no');
   });
 });
@@ -72,15 +89,38 @@ describe('what counts as stuck', () => {
 let number = 0;
 function body(fields: object): ConversationEvent {
   number += 1;
-  return { id: `event-${number}`, timestamp: '2026-01-01T00:00:00.000Z', source: 'agent', ...fields } as unknown as ConversationEvent;
+  return {
+    id: `event-${number}`,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    source: 'agent',
+    ...fields,
+  } as unknown as ConversationEvent;
 }
 
 function nudge(): ConversationEvent {
-  return body({ kind: 'MessageEvent', source: 'environment', sender: NUDGE, llm_message: { role: 'user', content: [] } });
+  return body({
+    kind: 'MessageEvent',
+    source: 'environment',
+    sender: NUDGE,
+    llm_message: { role: 'user', content: [] },
+  });
 }
 
 function eventsOf({ command, output, failed = false }: Step): ConversationEvent[] {
-  const action = body({ kind: 'ActionEvent', tool_name: 'terminal', tool_call_id: 'c', action: { kind: 'TerminalAction', command } });
-  const observation = { kind: 'TerminalObservation', content: [{ type: 'text', text: output }], is_error: failed, exit_code: failed ? 2 : 0 };
-  return [action, body({ kind: 'ObservationEvent', source: 'environment', action_id: action.id, tool_call_id: 'c', observation })];
+  const action = body({
+    kind: 'ActionEvent',
+    tool_name: 'terminal',
+    tool_call_id: 'c',
+    action: { kind: 'TerminalAction', command },
+  });
+  const observation = {
+    kind: 'TerminalObservation',
+    content: [{ type: 'text', text: output }],
+    is_error: failed,
+    exit_code: failed ? 2 : 0,
+  };
+  return [
+    action,
+    body({ kind: 'ObservationEvent', source: 'environment', action_id: action.id, tool_call_id: 'c', observation }),
+  ];
 }

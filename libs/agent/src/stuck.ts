@@ -35,7 +35,9 @@ export function detectStuck(events: readonly ConversationEvent[]): StuckVerdict 
     .slice(-WINDOW);
   const reason = repetitionIn(recent);
   if (reason === null) return { stuck: 'no' };
-  const nudged = recent.findLastIndex((event) => event.kind === 'MessageEvent' && event.source === 'environment' && event.sender === NUDGE);
+  const nudged = recent.findLastIndex(
+    (event) => event.kind === 'MessageEvent' && event.source === 'environment' && event.sender === NUDGE,
+  );
   if (nudged === -1) return { stuck: 'nudge', reason };
   // The model must have read the warning.
   return recent.slice(nudged + 1).some(isOfAgent) ? { stuck: 'yes', reason } : { stuck: 'no' };
@@ -52,7 +54,10 @@ function isOfAgent(event: ConversationEvent): boolean {
 
 function repetitionIn(recent: readonly ConversationEvent[]): string | null {
   const talk = recent.filter(
-    (event) => (event.kind === 'MessageEvent' && event.source === 'agent') || event.kind === 'ActionEvent' || event.kind === 'AgentErrorEvent',
+    (event) =>
+      (event.kind === 'MessageEvent' && event.source === 'agent') ||
+      event.kind === 'ActionEvent' ||
+      event.kind === 'AgentErrorEvent',
   );
   const words = talk.length - 1 - talk.findLastIndex((event) => event.kind !== 'MessageEvent');
   if (words >= MONOLOGUE) return `The agent wrote ${words} messages in a row without doing anything.`;
@@ -65,7 +70,9 @@ function repetitionIn(recent: readonly ConversationEvent[]): string | null {
   if (repeated >= SAME_OBSERVATION) return `The agent did the same thing ${repeated} times with the same result.`;
   const before = steps.at(-2);
   if (before === undefined || before.waits || steps.length < ALTERNATING || key(before) === key(last)) return null;
-  const alternates = steps.slice(-ALTERNATING).every((step, index) => key(step) === key(index % 2 === 0 ? before : last));
+  const alternates = steps
+    .slice(-ALTERNATING)
+    .every((step, index) => key(step) === key(index % 2 === 0 ? before : last));
   return alternates ? 'The agent goes back and forth between the same two actions.' : null;
 }
 
@@ -79,14 +86,22 @@ function stepsOf(events: readonly ConversationEvent[]): Step[] {
       const action = open.get(event.action_id);
       if (action === undefined) continue;
       open.delete(action.id);
-      const waits = action.action.kind === 'TerminalAction' && action.action['command'] === '' && action.action['is_input'] !== true;
+      const waits =
+        action.action.kind === 'TerminalAction' &&
+        action.action['command'] === '' &&
+        action.action['is_input'] !== true;
       const answered = `${String(event.observation['exit_code'] ?? '')} ${textOf(event.observation.content)}`;
       steps.push({ asked: asked(action), answered, failed: event.observation.is_error, waits });
     }
     if (event.kind === 'AgentErrorEvent') {
       const action = [...open.values()].findLast((candidate) => candidate.tool_call_id === event.tool_call_id);
       if (action !== undefined) open.delete(action.id);
-      steps.push({ asked: action === undefined ? event.tool_name : asked(action), answered: event.error, failed: true, waits: false });
+      steps.push({
+        asked: action === undefined ? event.tool_name : asked(action),
+        answered: event.error,
+        failed: true,
+        waits: false,
+      });
     }
   }
   return steps;

@@ -1,4 +1,7 @@
-/** The instructions of the agent. `suffix` is what the platform knows of this conversation: the repository, its skills and its AGENTS.md. */
+/**
+ * The instructions of the agent. `suffix` is what the platform knows of this conversation: the repository, its skills
+ * and its AGENTS.md.
+ */
 export function systemPrompt(workingDir: string, suffix: string | undefined): string {
   const parts = [
     `You are a software engineer who works on one task in a Linux sandbox. The user sees each step you take. The project is in ${workingDir}; use absolute paths.`,
@@ -22,14 +25,21 @@ export function systemPrompt(workingDir: string, suffix: string | undefined): st
   return parts.join('\n\n');
 }
 
-/** More than any of our own sentences of this kind: the tool process says them, and code in the sandbox may be in it. */
+/**
+ * More than any of our own sentences of this kind: the tool process says them, and code in the sandbox may be in it.
+ */
 const MAX_REASON_LENGTH = 400;
 const MISSING_TOOLS = '<missing_tools>';
 
-/** The part of the system prompt that says which tools the sandbox has no programs for; `''` when it has all. Who reads the log learns from it why an agent does not have them. */
+/**
+ * The part of the system prompt that says which tools the sandbox has no programs for; `''` when it has all. Who reads
+ * the log learns from it why an agent does not have them.
+ */
 export function unavailablePrompt(unavailable: readonly string[]): string {
   if (unavailable.length === 0) return '';
-  const said = [...new Set(unavailable)].map((missing) => `- ${missing.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_LENGTH)}`);
+  const said = [...new Set(unavailable)].map(
+    (missing) => `- ${missing.replaceAll(/\s+/g, ' ').slice(0, MAX_REASON_LENGTH)}`,
+  );
   return `${MISSING_TOOLS}\n${said.join('\n')}\n</missing_tools>`;
 }
 

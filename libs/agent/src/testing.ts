@@ -40,7 +40,9 @@ export class MemoryLog {
 
   get outline(): string[] {
     return this.events.map((event) =>
-      event.kind === 'ConversationStateUpdateEvent' ? `${event.key}${event.key === 'execution_status' ? `=${String(event.value)}` : ''}` : event.kind,
+      event.kind === 'ConversationStateUpdateEvent'
+        ? `${event.key}${event.key === 'execution_status' ? `=${String(event.value)}` : ''}`
+        : event.kind,
     );
   }
 }
@@ -53,7 +55,16 @@ export function terminalObservation(text: string, exitCode = 0, isError = false)
     command: '',
     exit_code: exitCode,
     timeout: false,
-    metadata: { exit_code: exitCode, pid: 1, username: null, hostname: null, working_dir: '/w', py_interpreter_path: null, prefix: '', suffix: '' },
+    metadata: {
+      exit_code: exitCode,
+      pid: 1,
+      username: null,
+      hostname: null,
+      working_dir: '/w',
+      py_interpreter_path: null,
+      prefix: '',
+      suffix: '',
+    },
     full_output_save_dir: null,
   };
 }
@@ -65,7 +76,9 @@ export function testPorts(
   execute: (action: SandboxAction, signal: AbortSignal) => Promise<SandboxObservation>,
 ): AgentPorts & { waits: number[] } {
   const waits: number[] = [];
-  const llms = new LlmRegistry({ agent: { baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000 } });
+  const llms = new LlmRegistry({
+    agent: { baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000 },
+  });
   const tools: ToolPort = { execute: (action, { signal }) => execute(action, signal) };
   return {
     log,

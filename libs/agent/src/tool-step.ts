@@ -15,9 +15,11 @@ const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command ma
 /** Calls of one answer that are under way together. */
 const AT_ONCE = 4;
 /** Said of the call in which an answer ended that was too long. */
-const WAS_CUT = 'The answer was cut off there because it was too long: send less at once, such as a large file in several parts.';
+const WAS_CUT =
+  'The answer was cut off there because it was too long: send less at once, such as a large file in several parts.';
 /** Said of an action whose tool has a fault of its own: the work need not end with it. */
-const BROKEN = 'The tool broke because of a fault of its own; what was asked may or may not have had its effect. Try it in another way.';
+const BROKEN =
+  'The tool broke because of a fault of its own; what was asked may or may not have had its effect. Try it in another way.';
 /** Said of a confirmed action whose tool is gone. */
 const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
 
@@ -32,7 +34,12 @@ type ReadCall = Extract<ParsedCall, { ok: true }>;
  * confirmation, all of them wait and none has been carried out.
  * @throws the signal's reason when stopped; the action under way then has its answer in the log already.
  */
-export async function runToolCalls(ports: AgentPorts, settings: RunSettings, completion: Completion, signal: AbortSignal): Promise<StepEnd> {
+export async function runToolCalls(
+  ports: AgentPorts,
+  settings: RunSettings,
+  completion: Completion,
+  signal: AbortSignal,
+): Promise<StepEnd> {
   const calls = completion.toolCalls.map((call, at) => {
     const parsed = ports.toolbox.parse(call);
     const isCut = !parsed.ok && completion.finishReason === CUT_OFF && at === completion.toolCalls.length - 1;
@@ -62,7 +69,8 @@ export async function runToolCalls(ports: AgentPorts, settings: RunSettings, com
     signal.throwIfAborted();
     const [first] = group;
     if (first === undefined) continue;
-    if (first.error !== undefined) await ports.log.append([agentError(ports, first.call.name, first.call.id, first.error)]);
+    if (first.error !== undefined)
+      await ports.log.append([agentError(ports, first.call.name, first.call.id, first.error)]);
     else {
       const calls = group.filter((step) => step.error === undefined);
       await ports.log.append(calls.map(({ action }) => action));
@@ -75,7 +83,8 @@ export async function runToolCalls(ports: AgentPorts, settings: RunSettings, com
 /** Neighbours that change nothing go together; everything else goes alone, in its turn. */
 function groupsOf(steps: readonly PlannedStep[]): PlannedStep[][] {
   const groups: PlannedStep[][] = [];
-  const isFree = (step: PlannedStep | undefined): boolean => step?.parsed !== undefined && isReadOnly(step.parsed.tool, step.parsed.action);
+  const isFree = (step: PlannedStep | undefined): boolean =>
+    step?.parsed !== undefined && isReadOnly(step.parsed.tool, step.parsed.action);
   for (const step of steps) {
     const last = groups.at(-1);
     if (last !== undefined && isFree(step) && isFree(last[0])) last.push(step);
@@ -85,12 +94,18 @@ function groupsOf(steps: readonly PlannedStep[]): PlannedStep[][] {
 }
 
 /** Carries out the actions that a user has confirmed. @throws as `runToolCalls`. */
-export async function runConfirmed(ports: AgentPorts, settings: RunSettings, actions: readonly ActionEvent[], signal: AbortSignal): Promise<StepEnd> {
+export async function runConfirmed(
+  ports: AgentPorts,
+  settings: RunSettings,
+  actions: readonly ActionEvent[],
+  signal: AbortSignal,
+): Promise<StepEnd> {
   for (const action of actions) {
     signal.throwIfAborted();
     const recalled = ports.toolbox.recall(action);
     if (recalled === null) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, NO_TOOL)]);
-    else if ((await carryOut(ports, settings, [{ action, parsed: recalled }], signal)) === 'finished') return 'finished';
+    else if ((await carryOut(ports, settings, [{ action, parsed: recalled }], signal)) === 'finished')
+      return 'finished';
   }
   return 'done';
 }
@@ -103,10 +118,21 @@ type PlannedStep =
  * Puts the answer's actions into the log as pending, with their risks, when one of them needs a user. What could not be
  * read is answered at once.
  */
-async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: readonly PlannedStep[]): Promise<boolean> {
+async function asked(
+  ports: AgentPorts,
+  { confirmation }: RunSettings,
+  steps: readonly PlannedStep[],
+): Promise<boolean> {
   if (confirmation.policy.kind === 'NeverConfirm') return false;
   const judged = steps.flatMap(({ action, parsed }) =>
-    action === undefined ? [] : [{ id: action.id, ...judge(confirmation, { toolName: action.tool_name, action: parsed.action, modelRisk: parsed.risk }) }],
+    action === undefined
+      ? []
+      : [
+          {
+            id: action.id,
+            ...judge(confirmation, { toolName: action.tool_name, action: parsed.action, modelRisk: parsed.risk }),
+          },
+        ],
   );
   if (judged.length === 0) return false;
   const waits = judged.some(({ asks }) => asks);
@@ -131,8 +157,8 @@ async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: re
 }
 
 /**
- * Carries actions out beside each other, at most `AT_ONCE` at a time; their answers come into the log in the order of the actions. An answer is an observation, or an
- * error that the model sees.
+ * Carries actions out beside each other, at most `AT_ONCE` at a time; their answers come into the log in the order of
+ * the actions. An answer is an observation, or an error that the model sees.
  */
 async function carryOut(
   ports: AgentPorts,
@@ -148,7 +174,10 @@ async function carryOut(
     for (let at = next++; at < steps.length; at = next++) {
       const step = steps[at];
       if (step !== undefined)
-        await answerTo(ports, settings, { event: step.action, ...step.parsed, printed: printed[at] }, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
+        await answerTo(ports, settings, { event: step.action, ...step.parsed, printed: printed[at] }, signal).then(
+          underWay[at]?.resolve,
+          underWay[at]?.reject,
+        );
     }
   };
   for (let count = 0; count < Math.min(AT_ONCE, steps.length); count += 1) void worker();
@@ -181,14 +210,26 @@ async function carryOut(
 async function answerTo(
   ports: AgentPorts,
   settings: RunSettings,
-  { event, tool, action, printed }: Pick<ReadCall, 'tool' | 'action'> & { readonly event: ActionEvent; readonly printed: PrintedOutput | undefined },
+  {
+    event,
+    tool,
+    action,
+    printed,
+  }: Pick<ReadCall, 'tool' | 'action'> & { readonly event: ActionEvent; readonly printed: PrintedOutput | undefined },
   signal: AbortSignal,
 ): Promise<EventBody> {
   signal.throwIfAborted();
   const about = { action_id: event.id, tool_name: event.tool_name, tool_call_id: event.tool_call_id };
   const hooked = ports.hooks !== null && action.kind !== 'FinishAction';
   const refused = hooked ? (await beforeTool(ports, settings, { event, action }, signal)).blocked : null;
-  if (refused !== null) return { kind: 'UserRejectObservation', source: 'hook', ...about, rejection_reason: refused, rejection_source: 'hook' };
+  if (refused !== null)
+    return {
+      kind: 'UserRejectObservation',
+      source: 'hook',
+      ...about,
+      rejection_reason: refused,
+      rejection_source: 'hook',
+    };
   let observation: Observation;
   try {
     observation =
@@ -203,11 +244,20 @@ async function answerTo(
     signal.throwIfAborted();
     if (!(error instanceof SlipwayError)) ports.onFault(error);
     const words = error instanceof SlipwayError ? error.detail : BROKEN;
-    return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: words };
+    return {
+      kind: 'AgentErrorEvent',
+      source: 'agent',
+      tool_name: about.tool_name,
+      tool_call_id: about.tool_call_id,
+      error: words,
+    };
   }
   const added = hooked ? await afterTool(ports, settings, { event, action, observation }, signal) : '';
   const brought = observation.is_error ? {} : (ports.skillsOf?.(action, ports.log.events) ?? {});
-  const extended = [...(added === '' ? [] : [{ type: 'text' as const, text: added }]), ...(brought.extended_content ?? [])];
+  const extended = [
+    ...(added === '' ? [] : [{ type: 'text' as const, text: added }]),
+    ...(brought.extended_content ?? []),
+  ];
   return {
     kind: 'ObservationEvent',
     source: 'environment',
@@ -243,5 +293,11 @@ function actionEvent(ports: AgentPorts, { responseId, call, parsed, said }: Said
 }
 
 function agentError(ports: AgentPorts, toolName: string, callId: string, error: string): EventOf<'AgentErrorEvent'> {
-  return stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name: toolName, tool_call_id: callId, error }) as EventOf<'AgentErrorEvent'>;
+  return stamp(ports, {
+    kind: 'AgentErrorEvent',
+    source: 'agent',
+    tool_name: toolName,
+    tool_call_id: callId,
+    error,
+  }) as EventOf<'AgentErrorEvent'>;
 }

@@ -1,6 +1,9 @@
 import type { PoolClient } from '@slipway/db/sql';
 
-/** SQL: a row `u` of `app.user_account` allows analytics now. Besides the user's own yes, the account is in use and none of their browsers asks not to be tracked. */
+/**
+ * SQL: a row `u` of `app.user_account` allows analytics now. Besides the user's own yes, the account is in use and none
+ * of their browsers asks not to be tracked.
+ */
 export const ALLOWS_NOW = `u.analytics_since IS NOT NULL AND u.deactivated_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM app.session s WHERE s.user_id = u.id AND s.refuses_tracking AND s.expires_at > now())`;
 

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 const NAMESPACE = Buffer.from('6f1d1c6f1f2f4b3c9a50c7e2a6a1f0d4', 'hex');
 
 /**
- * UUIDv5 of what an event is about and its name: the same event made twice, by another worker or after a crash, has one id.
+ * UUIDv5 of what an event is about and its name: the same event made twice, by another worker or after a crash, has one
+ * id.
  * @param source names a row: an audit entry, an event of a log, a user in an organization.
  */
 export function analyticsEventId(source: string, name: string): string {

@@ -36,7 +36,9 @@ export async function keepEvents(client: PoolClient, orgId: string, events: read
   if (events.length === 0) return 0;
   const rows = events.flatMap(({ event: { name, properties }, source, userId, at }) => {
     const read = ANALYTICS_EVENTS[name].safeParse(properties);
-    return read.success ? [{ id: analyticsEventId(source, name), user_id: userId, name, at, properties: read.data }] : [];
+    return read.success
+      ? [{ id: analyticsEventId(source, name), user_id: userId, name, at, properties: read.data }]
+      : [];
   });
   const { rowCount } = await client.query({
     name: 'keep-analytics-events',
@@ -60,7 +62,9 @@ export async function countWaiting(client: Pick<PoolClient, 'query'>): Promise<n
 
 const COLUMNS = 'e.id, e.org_id AS "orgId", e.user_id AS "userId", e.name, e.at, e.properties';
 
-/** The oldest that organization and user allow at this moment; what they no longer allow is deleted. As the system role. */
+/**
+ * The oldest that organization and user allow at this moment; what they no longer allow is deleted. As the system role.
+ */
 export async function takeAllowed(client: PoolClient, limit: number): Promise<StoredEvent[]> {
   const { rows } = await client.query<StoredEvent & { allowed: boolean }>({
     name: 'take-analytics-events',
@@ -73,7 +77,11 @@ export async function takeAllowed(client: PoolClient, limit: number): Promise<St
 }
 
 export async function deleteEvents(client: PoolClient, ids: readonly string[]): Promise<void> {
-  await client.query({ name: 'delete-analytics-events', text: 'DELETE FROM app.analytics_event WHERE id = ANY ($1::uuid[])', values: [ids] });
+  await client.query({
+    name: 'delete-analytics-events',
+    text: 'DELETE FROM app.analytics_event WHERE id = ANY ($1::uuid[])',
+    values: [ids],
+  });
 }
 
 /** Puts events behind all others: a receiver that refuses them must not block the rest. */
@@ -86,7 +94,11 @@ export async function postponeEvents(client: PoolClient, ids: readonly string[])
 }
 
 /** The oldest of an organization, and how many there are. */
-export async function waitingOfOrg(client: PoolClient, orgId: string, limit: number): Promise<{ events: StoredEvent[]; total: number }> {
+export async function waitingOfOrg(
+  client: PoolClient,
+  orgId: string,
+  limit: number,
+): Promise<{ events: StoredEvent[]; total: number }> {
   const { rows } = await client.query<StoredEvent & { total: number }>({
     name: 'waiting-analytics-events',
     text: `SELECT ${COLUMNS}, count(*) OVER ()::int AS total FROM app.analytics_event e WHERE e.org_id = $1 ORDER BY e.made_at, e.id LIMIT $2`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 
 /** Variables of analytics that app-server and worker share; spread into their `ConfigSchema`. */
 export const analyticsVariables = {

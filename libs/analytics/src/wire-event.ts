@@ -31,7 +31,15 @@ function namedForPosthog(name: string, properties: Properties, id: string): [str
   const { flag = '', variant = '' } = properties;
   switch (name) {
     case 'experiment_exposed':
-      return ['$feature_flag_called', { $feature_flag: flag, $feature_flag_response: variant, [`$feature/${flag}`]: variant, locally_evaluated: true }];
+      return [
+        '$feature_flag_called',
+        {
+          $feature_flag: flag,
+          $feature_flag_response: variant,
+          [`$feature/${flag}`]: variant,
+          locally_evaluated: true,
+        },
+      ];
     case 'model_called':
       return [
         '$ai_generation',

@@ -19,7 +19,12 @@ describe('the API client', () => {
   });
   const keys = ['first', 'second', 'third'];
   const client = (more: { timeoutMs?: number; apiKey?: string } = {}) =>
-    createApiClient({ baseUrl, newKey: () => keys.shift() ?? 'none left', headers: () => ({ traceparent: 'trace' }), ...more });
+    createApiClient({
+      baseUrl,
+      newKey: () => keys.shift() ?? 'none left',
+      headers: () => ({ traceparent: 'trace' }),
+      ...more,
+    });
   const json = (response: ServerResponse, status: number, body: unknown): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   const failure = async (call: Promise<unknown>): Promise<ApiError> => {
@@ -36,7 +41,13 @@ describe('the API client', () => {
     answer = async (request, response) => {
       let body = '';
       for await (const chunk of request) body += chunk;
-      seen.push([request.method, request.url, request.headers['idempotency-key'], request.headers['traceparent'], body]);
+      seen.push([
+        request.method,
+        request.url,
+        request.headers['idempotency-key'],
+        request.headers['traceparent'],
+        body,
+      ]);
       json(response, 202, { id: 'x' });
     };
     const message = { org: 'a/b', conversation: 'c d', body: { text: 'hello' } };
@@ -53,7 +64,9 @@ describe('the API client', () => {
       ['GET', '/api/v1/orgs/o/conversations?limit=5', undefined, 'trace', ''],
       ['DELETE', '/api/v1/orgs/o/conversations/c/messages/m', undefined, 'trace', ''],
     ]);
-    expect(downloadUrls.downloadDiff({ org: 'o', conversation: 'c', query: { path: 'a b&c' } })).toBe('/api/v1/orgs/o/conversations/c/diff?path=a+b%26c');
+    expect(downloadUrls.downloadDiff({ org: 'o', conversation: 'c', query: { path: 'a b&c' } })).toBe(
+      '/api/v1/orgs/o/conversations/c/diff?path=a+b%26c',
+    );
   });
 
   it('authenticates by an API key when it has one', async () => {
@@ -69,8 +82,20 @@ describe('the API client', () => {
 
   it('fills what an app-server of an earlier version does not say, as the page would have it, and leaves what is said', async () => {
     // `/me` of commit 738cda721038, the version before this one in tests/rolling/previous.test.ts.
-    const org = { id: 'org_1', slug: 'demo', name: 'Demo', kind: 'personal', role: 'owner', permissions: ['conversation:create'] };
-    const earlier = { id: 'user_1', name: 'Demo', email: 'demo@example.com', orgs: [org, { ...org, id: 'org_2', deletesAt: '2026-11-24T10:00:00.000Z' }] };
+    const org = {
+      id: 'org_1',
+      slug: 'demo',
+      name: 'Demo',
+      kind: 'personal',
+      role: 'owner',
+      permissions: ['conversation:create'],
+    };
+    const earlier = {
+      id: 'user_1',
+      name: 'Demo',
+      email: 'demo@example.com',
+      orgs: [org, { ...org, id: 'org_2', deletesAt: '2026-11-24T10:00:00.000Z' }],
+    };
     answer = (_, response) => json(response, 200, earlier);
     const me = await client().me();
     expect(me).toEqual({
@@ -87,13 +112,21 @@ describe('the API client', () => {
       ],
     });
     expect(Me.parse(earlier)).toEqual(me);
-    answer = (_, response) => json(response, 200, { ...earlier, gates: ['email-unverified'], emailVerified: false, terms: null });
+    answer = (_, response) =>
+      json(response, 200, { ...earlier, gates: ['email-unverified'], emailVerified: false, terms: null });
     expect(await client().me()).toMatchObject({ gates: ['email-unverified'], emailVerified: false, terms: null });
   });
 
   it('rejects with the problem that the server described', async () => {
     answer = (_, response) =>
-      json(response, 409, { type: '/errors/conversation.busy', title: 't', status: 409, detail: 'It runs.', code: 'conversation.busy', retry: 'later' });
+      json(response, 409, {
+        type: '/errors/conversation.busy',
+        title: 't',
+        status: 409,
+        detail: 'It runs.',
+        code: 'conversation.busy',
+        retry: 'later',
+      });
     const error = await failure(client().me());
     expect([error.code, error.status, error.message]).toEqual(['conversation.busy', 409, 'It runs.']);
   });

@@ -1,6 +1,9 @@
 import type { ErrorCode, Problem } from '@slipway/contracts/errors';
 
-/** A failure that the server described. `code` is one of `ERRORS`; treat one that you do not know as `internal.unexpected`. */
+/**
+ * A failure that the server described. `code` is one of `ERRORS`; treat one that you do not know as
+ * `internal.unexpected`.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   constructor(
@@ -23,9 +26,15 @@ export class ApiError extends Error {
 export interface CallOptions {
   /** Ends the call; the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Of a keyed operation: give the same key again to repeat a request whose answer was lost. Absent: a new one from `newKey`. */
+  /**
+   * Of a keyed operation: give the same key again to repeat a request whose answer was lost. Absent: a new one from
+   * `newKey`.
+   */
   readonly idempotencyKey?: string;
-  /** Of a versioned operation that changes something: the version that was read. The change is refused when there is a newer one. */
+  /**
+   * Of a versioned operation that changes something: the version that was read. The change is refused when there is a
+   * newer one.
+   */
   readonly ifMatch?: number;
 }
 
@@ -69,12 +78,18 @@ export function urlOf(
   return `${baseUrl}${filled}${pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`}`;
 }
 
-/** Sends one request, once. @throws ApiError for every answer that is not a success, and for none at all (`service.unavailable`). */
+/**
+ * Sends one request, once. @throws ApiError for every answer that is not a success, and for none at all
+ * (`service.unavailable`).
+ */
 export function createCaller(options: ApiClientOptions): Caller {
   const { fetch: send = (...args) => globalThis.fetch(...args), timeoutMs = 30_000 } = options;
   return async ({ method, url, body, keyed, answer, absent = [], options: { signal, idempotencyKey, ifMatch } }) => {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))), timeoutMs);
+    const timer = setTimeout(
+      () => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))),
+      timeoutMs,
+    );
     try {
       const response = await send(url, {
         method,
@@ -125,7 +140,8 @@ function unreachable(detail: string): Problem {
 async function problemOf(response: Response): Promise<Problem> {
   const given: unknown = await response.json().catch(() => undefined);
   if (typeof given === 'object' && given !== null && 'code' in given && 'detail' in given) return given as Problem;
-  const code = response.status === 401 ? 'auth.missing' : response.status >= 500 ? 'service.unavailable' : 'request.invalid';
+  const code =
+    response.status === 401 ? 'auth.missing' : response.status >= 500 ? 'service.unavailable' : 'request.invalid';
   return {
     type: 'about:blank',
     title: response.statusText,

@@ -16,7 +16,8 @@ const TAR = [
   '--create',
   '--file=-',
   '--format=posix',
-  // Of the three times only that of the content can be put back, and it needs no further header unless it has a fraction.
+  // Of the three times only that of the content can be put back, and it needs no further header unless it has a
+  // fraction.
   '--pax-option=delete=atime,delete=ctime',
   '--owner=0',
   '--group=0',
@@ -39,7 +40,8 @@ export interface ArchivedDirectories extends Survey {
 /**
  * The content of the directories as a tar stream in one zstd frame. Needs GNU tar and GNU find.
  * What is written meanwhile is kept as tar finds it.
- * @throws SlipwayError `sandbox.archive-too-large` before the first byte when there are more than `maxBytes`, `sandbox.archive-broken`; the signal's reason.
+ * @throws SlipwayError `sandbox.archive-too-large` before the first byte when there are more than `maxBytes`,
+ * `sandbox.archive-broken`; the signal's reason.
  */
 export async function archiveDirectories(
   directories: Directories,
@@ -52,7 +54,9 @@ export async function archiveDirectories(
     chunkSize: CHUNK_BYTES,
     params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 },
   });
-  void withLinkedDirectories(directories, (folder) => pipeline(tarOf(folder, names), metered(maxBytes), frame, { signal })).catch((error: Error) => {
+  void withLinkedDirectories(directories, (folder) =>
+    pipeline(tarOf(folder, names), metered(maxBytes), frame, { signal }),
+  ).catch((error: Error) => {
     // `pipeline` has done it, unless there was no folder for links.
     frame.destroy(error);
   });
@@ -72,7 +76,8 @@ async function* tarOf(folder: string, names: readonly string[]): AsyncGenerator<
     yield* tar.stdout as AsyncIterable<Buffer>;
     const { code, said } = await tar.ended;
     // 1: something changed while it was read.
-    if (code !== 0 && code !== 1) throw new SlipwayError('sandbox.archive-broken', `The files cannot be kept: ${reasonOf(said, 'tar')}.`);
+    if (code !== 0 && code !== 1)
+      throw new SlipwayError('sandbox.archive-broken', `The files cannot be kept: ${reasonOf(said, 'tar')}.`);
     const listed = await find.ended;
     if (listed.code !== 0 && listed.code !== 1)
       throw new SlipwayError('sandbox.archive-broken', `The files cannot be listed: ${reasonOf(listed.said, 'find')}.`);

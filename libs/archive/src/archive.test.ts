@@ -39,7 +39,8 @@ function place(): { workspace: string; home: string } {
   for (const directory of [workspace, home]) mkdirSync(directory, { recursive: true });
   return { workspace, home };
 }
-const keep = async (directories: Record<string, string>): Promise<Buffer> => buffer((await archiveDirectories(directories, bounds)).stream);
+const keep = async (directories: Record<string, string>): Promise<Buffer> =>
+  buffer((await archiveDirectories(directories, bounds)).stream);
 const code = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'accepted',
@@ -48,12 +49,18 @@ const code = (work: Promise<unknown>): Promise<unknown> =>
 
 /** Everything that a directory says of what is in it, path by path. */
 function described(directory: string): string[] {
-  const names = execFileSync('find', ['.', '-mindepth', '1', '-print0'], { cwd: directory, encoding: 'latin1' }).split('\0').slice(0, -1);
+  const names = execFileSync('find', ['.', '-mindepth', '1', '-print0'], { cwd: directory, encoding: 'latin1' })
+    .split('\0')
+    .slice(0, -1);
   return names
     .map((name) => {
       const file = Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(name, 'latin1')]);
       const found = lstatSync(file, { bigint: true });
-      const content = found.isFile() ? readFileSync(file).toString('base64').slice(0, 200) : found.isSymbolicLink() ? `-> ${readlinkSync(file)}` : '';
+      const content = found.isFile()
+        ? readFileSync(file).toString('base64').slice(0, 200)
+        : found.isSymbolicLink()
+          ? `-> ${readlinkSync(file)}`
+          : '';
       return `${name} ${found.mode.toString(8)} ${found.isSymbolicLink() ? '' : found.mtimeNs} ${found.isDirectory() ? '' : `${found.size} ${found.nlink}`} ${content}`;
     })
     .sort();
@@ -80,7 +87,8 @@ describe('an archive of directories', () => {
     const at = (...names: string[]): string => path.join(from.workspace, ...names);
     mkdirSync(at('dir', 'empty'), { recursive: true });
     mkdirSync(at('read-only'));
-    for (const name of ['plain', 'ünïcödé 😀', 'new\nline', '-rf', ' space ', 'back\\slash', 'x'.repeat(255)]) writeFileSync(at(name), `content of ${name}`);
+    for (const name of ['plain', 'ünïcödé 😀', 'new\nline', '-rf', ' space ', 'back\\slash', 'x'.repeat(255)])
+      writeFileSync(at(name), `content of ${name}`);
     writeFileSync(Buffer.concat([Buffer.from(`${from.workspace}/latin-`), Buffer.from([0xe9])]), 'not UTF-8');
     const deep = Array.from({ length: 30 }, (_, index) => `level-${index}`).join('/');
     mkdirSync(at(deep), { recursive: true });
@@ -112,7 +120,9 @@ describe('an archive of directories', () => {
       expect(described(to.home)).toEqual(described(from.home));
     }
     expect(statSync(path.join(to.workspace, 'holes')).blocks).toBeLessThan(1_000);
-    expect(statSync(path.join(to.workspace, 'plain')).ino).toBe(statSync(path.join(to.workspace, 'dir', 'same as plain')).ino);
+    expect(statSync(path.join(to.workspace, 'plain')).ino).toBe(
+      statSync(path.join(to.workspace, 'dir', 'same as plain')).ino,
+    );
   });
 
   it('of nothing is an archive too, and empties what it is put into', async () => {
@@ -128,19 +138,26 @@ describe('an archive of directories', () => {
     async () => {
       const from = place();
       execFileSync('mkfifo', [path.join(from.workspace, 'pipe')]);
-      execFileSync('python3', ['-c', 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])', path.join(from.workspace, 'socket')]);
+      execFileSync('python3', [
+        '-c',
+        'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])',
+        path.join(from.workspace, 'socket'),
+      ]);
       writeFileSync(path.join(from.workspace, 'closed'), 'x', { mode: 0o000 });
       mkdirSync(path.join(from.workspace, 'locked'), { mode: 0o700 });
       writeFileSync(path.join(from.workspace, 'locked', 'inside'), 'x');
       writeFileSync(path.join(from.workspace, 'open'), 'x', { mode: 0o644 });
-      for (const directory of [root, path.dirname(from.workspace), from.workspace, from.home]) chmodSync(directory, 0o755);
+      for (const directory of [root, path.dirname(from.workspace), from.workspace, from.home])
+        chmodSync(directory, 0o755);
       const script = `
       import { archiveDirectories } from ${JSON.stringify(new URL('archive-directories.js', import.meta.url).href)};
       import { buffer } from 'node:stream/consumers';
       process.setgroups([]); process.setgid(65534); process.setuid(65534);
       const { skipped, stream } = await archiveDirectories(${JSON.stringify(from)}, { maxBytes: 1e9, signal: AbortSignal.timeout(20000) });
       console.log(JSON.stringify({ skipped, archive: (await buffer(stream)).toString('base64') }));`;
-      const { skipped, archive } = JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' })) as {
+      const { skipped, archive } = JSON.parse(
+        execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' }),
+      ) as {
         skipped: number;
         archive: string;
       };
@@ -154,7 +171,8 @@ describe('an archive of directories', () => {
   it('that would be too large is refused by its size before it begins; hard links count once, holes not at all', async () => {
     const from = place();
     writeFileSync(path.join(from.workspace, 'large'), Buffer.alloc(3 * 2 ** 20, 1));
-    for (let index = 0; index < 50; index += 1) linkSync(path.join(from.workspace, 'large'), path.join(from.workspace, `link-${index}`));
+    for (let index = 0; index < 50; index += 1)
+      linkSync(path.join(from.workspace, 'large'), path.join(from.workspace, `link-${index}`));
     writeFileSync(path.join(from.workspace, 'hole'), '');
     truncateSync(path.join(from.workspace, 'hole'), 2 ** 30);
     await expect(archiveDirectories(from, { maxBytes: 2 * 2 ** 20, signal })).rejects.toMatchObject({
@@ -162,25 +180,36 @@ describe('an archive of directories', () => {
       detail: expect.stringMatching(/The files have 3\.\d MiB; at most 2 MiB are kept/),
     });
     const archive = await buffer((await archiveDirectories(from, { maxBytes: 4 * 2 ** 20, signal })).stream);
-    expect(await code(restoreDirectories(place(), Readable.from([archive]), { maxBytes: 2 * 2 ** 20, signal }))).toBe('sandbox.archive-too-large');
+    expect(await code(restoreDirectories(place(), Readable.from([archive]), { maxBytes: 2 * 2 ** 20, signal }))).toBe(
+      'sandbox.archive-too-large',
+    );
   });
 
   it('that is cut anywhere, altered, empty or no archive rejects', async () => {
     const from = place();
-    for (let index = 0; index < 40; index += 1) writeFileSync(path.join(from.workspace, `file-${index}`), Buffer.alloc(10_000, index));
+    for (let index = 0; index < 40; index += 1)
+      writeFileSync(path.join(from.workspace, `file-${index}`), Buffer.alloc(10_000, index));
     const archive = await keep(from);
     const to = place();
     for (const part of [0, 0.01, 0.3, 0.5, 0.9, 0.99])
-      expect([part, await code(restoreDirectories(to, Readable.from([archive.subarray(0, archive.length * part)]), bounds))]).toEqual([
+      expect([
         part,
-        'sandbox.archive-broken',
-      ]);
+        await code(restoreDirectories(to, Readable.from([archive.subarray(0, archive.length * part)]), bounds)),
+      ]).toEqual([part, 'sandbox.archive-broken']);
     for (const less of [1, 3, 5])
-      expect(await code(restoreDirectories(to, Readable.from([archive.subarray(0, -less)]), bounds))).toBe('sandbox.archive-broken');
+      expect(await code(restoreDirectories(to, Readable.from([archive.subarray(0, -less)]), bounds))).toBe(
+        'sandbox.archive-broken',
+      );
     // More than a bit: one alone may mean nothing in a frame, and what comes out would be right.
     const altered = Buffer.from(archive);
-    for (let at = archive.length >> 1; at < (archive.length >> 1) + 32; at += 1) altered.writeUInt8(altered.readUInt8(at) ^ 0x40, at);
-    for (const bad of [altered, Buffer.from('no archive'), zstdCompressSync('no tar'.repeat(500)), Buffer.concat([archive, Buffer.from('more')])])
+    for (let at = archive.length >> 1; at < (archive.length >> 1) + 32; at += 1)
+      altered.writeUInt8(altered.readUInt8(at) ^ 0x40, at);
+    for (const bad of [
+      altered,
+      Buffer.from('no archive'),
+      zstdCompressSync('no tar'.repeat(500)),
+      Buffer.concat([archive, Buffer.from('more')]),
+    ])
       expect(await code(restoreDirectories(to, Readable.from([bad]), bounds))).toBe('sandbox.archive-broken');
     const breaking = Readable.from(
       (async function* () {
@@ -201,13 +230,19 @@ describe('an archive of directories', () => {
       [[{ name: `workspace/${up}${outside.slice(1)}/up` }, 'x']],
       [[{ name: `${outside}/absolute` }, 'x']],
       [[{ name: 'workspace/link', type: 'symlink', linkname: outside }], [{ name: 'workspace/link/through' }, 'x']],
-      [[{ name: 'workspace/a', type: 'symlink', linkname: `${up}${outside.slice(1)}` }], [{ name: 'workspace/a/through' }, 'x']],
+      [
+        [{ name: 'workspace/a', type: 'symlink', linkname: `${up}${outside.slice(1)}` }],
+        [{ name: 'workspace/a/through' }, 'x'],
+      ],
       [
         [{ name: 'workspace/one', type: 'symlink', linkname: '.' }],
         [{ name: 'workspace/one/two', type: 'symlink', linkname: outside }],
         [{ name: 'workspace/two/through' }, 'x'],
       ],
-      [[{ name: 'workspace/hard', type: 'link', linkname: `${outside}/victim` }], [{ name: 'workspace/hard' }, 'overwritten']],
+      [
+        [{ name: 'workspace/hard', type: 'link', linkname: `${outside}/victim` }],
+        [{ name: 'workspace/hard' }, 'overwritten'],
+      ],
       [
         [{ name: 'workspace/s', type: 'symlink', linkname: `${outside}/victim` }],
         [{ name: 'workspace/h', type: 'link', linkname: 'workspace/s' }],
@@ -219,14 +254,19 @@ describe('an archive of directories', () => {
     for (const attack of attacks) {
       writeFileSync(path.join(outside, 'victim'), 'as it was');
       await code(restoreDirectories(place(), Readable.from([await foreign(...attack)]), bounds));
-      expect([attack, readdirSync(outside), readFileSync(path.join(outside, 'victim'), 'utf8')]).toEqual([attack, ['victim'], 'as it was']);
+      expect([attack, readdirSync(outside), readFileSync(path.join(outside, 'victim'), 'utf8')]).toEqual([
+        attack,
+        ['victim'],
+        'as it was',
+      ]);
     }
   });
 
   it('gives up at once when its reader or its caller does, and leaves no program and no folder behind', async () => {
     const from = place();
     execFileSync('sh', ['-c', `head -c 50000000 /dev/urandom > "${from.workspace}/noise"`]);
-    const folders = (): string[] => readdirSync(os.tmpdir()).filter((name) => name.startsWith('slipway-archive-') && !name.includes('test'));
+    const folders = (): string[] =>
+      readdirSync(os.tmpdir()).filter((name) => name.startsWith('slipway-archive-') && !name.includes('test'));
     const before = folders();
     const first = await archiveDirectories(from, bounds);
     first.stream.destroy();
@@ -240,7 +280,9 @@ describe('an archive of directories', () => {
     await expect(restoring).rejects.toThrow('not wanted any more');
     await until('the folders are gone', () => folders().every((name) => before.includes(name)));
     expect(
-      existsSync(`/proc/${process.pid}/task/${process.pid}/children`) ? readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8') : '',
+      existsSync(`/proc/${process.pid}/task/${process.pid}/children`)
+        ? readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+        : '',
     ).toBe('');
   });
 });

@@ -13,7 +13,10 @@ export interface ChildProgram {
   kill(): void;
 }
 
-/** Starts one of the system's programs in `folder`. Sentences of the program are in English. @throws SlipwayError `sandbox.archive-broken` when it cannot be started. */
+/**
+ * Starts one of the system's programs in `folder`. Sentences of the program are in English. @throws SlipwayError
+ * `sandbox.archive-broken` when it cannot be started.
+ */
 export async function startProgram(program: string, argv: readonly string[], folder: string): Promise<ChildProgram> {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(program, argv, {
     cwd: folder,
@@ -26,10 +29,16 @@ export async function startProgram(program: string, argv: readonly string[], fol
   });
   // A program that ends before it has read everything says why by its code.
   child.stdin.on('error', () => {});
-  const ended = new Promise<{ code: number | null; said: string }>((resolve) => child.once('close', (code) => resolve({ code, said: said.trim() })));
+  const ended = new Promise<{ code: number | null; said: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, said: said.trim() })),
+  );
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
-    child.once('error', (error) => reject(new SlipwayError('sandbox.archive-broken', `${program} cannot be started in the sandbox.`, { cause: error })));
+    child.once('error', (error) =>
+      reject(
+        new SlipwayError('sandbox.archive-broken', `${program} cannot be started in the sandbox.`, { cause: error }),
+      ),
+    );
   });
   child.on('error', () => {});
   return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => void child.kill('SIGKILL') };
@@ -40,6 +49,11 @@ const PATH_OF_SYSTEM = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 
 /** The last line that it said, for a sentence; the reason mostly stands in the one before tar's summary. */
 export function reasonOf(said: string, program: string): string {
-  const lines = said.split('\n').filter((line) => line !== '' && !line.includes('Exiting with failure status') && !line.includes('Error is not recoverable'));
+  const lines = said
+    .split('\n')
+    .filter(
+      (line) =>
+        line !== '' && !line.includes('Exiting with failure status') && !line.includes('Error is not recoverable'),
+    );
   return (lines[0] ?? `${program} ended without a word`).slice(0, 300);
 }

@@ -2,17 +2,23 @@ import { mkdir, mkdtemp, realpath, rm, statfs, symlink } from 'node:fs/promises'
 import os from 'node:os';
 import path from 'node:path';
 
-/** What an archive holds: the name that each directory has in it, and where it is here. A directory that is missing is made. */
+/**
+ * What an archive holds: the name that each directory has in it, and where it is here. A directory that is missing is
+ * made.
+ */
 export type Directories = Readonly<Record<string, string>>;
 
 /** Names of members begin with one of these; kept plain, because they are arguments of programs. */
 const NAME = /^[a-z]+$/;
 
 /**
- * Calls `work` with a folder in which each directory is reachable under its name, by a link: so one stream holds several directories, which may lie on volumes of
- * their own and keep their place. The folder is gone afterwards.
+ * Calls `work` with a folder in which each directory is reachable under its name, by a link: so one stream holds
+ * several directories, which may lie on volumes of their own and keep their place. The folder is gone afterwards.
  */
-export async function withLinkedDirectories<T>(directories: Directories, work: (folder: string) => Promise<T>): Promise<T> {
+export async function withLinkedDirectories<T>(
+  directories: Directories,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-archive-'));
   try {
     for (const [name, directory] of Object.entries(directories)) {

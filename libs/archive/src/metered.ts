@@ -8,7 +8,10 @@ const STALL_MS = 60_000;
 /** Bytes that pass between two collections of what they leave behind. */
 const COLLECT_EVERY = 8 * 2 ** 20;
 
-/** Passes bytes on, breaks off with `sandbox.archive-too-large` when there are more than `maxBytes`, and with `sandbox.archive-broken` when nothing has moved for a minute. */
+/**
+ * Passes bytes on, breaks off with `sandbox.archive-too-large` when there are more than `maxBytes`, and with
+ * `sandbox.archive-broken` when nothing has moved for a minute.
+ */
 export function metered(maxBytes: number, stallMs = STALL_MS): Transform {
   let [bytes, collectAt] = [0, COLLECT_EVERY];
   const stream = new Transform({
@@ -27,15 +30,22 @@ export function metered(maxBytes: number, stallMs = STALL_MS): Transform {
       done(error);
     },
   });
-  const timer = setTimeout(() => stream.destroy(new SlipwayError('sandbox.archive-broken', `Nothing has moved for ${stallMs / 1000} s.`)), stallMs);
+  const timer = setTimeout(
+    () => stream.destroy(new SlipwayError('sandbox.archive-broken', `Nothing has moved for ${stallMs / 1000} s.`)),
+    stallMs,
+  );
   timer.unref();
   return stream;
 }
 
 export function tooLarge(bytes: number, maxBytes: number): SlipwayError {
-  return new SlipwayError('sandbox.archive-too-large', `The files have ${mebibytes(bytes)} MiB; at most ${mebibytes(maxBytes)} MiB are kept.`, {
-    extensions: { sizeBytes: bytes, maxBytes },
-  });
+  return new SlipwayError(
+    'sandbox.archive-too-large',
+    `The files have ${mebibytes(bytes)} MiB; at most ${mebibytes(maxBytes)} MiB are kept.`,
+    {
+      extensions: { sizeBytes: bytes, maxBytes },
+    },
+  );
 }
 
 function mebibytes(bytes: number): number {

@@ -7,7 +7,10 @@ import { reasonOf, startProgram } from './child-program.js';
 import { type Directories, withLinkedDirectories } from './directories.js';
 import { metered } from './metered.js';
 
-/** tar itself refuses `..`, makes absolute names relative, and makes a link that leads elsewhere only when all else is there. */
+/**
+ * tar itself refuses `..`, makes absolute names relative, and makes a link that leads elsewhere only when all else is
+ * there.
+ */
 const TAR = [
   '--extract',
   '--file=-',
@@ -24,8 +27,9 @@ const KILL_AFTER_MS = 2_000;
 
 /**
  * Puts an archive of `archiveDirectories` in place of what the directories hold. The same again has the same result.
- * When it rejects, what is in them is a part of it, and of no use: `sandbox.archive-broken` (cut, altered, not ours, or a name that leads out),
- * `sandbox.archive-too-large` (more than `maxBytes` when unpacked), `sandbox.disk-full`, or the signal's reason.
+ * When it rejects, what is in them is a part of it, and of no use: `sandbox.archive-broken` (cut, altered, not ours, or
+ * a name that leads out), `sandbox.archive-too-large` (more than `maxBytes` when unpacked), `sandbox.disk-full`, or the
+ * signal's reason.
  */
 export async function restoreDirectories(
   directories: Directories,
@@ -39,7 +43,13 @@ export async function restoreDirectories(
     tar.stdout.resume();
     let failure: Error | undefined;
     try {
-      await pipeline(source, createZstdDecompress({ chunkSize: CHUNK_BYTES }), metered(maxBytes), (chunks) => feed(tar.stdin, chunks), { signal });
+      await pipeline(
+        source,
+        createZstdDecompress({ chunkSize: CHUNK_BYTES }),
+        metered(maxBytes),
+        (chunks) => feed(tar.stdin, chunks),
+        { signal },
+      );
     } catch (error) {
       failure = error as Error;
     }
@@ -53,8 +63,8 @@ export async function restoreDirectories(
 }
 
 /**
- * Writes all and ends. Does not wait until the end has been taken note of: a program that has read it may be gone sooner, which is no failure.
- * Rejects when the program closes its input before.
+ * Writes all and ends. Does not wait until the end has been taken note of: a program that has read it may be gone
+ * sooner, which is no failure. Rejects when the program closes its input before.
  */
 async function feed(stdin: Writable, chunks: AsyncIterable<Buffer>): Promise<void> {
   const closed = new Promise<'closed'>((resolve) => stdin.once('close', () => resolve('closed')));
@@ -75,7 +85,10 @@ function restoreError(failure: Error | undefined, said: string, signal: AbortSig
   if (failure instanceof SlipwayError) return failure;
   if (said.includes('No space left on device') || said.includes('Disk quota exceeded'))
     return new SlipwayError('sandbox.disk-full', 'The kept files do not fit into this sandbox.', { cause: failure });
-  const reason = failure === undefined || failure instanceof ProgramGone ? reasonOf(said, 'tar') : `it is cut off or altered (${failure.message})`;
+  const reason =
+    failure === undefined || failure instanceof ProgramGone
+      ? reasonOf(said, 'tar')
+      : `it is cut off or altered (${failure.message})`;
   return new SlipwayError('sandbox.archive-broken', `The archive cannot be unpacked: ${reason}.`, { cause: failure });
 }
 
@@ -91,5 +104,9 @@ async function empty(folder: string, names: readonly string[]): Promise<void> {
   if ((await run('-delete')).code === 0) return;
   await run('-type', 'd', '!', '(', '-readable', '-writable', '-executable', ')', '-exec', 'chmod', 'u+rwx', '{}', ';');
   const { code, said } = await run('-delete');
-  if (code !== 0) throw new SlipwayError('sandbox.archive-broken', `What was there before cannot be removed: ${reasonOf(said, 'find')}.`);
+  if (code !== 0)
+    throw new SlipwayError(
+      'sandbox.archive-broken',
+      `What was there before cannot be removed: ${reasonOf(said, 'find')}.`,
+    );
 }

@@ -4,8 +4,12 @@ import { reasonOf, startProgram } from './child-program.js';
 /** What tar writes of one entry beside its content: a header, one of times, and padding. Bytes. */
 const ENTRY_BYTES = 1_536;
 
-/** Arguments of `find` that choose what is left out: what may not be read, and what is neither file nor directory nor link. */
-const LEFT_OUT = '( -type d ! ( -readable -executable ) -prune -o -type f ! -readable -o ! -type f ! -type d ! -type l )'.split(' ');
+/**
+ * Arguments of `find` that choose what is left out: what may not be read, and what is neither file nor directory nor
+ * link.
+ */
+const LEFT_OUT =
+  '( -type d ! ( -readable -executable ) -prune -o -type f ! -readable -o ! -type f ! -type d ! -type l )'.split(' ');
 
 export interface Survey {
   /** About what a tar stream of it has: blocks on the disk, hard links once. */
@@ -15,7 +19,11 @@ export interface Survey {
 
 /** Visits every entry below `names` (links to directories, in `folder`) without reading it. */
 export async function survey(folder: string, names: readonly string[], signal: AbortSignal): Promise<Survey> {
-  const find = await startProgram('find', [...starts(names), ...LEFT_OUT, '-printf', '-\\n', '-o', '-printf', '%b %n %D:%i\\n'], folder);
+  const find = await startProgram(
+    'find',
+    [...starts(names), ...LEFT_OUT, '-printf', '-\\n', '-o', '-printf', '%b %n %D:%i\\n'],
+    folder,
+  );
   find.stdin.end();
   const abort = (): void => find.kill();
   signal.addEventListener('abort', abort, { once: true });
@@ -45,7 +53,8 @@ export async function survey(folder: string, names: readonly string[], signal: A
   signal.throwIfAborted();
   const { code, said } = await find.ended;
   // 1: an entry vanished meanwhile.
-  if (code !== 0 && code !== 1) throw new SlipwayError('sandbox.archive-broken', `The files cannot be listed: ${reasonOf(said, 'find')}.`);
+  if (code !== 0 && code !== 1)
+    throw new SlipwayError('sandbox.archive-broken', `The files cannot be listed: ${reasonOf(said, 'find')}.`);
   return { bytes, skipped };
 }
 

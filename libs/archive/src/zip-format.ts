@@ -22,9 +22,21 @@ export interface ZipMember {
 }
 
 /** A member of `size` bytes, as far as that is known ahead, that begins at `offset`. */
-export function zipMember(name: string, about: { readonly mode: number; readonly time: Date; readonly size: number; readonly offset: number }): ZipMember {
+export function zipMember(
+  name: string,
+  about: { readonly mode: number; readonly time: Date; readonly size: number; readonly offset: number },
+): ZipMember {
   const { mode, time, size, offset } = about;
-  return { name: Buffer.from(name), mode, time: dosTime(time), offset, wide: size >= WIDE - 1024 * 1024, sum: 0, packed: 0, size: 0 };
+  return {
+    name: Buffer.from(name),
+    mode,
+    time: dosTime(time),
+    offset,
+    wide: size >= WIDE - 1024 * 1024,
+    sum: 0,
+    packed: 0,
+    size: 0,
+  };
 }
 
 /** The whole of a member whose content is at hand. */
@@ -32,7 +44,12 @@ export function zipPacked(content: Buffer, member: ZipMember): Buffer {
   // Its working memory is no larger than the content: for a hundred thousand files the defaults would fill the memory
   // first.
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(content.length + 1))));
-  const body = deflateRawSync(content, { level: 1, chunkSize: content.length + 64, windowBits, memLevel: Math.min(8, windowBits - 6) });
+  const body = deflateRawSync(content, {
+    level: 1,
+    chunkSize: content.length + 64,
+    windowBits,
+    memLevel: Math.min(8, windowBits - 6),
+  });
   Object.assign(member, { sum: crc32(content), size: content.length, packed: body.length });
   return Buffer.concat([zipHeader(member), body, zipDescriptor(member)]);
 }

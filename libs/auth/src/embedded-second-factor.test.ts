@@ -17,7 +17,12 @@ describe('second factor of the embedded issuer', () => {
   beforeAll(async () => {
     app = await AppOfIssuer.listen();
     under = await startIdentityServer(app.url);
-    issuer = new OidcIssuer({ issuerUrl: under.issuerUrl, clientId: under.clientId, clientSecret: under.clientSecret, redirectUri: app.redirectUri });
+    issuer = new OidcIssuer({
+      issuerUrl: under.issuerUrl,
+      clientId: under.clientId,
+      clientSecret: under.clientSecret,
+      redirectUri: app.redirectUri,
+    });
   });
   afterAll(async () => {
     await under?.close();
@@ -32,7 +37,8 @@ describe('second factor of the embedded issuer', () => {
   ): Promise<Identity> {
     const { url, transaction } = await issuer.begin(options);
     const page = await steps(await submitForm(browser, await browser.follow(url), DEMO), browser);
-    if (!page.url.href.startsWith(app.redirectUri)) throw new Error(`ended at ${page.url.href}: ${await page.response.text()}`);
+    if (!page.url.href.startsWith(app.redirectUri))
+      throw new Error(`ended at ${page.url.href}: ${await page.response.text()}`);
     return (await issuer.finish(page.url.search.slice(1), transaction)).identity;
   }
   const plainly = async (page: Shown): Promise<Shown> => page;
@@ -46,8 +52,12 @@ describe('second factor of the embedded issuer', () => {
     return { html, page: { url: page.url, response: new Response(html, { status: page.response.status }) } };
   }
   const secretOn = (html: string): string => /id="secret">([A-Z2-7 ]+)</.exec(html)?.[1] ?? '';
-  const recoveryCodesOn = (html: string): string[] => [...html.matchAll(/<li><code>([A-Z2-7-]+)</g)].map(([, code]) => code ?? '');
-  async function setUp(shown: Shown, browser: CookieClient): Promise<{ page: Shown; secret: string; recovery: string[] }> {
+  const recoveryCodesOn = (html: string): string[] =>
+    [...html.matchAll(/<li><code>([A-Z2-7-]+)</g)].map(([, code]) => code ?? '');
+  async function setUp(
+    shown: Shown,
+    browser: CookieClient,
+  ): Promise<{ page: Shown; secret: string; recovery: string[] }> {
     const { html, page } = await textOf(shown);
     const secret = secretOn(html);
     expect(html).toContain('<svg role="img"');
@@ -119,7 +129,10 @@ describe('second factor of the embedded issuer', () => {
     let again = { secret: '', recovery: [''] };
     await signIn({}, async (page, client) => {
       const answer = await submitForm(client, page, { code: next });
-      const { page: end, ...rest } = await setUp(await client.follow(new URL(answer.url.href.replace(/recovered$/, 'set-up'))), client);
+      const { page: end, ...rest } = await setUp(
+        await client.follow(new URL(answer.url.href.replace(/recovered$/, 'set-up'))),
+        client,
+      );
       again = rest;
       return end;
     });
@@ -147,14 +160,28 @@ describe('second factor of the embedded issuer', () => {
     for (const step of ['code', 'set-up', 'recovered', 'continue'])
       for (const method of ['GET', 'POST'])
         expect(
-          (await stranger.follow(`${form.url.href}/${step}`, { method, ...(method === 'POST' ? { body: new URLSearchParams({ code: '1' }) } : {}) })).url.href,
+          (
+            await stranger.follow(`${form.url.href}/${step}`, {
+              method,
+              ...(method === 'POST' ? { body: new URLSearchParams({ code: '1' }) } : {}),
+            })
+          ).url.href,
         ).toBe(form.url.href);
     const asked = await submitForm(stranger, form, DEMO);
     for (const step of ['set-up', 'recovered', 'continue'])
-      expect((await stranger.follow(`${form.url.href}/${step}`, { method: 'POST', body: new URLSearchParams({ code: '1' }) })).url.href).toBe(form.url.href);
+      expect(
+        (
+          await stranger.follow(`${form.url.href}/${step}`, {
+            method: 'POST',
+            body: new URLSearchParams({ code: '1' }),
+          })
+        ).url.href,
+      ).toBe(form.url.href);
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 6; attempt += 1)
-      statuses.push((await stranger.send(asked.url, { method: 'POST', body: new URLSearchParams({ code: '000000' }) })).status);
+      statuses.push(
+        (await stranger.send(asked.url, { method: 'POST', body: new URLSearchParams({ code: '000000' }) })).status,
+      );
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 });

@@ -27,8 +27,9 @@ export class GrantRefused extends Error {
 }
 
 /**
- * Grants of one Keycloak realm, made, checked and renewed by keycloak-connect's GrantManager. Every request to the issuer is ours: the manager's own have no
- * timeout, drop what a refusal says, and keep its socket (docs/decisions/0011).
+ * Grants of one Keycloak realm, made, checked and renewed by keycloak-connect's GrantManager. Every request to the
+ * issuer is ours: the manager's own have no timeout, drop what a refusal says, and keep its socket
+ * (docs/decisions/0011).
  */
 export class Grants<Answer extends TokenAnswer> {
   private readonly manager: GuardedManager;
@@ -38,7 +39,8 @@ export class Grants<Answer extends TokenAnswer> {
   }
 
   /**
-   * Passes when each token of the answer that is Keycloak's own is signed by the issuer, for us, of its kind and not over.
+   * Passes when each token of the answer that is Keycloak's own is signed by the issuer, for us, of its kind and not
+   * over.
    * @throws GrantRefused; the keys' error when they cannot be had
    */
   async check(answer: TokenAnswer): Promise<void> {
@@ -87,7 +89,10 @@ class GuardedManager extends GrantManager {
     };
   }
 
-  /** Tokens that were given this moment are never renewed at once: with clocks apart the manager's own would do so without end. */
+  /**
+   * Tokens that were given this moment are never renewed at once: with clocks apart the manager's own would do so
+   * without end.
+   */
   override async ensureFreshness(grant: Grant): Promise<Grant> {
     const renew = this.renewing.get(grant);
     if (renew === undefined) return grant;
@@ -105,7 +110,8 @@ class GuardedManager extends GrantManager {
     if (token === undefined || !COMPACT_JWT.test(token.token)) throw new GrantRefused('the token is no JWT');
     if (token.header?.alg !== 'RS256') throw new GrantRefused('the token is not signed with RS256');
     const { content } = token;
-    if (expectedType === 'Bearer' && content['azp'] !== this.options.clientId) throw new GrantRefused('the token was issued to another client');
+    if (expectedType === 'Bearer' && content['azp'] !== this.options.clientId)
+      throw new GrantRefused('the token was issued to another client');
     if (typeof content['exp'] !== 'number') throw new GrantRefused('the token never ends');
     const until = (content['exp'] + this.options.clockTolerance) * 1_000;
     token.isExpired = () => until < Date.now();

@@ -47,15 +47,22 @@ export class IssuerKeys {
     return this.fetching;
   }
 
-  /** The key of this id to check an RS256 signature with, among those last fetched. No other kind of key is ever given. */
+  /**
+   * The key of this id to check an RS256 signature with, among those last fetched. No other kind of key is ever given.
+   */
   rsaKey(id: unknown): KeyObject | undefined {
     const jwk = this.known === undefined || typeof id !== 'string' ? undefined : named(this.known.set, id);
-    if (jwk === undefined || jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig' || (jwk.alg ?? 'RS256') !== 'RS256') return undefined;
+    if (jwk === undefined || jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig' || (jwk.alg ?? 'RS256') !== 'RS256')
+      return undefined;
     return createPublicKey({ key: { kty: 'RSA', n: jwk.n ?? '', e: jwk.e ?? '' }, format: 'jwk' });
   }
 
   private async fetch(): Promise<JSONWebKeySet> {
-    const response = await fetch(this.uri, { headers: { accept: 'application/json' }, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(this.uri, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`the issuer answered ${response.status} when asked for its keys`);
     const set = KeySet.parse(JSON.parse(text)) as JSONWebKeySet;

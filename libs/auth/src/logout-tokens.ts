@@ -1,4 +1,11 @@
-import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose';
+import {
+  createLocalJWKSet,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose';
 import type { IssuerKeys } from './issuer-keys.js';
 
 /** A sign-in that the issuer says is over. Not both of `subject` and `issuerSession` are `null`. */
@@ -26,12 +33,16 @@ export interface LogoutTokenOptions {
 }
 
 /**
- * Checks a back-channel logout token as OpenID Connect Back-Channel Logout 1.0, 2.6 says: signature, `iss`, `aud`, `iat`, `exp`, `jti`, the event, `sub` or
- * `sid`, and no `nonce` (which an id token has).
+ * Checks a back-channel logout token as OpenID Connect Back-Channel Logout 1.0, 2.6 says: signature, `iss`, `aud`,
+ * `iat`, `exp`, `jti`, the event, `sub` or `sid`, and no `nonce` (which an id token has).
  * @returns `'refused'` for a token that is not one.
  * @throws what fetching the keys threw: the token may be right.
  */
-export async function readLogoutToken(jwt: string, keys: IssuerKeys, options: LogoutTokenOptions): Promise<IssuerLogout | 'refused'> {
+export async function readLogoutToken(
+  jwt: string,
+  keys: IssuerKeys,
+  options: LogoutTokenOptions,
+): Promise<IssuerLogout | 'refused'> {
   const payload = await verified(jwt, keys, options);
   if (payload === 'refused') return payload;
   const { iss, sub, jti, exp, events } = payload;
@@ -39,7 +50,13 @@ export async function readLogoutToken(jwt: string, keys: IssuerKeys, options: Lo
   const session = textOf(payload['sid']);
   if (typeof event !== 'object' || event === null || 'nonce' in payload || textOf(jti) === null) return 'refused';
   if (session === null && textOf(sub) === null) return 'refused';
-  return { issuer: iss as string, subject: textOf(sub), issuerSession: session, tokenId: jti as string, expiresAt: new Date((exp as number) * 1000) };
+  return {
+    issuer: iss as string,
+    subject: textOf(sub),
+    issuerSession: session,
+    tokenId: jti as string,
+    expiresAt: new Date((exp as number) * 1000),
+  };
 }
 
 async function verified(jwt: string, keys: IssuerKeys, options: LogoutTokenOptions): Promise<JWTPayload | 'refused'> {

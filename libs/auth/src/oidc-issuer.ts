@@ -30,14 +30,20 @@ export interface Identity {
   readonly email: string | null;
   /** Whether the issuer verified that the user owns `email`. False without one, and when the issuer does not say. */
   readonly emailVerified: boolean;
-  /** The issuer's own session that this sign-in belongs to (`sid`), which a back-channel logout names; `null` when the issuer names none. */
+  /**
+   * The issuer's own session that this sign-in belongs to (`sid`), which a back-channel logout names; `null` when the
+   * issuer names none.
+   */
   readonly issuerSession: string | null;
   /**
    * Alias of the provider by which the user came (`github`), whose token `providerToken` may give; `null` for a
    * password of the issuer's own.
    */
   readonly provider: string | null;
-  /** When they last signed in at the issuer (`auth_time`), which may be long before this sign-in; `null` when it does not say. */
+  /**
+   * When they last signed in at the issuer (`auth_time`), which may be long before this sign-in; `null` when it does
+   * not say.
+   */
   readonly authenticatedAt: Date | null;
   /** The issuer says that it was with a second factor: by `acr`, or by `amr`. */
   readonly secondFactor: boolean;
@@ -76,7 +82,10 @@ interface Trust {
 
 /** Longest wait for one answer of the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
-/** A sign-in begins only when the issuer has answered this recently: otherwise the browser would be sent to a dead address. Milliseconds. */
+/**
+ * A sign-in begins only when the issuer has answered this recently: otherwise the browser would be sent to a dead
+ * address. Milliseconds.
+ */
 const SEEN_ALIVE_MS = 2_000;
 /** Lifetime of an access token when the answer has none. Seconds. */
 const DEFAULT_ACCESS_SECONDS = 300;
@@ -85,7 +94,9 @@ const SCOPE = 'openid profile email';
 export const SECOND_FACTOR_ACR = 'second-factor';
 /** Values of `amr` (RFC 8176) that say the same. */
 const SECOND_FACTOR_AMR: ReadonlySet<unknown> = new Set(['mfa', 'otp', 'hwk']);
-/** The issuer's clock and ours may differ by five minutes; half a minute is for what a token takes to get here. Seconds. */
+/**
+ * The issuer's clock and ours may differ by five minutes; half a minute is for what a token takes to get here. Seconds.
+ */
 const CLOCK_TOLERANCE_SECONDS = 330;
 
 /**
@@ -102,7 +113,11 @@ export class OidcIssuer {
   /** @throws SlipwayError `auth.unavailable` */
   async begin(options: SignInOptions = {}): Promise<{ url: string; transaction: SignInTransaction }> {
     const config = await this.configuration(SEEN_ALIVE_MS);
-    const transaction = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
+    const transaction = {
+      state: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      verifier: oidc.randomPKCECodeVerifier(),
+    };
     const url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: this.options.redirectUri,
       scope: SCOPE,
@@ -134,7 +149,9 @@ export class OidcIssuer {
         idTokenExpected: true,
       })
       .catch((error: unknown) => {
-        throw isOutage(error) ? unavailable(error) : new SlipwayError('auth.sign-in-failed', 'The sign-in could not be completed.', { cause: error });
+        throw isOutage(error)
+          ? unavailable(error)
+          : new SlipwayError('auth.sign-in-failed', 'The sign-in could not be completed.', { cause: error });
       });
     await this.trusted(config)
       .grants.check(answer)
@@ -144,8 +161,10 @@ export class OidcIssuer {
           : unavailable(error);
       });
     const claims = answer.claims();
-    if (claims === undefined || answer.id_token === undefined) throw new SlipwayError('auth.sign-in-failed', 'The sign-in service sent no identity.');
-    const text = (name: string): string | null => (typeof claims[name] === 'string' && claims[name] !== '' ? (claims[name] as string) : null);
+    if (claims === undefined || answer.id_token === undefined)
+      throw new SlipwayError('auth.sign-in-failed', 'The sign-in service sent no identity.');
+    const text = (name: string): string | null =>
+      typeof claims[name] === 'string' && claims[name] !== '' ? (claims[name] as string) : null;
     return {
       identity: {
         issuer: claims.iss,
@@ -156,7 +175,9 @@ export class OidcIssuer {
         issuerSession: text('sid'),
         provider: text('identity_provider'),
         authenticatedAt: typeof claims.auth_time === 'number' ? new Date(claims.auth_time * 1000) : null,
-        secondFactor: this.acrs.includes(text('acr') ?? '') || (Array.isArray(claims['amr']) && claims['amr'].some((method) => SECOND_FACTOR_AMR.has(method))),
+        secondFactor:
+          this.acrs.includes(text('acr') ?? '') ||
+          (Array.isArray(claims['amr']) && claims['amr'].some((method) => SECOND_FACTOR_AMR.has(method))),
       },
       tokens: tokensOf(answer, { idToken: answer.id_token, refreshToken: null }),
     };
@@ -178,7 +199,8 @@ export class OidcIssuer {
   }
 
   /**
-   * Where the browser ends its session with the issuer too, or `null` when the issuer cannot be asked or has no such page.
+   * Where the browser ends its session with the issuer too, or `null` when the issuer cannot be asked or has no such
+   * page.
    * @param state brought back to `returnTo`.
    */
   async endSessionUrl(idToken: string, returnTo: string, state?: string): Promise<string | null> {
@@ -195,13 +217,18 @@ export class OidcIssuer {
 
   /**
    * What a back-channel logout token says is over. Its `jti` is not remembered here: ending what has ended is harmless.
-   * @param jwt `logout_token` of the issuer's POST, from anyone: nothing of it is believed before its signature is checked.
+   * @param jwt `logout_token` of the issuer's POST, from anyone: nothing of it is believed before its signature is
+   * checked.
    * @returns `'refused'` for anything that is not a logout token of this issuer for this client.
    * @throws SlipwayError `auth.unavailable` when the issuer's keys cannot be had; the issuer may send it again.
    */
   async verifyLogoutToken(jwt: string): Promise<IssuerLogout | 'refused'> {
     const { issuer, keys } = this.trusted(await this.configuration());
-    return readLogoutToken(jwt, keys, { issuer, clientId: this.options.clientId, clockTolerance: CLOCK_TOLERANCE_SECONDS }).catch((error: unknown) => {
+    return readLogoutToken(jwt, keys, {
+      issuer,
+      clientId: this.options.clientId,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    }).catch((error: unknown) => {
       throw unavailable(error);
     });
   }
@@ -229,9 +256,14 @@ export class OidcIssuer {
     if (uri === undefined) throw unavailable(new Error('the issuer publishes no keys'));
     if (this.trust?.issuer !== issuer || this.trust.keys.uri !== uri) {
       const keys = new IssuerKeys(uri);
-      const renew = async (refreshToken: string): Promise<TokenEndpointAnswer> => oidc.refreshTokenGrant(await this.configuration(), refreshToken);
+      const renew = async (refreshToken: string): Promise<TokenEndpointAnswer> =>
+        oidc.refreshTokenGrant(await this.configuration(), refreshToken);
       const { clientId } = this.options;
-      this.trust = { issuer, keys, grants: new Grants({ issuer, clientId, keys, renew, clockTolerance: CLOCK_TOLERANCE_SECONDS }) };
+      this.trust = {
+        issuer,
+        keys,
+        grants: new Grants({ issuer, clientId, keys, renew, clockTolerance: CLOCK_TOLERANCE_SECONDS }),
+      };
     }
     return this.trust;
   }
@@ -254,12 +286,18 @@ export class OidcIssuer {
   private discover(): Promise<oidc.Configuration> {
     const { issuerUrl, clientId, clientSecret } = this.options;
     const server = new URL(issuerUrl);
-    return oidc.discovery(server, clientId, { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS }, oidc.ClientSecretPost(clientSecret), {
-      timeout: TIMEOUT_SECONDS,
-      // Signatures are the grant manager's to check: the built-in check would not fetch a new key within a minute of
-      // the last.
-      execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests] : [],
-    });
+    return oidc.discovery(
+      server,
+      clientId,
+      { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      oidc.ClientSecretPost(clientSecret),
+      {
+        timeout: TIMEOUT_SECONDS,
+        // Signatures are the grant manager's to check: the built-in check would not fetch a new key within a minute of
+        // the last.
+        execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests] : [],
+      },
+    );
   }
 }
 
@@ -285,10 +323,14 @@ function isOutage(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): SlipwayError {
-  return new SlipwayError('auth.unavailable', 'The sign-in service does not answer. Try again in a moment; people already signed in can go on working.', {
-    cause,
-    retryAfterSeconds: 5,
-  });
+  return new SlipwayError(
+    'auth.unavailable',
+    'The sign-in service does not answer. Try again in a moment; people already signed in can go on working.',
+    {
+      cause,
+      retryAfterSeconds: 5,
+    },
+  );
 }
 
 export function isLoopback(hostname: string): boolean {

@@ -14,9 +14,23 @@ const USER: SignedIn = {
   email: null,
   emailVerified: false,
   termsVersion: null,
-  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null, needs: null }],
+  orgs: [
+    {
+      id: 'org_1',
+      slug: 'ada',
+      name: 'Ada',
+      kind: 'personal',
+      role: 'viewer',
+      permissions: [...ROLE_PERMISSIONS.viewer],
+      deletesAt: null,
+      needs: null,
+    },
+  ],
 };
-const JOINED: SignedIn = { ...USER, orgs: [...USER.orgs, { ...(USER.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }] };
+const JOINED: SignedIn = {
+  ...USER,
+  orgs: [...USER.orgs, { ...(USER.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }],
+};
 const service = new PrincipalService(
   cookie,
   { find: async (id: string) => (id === USER.sessionId ? USER : null), findNow: async () => JOINED },
@@ -44,21 +58,31 @@ describe('PrincipalService', () => {
   });
 
   it('gives the permissions of the role in that organization, by id and by slug, and says of any other that there is none', () => {
-    for (const name of ['org_1', 'ada']) expect([...service.principalFor(USER, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
-    for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(USER, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
+    for (const name of ['org_1', 'ada'])
+      expect([...service.principalFor(USER, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
+    for (const name of ['org_2', '', 'Ada'])
+      expect(() => service.principalFor(USER, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
   });
 
   it('is read again when a user asks for an organization that another process just added them to, and not otherwise', async () => {
     const authenticated = { kind: 'session', user: USER } as const;
     expect(await service.upToDate(authenticated, 'ada')).toBe(authenticated);
-    for (const org of ['org_2', 'new']) expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', user: JOINED });
+    for (const org of ['org_2', 'new'])
+      expect(await service.upToDate(authenticated, org)).toEqual({ kind: 'session', user: JOINED });
   });
 
   it('a bearer token counts alone: an invalid one authenticates no user, whatever the cookie says; other schemes are not ours', async () => {
     const key: AuthenticatedKey = {
       keyId: 'key_1',
       org: { id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal' },
-      owner: { kind: 'service-account', id: 'svc_1', label: 'robot', email: null, emailVerified: false, termsVersion: null },
+      owner: {
+        kind: 'service-account',
+        id: 'svc_1',
+        label: 'robot',
+        email: null,
+        emailVerified: false,
+        termsVersion: null,
+      },
       role: 'member',
       scopes: ['org:read'],
       permissions: new Set(['org:read']),
@@ -72,13 +96,25 @@ describe('PrincipalService', () => {
     );
     const header = `keycloak_auth=${await cookie.sign('ses_1', new Date(Date.now() + 60_000))}`;
     const by = async (authorization?: string): Promise<string | undefined> =>
-      (await withKeys.authenticate({ cookie: header, ...(authorization === undefined ? {} : { authorization }) }))?.kind;
-    expect([await by('Bearer good'), await by('bearer  good '), await by(), await by('Basic eDp5')]).toEqual(['api-key', 'api-key', 'session', 'session']);
-    for (const refused of ['Bearer', 'Bearer ', 'Bearer bad', 'Bearer good good']) expect([refused, await by(refused)]).toEqual([refused, undefined]);
+      (await withKeys.authenticate({ cookie: header, ...(authorization === undefined ? {} : { authorization }) }))
+        ?.kind;
+    expect([await by('Bearer good'), await by('bearer  good '), await by(), await by('Basic eDp5')]).toEqual([
+      'api-key',
+      'api-key',
+      'session',
+      'session',
+    ]);
+    for (const refused of ['Bearer', 'Bearer ', 'Bearer bad', 'Bearer good good'])
+      expect([refused, await by(refused)]).toEqual([refused, undefined]);
     const principal = withKeys.principalOf({ kind: 'api-key', key }, 'ada');
-    expect(principal).toMatchObject({ orgId: 'org_1', actor: { kind: 'service-account', id: 'svc_1', viaKey: 'key_1' } });
+    expect(principal).toMatchObject({
+      orgId: 'org_1',
+      actor: { kind: 'service-account', id: 'svc_1', viaKey: 'key_1' },
+    });
     for (const other of ['org_2', 'Ada', ''])
-      expect(() => withKeys.principalOfKey(key, other)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
+      expect(() => withKeys.principalOfKey(key, other)).toThrow(
+        expect.objectContaining({ code: 'resource.not-found' }),
+      );
   });
 
   it('lets pages of its own origin use the cookie, and no others', () => {
@@ -96,14 +132,13 @@ describe('PrincipalService', () => {
     }
     expect(() => service.assertSameSite({})).toThrow(SlipwayError);
     expect(() => service.assertSameSite({ 'sec-fetch-site': 'same-origin' })).not.toThrow();
-    for (const site of ['cross-site', 'same-site', 'none']) expect(() => service.assertSameSite({ 'sec-fetch-site': site })).toThrow(SlipwayError);
-    expect(['cross-site', 'same-site', 'same-origin', 'none', undefined].map((site) => service.mayOpenSocket({ 'sec-fetch-site': site }))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      true,
-    ]);
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect(() => service.assertSameSite({ 'sec-fetch-site': site })).toThrow(SlipwayError);
+    expect(
+      ['cross-site', 'same-site', 'same-origin', 'none', undefined].map((site) =>
+        service.mayOpenSocket({ 'sec-fetch-site': site }),
+      ),
+    ).toEqual([false, false, true, true, true]);
   });
 });
 

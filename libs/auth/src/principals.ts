@@ -14,7 +14,9 @@ interface FetchHeaders {
 }
 
 /** Who was authenticated, and how. */
-export type Authenticated = { readonly kind: 'session'; readonly user: SignedIn } | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
+export type Authenticated =
+  | { readonly kind: 'session'; readonly user: SignedIn }
+  | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
 
 /** Credentials of a client. */
 interface ProofHeaders {
@@ -31,7 +33,10 @@ export interface GateRules {
 const NO_GATES: GateRules = { verifiedEmail: false, termsVersion: null };
 const NEED_ERRORS = {
   'sign-in': ['org.sign-in-again', 'This sign-in is older, or was longer unused, than the organization allows.'],
-  'second-factor': ['org.second-factor-needed', 'The organization lets in only who has signed in with a second factor, and lately enough.'],
+  'second-factor': [
+    'org.second-factor-needed',
+    'The organization lets in only who has signed in with a second factor, and lately enough.',
+  ],
 } as const satisfies Record<NonNullable<Org['needs']>, readonly [ErrorCode, string]>;
 const GATE_WORDS: Readonly<Record<Gate, string>> = {
   'email-unverified': 'The e-mail address of this account has not been verified.',
@@ -85,7 +90,9 @@ export class PrincipalService {
     return user;
   }
 
-  /** Whether a `Cookie` header has one of ours, right or wrong: what it is sent with must then come from our own pages. */
+  /**
+   * Whether a `Cookie` header has one of ours, right or wrong: what it is sent with must then come from our own pages.
+   */
   hasCookie(header: string | undefined): boolean {
     return this.cookie.read(header) !== undefined;
   }
@@ -94,7 +101,9 @@ export class PrincipalService {
   gatesOf({ emailVerified, termsVersion }: Pick<SignedIn, 'emailVerified' | 'termsVersion'>): Gate[] {
     return [
       ...(this.rules.verifiedEmail && !emailVerified ? (['email-unverified'] as const) : []),
-      ...(this.rules.termsVersion !== null && termsVersion !== this.rules.termsVersion ? (['terms-required'] as const) : []),
+      ...(this.rules.termsVersion !== null && termsVersion !== this.rules.termsVersion
+        ? (['terms-required'] as const)
+        : []),
     ];
   }
 
@@ -126,7 +135,11 @@ export class PrincipalService {
     const context = currentContext();
     if (context !== undefined) context.orgId = member.id;
     if (member.needs !== null) throw needed(member.needs);
-    return { orgId: member.id, actor: { kind: 'user', id: user.userId, label: user.name }, permissions: new Set(member.permissions) };
+    return {
+      orgId: member.id,
+      actor: { kind: 'user', id: user.userId, label: user.name },
+      permissions: new Set(member.permissions),
+    };
   }
 
   /**
@@ -146,33 +159,42 @@ export class PrincipalService {
    * may just have added them. At most one query for a request that ends with 404 otherwise.
    */
   async upToDate(authenticated: Authenticated, org: string): Promise<Authenticated> {
-    if (authenticated.kind === 'api-key' || authenticated.user.orgs.some(({ id, slug }) => id === org || slug === org)) return authenticated;
+    if (authenticated.kind === 'api-key' || authenticated.user.orgs.some(({ id, slug }) => id === org || slug === org))
+      return authenticated;
     const user = await this.sessions.findNow(authenticated.user.sessionId);
     return user === null ? authenticated : { kind: 'session', user };
   }
 
   /** `principalFor` or `principalOfKey`. */
   principalOf(authenticated: Authenticated, org: string): Principal {
-    return authenticated.kind === 'session' ? this.principalFor(authenticated.user, org) : this.principalOfKey(authenticated.key, org);
+    return authenticated.kind === 'session'
+      ? this.principalFor(authenticated.user, org)
+      : this.principalOfKey(authenticated.key, org);
   }
 
   /**
-   * Whether this socket may use the cookie: its page is of our origin. A client without an `Origin` is no browser page (a page names its origin when it opens a
-   * WebSocket), unless the browser says that it comes from elsewhere.
+   * Whether this socket may use the cookie: its page is of our origin. A client without an `Origin` is no browser page
+   * (a page names its origin when it opens a WebSocket), unless the browser says that it comes from elsewhere.
    */
   mayOpenSocket(headers: FetchHeaders): boolean {
     const { origin, 'sec-fetch-site': site } = headers;
-    return origin === undefined ? site === undefined || site === 'same-origin' || site === 'none' : origin === this.origin;
+    return origin === undefined
+      ? site === undefined || site === 'same-origin' || site === 'none'
+      : origin === this.origin;
   }
 
   /**
-   * Refuses an unsafe request that another site's page may have made with the cookie of this browser: `Origin` must be ours, or
-   * the browser must say `Sec-Fetch-Site: same-origin`.
+   * Refuses an unsafe request that another site's page may have made with the cookie of this browser: `Origin` must be
+   * ours, or the browser must say `Sec-Fetch-Site: same-origin`.
    * @throws SlipwayError `request.cross-site`
    */
   assertSameSite(headers: FetchHeaders): void {
-    if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin')) return;
-    throw new SlipwayError('request.cross-site', `A request that changes something and is made with the cookie must come from ${this.origin}.`);
+    if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin'))
+      return;
+    throw new SlipwayError(
+      'request.cross-site',
+      `A request that changes something and is made with the cookie must come from ${this.origin}.`,
+    );
   }
 }
 
@@ -181,7 +203,10 @@ function needed(need: NonNullable<Org['needs']>): SlipwayError {
   return new SlipwayError(code, detail);
 }
 
-/** What `Authorization` names as its bearer token, whatever it is, or `undefined` when it is of another scheme or there is none. */
+/**
+ * What `Authorization` names as its bearer token, whatever it is, or `undefined` when it is of another scheme or there
+ * is none.
+ */
 export function bearerOf(authorization: string | undefined): string | undefined {
   const match = /^bearer(?:\s+(.*))?$/i.exec(authorization ?? '');
   return match === null ? undefined : (match[1] ?? '').trim();

@@ -33,7 +33,11 @@ const Stored = z.object({
  * @returns `null` when the issuer has none for this user, or no such feature.
  * @throws Error when it does not answer, or with an unexpected answer.
  */
-export async function readProviderToken(issuerUrl: string, accessToken: string, alias: string): Promise<ProviderToken | null> {
+export async function readProviderToken(
+  issuerUrl: string,
+  accessToken: string,
+  alias: string,
+): Promise<ProviderToken | null> {
   if (!ALIAS.test(alias)) return null;
   const response = await fetch(`${issuerUrl.replace(/\/$/, '')}/broker/${alias}/token`, {
     headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
@@ -42,8 +46,11 @@ export async function readProviderToken(issuerUrl: string, accessToken: string, 
   });
   const text = await response.text();
   if (response.status >= 400 && response.status < 500) return null;
-  if (response.status !== 200 || text.length > MAX_CHARACTERS) throw new Error(`the issuer answered ${response.status} when asked for a stored token`);
-  const stored = Stored.parse(text.trimStart().startsWith('{') ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text)));
+  if (response.status !== 200 || text.length > MAX_CHARACTERS)
+    throw new Error(`the issuer answered ${response.status} when asked for a stored token`);
+  const stored = Stored.parse(
+    text.trimStart().startsWith('{') ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text)),
+  );
   return {
     accessToken: stored.access_token,
     refreshToken: stored.refresh_token ?? null,

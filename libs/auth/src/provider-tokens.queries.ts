@@ -26,7 +26,9 @@ export function findProviderToken(
   userId: string,
   provider: string,
 ): Promise<{ readonly token: Uint8Array; readonly expiresAt: Date | null } | null> {
-  return userStore(pool, (store) => store.providerToken.findFirst({ where: { userId, provider }, select: { token: true, expiresAt: true } }));
+  return userStore(pool, (store) =>
+    store.providerToken.findFirst({ where: { userId, provider }, select: { token: true, expiresAt: true } }),
+  );
 }
 
 /** In the place of the one before; when it was first connected stays. */
@@ -39,7 +41,12 @@ export async function storeProviderToken(
     scopes,
     refreshedAt,
     expiresAt,
-  }: { readonly token: Uint8Array; readonly scopes: readonly string[]; readonly refreshedAt: Date; readonly expiresAt: Date | null },
+  }: {
+    readonly token: Uint8Array;
+    readonly scopes: readonly string[];
+    readonly refreshedAt: Date;
+    readonly expiresAt: Date | null;
+  },
 ): Promise<void> {
   const changed = { token: new Uint8Array(token), scopes: [...scopes], refreshedAt, expiresAt };
   await userStore(pool, (store) =>

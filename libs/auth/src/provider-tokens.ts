@@ -3,7 +3,12 @@ import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { z } from 'zod';
 import type { OidcIssuer } from './oidc-issuer.js';
-import { type Connected, findProviderToken, listProviderTokens, storeProviderToken } from './provider-tokens.queries.js';
+import {
+  type Connected,
+  findProviderToken,
+  listProviderTokens,
+  storeProviderToken,
+} from './provider-tokens.queries.js';
 import type { SecretBox } from './secret-box/secret-box.js';
 
 const Kept = z.object({ accessToken: z.string(), refreshToken: z.string().nullable() });
@@ -12,8 +17,9 @@ const Kept = z.object({ accessToken: z.string(), refreshToken: z.string().nullab
 const SOON_MS = 15 * 60_000;
 
 /**
- * Tokens of other providers (GitHub, GitLab …) that the issuer has stored of brokered sign-ins, taken over and kept encrypted, apart from the session: they outlive
- * it, and its end does not end them. The issuer refreshes them; we ask it again.
+ * Tokens of other providers (GitHub, GitLab …) that the issuer has stored of brokered sign-ins, taken over and kept
+ * encrypted, apart from the session: they outlive it, and its end does not end them. The issuer refreshes them; we ask
+ * it again.
  */
 export class ProviderTokens {
   /** @param brokers aliases of the providers that the issuer brokers, `OIDC_BROKERS`; empty: nothing is ever asked. */
@@ -40,7 +46,8 @@ export class ProviderTokens {
     const due = await this.list(userId).catch(() => []);
     const before = this.clock.now().getTime() + SOON_MS;
     for (const { provider, expiresAt } of due)
-      if (expiresAt !== null && expiresAt.getTime() < before && this.brokers.includes(provider)) await this.takeOne(userId, accessToken, provider);
+      if (expiresAt !== null && expiresAt.getTime() < before && this.brokers.includes(provider))
+        await this.takeOne(userId, accessToken, provider);
   }
 
   list(userId: string): Promise<Connected[]> {

@@ -30,7 +30,10 @@ export function sessionCookieRules(publicUrl: string): CookieRules {
 export class SessionCookie {
   private readonly key: Uint8Array;
   private readonly rules: CookieRules;
-  /** By the whole value: a signature that was good is good for as long as the value says, and checking it again for every request was a tenth of what a short request costs. */
+  /**
+   * By the whole value: a signature that was good is good for as long as the value says, and checking it again for
+   * every request was a tenth of what a short request costs.
+   */
   private readonly verified = new Map<string, { readonly sessionId: string; readonly until: number }>();
 
   /**
@@ -64,7 +67,12 @@ export class SessionCookie {
   }
 
   sign(sessionId: string, expiresAt: Date): Promise<string> {
-    return new SignJWT({ sid: sessionId }).setProtectedHeader({ alg: 'HS256' }).setAudience(AUDIENCE).setIssuedAt().setExpirationTime(expiresAt).sign(this.key);
+    return new SignJWT({ sid: sessionId })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience(AUDIENCE)
+      .setIssuedAt()
+      .setExpirationTime(expiresAt)
+      .sign(this.key);
   }
 
   /** The session id, or `null` for anything that this key did not sign or that is over. */
@@ -73,7 +81,11 @@ export class SessionCookie {
     const known = this.verified.get(value);
     if (known !== undefined) return known.until > Date.now() ? known.sessionId : null;
     try {
-      const { payload } = await jwtVerify(value, this.key, { audience: AUDIENCE, algorithms: ['HS256'], requiredClaims: ['exp'] });
+      const { payload } = await jwtVerify(value, this.key, {
+        audience: AUDIENCE,
+        algorithms: ['HS256'],
+        requiredClaims: ['exp'],
+      });
       const { sid, exp } = payload;
       if (typeof sid !== 'string' || exp === undefined) return null;
       this.remember(value, sid, exp);

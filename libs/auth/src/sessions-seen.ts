@@ -9,10 +9,16 @@ const TOGETHER_MS = 1_000;
 /** Sessions whose last write is remembered; one that is forgotten asks the database once more, which writes nothing. */
 const REMEMBERED = 10_000;
 
-/** When sessions were last used, written beside the requests that use them: many at once, never waited for. What cannot be written is left to the next minute. */
+/**
+ * When sessions were last used, written beside the requests that use them: many at once, never waited for. What cannot
+ * be written is left to the next minute.
+ */
 export class SeenSessions {
   private readonly written = new Map<string, { readonly at: number; readonly refusesTracking: boolean | null }>();
-  private readonly waiting = new Map<string, { readonly address: string | null; readonly refusesTracking: boolean | null }>();
+  private readonly waiting = new Map<
+    string,
+    { readonly address: string | null; readonly refusesTracking: boolean | null }
+  >();
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
@@ -68,6 +74,8 @@ export class SeenSessions {
           seen.map(([, { refusesTracking }]) => refusesTracking),
         ],
       })
-      .catch((error: unknown) => this.logger.warn({ err: error, sessions: seen.length }, 'failed to write the last uses of sessions'));
+      .catch((error: unknown) =>
+        this.logger.warn({ err: error, sessions: seen.length }, 'failed to write the last uses of sessions'),
+      );
   }
 }

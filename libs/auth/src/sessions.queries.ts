@@ -10,7 +10,10 @@ export interface SessionRecord {
   readonly expiresAt: Date;
 }
 
-/** Sessions of this user that hold, the one used last first: an order by two columns in one, for which Prisma has no words. */
+/**
+ * Sessions of this user that hold, the one used last first: an order by two columns in one, for which Prisma has no
+ * words.
+ */
 export async function listSessions(pool: SqlPool, userId: string, limit: number): Promise<SessionRecord[]> {
   const { rows } = await pool.query<SessionRecord>({
     name: 'list-sessions',
@@ -32,7 +35,12 @@ export function findSessionsOf(pool: SqlPool, userId: string, except: string | n
 }
 
 /** Sessions that began at the issuer: one of its own, or all of a subject's. Neither: none. */
-export async function findSessionsOfIssuer(pool: SqlPool, issuer: string, subject: string | null, issuerSession: string | null): Promise<string[]> {
+export async function findSessionsOfIssuer(
+  pool: SqlPool,
+  issuer: string,
+  subject: string | null,
+  issuerSession: string | null,
+): Promise<string[]> {
   if (subject === null && issuerSession === null) return [];
   return idsWhere(pool, {
     user: { issuer, ...(subject === null ? {} : { subject }) },
@@ -55,10 +63,17 @@ export interface ClaimedTokens {
   readonly tokens: Uint8Array;
 }
 
-/** Moves the due time of the tokens from `seen` to `until`. `null`: another replica has moved it, or the session is over. */
+/**
+ * Moves the due time of the tokens from `seen` to `until`. `null`: another replica has moved it, or the session is
+ * over.
+ */
 export async function claimRefresh(pool: SqlPool, id: string, seen: Date, until: Date): Promise<ClaimedTokens | null> {
   const [claimed] = await userStore(pool, (store) =>
-    store.session.updateManyAndReturn({ where: { id, accessExpiresAt: seen }, data: { accessExpiresAt: until }, select: { userId: true, tokens: true } }),
+    store.session.updateManyAndReturn({
+      where: { id, accessExpiresAt: seen },
+      data: { accessExpiresAt: until },
+      select: { userId: true, tokens: true },
+    }),
   );
   return claimed ?? null;
 }
@@ -70,7 +85,11 @@ export async function storeTokens(pool: SqlPool, id: string, tokens: Uint8Array,
 
 /** The tokens are due when the session ends: never, then. */
 export async function neverRefresh(pool: SqlPool, id: string): Promise<void> {
-  const session = await userStore(pool, (store) => store.session.findUnique({ where: { id }, select: { expiresAt: true } }));
+  const session = await userStore(pool, (store) =>
+    store.session.findUnique({ where: { id }, select: { expiresAt: true } }),
+  );
   if (session === null) return;
-  await userStore(pool, (store) => store.session.updateMany({ where: { id }, data: { accessExpiresAt: session.expiresAt } }));
+  await userStore(pool, (store) =>
+    store.session.updateMany({ where: { id }, data: { accessExpiresAt: session.expiresAt } }),
+  );
 }

@@ -22,7 +22,12 @@ const IDENTITY: Identity = {
   authenticatedAt: null,
   secondFactor: false,
 };
-const TOKENS: Tokens = { accessToken: 'access-token-1', idToken: 'id-token-1', refreshToken: 'refresh-token-1', accessSeconds: 60 };
+const TOKENS: Tokens = {
+  accessToken: 'access-token-1',
+  idToken: 'id-token-1',
+  refreshToken: 'refresh-token-1',
+  accessSeconds: 60,
+};
 
 /** Time that stands still until it is moved. */
 class StoppedClock implements Clock {
@@ -94,7 +99,9 @@ describe('Sessions', () => {
     const { sessionId } = await one.start(IDENTITY, TOKENS);
     await Promise.all([one.find(sessionId), two.find(sessionId)]);
     clock.advance(61_000);
-    const people = await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).find(sessionId)));
+    const people = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).find(sessionId)),
+    );
     expect(people.every((user) => user?.name === 'Ada Byron')).toBe(true);
     expect(issuer.calls).toBe(1);
     clock.advance(30_000);
@@ -110,7 +117,9 @@ describe('Sessions', () => {
     const { sessionId } = await (replicas[0] as Sessions).start(IDENTITY, TOKENS);
     for (let round = 1; round <= 3; round += 1) {
       clock.advance(61_000);
-      const people = await Promise.all(Array.from({ length: 150 }, (_, index) => (replicas[index % 3] as Sessions).find(sessionId)));
+      const people = await Promise.all(
+        Array.from({ length: 150 }, (_, index) => (replicas[index % 3] as Sessions).find(sessionId)),
+      );
       expect(people.filter((user) => user === null)).toEqual([]);
       expect(issuer.calls).toBe(round);
     }
@@ -119,7 +128,9 @@ describe('Sessions', () => {
   it('no failure of the issuer ends a session, whatever it answers instead of tokens; only its word that the grant is over does', async () => {
     const page = '<!doctype html><title>Bad gateway</title><h1>502</h1>';
     const json = (status: number, body: unknown) => ({ status, type: 'application/json', body: JSON.stringify(body) });
-    const answers: ReadonlyArray<readonly [string, { status: number; type: string; body: string } | 'hang' | 'reset', boolean]> = [
+    const answers: ReadonlyArray<
+      readonly [string, { status: number; type: string; body: string } | 'hang' | 'reset', boolean]
+    > = [
       ['500', json(500, { error: 'server_error' }), true],
       ['503 of a proxy', { status: 503, type: 'text/html', body: page }, true],
       ['502 of a proxy, in JSON', json(502, { message: 'upstream' }), true],
@@ -140,7 +151,12 @@ describe('Sessions', () => {
         const server = await listen((request, response) => {
           if (request.url?.includes('openid-configuration') === true) {
             const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/realms/slipway`;
-            const metadata = { issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/auth`, jwks_uri: `${issuer}/keys` };
+            const metadata = {
+              issuer,
+              token_endpoint: `${issuer}/token`,
+              authorization_endpoint: `${issuer}/auth`,
+              jwks_uri: `${issuer}/keys`,
+            };
             return void response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata));
           }
           if (answer === 'reset') return void request.socket.destroy();
@@ -148,7 +164,12 @@ describe('Sessions', () => {
         });
         try {
           const issuerUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/realms/slipway`;
-          const issuer = new OidcIssuer({ issuerUrl, clientId: 'c', clientSecret: 's', redirectUri: 'http://127.0.0.1/cb' });
+          const issuer = new OidcIssuer({
+            issuerUrl,
+            clientId: 'c',
+            clientSecret: 's',
+            redirectUri: 'http://127.0.0.1/cb',
+          });
           const clock = new StoppedClock();
           const sessions = new Sessions(pool, box, issuer, clock, createIds(clock), logger);
           const { sessionId } = await sessions.start({ ...IDENTITY, subject: what }, TOKENS);
@@ -169,12 +190,20 @@ describe('Sessions', () => {
   it('begin and end with an entry in the audit of the personal organization each, and a new one takes the place of the one before in one step', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());
     const identity = { ...IDENTITY, subject: 'audited', issuerSession: 'sid-audited', provider: 'github' };
-    const first = await sessions.start(identity, TOKENS, { userAgent: 'Browser/1', address: '192.0.2.7', replaces: null });
-    const second = await sessions.start(identity, TOKENS, { userAgent: 'x'.repeat(5_000), address: '192.0.2.8', replaces: first.sessionId });
+    const first = await sessions.start(identity, TOKENS, {
+      userAgent: 'Browser/1',
+      address: '192.0.2.7',
+      replaces: null,
+    });
+    const second = await sessions.start(identity, TOKENS, {
+      userAgent: 'x'.repeat(5_000),
+      address: '192.0.2.8',
+      replaces: first.sessionId,
+    });
     expect(await sessions.find(first.sessionId)).toBeNull();
-    expect((await sessions.list(second.userId, 10)).map(({ id, address, userAgent }) => [id, address, userAgent?.length])).toEqual([
-      [second.sessionId, '192.0.2.8', 400],
-    ]);
+    expect(
+      (await sessions.list(second.userId, 10)).map(({ id, address, userAgent }) => [id, address, userAgent?.length]),
+    ).toEqual([[second.sessionId, '192.0.2.8', 400]]);
     await sessions.end(second.sessionId);
     await sessions.end(second.sessionId);
     const third = await sessions.start(identity, TOKENS);
@@ -184,7 +213,9 @@ describe('Sessions', () => {
        WHERE org_id = (SELECT org_id FROM app.membership WHERE user_id = $1) AND action LIKE 'session.%' ORDER BY (SELECT seq FROM app.audit_chain c WHERE c.entry_id = audit_entry.id)`,
       [second.userId],
     );
-    expect(rows.map(({ action, target, actor_kind, actor_label, why }) => [action, target, actor_kind, actor_label, why])).toEqual([
+    expect(
+      rows.map(({ action, target, actor_kind, actor_label, why }) => [action, target, actor_kind, actor_label, why]),
+    ).toEqual([
       ['session.start', first.sessionId, 'user', 'Ada Byron', 'github'],
       ['session.start', second.sessionId, 'user', 'Ada Byron', 'github'],
       ['session.end', first.sessionId, 'user', 'Ada Byron', 'replaced'],
@@ -196,14 +227,16 @@ describe('Sessions', () => {
 
   it('the issuer ends by its own session that one alone, by the user all of theirs, and no others', async () => {
     const sessions = replica(new ScriptedIssuer(), new StoppedClock());
-    const sign = (subject: string, issuerSession: string, issuer = IDENTITY.issuer) => sessions.start({ ...IDENTITY, issuer, subject, issuerSession }, TOKENS);
+    const sign = (subject: string, issuerSession: string, issuer = IDENTITY.issuer) =>
+      sessions.start({ ...IDENTITY, issuer, subject, issuerSession }, TOKENS);
     const [a1, a2, b1, other] = [
       await sign('sid-a', 's1'),
       await sign('sid-a', 's2'),
       await sign('sid-b', 's3'),
       await sign('sid-a', 's1', 'https://other.example'),
     ];
-    const alive = async (): Promise<boolean[]> => Promise.all([a1, a2, b1, other].map(async ({ sessionId }) => (await sessions.find(sessionId)) !== null));
+    const alive = async (): Promise<boolean[]> =>
+      Promise.all([a1, a2, b1, other].map(async ({ sessionId }) => (await sessions.find(sessionId)) !== null));
     const issuer = IDENTITY.issuer;
     for (const nobody of [
       { issuer, subject: null, issuerSession: 'unknown' },
@@ -243,9 +276,14 @@ describe('Sessions', () => {
       { userAgent: null, address: '192.0.2.1', replaces: null },
     );
     const written = async (): Promise<string> =>
-      ((await owner.query('SELECT xmin::text AS version FROM app.session WHERE id = $1', [sessionId])).rows[0] as { version: string }).version;
+      (
+        (await owner.query('SELECT xmin::text AS version FROM app.session WHERE id = $1', [sessionId])).rows[0] as {
+          version: string;
+        }
+      ).version;
     const use = async (address: string): Promise<void> => {
-      for (const sessions of [one, two, one]) await runInContext({ traceId: '0'.repeat(32), address }, () => sessions.find(sessionId));
+      for (const sessions of [one, two, one])
+        await runInContext({ traceId: '0'.repeat(32), address }, () => sessions.find(sessionId));
     };
     const first = await written();
     await use('192.0.2.2');
@@ -256,7 +294,9 @@ describe('Sessions', () => {
     const second = await written();
     await Promise.all([one.close(), two.close()]);
     expect(await written()).toBe(second);
-    expect((await one.list(userId, 1)).map(({ address, lastSeenAt }) => [address, lastSeenAt])).toEqual([['192.0.2.3', at]]);
+    expect((await one.list(userId, 1)).map(({ address, lastSeenAt }) => [address, lastSeenAt])).toEqual([
+      ['192.0.2.3', at],
+    ]);
   });
 
   it('an issuer that does not answer signs no user out, is not asked by every request, and is asked again later', async () => {
@@ -307,7 +347,13 @@ describe('Sessions', () => {
     const sessions = replica(issuer, clock);
     const { sessionId } = await sessions.start(IDENTITY, TOKENS);
     clock.advance(61_000);
-    expect(await Promise.all(Array.from({ length: 5 }, () => sessions.find(sessionId)))).toEqual([null, null, null, null, null]);
+    expect(await Promise.all(Array.from({ length: 5 }, () => sessions.find(sessionId)))).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
     expect(issuer.calls).toBe(1);
     expect(await sessions.find(sessionId)).toBeNull();
   });
@@ -336,7 +382,14 @@ describe('Sessions', () => {
     const issuer = new ScriptedIssuer();
     const { sessionId } = await replica(issuer, clock).start(IDENTITY, { ...TOKENS, refreshToken: null });
     const other = await replica(issuer, clock).start(IDENTITY, TOKENS);
-    const rekeyed = new Sessions(pool, new SecretBox('another encryption key of 32 characters!'), issuer, clock, createIds(clock), logger);
+    const rekeyed = new Sessions(
+      pool,
+      new SecretBox('another encryption key of 32 characters!'),
+      issuer,
+      clock,
+      createIds(clock),
+      logger,
+    );
     clock.advance(61_000);
     expect(await rekeyed.find(sessionId)).not.toBeNull();
     expect(await rekeyed.find(other.sessionId)).not.toBeNull();
@@ -363,7 +416,10 @@ describe('Sessions', () => {
     const second = await sessions.start({ ...IDENTITY, name: 'Ada Lovelace' }, TOKENS);
     expect(second.userId).toBe(first.userId);
     const user = await sessions.find(second.sessionId);
-    expect(user).toMatchObject({ name: 'Ada Lovelace', orgs: [{ slug: 'ada-byron', kind: 'personal', role: 'owner' }] });
+    expect(user).toMatchObject({
+      name: 'Ada Lovelace',
+      orgs: [{ slug: 'ada-byron', kind: 'personal', role: 'owner' }],
+    });
     expect(user?.orgs[0]?.permissions).toContain('conversation:create');
     const stranger = await sessions.start({ ...IDENTITY, issuer: 'https://other.example' }, TOKENS);
     expect(stranger.userId).not.toBe(first.userId);

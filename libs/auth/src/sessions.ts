@@ -57,7 +57,9 @@ export const SESSION_LIFE_MS = 30 * 86_400_000;
 /** Longest that a sign-out in another replica, or a changed membership, goes unnoticed. Milliseconds. */
 const CACHE_MS = 1_000;
 const CACHE_SIZE = 10_000;
-/** A refresh that failed for want of an answer is tried again after this. Milliseconds; longer than one try may take. */
+/**
+ * A refresh that failed for want of an answer is tried again after this. Milliseconds; longer than one try may take.
+ */
 const REFRESH_CLAIM_MS = 15_000;
 
 const StoredTokens = z.object({ idToken: z.string(), refreshToken: z.string().nullable() });
@@ -95,10 +97,15 @@ export class Sessions {
   }
 
   /**
-   * A new session for an identity; its first ever also makes the account and the personal organization. One step with the end of the session before.
+   * A new session for an identity; its first ever also makes the account and the personal organization. One step with
+   * the end of the session before.
    * @throws SlipwayError `account.deactivated`; nothing has begun or ended then.
    */
-  async start(identity: Identity, tokens: Tokens, from: SignInOrigin = UNKNOWN_ORIGIN): Promise<{ sessionId: string; userId: string; expiresAt: Date }> {
+  async start(
+    identity: Identity,
+    tokens: Tokens,
+    from: SignInOrigin = UNKNOWN_ORIGIN,
+  ): Promise<{ sessionId: string; userId: string; expiresAt: Date }> {
     const sessionId = this.ids.prefixed('ses');
     const expiresAt = new Date(this.clock.now().getTime() + SESSION_LIFE_MS);
     const { rows } = await this.pool.query<{ user_id: string }>({
@@ -127,7 +134,8 @@ export class Sessions {
         identity.secondFactor,
       ],
     });
-    if (rows[0] === undefined) throw new SlipwayError('account.deactivated', 'This account was deactivated by an admin.');
+    if (rows[0] === undefined)
+      throw new SlipwayError('account.deactivated', 'This account was deactivated by an admin.');
     if (from.replaces !== null) this.forgetAll([from.replaces]);
     await deleteExpiredSessions(this.pool);
     return { sessionId, userId: rows[0].user_id, expiresAt };
@@ -151,7 +159,10 @@ export class Sessions {
     return (await this.read(sessionId))?.user ?? null;
   }
 
-  /** Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
+  /**
+   * Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own
+   * sign-out; `null` when there was no session.
+   */
   async end(sessionId: string): Promise<string | null> {
     const [ended] = await this.endEach('signed-out', [sessionId]);
     return ended === undefined ? null : (this.open(sessionId, ended.tokens)?.idToken ?? null);
@@ -171,7 +182,11 @@ export class Sessions {
    * Ends what the issuer ended: one session of its own, or all of a user's. No-op when repeated. @returns how many
    * ended.
    */
-  async endByIssuer({ issuer, subject, issuerSession }: Pick<IssuerLogout, 'issuer' | 'subject' | 'issuerSession'>): Promise<number> {
+  async endByIssuer({
+    issuer,
+    subject,
+    issuerSession,
+  }: Pick<IssuerLogout, 'issuer' | 'subject' | 'issuerSession'>): Promise<number> {
     const ids = await findSessionsOfIssuer(this.pool, issuer, subject, issuerSession);
     return (await this.endEach('ended-by-issuer', ids)).length;
   }
@@ -202,13 +217,10 @@ export class Sessions {
   private async endEach(why: Ending, ids: readonly string[]): Promise<Array<{ id: string; tokens: Buffer }>> {
     if (ids.length === 0) return [];
     const context = currentContext();
-    const { rows } = await this.pool.query<{ id: string; tokens: Buffer }>('SELECT id, tokens FROM app.end_sessions($1, $2, $3, $4, $5)', [
-      ids,
-      why,
-      ENDINGS[why],
-      context?.requestId ?? null,
-      context?.address ?? null,
-    ]);
+    const { rows } = await this.pool.query<{ id: string; tokens: Buffer }>(
+      'SELECT id, tokens FROM app.end_sessions($1, $2, $3, $4, $5)',
+      [ids, why, ENDINGS[why], context?.requestId ?? null, context?.address ?? null],
+    );
     this.forgetAll(rows.map(({ id }) => id));
     return rows;
   }
@@ -223,13 +235,25 @@ export class Sessions {
     const known = this.cache.get(sessionId);
     if (known !== undefined && now - known.readAt < CACHE_MS && known.expiresAt.getTime() > now) return known;
     const endings = this.endings;
-    const { rows } = await this.pool.query<SessionRow>({ name: 'find-session', text: 'SELECT * FROM app.session_person($1)', values: [sessionId] });
+    const { rows } = await this.pool.query<SessionRow>({
+      name: 'find-session',
+      text: 'SELECT * FROM app.session_person($1)',
+      values: [sessionId],
+    });
     this.cache.delete(sessionId);
     const row = rows[0];
     if (row === undefined || row.expires_at.getTime() <= now) return null;
     const orgs = OrgRows.parse(row.orgs).map((org) => ({ ...org, permissions: [...ROLE_PERMISSIONS[org.role]] }));
     const entry: Entry = {
-      user: { sessionId, userId: row.user_id, name: row.name, email: row.email, emailVerified: row.email_verified, termsVersion: row.terms_version, orgs },
+      user: {
+        sessionId,
+        userId: row.user_id,
+        name: row.name,
+        email: row.email,
+        emailVerified: row.email_verified,
+        termsVersion: row.terms_version,
+        orgs,
+      },
       readAt: now,
       accessExpiresAt: row.access_expires_at,
       expiresAt: row.expires_at,
@@ -242,7 +266,9 @@ export class Sessions {
     return entry;
   }
 
-  /** One refresh at a time: callers in this process wait for the one that runs. @returns false when the session is over. */
+  /**
+   * One refresh at a time: callers in this process wait for the one that runs. @returns false when the session is over.
+   */
   private refreshOnce(sessionId: string, seen: Date): Promise<boolean> {
     const running = this.refreshes.get(sessionId);
     if (running !== undefined) return running;
@@ -255,8 +281,9 @@ export class Sessions {
   }
 
   /**
-   * Across replicas the conditional update decides: it moves the due time on by one claim, so another replica sees fresh tokens and does not refresh,
-   * no connection is held while the issuer is asked, and a claim whose replica died or got no answer is simply due again.
+   * Across replicas the conditional update decides: it moves the due time on by one claim, so another replica sees
+   * fresh tokens and does not refresh, no connection is held while the issuer is asked, and a claim whose replica died
+   * or got no answer is simply due again.
    */
   private async refresh(sessionId: string, seen: Date): Promise<boolean> {
     const until = new Date(this.clock.now().getTime() + REFRESH_CLAIM_MS);

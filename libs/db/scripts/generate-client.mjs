@@ -1,5 +1,6 @@
-// Makes Prisma's client of the user store, `src/store/generated`, from prisma/app/user-store.prisma. The build and `npm run check` run it first;
-// it returns at once when the client is that of the schema. Plain JavaScript for any Node: npm runs it after an install, too.
+// Makes Prisma's client of the user store, `src/store/generated`, from prisma/app/user-store.prisma. The build and `npm
+// run check` run it first; it returns at once when the client is that of the schema. Plain JavaScript for any Node: npm
+// runs it after an install, too.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,12 +24,27 @@ async function generate() {
   const { getDMMF } = require('@prisma/get-dmmf');
   const { get_config: getConfig } = require('@prisma/prisma-schema-wasm');
   const { config } = JSON.parse(
-    getConfig(JSON.stringify({ prismaSchema: [[schemaPath, datamodel]], datasourceOverrides: {}, ignoreEnvVarErrors: true, env: {} })),
+    getConfig(
+      JSON.stringify({
+        prismaSchema: [[schemaPath, datamodel]],
+        datasourceOverrides: {},
+        ignoreEnvVarErrors: true,
+        env: {},
+      }),
+    ),
   );
   const dmmf = getDMMF({ datamodel });
   if ('reason' in dmmf) throw new Error(`${schemaPath}: ${dmmf.reason}`, { cause: dmmf.error });
   const generator = { ...config.generators[0], output: { fromEnvVar: null, value: output } };
   rmSync(output, { recursive: true, force: true });
-  await new PrismaClientTsGenerator().generate({ generator, otherGenerators: [], schemaPath, datamodel, dmmf, datasources: config.datasources, version: '' });
+  await new PrismaClientTsGenerator().generate({
+    generator,
+    otherGenerators: [],
+    schemaPath,
+    datamodel,
+    dmmf,
+    datasources: config.datasources,
+    version: '',
+  });
   writeFileSync(marker, source);
 }

@@ -8,10 +8,16 @@ import { startPostgresServer } from './embedded/index.js';
 import { migrate, serviceUrl } from './migrate/index.js';
 import { asSystem, createPool, inOrg, type SqlPool } from './sql/index.js';
 
-/** Those of `createTestDatabase` (which depends on this library, so it cannot be used here): roles are shared by all databases of a server. */
+/**
+ * Those of `createTestDatabase` (which depends on this library, so it cannot be used here): roles are shared by all
+ * databases of a server.
+ */
 const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway', sandbox: 'test-sandbox' };
 
-/** Policies by which a row is found without knowing its organization, for reading only: whoever names a key's id learns whose key it is. */
+/**
+ * Policies by which a row is found without knowing its organization, for reading only: whoever names a key's id learns
+ * whose key it is.
+ */
 const READ_BY_PROOF: ReadonlySet<string> = new Set(['gateway.virtual_key lookup']);
 
 /** What no service may change: a change is refused before anybody asks whose row it is. */
@@ -33,7 +39,12 @@ async function createDatabase(): Promise<Database> {
   await admin.query(`CREATE DATABASE ${name}`);
   const url = new URL(given ?? server?.url ?? '');
   url.pathname = `/${name}`;
-  await migrate({ ownerUrl: url.href, directory: fileURLToPath(new URL('../../../prisma', import.meta.url)), passwords: PASSWORDS, log: () => {} });
+  await migrate({
+    ownerUrl: url.href,
+    directory: fileURLToPath(new URL('../../../prisma', import.meta.url)),
+    passwords: PASSWORDS,
+    log: () => {},
+  });
   return {
     ownerUrl: url.href,
     urls: { app: serviceUrl(url.href, 'app', PASSWORDS.app) },
@@ -69,18 +80,27 @@ describe('row-level security', () => {
          AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped) ORDER BY 1`,
     );
     expect(tables.rows.length).toBeGreaterThan(8);
-    const policies = await owner.query<{ name: string; policy: string; command: string; read: string | null; write: string | null }>(
+    const policies = await owner.query<{
+      name: string;
+      policy: string;
+      command: string;
+      read: string | null;
+      write: string | null;
+    }>(
       `SELECT n.nspname || '.' || c.relname AS name, p.polname AS policy, p.polcmd AS command, pg_get_expr(p.polqual, p.polrelid) AS read, pg_get_expr(p.polwithcheck, p.polrelid) AS write
        FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.polroles = '{0}'`,
     );
     const tenant = "(org_id = current_setting('app.org'::text, true))";
     for (const table of tables.rows) {
       expect(table).toEqual({ name: table.name, enabled: true, forced: true });
-      const own = policies.rows.filter(({ name, policy }) => name === table.name && !READ_BY_PROOF.has(`${name} ${policy}`));
+      const own = policies.rows.filter(
+        ({ name, policy }) => name === table.name && !READ_BY_PROOF.has(`${name} ${policy}`),
+      );
       expect(own).toEqual([{ name: table.name, policy: 'tenant', command: '*', read: tenant, write: tenant }]);
     }
     for (const { name, policy, command } of policies.rows)
-      if (READ_BY_PROOF.has(`${name} ${policy}`)) expect({ name, policy, command }).toEqual({ name, policy, command: 'r' });
+      if (READ_BY_PROOF.has(`${name} ${policy}`))
+        expect({ name, policy, command }).toEqual({ name, policy, command: 'r' });
   });
 
   it('no view or function lets a service see more than its role may: no security definer, no owner among the services', async () => {
@@ -126,10 +146,21 @@ describe('row-level security', () => {
           `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event) VALUES ($1, 1, $2, 1, gen_random_uuid(), 'k', '{}')`,
           [conversation, org],
         );
-        await owner.query(`INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, 'same', 1, '\\x00')`, [org]);
-        await owner.query(`INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'same', $2)`, [conversation, org]);
-        await owner.query(`INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[]', '')`, [conversation, org]);
-        await owner.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), $1, 'q', $1, '{}')`, [org]);
+        await owner.query(`INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, 'same', 1, '\\x00')`, [
+          org,
+        ]);
+        await owner.query(
+          `INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'same', $2)`,
+          [conversation, org],
+        );
+        await owner.query(
+          `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[]', '')`,
+          [conversation, org],
+        );
+        await owner.query(
+          `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), $1, 'q', $1, '{}')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'u', 'a', 't')`,
           [org],
@@ -138,28 +169,43 @@ describe('row-level security', () => {
           `INSERT INTO app.invitation (id, org_id, email, role, token_hash, invited_by, invited_by_label, expires_at) VALUES ($1, $2, 'e', 'member', convert_to($2, 'UTF8'), 'u', 'u', now())`,
           [conversation, org],
         );
-        await owner.query(`INSERT INTO app.outgoing_mail (id, org_id, recipient, subject) VALUES ($1, $2, 'e', 's')`, [conversation, org]);
+        await owner.query(`INSERT INTO app.outgoing_mail (id, org_id, recipient, subject) VALUES ($1, $2, 'e', 's')`, [
+          conversation,
+          org,
+        ]);
         await owner.query(`INSERT INTO app.former_member (org_id, user_id) VALUES ($1, 'usr')`, [org]);
-        await owner.query(`INSERT INTO app.org_domain (org_id, domain, challenge) VALUES ($1, 'same.example', 'c')`, [org]);
-        await owner.query(`INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 1, '\\x00', 'm')`, [org]);
+        await owner.query(`INSERT INTO app.org_domain (org_id, domain, challenge) VALUES ($1, 'same.example', 'c')`, [
+          org,
+        ]);
+        await owner.query(
+          `INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 1, '\\x00', 'm')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.secret (id, org_id, name, kind, scope, scope_value, description, sealed, key_version, masked, created_by, created_by_label, updated_by, updated_by_label)
            VALUES ($1, $1, 'N', 'variable', 'org', '', '', '\\x00', 1, true, 'u', 'u', 'u', 'u')`,
           [org],
         );
-        await owner.query(`INSERT INTO app.llm_profile (id, org_id, name, model, created_by, created_by_label) VALUES ($1, $1, 'n', 'm', 'u', 'u')`, [org]);
+        await owner.query(
+          `INSERT INTO app.llm_profile (id, org_id, name, model, created_by, created_by_label) VALUES ($1, $1, 'n', 'm', 'u', 'u')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.mcp_server (id, org_id, name, transport, enabled, config, created_by, created_by_label) VALUES ($1, $1, 'n', 'http', true, '{}', 'u', 'u')`,
           [org],
         );
-        await owner.query(`INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`, [org]);
+        await owner.query(
+          `INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($2, $2, 'usr', $1, 8000, now(), now())`,
           [conversation, org],
         );
-        await owner.query(`INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`, [
-          org,
-        ]);
+        await owner.query(
+          `INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, expires_at, created_by, created_by_label)
            VALUES ($1, $1, 'n', 'user', 'usr', '{}', '\\x00', 'p', 'l', now(), 'u', 'u')`,
@@ -170,18 +216,26 @@ describe('row-level security', () => {
            VALUES ($1, convert_to($2, 'UTF8'), convert_to($2, 'UTF8'), 'c', '{}', now(), 5, $2)`,
           [conversation, org],
         );
-        await owner.query(`INSERT INTO app.usage_day VALUES ($1, '2026-11-22', 'usr', '', 'm', 'u', 1, 0, 1, 0, 1, 1, 0)`, [org]);
-        await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`, [org, conversation]);
+        await owner.query(
+          `INSERT INTO app.usage_day VALUES ($1, '2026-11-22', 'usr', '', 'm', 'u', 1, 0, 1, 0, 1, 1, 0)`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`,
+          [org, conversation],
+        );
         await owner.query('INSERT INTO app.budget (org_id) VALUES ($1)', [org]);
-        await owner.query(`INSERT INTO app.budget_override (org_id, user_id, changed_by) VALUES ($1, 'usr', 'u')`, [org]);
+        await owner.query(`INSERT INTO app.budget_override (org_id, user_id, changed_by) VALUES ($1, 'usr', 'u')`, [
+          org,
+        ]);
         await owner.query(
           `INSERT INTO app.budget_notice (org_id, user_id, cycle_start, cycle_end, threshold, spent_usd, limit_usd) VALUES ($1, '', '2026-11-01', '2026-12-01', 50, 1, 2)`,
           [org],
         );
-        await owner.query(`INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr', 'u')`, [
-          conversation,
-          org,
-        ]);
+        await owner.query(
+          `INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr', 'u')`,
+          [conversation, org],
+        );
         await owner.query(
           `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256(convert_to($2, 'UTF8')), $2, $1, 'usr', 'u')`,
           [conversation, org],
@@ -190,22 +244,32 @@ describe('row-level security', () => {
           `INSERT INTO app.pull_request_outcome (org_id, provider, host, repository, number, conversation_id, begun_at) VALUES ($2, 'p', 'h', 'a/b', 1, $1, now()) RETURNING id`,
           [conversation, org],
         );
-        await owner.query('INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)', [
-          org,
-          outcome[0]?.id,
-          conversation,
-        ]);
-        await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [conversation, org]);
-        await owner.query(`INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`, [
+        await owner.query(
+          'INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)',
+          [org, outcome[0]?.id, conversation],
+        );
+        await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [
           conversation,
           org,
         ]);
+        await owner.query(
+          `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`,
+          [conversation, org],
+        );
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
-        await owner.query(`INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($1, $2, 1, '{}')`, [conversation, org]);
+        await owner.query(
+          `INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($1, $2, 1, '{}')`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.analytics_member (org_id, user_id) VALUES ($1, 'usr')`, [org]);
-        await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);
+        await owner.query(
+          `INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`,
+          [conversation, org],
+        );
         await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);
-        await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);
+        await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [
+          org,
+        ]);
         await owner.query(
           `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
            VALUES ($1, $1, 'p', 'k', 'n', 'h', 's', '{}', '{}', 'u', 'u')`,
@@ -219,7 +283,10 @@ describe('row-level security', () => {
           `INSERT INTO app.integration_delivery (id, org_id, connection_id, delivery_id, event, sealed, key_version, bytes) VALUES ($1, $1, $1, 'd', 'e', '\\x00', 1, 1)`,
           [org],
         );
-        await owner.query(`INSERT INTO app.integration_dedupe (org_id, provider, host, semantic_key, delivery_id) VALUES ($1, 'p', 'h', 'same', 'd')`, [org]);
+        await owner.query(
+          `INSERT INTO app.integration_dedupe (org_id, provider, host, semantic_key, delivery_id) VALUES ($1, 'p', 'h', 'same', 'd')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, place, title, confidential) VALUES ($1, 't', $1, '{}', 't', false)`,
           [org],
@@ -237,8 +304,14 @@ describe('row-level security', () => {
           `INSERT INTO app.outgoing_webhook (id, org_id, name, url, events, created_by, created_by_label) VALUES ($1, $1, 'n', 'u', '{}', 'u', 'u')`,
           [org],
         );
-        await owner.query(`INSERT INTO app.outgoing_webhook_secret (id, org_id, webhook_id, sealed, key_version) VALUES ($1, $1, $1, '\\x00', 1)`, [org]);
-        await owner.query(`INSERT INTO app.webhook_message (id, org_id, webhook_id, event, body) VALUES ($1, $1, $1, 'e', '{}')`, [org]);
+        await owner.query(
+          `INSERT INTO app.outgoing_webhook_secret (id, org_id, webhook_id, sealed, key_version) VALUES ($1, $1, $1, '\\x00', 1)`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.webhook_message (id, org_id, webhook_id, event, body) VALUES ($1, $1, $1, 'e', '{}')`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, place, marker) VALUES ($1, $1, $1, 't', 'progress', '{}', 'm')`,
           [org],
@@ -251,8 +324,14 @@ describe('row-level security', () => {
           `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label) VALUES (gen_random_uuid(), $1, $1, 'a/b', '1', 's', 'u', 'u')`,
           [org],
         );
-        await owner.query(`INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, state) VALUES ($1, $1, '1', 's', 'registered')`, [org]);
-        await owner.query(`INSERT INTO app.integration_account_claim (provider, host, account_id, org_id, connection_id) VALUES ('p', 'h', $1, $1, $1)`, [org]);
+        await owner.query(
+          `INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, state) VALUES ($1, $1, '1', 's', 'registered')`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.integration_account_claim (provider, host, account_id, org_id, connection_id) VALUES ('p', 'h', $1, $1, $1)`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.integration_app_request (id, org_id, user_id, session_id, kind, connection_id, provider, detail, expires_at)
            VALUES ($1, $1, 'usr', 's', 'register', $1, 'p', '{}', now())`,
@@ -288,7 +367,9 @@ describe('row-level security', () => {
 
     it('a query sees the rows of its own organization only, and outside of any none', async () => {
       for (const table of await tables()) {
-        const seen = await inOrg(pool, mine.org, (client) => client.query<{ org_id: string }>(`SELECT DISTINCT org_id FROM app.${table}`));
+        const seen = await inOrg(pool, mine.org, (client) =>
+          client.query<{ org_id: string }>(`SELECT DISTINCT org_id FROM app.${table}`),
+        );
         expect([table, seen.rows.map(({ org_id }) => org_id)]).toEqual([table, [mine.org]]);
         expect([table, (await pool.query(`SELECT 1 FROM app.${table}`)).rowCount]).toEqual([table, 0]);
       }
@@ -296,15 +377,21 @@ describe('row-level security', () => {
 
     it('an update or a delete without a filter touches nothing of another organization, and no row can be given to one', async () => {
       for (const table of (await tables()).filter((name) => !APPEND_ONLY.has(name))) {
-        const before = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [theirs.org]);
+        const before = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [
+          theirs.org,
+        ]);
         await inOrg(pool, mine.org, async (client) => {
           await client.query(`SAVEPOINT s`);
-          await expect(client.query(`UPDATE app.${table} SET org_id = $1`, [theirs.org])).rejects.toThrow(/row-level security/);
+          await expect(client.query(`UPDATE app.${table} SET org_id = $1`, [theirs.org])).rejects.toThrow(
+            /row-level security/,
+          );
           await client.query(`ROLLBACK TO s`);
           await client.query(`DELETE FROM app.${table}`);
           throw new Error('undo');
         }).catch((error: Error) => expect(error.message).toBe('undo'));
-        const after = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [theirs.org]);
+        const after = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [
+          theirs.org,
+        ]);
         expect([table, after.rows]).toEqual([table, before.rows]);
       }
     });
@@ -313,7 +400,8 @@ describe('row-level security', () => {
       let denied = 0;
       const count = (): number => ++denied;
       pool.addListener('denied', count);
-      const text = "INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), 'org_of_others', 'org-delete', 'x', '{}')";
+      const text =
+        "INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), 'org_of_others', 'org-delete', 'x', '{}')";
       await expect(inOrg(pool, 'org_of_mine', (client) => client.query(text))).rejects.toThrow('row-level security');
       expect(denied).toBe(1);
       await expect(pool.query(text)).rejects.toThrow('row-level security');
@@ -328,7 +416,10 @@ describe('row-level security', () => {
           [org, conversation],
         );
       expect((await append(mine.org, theirs.conversation)).rows[0]?.outcome).toBe('missing');
-      expect((await pool.query('SELECT * FROM app.read_events($1, $2, 0, NULL, 10)', [mine.org, theirs.conversation])).rowCount).toBe(0);
+      expect(
+        (await pool.query('SELECT * FROM app.read_events($1, $2, 0, NULL, 10)', [mine.org, theirs.conversation]))
+          .rowCount,
+      ).toBe(0);
       expect((await append(mine.org, mine.conversation)).rows[0]?.outcome).toBe('ok');
     });
 
@@ -336,7 +427,9 @@ describe('row-level security', () => {
       const one = createPool({ url: database.urls.app, max: 1, applicationName: 'test', onError: () => {} });
       await inOrg(one, mine.org, (client) => client.query('SELECT 1'));
       expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);
-      await asSystem(one, 'slipway_app_system', 'test', async (client) => expect((await client.query('SELECT 1 FROM app.conversation')).rowCount).toBe(2));
+      await asSystem(one, 'slipway_app_system', 'test', async (client) =>
+        expect((await client.query('SELECT 1 FROM app.conversation')).rowCount).toBe(2),
+      );
       expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);
       await expect(inOrg(one, mine.org, () => Promise.reject(new Error('x')))).rejects.toThrow('x');
       expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);

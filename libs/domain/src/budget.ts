@@ -1,12 +1,21 @@
 /** Sentence for a user whose work a spent budget stops, at a start and in the middle of a run alike. */
-export function budgetReason(stop: { readonly whose: string | null; readonly limitUsd: string; readonly until: Date }): string {
+export function budgetReason(stop: {
+  readonly whose: string | null;
+  readonly limitUsd: string;
+  readonly until: Date;
+}): string {
   const budget = stop.whose === null ? "The organization's budget" : `The budget of ${stop.whose}`;
   return `${budget} of ${stop.limitUsd} USD a month is used up. ${beginsAgain(stop.until)}`;
 }
 
 /** When a budget of a month is whole again. */
 export function beginsAgain(until: Date): string {
-  const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(until);
+  const day = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  }).format(until);
   return `It begins again on ${day} at 00:00 UTC; until then an admin can raise it.`;
 }
 
@@ -16,7 +25,12 @@ export function beginsAgain(until: Date): string {
  * @param short.of as it stands in a sentence: `the limit of this conversation`. USD; `callUsd` is the prompt at its
  * most and an answer that is just of use.
  */
-export function shortReason(short: { readonly of: string; readonly limitUsd: number; readonly spentUsd: number; readonly callUsd: number }): string {
+export function shortReason(short: {
+  readonly of: string;
+  readonly limitUsd: number;
+  readonly spentUsd: number;
+  readonly callUsd: number;
+}): string {
   const { of, limitUsd, spentUsd, callUsd } = short;
   const left = plain(Math.floor((limitUsd - spentUsd) * 10_000 + ROUNDING) / 10_000);
   const call = plain(Math.ceil(callUsd * 10_000 - ROUNDING) / 10_000);

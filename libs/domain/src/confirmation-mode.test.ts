@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ConfirmationPolicy, type ConfirmationSettings, SECURITY_RISKS, type SecurityAnalyzer, type SecurityRisk } from '@slipway/contracts/conversations';
+import {
+  type ConfirmationPolicy,
+  type ConfirmationSettings,
+  SECURITY_RISKS,
+  type SecurityAnalyzer,
+  type SecurityRisk,
+} from '@slipway/contracts/conversations';
 import fc from 'fast-check';
 import { stricterSettings } from './confirmation-mode.js';
 
@@ -13,7 +19,11 @@ const policies = fc.oneof(
   }),
 );
 const single = fc
-  .constantFrom('LLMSecurityAnalyzer' as const, 'PatternSecurityAnalyzer' as const, 'PolicyRailSecurityAnalyzer' as const)
+  .constantFrom(
+    'LLMSecurityAnalyzer' as const,
+    'PatternSecurityAnalyzer' as const,
+    'PolicyRailSecurityAnalyzer' as const,
+  )
   .map((kind) => ({ kind }));
 const analyzers: fc.Arbitrary<SecurityAnalyzer | null> = fc.oneof(
   fc.constant(null),
@@ -28,7 +38,9 @@ const settings = fc.record({ policy: policies, analyzer: analyzers });
 
 function asks(policy: ConfirmationPolicy, risk: SecurityRisk): boolean {
   if (policy.kind !== 'ConfirmRisky') return policy.kind === 'AlwaysConfirm';
-  return risk === 'UNKNOWN' ? policy.confirm_unknown : SECURITY_RISKS.indexOf(risk) >= SECURITY_RISKS.indexOf(policy.threshold);
+  return risk === 'UNKNOWN'
+    ? policy.confirm_unknown
+    : SECURITY_RISKS.indexOf(risk) >= SECURITY_RISKS.indexOf(policy.threshold);
 }
 
 type Asking = Pick<ConfirmationSettings, 'policy' | 'analyzer'>;

@@ -8,7 +8,9 @@ import {
   type SecurityAnalyzer,
 } from '@slipway/contracts/conversations';
 
-/** The one that asks more often. An organization's mode is a floor: a conversation may be asked about more, never less. */
+/**
+ * The one that asks more often. An organization's mode is a floor: a conversation may be asked about more, never less.
+ */
 export function stricterMode(a: ConfirmationMode, b: ConfirmationMode): ConfirmationMode {
   return CONFIRMATION_MODES.indexOf(a) > CONFIRMATION_MODES.indexOf(b) ? a : b;
 }
@@ -17,7 +19,11 @@ export function stricterMode(a: ConfirmationMode, b: ConfirmationMode): Confirma
 export function settingsOfMode(mode: ConfirmationMode): Pick<ConfirmationSettings, 'policy' | 'analyzer'> {
   const analyzer: ConfirmationSettings['analyzer'] = {
     kind: 'EnsembleSecurityAnalyzer',
-    analyzers: [{ kind: 'LLMSecurityAnalyzer' }, { kind: 'PatternSecurityAnalyzer' }, { kind: 'PolicyRailSecurityAnalyzer' }],
+    analyzers: [
+      { kind: 'LLMSecurityAnalyzer' },
+      { kind: 'PatternSecurityAnalyzer' },
+      { kind: 'PolicyRailSecurityAnalyzer' },
+    ],
     propagate_unknown: false,
   };
   switch (mode) {
@@ -45,13 +51,16 @@ export function stricterSettings(a: Asking, b: Asking): Asking {
 type Risky = Extract<ConfirmationPolicy, { kind: 'ConfirmRisky' }>;
 
 function lowerThreshold(a: Risky, b: Risky): Risky {
-  const threshold = SECURITY_RISKS.indexOf(a.threshold) < SECURITY_RISKS.indexOf(b.threshold) ? a.threshold : b.threshold;
+  const threshold =
+    SECURITY_RISKS.indexOf(a.threshold) < SECURITY_RISKS.indexOf(b.threshold) ? a.threshold : b.threshold;
   return { kind: 'ConfirmRisky', threshold, confirm_unknown: a.confirm_unknown || b.confirm_unknown };
 }
 
 /** For actions that are always asked about it reports only what no user's rule allows: those rated HIGH. */
 function worstOf(a: SecurityAnalyzer | null, b: SecurityAnalyzer | null): SecurityAnalyzer {
-  const parts = [b, a].flatMap((analyzer) => (analyzer === null ? [] : analyzer.kind === 'EnsembleSecurityAnalyzer' ? analyzer.analyzers : [analyzer]));
+  const parts = [b, a].flatMap((analyzer) =>
+    analyzer === null ? [] : analyzer.kind === 'EnsembleSecurityAnalyzer' ? analyzer.analyzers : [analyzer],
+  );
   const distinct = parts.filter((part, index) => parts.findIndex((other) => isDeepStrictEqual(part, other)) === index);
   return { kind: 'EnsembleSecurityAnalyzer', analyzers: distinct.slice(0, 10), propagate_unknown: false };
 }

@@ -1,6 +1,11 @@
 import { type ConversationStatus, LlmRetry, StartStep, WorkspaceState } from '@slipway/contracts/conversations';
 import { ERROR_CODES, type ErrorCode } from '@slipway/contracts/errors';
-import { assertNever, type ConversationEvent, EXECUTION_STATUSES, type ExecutionStatus } from '@slipway/contracts/events';
+import {
+  assertNever,
+  type ConversationEvent,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
+} from '@slipway/contracts/events';
 
 /** What must be remembered of a log to know the status after its next event. */
 export interface ConversationStatusState {
@@ -20,7 +25,10 @@ export interface ConversationStatusState {
 /** Most of a failure's words that is remembered. UTF-16 code units. */
 const MAX_DETAIL = 1_000;
 
-/** As a database takes it: without NUL, and without half of a surrogate pair, where a failure's words are cut or came so. */
+/**
+ * As a database takes it: without NUL, and without half of a surrogate pair, where a failure's words are cut or came
+ * so.
+ */
 function kept(detail: string): string {
   return detail
     .slice(0, MAX_DETAIL)
@@ -37,7 +45,8 @@ export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', star
 export function conversationStatus(state: ConversationStatusState): ConversationStatus {
   if (state.start === 'failed') return 'failed';
   // Halted while it was starting: what is left of that start does not change it.
-  if (state.start === 'running') return state.halt === 'interrupt' ? 'stopped' : state.halt === 'pause' ? 'paused' : 'starting';
+  if (state.start === 'running')
+    return state.halt === 'interrupt' ? 'stopped' : state.halt === 'pause' ? 'paused' : 'starting';
   switch (state.execution) {
     case 'running':
       return 'working';
@@ -58,13 +67,19 @@ export function conversationStatus(state: ConversationStatusState): Conversation
 }
 
 /** The state after one more event. Events that say nothing of the status return the same object. */
-export function reduceConversationStatus(state: ConversationStatusState, event: ConversationEvent): ConversationStatusState {
+export function reduceConversationStatus(
+  state: ConversationStatusState,
+  event: ConversationEvent,
+): ConversationStatusState {
   switch (event.kind) {
     case 'PauseEvent': {
       // An earlier failure that the agent survived is not the reason of a user's pause; the failure that ended a run is
       // still shown. The pause that follows a full storage is the platform's own, whatever source the agent gives it.
-      const ended = state.execution === 'error' || state.execution === 'stuck' || state.failure?.code === 'storage.exhausted';
-      return event.source === 'user' && !ended && state.failure != null ? { ...state, halt: 'pause', failure: null } : { ...state, halt: 'pause' };
+      const ended =
+        state.execution === 'error' || state.execution === 'stuck' || state.failure?.code === 'storage.exhausted';
+      return event.source === 'user' && !ended && state.failure != null
+        ? { ...state, halt: 'pause', failure: null }
+        : { ...state, halt: 'pause' };
     }
     case 'InterruptEvent':
       return { ...state, halt: 'interrupt' };
@@ -72,7 +87,12 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
       if (event.key === 'execution_status') {
         const execution = EXECUTION_STATUSES.find((status) => status === event.value);
         if (execution === undefined) return state;
-        return { ...state, execution, halt: execution === 'running' ? 'none' : state.halt, ...(execution === 'running' ? CLEARED : { retry: null }) };
+        return {
+          ...state,
+          execution,
+          halt: execution === 'running' ? 'none' : state.halt,
+          ...(execution === 'running' ? CLEARED : { retry: null }),
+        };
       }
       if (event.key === 'start_task') {
         const step = StartStep.safeParse(event.value);
@@ -80,7 +100,10 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         const start = step.data.status === 'READY' ? 'ready' : step.data.status === 'ERROR' ? 'failed' : 'running';
         // A start that begins means that the conversation is to go on.
         const halt =
-          start === 'running' && (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running')) ? 'none' : state.halt;
+          start === 'running' &&
+          (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running'))
+            ? 'none'
+            : state.halt;
         const begins = start === 'running' && state.start !== 'running';
         if (start === state.start && halt === state.halt) return state;
         return { ...state, start, halt, ...(begins ? { ...CLEARED, workspace: null } : {}) };

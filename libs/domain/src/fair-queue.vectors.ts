@@ -1,6 +1,7 @@
 /**
- * Histories of one pool's queue with the order in which claims must be served. For `fair-queue.ts` and for `runtime.serve_waiting`, which hold the same rule.
- * A claim is written `org/name:cost:lane`; cost is 1 and lane `interactive` when left out. Arrival is the order of writing.
+ * Histories of one pool's queue with the order in which claims must be served. For `fair-queue.ts` and for
+ * `runtime.serve_waiting`, which hold the same rule. A claim is written `org/name:cost:lane`; cost is 1 and lane
+ * `interactive` when left out. Arrival is the order of writing.
  */
 export interface FairQueueVector {
   /** The guarantee. */
@@ -19,13 +20,18 @@ export type FairQueueStep =
   /** So many sandboxes are free; these are served, in this order. */
   | { readonly free: number; readonly served: readonly string[] };
 
-const equal = (...orgs: string[]): FairQueueVector['orgs'] => Object.fromEntries(orgs.map((org) => [org, { weight: 1, cap: 100 }]));
+const equal = (...orgs: string[]): FairQueueVector['orgs'] =>
+  Object.fromEntries(orgs.map((org) => [org, { weight: 1, cap: 100 }]));
 
 export const FAIR_QUEUE_VECTORS: readonly FairQueueVector[] = [
   {
     name: 'equal organizations take turns, whoever came with more',
     orgs: equal('a', 'b'),
-    steps: [{ arrive: ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2'] }, { free: 5, served: ['a/1', 'b/1', 'a/2', 'b/2', 'a/3'] }, { free: 9, served: ['a/4'] }],
+    steps: [
+      { arrive: ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'b/2'] },
+      { free: 5, served: ['a/1', 'b/1', 'a/2', 'b/2', 'a/3'] },
+      { free: 9, served: ['a/4'] },
+    ],
   },
   {
     name: 'the turn goes on where the call before ended',
@@ -42,12 +48,18 @@ export const FAIR_QUEUE_VECTORS: readonly FairQueueVector[] = [
   {
     name: 'a weight of three is three in a turn',
     orgs: { a: { weight: 3, cap: 100 }, b: { weight: 1, cap: 100 } },
-    steps: [{ arrive: ['b/1', 'b/2', 'a/1', 'a/2', 'a/3', 'a/4'] }, { free: 9, served: ['b/1', 'a/1', 'a/2', 'a/3', 'b/2', 'a/4'] }],
+    steps: [
+      { arrive: ['b/1', 'b/2', 'a/1', 'a/2', 'a/3', 'a/4'] },
+      { free: 9, served: ['b/1', 'a/1', 'a/2', 'a/3', 'b/2', 'a/4'] },
+    ],
   },
   {
     name: 'a sandbox of four times the size waits four turns',
     orgs: equal('a', 'b'),
-    steps: [{ arrive: ['a/1:4', 'a/2:4', 'b/1', 'b/2', 'b/3', 'b/4', 'b/5'] }, { free: 9, served: ['b/1', 'b/2', 'b/3', 'a/1', 'b/4', 'b/5', 'a/2'] }],
+    steps: [
+      { arrive: ['a/1:4', 'a/2:4', 'b/1', 'b/2', 'b/3', 'b/4', 'b/5'] },
+      { free: 9, served: ['b/1', 'b/2', 'b/3', 'a/1', 'b/4', 'b/5', 'a/2'] },
+    ],
   },
   {
     name: 'interactive goes before batch inside an organization, and only there',
@@ -62,7 +74,12 @@ export const FAIR_QUEUE_VECTORS: readonly FairQueueVector[] = [
   {
     name: 'who holds all that it may is passed over, and served when one of its own ends',
     orgs: { a: { weight: 1, cap: 1 }, b: { weight: 1, cap: 100 } },
-    steps: [{ arrive: ['a/1', 'a/2', 'b/1', 'b/2', 'b/3'] }, { free: 3, served: ['a/1', 'b/1', 'b/2'] }, { end: ['a/1'] }, { free: 9, served: ['a/2', 'b/3'] }],
+    steps: [
+      { arrive: ['a/1', 'a/2', 'b/1', 'b/2', 'b/3'] },
+      { free: 3, served: ['a/1', 'b/1', 'b/2'] },
+      { end: ['a/1'] },
+      { free: 9, served: ['a/2', 'b/3'] },
+    ],
   },
   {
     name: 'a head that does not fit the cap holds back those behind it',
@@ -89,7 +106,10 @@ export const FAIR_QUEUE_VECTORS: readonly FairQueueVector[] = [
   {
     name: 'what is left of a deficit is kept while the organization waits',
     orgs: { a: { weight: 3, cap: 100 }, b: { weight: 2, cap: 100 } },
-    steps: [{ arrive: ['a/1:2', 'a/2:2', 'a/3:2', 'b/1', 'b/2', 'b/3', 'b/4'] }, { free: 9, served: ['a/1', 'b/1', 'b/2', 'a/2', 'a/3', 'b/3', 'b/4'] }],
+    steps: [
+      { arrive: ['a/1:2', 'a/2:2', 'a/3:2', 'b/1', 'b/2', 'b/3', 'b/4'] },
+      { free: 9, served: ['a/1', 'b/1', 'b/2', 'a/2', 'a/3', 'b/3', 'b/4'] },
+    ],
   },
   {
     name: 'a turn that ended with a deficit is paid again although a cheaper claim came to the head',

@@ -43,8 +43,20 @@ export type FileDraftEvent =
   | { readonly type: 'let-it-be' };
 
 /** @param kept what the user wrote before, and its base, from an earlier visit. */
-export function openDraft(content: FileContent, encoding: Text['encoding'], kept?: { readonly base: string | null; readonly text: string }): FileDraft {
-  const fresh: FileDraft = { base: content, encoding, draft: null, theirs: null, saving: null, saved: null, replaced: null };
+export function openDraft(
+  content: FileContent,
+  encoding: Text['encoding'],
+  kept?: { readonly base: string | null; readonly text: string },
+): FileDraft {
+  const fresh: FileDraft = {
+    base: content,
+    encoding,
+    draft: null,
+    theirs: null,
+    saving: null,
+    saved: null,
+    replaced: null,
+  };
   if (kept === undefined || kept.text === content.text) return fresh;
   if (kept.base === content.version) return { ...fresh, draft: kept.text };
   // The text that it began from is gone, and not needed: both that matter are here.
@@ -65,7 +77,9 @@ export function reduceDraft(file: FileDraft, event: FileDraftEvent): FileDraft {
     case 'not-written':
       return { ...file, saving: null, draft: file.draft === file.base.text ? null : file.draft };
     case 'keep-mine':
-      return file.theirs === null ? file : { ...file, base: file.theirs, theirs: null, draft: file.draft === file.theirs.text ? null : file.draft };
+      return file.theirs === null
+        ? file
+        : { ...file, base: file.theirs, theirs: null, draft: file.draft === file.theirs.text ? null : file.draft };
     case 'take-theirs':
       return file.theirs === null ? file : { ...file, base: file.theirs, theirs: null, draft: null };
     case 'bring-back':
@@ -88,15 +102,24 @@ export function shownText(file: FileDraft): string {
 function typed(file: FileDraft, text: string): FileDraft {
   // What is on its way may become the base: until then every text is one of its own.
   if (file.saving !== null) return { ...file, draft: text };
-  if (file.theirs !== null) return text === file.theirs.text ? { ...file, base: file.theirs, theirs: null, draft: null } : { ...file, draft: text };
+  if (file.theirs !== null)
+    return text === file.theirs.text
+      ? { ...file, base: file.theirs, theirs: null, draft: null }
+      : { ...file, draft: text };
   return { ...file, draft: text === file.base.text ? null : text };
 }
 
 function seen(file: FileDraft, content: FileContent): FileDraft {
   // The save has arrived; its answer is late, or was lost with the connection.
-  if (file.saving !== null && content.version !== null && content.text === file.saving.text) return written(file, content.version);
+  if (file.saving !== null && content.version !== null && content.text === file.saving.text)
+    return written(file, content.version);
   if (content.version === file.base.version)
-    return { ...file, base: content, theirs: null, draft: file.draft === content.text && file.saving === null ? null : file.draft };
+    return {
+      ...file,
+      base: content,
+      theirs: null,
+      draft: file.draft === content.text && file.saving === null ? null : file.draft,
+    };
   // An earlier save has arrived after all, or both wrote the same.
   if (file.draft !== null && content.text === file.draft && content.version !== null)
     return { ...file, base: content, theirs: null, draft: null, saved: file.draft, replaced: null };

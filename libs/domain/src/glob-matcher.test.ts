@@ -28,8 +28,12 @@ describe('a glob', () => {
     });
 
   it('matches a whole path as Node’s own matcher does', () => {
-    const part = fc.array(fc.constantFrom('a', 'b', 'ab', '*', '?', '[ab]', '{a,b}', 'x*'), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(''));
-    const glob = fc.array(fc.oneof(part, fc.constant('**')), { minLength: 2, maxLength: 4 }).map((parts) => parts.join('/'));
+    const part = fc
+      .array(fc.constantFrom('a', 'b', 'ab', '*', '?', '[ab]', '{a,b}', 'x*'), { minLength: 1, maxLength: 3 })
+      .map((parts) => parts.join(''));
+    const glob = fc
+      .array(fc.oneof(part, fc.constant('**')), { minLength: 2, maxLength: 4 })
+      .map((parts) => parts.join('/'));
     const file = fc
       .array(
         fc.array(fc.constantFrom('a', 'b', 'x'), { minLength: 1, maxLength: 4 }).map((names) => names.join('')),
@@ -48,7 +52,13 @@ describe('a glob', () => {
 
   it('is never slow, and refuses braces that stand for too many', () => {
     const name = 'a'.repeat(250);
-    const hostile = [`${'*a'.repeat(400)}b`, `${'**/'.repeat(300)}b`, `${'?*'.repeat(300)}b`, '{'.repeat(900), '['.repeat(900)];
+    const hostile = [
+      `${'*a'.repeat(400)}b`,
+      `${'**/'.repeat(300)}b`,
+      `${'?*'.repeat(300)}b`,
+      '{'.repeat(900),
+      '['.repeat(900),
+    ];
     for (const glob of hostile) expect(matches(glob, Array(15).fill(name).join('/'))).toBe(false);
     expect(globMatcher('{a,b}'.repeat(20))).toBeUndefined();
     expect(globMatcher(`{${'a,'.repeat(450)}b}`)).toBeUndefined();

@@ -3,7 +3,11 @@ const MAX_ALTERNATIVES = 100;
 /** Most code units of all of them. */
 const MAX_EXPANDED = 20_000;
 
-type Token = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'any' } | { readonly kind: 'star' } | ClassToken;
+type Token =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'star' }
+  | ClassToken;
 interface ClassToken {
   readonly kind: 'class';
   readonly negated: boolean;
@@ -13,9 +17,10 @@ interface ClassToken {
 type Pattern = ReadonlyArray<readonly Token[] | null>;
 
 /**
- * Whether a path matches a glob: `*`, `?`, `[a-z]`, `{a,b}`, `**` for any number of folders, a backslash before what is meant as itself. A pattern without a slash is
- * matched against the last name of the path, one with a slash against all of it. `undefined` for a pattern whose braces stand for too many.
- * No pattern is slow: the work for one path is bounded by the lengths multiplied.
+ * Whether a path matches a glob: `*`, `?`, `[a-z]`, `{a,b}`, `**` for any number of folders, a backslash before what is
+ * meant as itself. A pattern without a slash is matched against the last name of the path, one with a slash against all
+ * of it. `undefined` for a pattern whose braces stand for too many. No pattern is slow: the work for one path is
+ * bounded by the lengths multiplied.
  */
 export function globMatcher(glob: string): ((path: string) => boolean) | undefined {
   const expanded = withoutBraces(glob.replace(/^\.?\//, '/'));
@@ -67,7 +72,10 @@ function firstChoice(pattern: string): string[] | undefined {
       if (brace === undefined || brace.commas.length === 0) continue;
       const ends = [...brace.commas, at];
       return ends.map(
-        (end, index) => pattern.slice(0, brace.at) + pattern.slice((index === 0 ? brace.at : (ends[index - 1] as number)) + 1, end) + pattern.slice(at + 1),
+        (end, index) =>
+          pattern.slice(0, brace.at) +
+          pattern.slice((index === 0 ? brace.at : (ends[index - 1] as number)) + 1, end) +
+          pattern.slice(at + 1),
       );
     }
   }
@@ -86,7 +94,8 @@ function tokensOf(segment: string): Token[] {
       const found = classAt(characters, at);
       tokens.push(found?.token ?? { kind: 'text', text: '[' });
       at = found?.end ?? at;
-    } else if (character === '\\' && at + 1 < characters.length) tokens.push({ kind: 'text', text: characters[++at] as string });
+    } else if (character === '\\' && at + 1 < characters.length)
+      tokens.push({ kind: 'text', text: characters[++at] as string });
     else tokens.push({ kind: 'text', text: character });
   }
   return tokens;
@@ -99,7 +108,10 @@ function classAt(characters: readonly string[], open: number): { token: ClassTok
   for (let at = first; at < characters.length; at++) {
     const character = characters[at] as string;
     if (character === ']' && at > first) return { token: { kind: 'class', negated, ranges }, end: at };
-    const last = characters[at + 1] === '-' && characters[at + 2] !== undefined && characters[at + 2] !== ']' ? (characters[at + 2] as string) : character;
+    const last =
+      characters[at + 1] === '-' && characters[at + 2] !== undefined && characters[at + 2] !== ']'
+        ? (characters[at + 2] as string)
+        : character;
     ranges.push([character, last]);
     if (last !== character || characters[at + 1] === '-') at += last === character ? 0 : 2;
   }
@@ -121,11 +133,17 @@ function matchesName(tokens: readonly Token[], characters: readonly string[]): b
     tokens,
     characters,
     (token) => token.kind === 'star',
-    (token, character) => (token.kind === 'text' ? token.text === character : token.kind !== 'class' || inClass(token, character)),
+    (token, character) =>
+      token.kind === 'text' ? token.text === character : token.kind !== 'class' || inClass(token, character),
   );
 }
 
-function greedy<P, T>(pattern: readonly P[], text: readonly T[], isStar: (part: P) => boolean, matches: (part: P, item: T) => boolean): boolean {
+function greedy<P, T>(
+  pattern: readonly P[],
+  text: readonly T[],
+  isStar: (part: P) => boolean,
+  matches: (part: P, item: T) => boolean,
+): boolean {
   let part = 0;
   let star = -1;
   let from = 0;

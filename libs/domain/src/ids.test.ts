@@ -22,7 +22,8 @@ describe('ids', () => {
         },
       ),
     );
-    for (const none of ['', 'clm', 'clm_', 'clm_short', 'clm_iiiiiiiiiiiiiiiiiiiiiiiiii']) expect(() => timeOfId(none)).toThrow('no id with a time');
+    for (const none of ['', 'clm', 'clm_', 'clm_short', 'clm_iiiiiiiiiiiiiiiiiiiiiiiiii'])
+      expect(() => timeOfId(none)).toThrow('no id with a time');
   });
 
   it('are UUIDs of version 7 and variant 1, whatever the random bytes', () => {

@@ -57,7 +57,10 @@ export function timeOfId(id: string): Date {
   return new Date(digits.reduce((time, digit) => time * 32 + digit, 0));
 }
 
-/** The system's randomness, fetched for many ids at once: a call for each costs more than the id. No byte is given out twice. */
+/**
+ * The system's randomness, fetched for many ids at once: a call for each costs more than the id. No byte is given out
+ * twice.
+ */
 function fromReserve(): (bytes: Uint8Array) => Uint8Array {
   const reserve = new Uint8Array(4_096);
   let at = reserve.length;

@@ -14,8 +14,13 @@ export type StoredMcpConfig = {
  * A stored server as a sandbox gets it, by its transport alone: fields of another transport in the row are ignored.
  * Secrets are named, not in it.
  */
-export function mcpServerConfigOf(transport: CreateMcpServer['transport'], { command, args, env, url, headers }: StoredMcpConfig): McpServerConfig {
-  return transport === 'stdio' ? { transport, enabled: true, command, args, env: texts(env) } : { transport, enabled: true, url, headers: texts(headers) };
+export function mcpServerConfigOf(
+  transport: CreateMcpServer['transport'],
+  { command, args, env, url, headers }: StoredMcpConfig,
+): McpServerConfig {
+  return transport === 'stdio'
+    ? { transport, enabled: true, command, args, env: texts(env) }
+    : { transport, enabled: true, url, headers: texts(headers) };
 }
 
 /** The secrets that its headers and variables name, each once. */
@@ -25,5 +30,10 @@ export function secretsOfMcpServer({ env, headers }: StoredMcpConfig): string[] 
 }
 
 function texts(values: Readonly<Record<string, McpValue>> = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, 'secret' in value ? `${value.prefix}\${${value.secret}}` : value.value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      'secret' in value ? `${value.prefix}\${${value.secret}}` : value.value,
+    ]),
+  );
 }

@@ -3,11 +3,16 @@ import { type ConversationEvent, type EventOf, type ExecutionStatus } from '@sli
 
 /** The last execution status of a log; a log that says nothing is idle. */
 export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {
-  const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status');
+  const last = events.findLast(
+    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
+  );
   return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ExecutionStatus) : 'idle';
 }
 
-/** Actions that have neither an observation nor an error, oldest first: the sandbox or the run ended while they were under way. */
+/**
+ * Actions that have neither an observation nor an error, oldest first: the sandbox or the run ended while they were
+ * under way.
+ */
 export function unansweredActions(events: readonly ConversationEvent[]): Array<EventOf<'ActionEvent'>> {
   const open = new Map<string, EventOf<'ActionEvent'>>();
   for (const event of events) {
@@ -31,13 +36,23 @@ export function pendingActions(events: readonly ConversationEvent[]): Array<Even
   return unansweredActions(events);
 }
 
-/** Was what waits accepted in the log, and has not begun? So it is after an answer that came while no sandbox was there to hear it. */
+/**
+ * Was what waits accepted in the log, and has not begun? So it is after an answer that came while no sandbox was there
+ * to hear it.
+ */
 export function isAcceptedAndPending(events: readonly ConversationEvent[]): boolean {
   const pending = new Set(pendingActions(events).map(({ id }) => id));
   if (pending.size === 0) return false;
-  const answer = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER);
+  const answer = events.findLast(
+    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER,
+  );
   const said = answer?.kind === 'ConversationStateUpdateEvent' ? ConfirmationAnswer.safeParse(answer.value) : null;
-  return said?.success === true && said.data.accepted && said.data.action_ids.every((id) => pending.has(id)) && said.data.action_ids.length === pending.size;
+  return (
+    said?.success === true &&
+    said.data.accepted &&
+    said.data.action_ids.every((id) => pending.has(id)) &&
+    said.data.action_ids.length === pending.size
+  );
 }
 
 /**
@@ -60,10 +75,16 @@ export function namedActions({
   return [...new Set([...action_ids, ...rejections.map(({ id }) => id)])];
 }
 
-/** Divides an answer. Without `accept` nothing is approved; a rejection without a reason of its own has the answer's. */
+/**
+ * Divides an answer. Without `accept` nothing is approved; a rejection without a reason of its own has the answer's.
+ */
 export function divideAnswer(
   waiting: readonly string[],
-  { accept, reason, rejections = [] }: { readonly accept: boolean; readonly reason: string; readonly rejections?: ActionRejections | undefined },
+  {
+    accept,
+    reason,
+    rejections = [],
+  }: { readonly accept: boolean; readonly reason: string; readonly rejections?: ActionRejections | undefined },
 ): DividedAnswer {
   const reasons = new Map(rejections.map((each) => [each.id, each.reason || reason]));
   const isApproved = (id: string): boolean => accept && !reasons.has(id);
@@ -75,6 +96,8 @@ export function divideAnswer(
 
 /** What holds in a log that says something of it; `undefined` for one that says nothing. */
 export function settingsOf(events: readonly ConversationEvent[]): ConfirmationSettings | undefined {
-  const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_SETTINGS);
+  const last = events.findLast(
+    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_SETTINGS,
+  );
   return last?.kind === 'ConversationStateUpdateEvent' ? ConfirmationSettings.safeParse(last.value).data : undefined;
 }

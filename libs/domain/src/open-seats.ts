@@ -24,7 +24,9 @@ export class OpenSeats {
     return { user: largest(this.users), org: largest(this.orgs) };
   }
 
-  /** @param of whom it counts for: either, or both. @returns what gives the seat back, once; or whose limit is reached. */
+  /**
+   * @param of whom it counts for: either, or both. @returns what gives the seat back, once; or whose limit is reached.
+   */
   take(of: { readonly user?: string | undefined; readonly org?: string | undefined }): (() => void) | NoSeat {
     if (of.user !== undefined && (this.users.get(of.user) ?? 0) >= this.limits.perUser) return 'user';
     if (of.org !== undefined && (this.orgs.get(of.org) ?? 0) >= this.limits.perOrg) return 'org';

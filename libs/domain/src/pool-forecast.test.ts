@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type ArrivalCount, dispersionOf, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST, sizeFor } from './pool-forecast.js';
+import {
+  type ArrivalCount,
+  dispersionOf,
+  type Forecast,
+  type ForecastOptions,
+  type ForecastState,
+  forecast,
+  NO_FORECAST,
+  sizeFor,
+} from './pool-forecast.js';
 
 const OPTIONS: ForecastOptions = { min: 2, max: 500, burstReserve: 3 };
 const LEAD = 4;
@@ -8,10 +17,18 @@ const LEAD = 4;
 const WEEK = 168 * 3_600;
 const START = 100 * WEEK;
 
-const interval = fc.record({ seconds: fc.constantFrom(1, 1, 1, 5, 60, 900), arrivals: fc.oneof(fc.nat(3), fc.nat(3), fc.nat(400)) });
+const interval = fc.record({
+  seconds: fc.constantFrom(1, 1, 1, 5, 60, 900),
+  arrivals: fc.oneof(fc.nat(3), fc.nat(3), fc.nat(400)),
+});
 const history = fc.array(interval, { maxLength: 80 });
 
-function run(counts: readonly { seconds: number; arrivals: number }[], options = OPTIONS, from = NO_FORECAST, at = START): (Forecast & { at: number })[] {
+function run(
+  counts: readonly { seconds: number; arrivals: number }[],
+  options = OPTIONS,
+  from = NO_FORECAST,
+  at = START,
+): (Forecast & { at: number })[] {
   let state: ForecastState = from;
   let end = at;
   return counts.map((count) => {
@@ -23,7 +40,8 @@ function run(counts: readonly { seconds: number; arrivals: number }[], options =
 }
 
 /** `seconds` of the same arrivals a second, one interval a second. */
-const steady = (seconds: number, arrivals: number): ArrivalCount[] => Array.from({ length: seconds }, () => ({ at: 0, seconds: 1, arrivals }));
+const steady = (seconds: number, arrivals: number): ArrivalCount[] =>
+  Array.from({ length: seconds }, () => ({ at: 0, seconds: 1, arrivals }));
 
 describe('the target of a pool', () => {
   it('is a whole number within its bounds, whatever has arrived', () => {
@@ -76,8 +94,12 @@ describe('the target of a pool', () => {
         const least = target(last);
         expect(target({ ...last, arrivals: last.arrivals + more })).toBeGreaterThanOrEqual(least);
         expect(target(last, LEAD + longer)).toBeGreaterThanOrEqual(least);
-        expect(target(last, LEAD, { ...OPTIONS, burstReserve: OPTIONS.burstReserve + reserve })).toBeGreaterThanOrEqual(least);
-        expect(target(last, LEAD, { ...OPTIONS, announced: [{ from: at, until: at + 1, perSecond: more }] })).toBeGreaterThanOrEqual(least);
+        expect(target(last, LEAD, { ...OPTIONS, burstReserve: OPTIONS.burstReserve + reserve })).toBeGreaterThanOrEqual(
+          least,
+        );
+        expect(
+          target(last, LEAD, { ...OPTIONS, announced: [{ from: at, until: at + 1, perSecond: more }] }),
+        ).toBeGreaterThanOrEqual(least);
       }),
     );
   });
@@ -99,7 +121,9 @@ describe('the target of a pool', () => {
 
   it('is larger where arrivals come together than where they come evenly at the same rate', () => {
     const even = run(steady(3_600, 1));
-    const together = run(Array.from({ length: 3_600 }, (_, second) => ({ at: 0, seconds: 1, arrivals: second % 40 === 0 ? 40 : 0 })));
+    const together = run(
+      Array.from({ length: 3_600 }, (_, second) => ({ at: 0, seconds: 1, arrivals: second % 40 === 0 ? 40 : 0 })),
+    );
     expect(dispersionOf((even.at(-1) as Forecast).state)).toBe(1);
     expect(dispersionOf((together.at(-1) as Forecast).state)).toBeGreaterThan(20);
     expect((together.at(-1) as Forecast).target).toBeGreaterThan((even.at(-1) as Forecast).target * 2);
@@ -110,7 +134,12 @@ describe('the target of a pool', () => {
     const first = run(busy);
     const quiet = Array.from({ length: 167 * 60 }, () => ({ seconds: 60, arrivals: 0 }));
     const week = run(quiet, OPTIONS, (first.at(-1) as Forecast).state, START + 3_600);
-    const before = forecast((week.at(-2) as Forecast).state, { at: START + WEEK - LEAD - 1, seconds: 1, arrivals: 0 }, LEAD, OPTIONS);
+    const before = forecast(
+      (week.at(-2) as Forecast).state,
+      { at: START + WEEK - LEAD - 1, seconds: 1, arrivals: 0 },
+      LEAD,
+      OPTIONS,
+    );
     const soon = forecast(before.state, { at: START + WEEK - LEAD, seconds: 1, arrivals: 0 }, LEAD, OPTIONS);
     expect([before.perSecond < 0.1, soon.perSecond]).toEqual([true, 10]);
     expect(soon.target).toBeGreaterThan(40);
@@ -118,7 +147,12 @@ describe('the target of a pool', () => {
 
   it('does not take an hour of which it saw a minute for what that hour is like', () => {
     const seen = run([...steady(60, 50), { at: 0, seconds: 1, arrivals: 0 }]);
-    const nextHour = forecast((seen.at(-1) as Forecast).state, { at: START + 3_700, seconds: 1, arrivals: 0 }, LEAD, OPTIONS);
+    const nextHour = forecast(
+      (seen.at(-1) as Forecast).state,
+      { at: START + 3_700, seconds: 1, arrivals: 0 },
+      LEAD,
+      OPTIONS,
+    );
     expect(nextHour.state.hours.every((rate) => rate === null)).toBe(true);
   });
 
@@ -126,13 +160,15 @@ describe('the target of a pool', () => {
     const options = { ...OPTIONS, min: 0, burstReserve: 30 };
     const hours = NO_FORECAST.hours.map((_, hour) => (hour === 1 ? 4 / 3_600 : hour === 2 ? 90 / 3_600 : null));
     const target = (hour: number): number =>
-      forecast({ ...NO_FORECAST, hours }, { at: START + hour * 3_600 + 60, seconds: 1, arrivals: 0 }, LEAD, options).target;
+      forecast({ ...NO_FORECAST, hours }, { at: START + hour * 3_600 + 60, seconds: 1, arrivals: 0 }, LEAD, options)
+        .target;
     expect([target(0), target(1), target(2)]).toEqual([30, 5, 32]);
   });
 
   it('is up for an announced rate one lead before it, and until it is over', () => {
     const options = { ...OPTIONS, announced: [{ from: START + 100, until: START + 200, perSecond: 20 }] };
-    const rate = (at: number): number => forecast(NO_FORECAST, { at, seconds: 1, arrivals: 0 }, LEAD, options).perSecond;
+    const rate = (at: number): number =>
+      forecast(NO_FORECAST, { at, seconds: 1, arrivals: 0 }, LEAD, options).perSecond;
     expect([START + 95, START + 96, START + 199, START + 200].map(rate)).toEqual([0, 20, 20, 0]);
   });
 
@@ -142,7 +178,8 @@ describe('the target of a pool', () => {
         const before = run(first).at(-1);
         const state = before?.state ?? NO_FORECAST;
         const stored = JSON.parse(JSON.stringify(state)) as ForecastState;
-        const go = (from: ForecastState): number[] => run(second, OPTIONS, from, before?.at ?? START).map(({ target }) => target);
+        const go = (from: ForecastState): number[] =>
+          run(second, OPTIONS, from, before?.at ?? START).map(({ target }) => target);
         expect(go(stored)).toEqual(go(state));
         expect(state.peaks.length).toBeLessThanOrEqual(OPTIONS.max - OPTIONS.min + 1);
       }),

@@ -14,7 +14,10 @@
 export interface ForecastOptions {
   readonly min: number;
   readonly max: number;
-  /** Kept beyond what the averages ask for, for arrivals that come together: as many as come within one lead. All of it in hours that were never measured. */
+  /**
+   * Kept beyond what the averages ask for, for arrivals that come together: as many as come within one lead. All of it
+   * in hours that were never measured.
+   */
   readonly burstReserve: number;
   /** Announced arrivals: a launch, a nightly build. */
   readonly announced?: readonly AnnouncedRate[];
@@ -28,7 +31,10 @@ export interface AnnouncedRate {
 }
 
 export interface ArrivalCount {
-  /** End of the interval. Seconds since 1970 UTC, by the database's clock. An interval that ends before the last one counts as ending with it. */
+  /**
+   * End of the interval. Seconds since 1970 UTC, by the database's clock. An interval that ends before the last one
+   * counts as ending with it.
+   */
   readonly at: number;
   /** Length of the interval; above 0. A second is best, a minute will do. */
   readonly seconds: number;
@@ -39,7 +45,10 @@ export interface ForecastState {
   readonly at: number;
   /** Arrivals a second, averaged over about ten seconds. */
   readonly recent: number;
-  /** Arrivals a second in each hour of the week (Thursday 0 h UTC is the first, as 1970 began); `null` where never measured. */
+  /**
+   * Arrivals a second in each hour of the week (Thursday 0 h UTC is the first, as 1970 began); `null` where never
+   * measured.
+   */
   readonly hours: readonly (number | null)[];
   /** The hour that is being measured. */
   readonly hour: { readonly index: number; readonly arrivals: number; readonly seconds: number };
@@ -90,12 +99,20 @@ export const NO_FORECAST: ForecastState = {
 };
 
 /**
- * The target after one more interval of arrivals. From the same state, more arrivals, a longer lead or a larger reserve never give a smaller target.
- * @param leadSeconds measured time from the intent of a sandbox until it is ready. Its mean is enough where leads are independent of each other
- *   (how many are being made at once depends on nothing else of them); its p99 also covers a cluster that is slow as a whole, and costs 1.1 to 2 times as many idle sandboxes (bench/pool-simulation.ts).
+ * The target after one more interval of arrivals. From the same state, more arrivals, a longer lead or a larger reserve
+ * never give a smaller target.
+ * @param leadSeconds measured time from the intent of a sandbox until it is ready. Its mean is enough where leads are
+ * independent of each other
+ *   (how many are being made at once depends on nothing else of them); its p99 also covers a cluster that is slow as a
+ *   whole, and costs 1.1 to 2 times as many idle sandboxes (bench/pool-simulation.ts).
  * @throws RangeError for an interval without length, or a negative or unmeasured number.
  */
-export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds: number, options: ForecastOptions): Forecast {
+export function forecast(
+  state: ForecastState,
+  count: ArrivalCount,
+  leadSeconds: number,
+  options: ForecastOptions,
+): Forecast {
   if (!(count.seconds > 0 && count.arrivals >= 0 && leadSeconds >= 0))
     throw new RangeError(`${count.arrivals} arrivals in ${count.seconds} s, lead ${leadSeconds} s`);
   const at = Math.max(count.at, state.at);
@@ -105,13 +122,21 @@ export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds:
   const { hour, hours } = withHour(state, at, count);
   const soon = at + leadSeconds;
   const announced = (options.announced ?? []).filter((each) => each.from <= soon && at < each.until);
-  const perSecond = Math.max(recent, hours[hourOfWeek(at)] ?? 0, hours[hourOfWeek(soon)] ?? 0, ...announced.map((each) => each.perSecond));
+  const perSecond = Math.max(
+    recent,
+    hours[hourOfWeek(at)] ?? 0,
+    hours[hourOfWeek(soon)] ?? 0,
+    ...announced.map((each) => each.perSecond),
+  );
   // The previous dispersion: an arrival that makes the past look more even must not make the pool smaller.
   const isKnown = hours[hourOfWeek(soon)] !== null;
   const reserve = isKnown ? Math.min(options.burstReserve, perSecond * HOUR_SECONDS) : options.burstReserve;
   const wanted = Math.ceil(sizeFor(perSecond, leadSeconds, dispersionOf(state)) + reserve);
   const bounded = Math.min(options.max, Math.max(options.min, wanted));
-  const peaks = [...state.peaks.filter((peak) => peak.at > at - HOLD_SECONDS && peak.target > bounded), { at, target: bounded }];
+  const peaks = [
+    ...state.peaks.filter((peak) => peak.at > at - HOLD_SECONDS && peak.target > bounded),
+    { at, target: bounded },
+  ];
   // Bounds may have been changed since a peak.
   const target = Math.min(options.max, Math.max(options.min, peaks[0]?.target ?? bounded));
   return { state: { at, recent, hours, hour, ...withStretch(state, count, leadSeconds), peaks }, target, perSecond };
@@ -132,7 +157,10 @@ export function hourOfWeek(at: number): number {
   return Math.floor(at / HOUR_SECONDS) % HOURS_OF_WEEK;
 }
 
-/** Adds to the hour that is being measured. When another begins, the one before enters the average of its place in the week. */
+/**
+ * Adds to the hour that is being measured. When another begins, the one before enters the average of its place in the
+ * week.
+ */
 function withHour(state: ForecastState, at: number, count: ArrivalCount): Pick<ForecastState, 'hour' | 'hours'> {
   const index = hourOfWeek(at);
   if (index === state.hour.index) {
@@ -146,8 +174,15 @@ function withHour(state: ForecastState, at: number, count: ArrivalCount): Pick<F
   return { hour, hours: state.hours.with(state.hour.index, before + NEW_WEEK * (measured - before)) };
 }
 
-/** Counts arrivals in stretches of one lead, and averages their mean and variance. What is asked of the two is their ratio, which depends little on the stretch. */
-function withStretch(state: ForecastState, count: ArrivalCount, leadSeconds: number): Pick<ForecastState, 'stretch' | 'mean' | 'variance' | 'watched'> {
+/**
+ * Counts arrivals in stretches of one lead, and averages their mean and variance. What is asked of the two is their
+ * ratio, which depends little on the stretch.
+ */
+function withStretch(
+  state: ForecastState,
+  count: ArrivalCount,
+  leadSeconds: number,
+): Pick<ForecastState, 'stretch' | 'mean' | 'variance' | 'watched'> {
   const { mean, variance } = state;
   const arrivals = state.stretch.arrivals + count.arrivals;
   const seconds = state.stretch.seconds + count.seconds;
@@ -156,5 +191,10 @@ function withStretch(state: ForecastState, count: ArrivalCount, leadSeconds: num
   // At first all samples weigh the same; a mean that began at nothing would look like a variance.
   const share = Math.min(1, seconds / watched);
   const off = arrivals - mean;
-  return { stretch: { arrivals: 0, seconds: 0 }, mean: mean + share * off, variance: (1 - share) * (variance + share * off * off), watched };
+  return {
+    stretch: { arrivals: 0, seconds: 0 },
+    mean: mean + share * off,
+    variance: (1 - share) * (variance + share * off * off),
+    watched,
+  };
 }

@@ -73,7 +73,11 @@ describe('read slots', () => {
             open.splice(open.indexOf(one), 1);
           }
           const sum = (of: typeof open): number => of.reduce((total, each) => total + each.bytes, 0);
-          expect(slots.usage).toEqual({ slots: open.filter(({ slotted }) => slotted).length, waiting: 0, bytes: sum(open) });
+          expect(slots.usage).toEqual({
+            slots: open.filter(({ slotted }) => slotted).length,
+            waiting: 0,
+            bytes: sum(open),
+          });
           expect(slots.usage.slots).toBeLessThanOrEqual(LIMITS.slots);
           expect(sum(open)).toBeLessThanOrEqual(LIMITS.bytes);
           for (const name of ['a', 'b', 'c']) {
@@ -98,7 +102,13 @@ describe('readWithin', () => {
     const slots = new ReadSlots(LIMITS);
     expect(await readWithin(endless(), 30, slots.account('a'))).toBe('too-large');
     expect(await readWithin(endless(), 1_000, slots.account('b'))).toBe('no-room');
-    const parts = await readWithin((async function* () { yield* [new Uint8Array([1]), new Uint8Array([2, 3])]; })(), 30, { take: () => true }); // biome-ignore format: one line
+    const parts = await readWithin(
+      (async function* () {
+        yield* [new Uint8Array([1]), new Uint8Array([2, 3])];
+      })(),
+      30,
+      { take: () => true },
+    );
     expect(parts).toEqual([new Uint8Array([1]), new Uint8Array([2, 3])]);
   });
 });

@@ -154,7 +154,8 @@ export class ReadSlots {
   }
 
   private forget(orgId: string, org: Usage): void {
-    if (org.slots === 0 && org.bytes === 0 && org.waiting.length === 0 && this.orgs.get(orgId) === org) this.orgs.delete(orgId);
+    if (org.slots === 0 && org.bytes === 0 && org.waiting.length === 0 && this.orgs.get(orgId) === org)
+      this.orgs.delete(orgId);
   }
 }
 

@@ -1,4 +1,10 @@
-import { type RuntimeState, type RuntimeStatus, type SandboxStatus, type StartStatus, type StartStep } from '@slipway/contracts/conversations';
+import {
+  type RuntimeState,
+  type RuntimeStatus,
+  type SandboxStatus,
+  type StartStatus,
+  type StartStep,
+} from '@slipway/contracts/conversations';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import type { ConversationStatusState } from './conversation-status.js';
 
@@ -26,7 +32,10 @@ export function runtimeStatusOf(code: ErrorCode): RuntimeStatus {
   return FAILURES[code] ?? 'ERROR';
 }
 
-/** Ours has steps between theirs: the repository comes into a runtime that has started, and skills and the agent come after the hooks. */
+/**
+ * Ours has steps between theirs: the repository comes into a runtime that has started, and skills and the agent come
+ * after the hooks.
+ */
 const OF_START: Record<Exclude<StartStatus, 'ERROR'>, RuntimeStatus> = {
   WORKING: 'BUILDING_RUNTIME',
   WAITING_FOR_SANDBOX: 'STARTING_RUNTIME',
@@ -48,21 +57,27 @@ export function runtimeState(row: {
   readonly sandboxStatus: SandboxStatus;
 }): RuntimeState {
   const { state, startStatus, sandboxStatus } = row;
-  const failure = state.failure == null ? null : { ...state.failure, code: knownOf(state.failure.code, 'internal.unexpected') };
+  const failure =
+    state.failure == null ? null : { ...state.failure, code: knownOf(state.failure.code, 'internal.unexpected') };
   if (state.start === 'failed' || startStatus === 'ERROR') {
     const step = row.steps.findLast((each) => each.state === 'failed');
     return failed(knownOf(step?.code, 'sandbox.start-failed'), step?.detail);
   }
   if (state.execution === 'error' || state.execution === 'stuck')
-    return failed(failure?.code ?? (state.execution === 'stuck' ? 'agent.stuck' : 'internal.unexpected'), failure?.detail);
+    return failed(
+      failure?.code ?? (state.execution === 'stuck' ? 'agent.stuck' : 'internal.unexpected'),
+      failure?.detail,
+    );
   // A limit that was reached: nothing is broken, and nothing goes on by itself.
   if (state.execution === 'paused' && failure !== null && state.halt !== 'interrupt')
     return { status: 'STOPPED', code: failure.code, cause: failure.detail, nextStep: ERRORS[failure.code].nextStep };
   if (state.start === 'running') return state.halt === 'none' ? { status: OF_START[startStatus] } : stopped(state.halt);
-  if (sandboxStatus === 'MISSING' || sandboxStatus === 'ERROR') return failed('sandbox.unreachable', 'The sandbox is gone or does not answer.');
+  if (sandboxStatus === 'MISSING' || sandboxStatus === 'ERROR')
+    return failed('sandbox.unreachable', 'The sandbox is gone or does not answer.');
   if (sandboxStatus === 'PAUSED') return paused(state.workspace ?? null);
   if (state.halt !== 'none') return stopped(state.halt);
-  if (state.retry != null) return { status: 'LLM_RETRY', code: knownOf(state.retry.code, 'model.unavailable'), cause: state.retry.detail };
+  if (state.retry != null)
+    return { status: 'LLM_RETRY', code: knownOf(state.retry.code, 'model.unavailable'), cause: state.retry.detail };
   return { status: 'READY' };
 }
 
@@ -90,7 +105,12 @@ function paused(workspace: ConversationStatusState['workspace']): RuntimeState {
     case 'lost': {
       const code = workspace.state === 'lost' ? 'sandbox.workspace-lost' : 'sandbox.workspace-not-kept';
       const { title, nextStep } = ERRORS[code];
-      return { status: 'STOPPED', code, cause: workspace.detail === undefined ? `${title}.` : `${title}: ${workspace.detail}`, nextStep };
+      return {
+        status: 'STOPPED',
+        code,
+        cause: workspace.detail === undefined ? `${title}.` : `${title}: ${workspace.detail}`,
+        nextStep,
+      };
     }
     default:
       return { status: 'STOPPED', cause: 'The sandbox is paused.', nextStep: GO_ON };

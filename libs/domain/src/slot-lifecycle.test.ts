@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
-import { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger } from './slot-lifecycle.js';
+import {
+  nextSlotState,
+  REMOVABLE_SLOT_STATES,
+  SLOT_TRANSITIONS,
+  type SlotState,
+  type SlotTrigger,
+} from './slot-lifecycle.js';
 
 const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
 const triggers = [...new Set(states.flatMap((state) => Object.keys(SLOT_TRANSITIONS[state])))] as SlotTrigger[];
@@ -38,7 +44,8 @@ describe('the size of a pool', () => {
   });
 
   it('refills at once below half of the target, and above it only when no sandbox was taken for half a second', () => {
-    const now = (target: number, ready: number): boolean[] => [0, 499, 500].map((since) => mayRefill(target, ready, since));
+    const now = (target: number, ready: number): boolean[] =>
+      [0, 499, 500].map((since) => mayRefill(target, ready, since));
     expect([now(10, 4), now(1, 0), now(2, 0)]).toEqual([
       [true, true, true],
       [true, true, true],

@@ -1,6 +1,6 @@
 /**
- * One sandbox of the warm pool, from the intent to make it until it is gone.
- * Only forward edges: a slot that was ever bound never becomes ready again. The database holds the same edges in a trigger (`runtime.guard_slot`).
+ * One sandbox of the warm pool, from the intent to make it until it is gone. Only forward edges: a slot that was ever
+ * bound never becomes ready again. The database holds the same edges in a trigger (`runtime.guard_slot`).
  */
 export const SLOT_TRANSITIONS = {
   intent: { 'creation-began': 'provisioning', doomed: 'doomed' },
@@ -27,7 +27,12 @@ export function nextSlotState(state: SlotState, trigger: SlotTrigger): SlotState
 export const SLOT_STATES = Object.keys(SLOT_TRANSITIONS) as readonly SlotState[];
 
 /** The only states in which a sandbox may be deleted. */
-export const REMOVABLE_SLOT_STATES: ReadonlySet<SlotState> = new Set(SLOT_STATES.filter((state) => nextSlotState(state, 'removed') !== null));
+export const REMOVABLE_SLOT_STATES: ReadonlySet<SlotState> = new Set(
+  SLOT_STATES.filter((state) => nextSlotState(state, 'removed') !== null),
+);
 
-/** States that count against a pool's target: made or being made, and never given to anybody. A doomed one counts until it is gone. */
+/**
+ * States that count against a pool's target: made or being made, and never given to anybody. A doomed one counts until
+ * it is gone.
+ */
 export const UNCLAIMED_SLOT_STATES: ReadonlySet<SlotState> = new Set(['intent', 'provisioning', 'ready', 'doomed']);

@@ -7,7 +7,10 @@ export function bytesText(bytes: number): string {
   return `${value < 10 && unit > 0 ? Math.round(value * 10) / 10 : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** What a user reads whose work a full storage stops. Whoever starts something and whoever is in the middle of it read the same sentence. Bytes. */
+/**
+ * What a user reads whose work a full storage stops. Whoever starts something and whoever is in the middle of it read
+ * the same sentence. Bytes.
+ */
 export function storageReason({ used, limit }: { readonly used: number; readonly limit: number }): string {
   return `The organization uses ${bytesText(used)} of its ${bytesText(limit)} of storage.`;
 }

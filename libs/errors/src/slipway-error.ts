@@ -19,7 +19,9 @@ export class SlipwayError extends Error {
   }
 }
 
-/** The one answer for what is missing and for what the caller may not know of: always made fresh, always the same text. */
+/**
+ * The one answer for what is missing and for what the caller may not know of: always made fresh, always the same text.
+ */
 export function notFound(): SlipwayError {
   return new SlipwayError('resource.not-found', 'There is nothing at this address, or you may not see it.');
 }
@@ -32,9 +34,15 @@ export interface ProblemResponse {
   readonly error: SlipwayError;
 }
 
-/** Any thrown value as a problem document. What is not a SlipwayError becomes `internal.unexpected`, and its text stays in the log. */
+/**
+ * Any thrown value as a problem document. What is not a SlipwayError becomes `internal.unexpected`, and its text stays
+ * in the log.
+ */
 export function toProblem(thrown: unknown, context: { requestId?: string; docsUrl: string }): ProblemResponse {
-  const error = thrown instanceof SlipwayError ? thrown : new SlipwayError('internal.unexpected', 'Quote the request id to support.', { cause: thrown });
+  const error =
+    thrown instanceof SlipwayError
+      ? thrown
+      : new SlipwayError('internal.unexpected', 'Quote the request id to support.', { cause: thrown });
   const { status, title, retry } = ERRORS[error.code];
   return {
     status,

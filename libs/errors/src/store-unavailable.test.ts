@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from './slipway-error.js';
 import { storeUnavailable } from './store-unavailable.js';
 
-const failed = (message: string, code?: string): Error => Object.assign(new Error(message), code === undefined ? {} : { code });
+const failed = (message: string, code?: string): Error =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
 
 describe('storeUnavailable', () => {
   it('knows a database that is away, silent, read-only or full, and says when to come back', () => {
@@ -19,7 +20,11 @@ describe('storeUnavailable', () => {
       failed('Connection terminated unexpectedly'),
     ]) {
       const problem = storeUnavailable(error);
-      expect([error.message, problem?.code, (problem?.more.retryAfterSeconds ?? 0) > 0]).toEqual([error.message, 'service.unavailable', true]);
+      expect([error.message, problem?.code, (problem?.more.retryAfterSeconds ?? 0) > 0]).toEqual([
+        error.message,
+        'service.unavailable',
+        true,
+      ]);
       expect(problem?.more.cause).toBe(error);
     }
   });

@@ -26,27 +26,39 @@ interface Wrapped {
 }
 
 /**
- * A failure of the database that is none of the request's: it is away (class 08, 57P), read-only (25006), or has no room (class 53: disk, connections, memory).
- * `null` for everything else.
+ * A failure of the database that is none of the request's: it is away (class 08, 57P), read-only (25006), or has no
+ * room (class 53: disk, connections, memory). `null` for everything else.
  */
 export function storeUnavailable(thrown: unknown): SlipwayError | null {
   if (!(thrown instanceof Error) || thrown instanceof SlipwayError) return null;
   const said = [thrown, thrown.cause, (thrown as Wrapped).meta?.driverAdapterError?.cause].map(saidBy);
   if (said.some(({ code }) => code === '53100'))
-    return new SlipwayError('service.unavailable', 'The database has no room left; nothing of this request was kept. It goes on when there is room.', {
-      cause: thrown,
-      retryAfterSeconds: 30,
-    });
-  return said.some(({ code, message }) => GONE.has(code) || AWAY.test(code) || SILENT.test(message))
-    ? new SlipwayError('service.unavailable', 'The database does not answer. Try again in a moment; a request with an Idempotency-Key is not done twice.', {
+    return new SlipwayError(
+      'service.unavailable',
+      'The database has no room left; nothing of this request was kept. It goes on when there is room.',
+      {
         cause: thrown,
-        retryAfterSeconds: RETRY_SECONDS,
-      })
+        retryAfterSeconds: 30,
+      },
+    );
+  return said.some(({ code, message }) => GONE.has(code) || AWAY.test(code) || SILENT.test(message))
+    ? new SlipwayError(
+        'service.unavailable',
+        'The database does not answer. Try again in a moment; a request with an Idempotency-Key is not done twice.',
+        {
+          cause: thrown,
+          retryAfterSeconds: RETRY_SECONDS,
+        },
+      )
     : null;
 }
 
 function saidBy(thrown: unknown): { code: string; message: string } {
-  const { code, originalCode, message } = (thrown ?? {}) as { code?: unknown; originalCode?: unknown; message?: unknown };
+  const { code, originalCode, message } = (thrown ?? {}) as {
+    code?: unknown;
+    originalCode?: unknown;
+    message?: unknown;
+  };
   const name = originalCode ?? code;
   return { code: typeof name === 'string' ? name : '', message: typeof message === 'string' ? message : '' };
 }

@@ -1,5 +1,14 @@
-/** Where a connection's pages are. @throws Error when its settings name another host than its own: a credential never goes there. */
-export function baseUrlOf({ host, settings }: { readonly host: string; readonly settings: { readonly baseUrl?: string | null } }): string {
+/**
+ * Where a connection's pages are. @throws Error when its settings name another host than its own: a credential never
+ * goes there.
+ */
+export function baseUrlOf({
+  host,
+  settings,
+}: {
+  readonly host: string;
+  readonly settings: { readonly baseUrl?: string | null };
+}): string {
   const { baseUrl } = settings;
   if (baseUrl === null || baseUrl === undefined) return `https://${host}`;
   if (!isAtHost(baseUrl, host)) throw new Error('the address of a connection is at another host');
@@ -7,7 +16,10 @@ export function baseUrlOf({ host, settings }: { readonly host: string; readonly 
 }
 
 /** Where a provider delivers what happens for a connection. */
-export function deliveriesUrl(publicUrl: string, { provider, id }: { readonly provider: string; readonly id: string }): string {
+export function deliveriesUrl(
+  publicUrl: string,
+  { provider, id }: { readonly provider: string; readonly id: string },
+): string {
   return new URL(`/api/integration/${provider}/events/${id}`, publicUrl).href;
 }
 

@@ -1,5 +1,14 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
-export type { Answer, AnswerAccess, AnswerState, Asked, ReplyAnswers, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
+export type {
+  Answer,
+  AnswerAccess,
+  AnswerState,
+  Asked,
+  ReplyAnswers,
+  ThreadAnswers,
+  ThreadLink,
+  TicketStage,
+} from './answers/thread-answers.js';
 export { type WaitingActions, waitingActions } from './answers/waiting-actions.js';
 export type { AppHookState, AppHooks } from './app-hooks/app-hooks.js';
 export type {
@@ -63,10 +72,23 @@ export type {
   Thread,
   TriggerKind,
 } from './intent.js';
-export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAuthApp } from './linking/account-linking.js';
+export {
+  type Account,
+  type AccountLinking,
+  authorizeUrl,
+  type Connect,
+  type OAuthApp,
+} from './linking/account-linking.js';
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { maskedText } from './prompt/masked-text.js';
-export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
+export {
+  AUTHORITIES,
+  type Authority,
+  type Prompt,
+  type PromptInput,
+  promptOf,
+  type ThreadPassage,
+} from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
 export {
   type CodeHostAccess,

@@ -77,7 +77,10 @@ export interface ReviewPlace {
 /** A button of ours below what a thread shows of its conversation. */
 export interface Press {
   readonly kind: 'approve' | 'reject' | 'stop';
-  /** What was shown to be answered, by its name; empty for a stop. It gives no right: whoever may answer is decided when it comes. */
+  /**
+   * What was shown to be answered, by its name; empty for a stop. It gives no right: whoever may answer is decided when
+   * it comes.
+   */
   readonly of: string;
 }
 
@@ -91,11 +94,17 @@ export interface Intent {
   readonly repository: RepositoryRef | null;
   readonly pullRequest: PullRequestRef | null;
   readonly review: ReviewPlace | null;
-  /** The actor's own words as they stood at the event. Empty for a bare label or assignment: then `subject` is what is asked for. */
+  /**
+   * The actor's own words as they stood at the event. Empty for a bare label or assignment: then `subject` is what is
+   * asked for.
+   */
   readonly instruction: Passage;
   /** With the trigger `button`: it answers the agent of the thread's conversation, or stops it. */
   readonly press?: Press;
-  /** The provider sends a review without its line comments: those of the actor are part of the instruction, and are read from the thread. */
+  /**
+   * The provider sends a review without its line comments: those of the actor are part of the instruction, and are read
+   * from the thread.
+   */
   readonly linesApart?: true;
   /** The issue, pull request or ticket itself, whose author may be anybody. */
   readonly subject: Passage | null;
@@ -107,7 +116,12 @@ export interface Intent {
 
 /** What became of something that we follow. */
 export type Outcome =
-  | { readonly kind: 'pull-request'; readonly repository: RepositoryRef; readonly number: number; readonly state: 'merged' | 'closed' | 'reopened' | 'changed' }
+  | {
+      readonly kind: 'pull-request';
+      readonly repository: RepositoryRef;
+      readonly number: number;
+      readonly state: 'merged' | 'closed' | 'reopened' | 'changed';
+    }
   | {
       readonly kind: 'checks';
       readonly repository: RepositoryRef;

@@ -16,7 +16,10 @@ import type { SignatureScheme } from './signatures/scheme.js';
 
 /** Our own account at a provider, by its ids: distinguishes our own acts from those of users. */
 export interface OwnIdentity {
-  /** Of the bot's user, of the app or of the app's user in that workspace; compared with the actor and with what the provider says about the app. */
+  /**
+   * Of the bot's user, of the app or of the app's user in that workspace; compared with the actor and with what the
+   * provider says about the app.
+   */
   readonly ids: readonly string[];
   /** Without `@`, as people write it to mention us. */
   readonly mention: string;
@@ -35,7 +38,10 @@ export interface ReadingContext {
   readonly ours: (threadKey: string) => boolean;
 }
 
-/** How the tenant is found: by the connection of the address, or by what the signed body says of an installation of the one platform-wide app. */
+/**
+ * How the tenant is found: by the connection of the address, or by what the signed body says of an installation of the
+ * one platform-wide app.
+ */
 export interface TenantOfBody {
   /** Installation, team or organization id. `null`: the body names none. */
   readonly account: (delivery: ReadDelivery) => string | null;
@@ -59,7 +65,10 @@ export interface Provider {
   /** A form with one field `payload` is taken beside JSON. */
   readonly form: boolean;
   readonly tenant: TenantOfBody;
-  /** Unique for each delivery, the same when it is sent again. `null`: it names itself by nothing, and its bytes are its name. */
+  /**
+   * Unique for each delivery, the same when it is sent again. `null`: it names itself by nothing, and its bytes are its
+   * name.
+   */
   readonly deliveryId: (delivery: ReadDelivery) => string | null;
   /** `event.action`, for the log and for filters. */
   readonly eventName: (delivery: ReadDelivery) => string;
@@ -85,7 +94,10 @@ export interface Provider {
   readonly sockets?: SocketAccess;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
-  /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */
+  /**
+   * Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name
+   * their repository.
+   */
   readonly places?: PlacesOf;
   /** How a repository is chosen in its threads; missing where it has nothing to choose with. */
   readonly choice?: RepositoryChoice;
@@ -100,12 +112,18 @@ export interface ThreadSubject {
   readonly kind: 'issue' | 'pull-request' | null;
 }
 
-/** The value of a choice that wants no repository. Others are the first 8 letters of a connection's id, a blank, and `owner/name`. */
+/**
+ * The value of a choice that wants no repository. Others are the first 8 letters of a connection's id, a blank, and
+ * `owner/name`.
+ */
 export const NO_REPOSITORY = 'none';
 
 /** A choice of ours in a message, whose options are requested while the user types. */
 export interface RepositoryChoice {
-  /** What a delivery asks suggestions for, and for whom; `null`: it is another one. Such a delivery is answered at once and not kept. */
+  /**
+   * What a delivery asks suggestions for, and for whom; `null`: it is another one. Such a delivery is answered at once
+   * and not kept.
+   */
   readonly suggestsFor: (delivery: ReadDelivery) => { readonly typed: string; readonly actor: Actor } | null;
   /** The answer to it, as JSON. */
   readonly suggestions: (options: readonly { readonly label: string; readonly value: string }[]) => object;
@@ -143,12 +161,18 @@ export interface CodeHostAccess {
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly calls: (client: ProviderClient) => CodeHost;
-  /** Where a repository keeps its own text for pull requests, the first that is there counts. In lower case: hosts take them in any. */
+  /**
+   * Where a repository keeps its own text for pull requests, the first that is there counts. In lower case: hosts take
+   * them in any.
+   */
   readonly pullRequestTemplates: readonly string[];
   /** `null`: a place that another provider has made. */
   readonly subjectOf: (place: Thread['place']) => ThreadSubject | null;
   /** Webhooks of single repositories; missing where Slipway makes none yet. */
   readonly hooks?: (client: ProviderClient) => RepositoryHooks;
   /** The host's record of such a webhook's deliveries; missing where it has none, or is not asked yet. */
-  readonly hookDeliveries?: (client: ProviderClient, hook: { readonly repository: string; readonly id: string }) => HookDeliveries;
+  readonly hookDeliveries?: (
+    client: ProviderClient,
+    hook: { readonly repository: string; readonly id: string },
+  ) => HookDeliveries;
 }

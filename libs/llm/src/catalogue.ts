@@ -14,11 +14,17 @@ export interface TokenPrices {
 }
 
 export interface ModelPrice extends TokenPrices {
-  /** Prices of calls with longer prompts: the whole call is charged by the last tier that it is above. By length, the shortest first. */
+  /**
+   * Prices of calls with longer prompts: the whole call is charged by the last tier that it is above. By length, the
+   * shortest first.
+   */
   readonly tiers?: ReadonlyArray<TokenPrices & { readonly abovePromptTokens: number }>;
   /** What a `service_tier` of the request multiplies all of it by. A tier that is not here has no price. */
   readonly serviceTiers?: Readonly<Record<string, number>>;
-  /** USD for a thousand uses of what is no token. What is not here costs nothing where it is no choice of the caller's, and is refused where it is. */
+  /**
+   * USD for a thousand uses of what is no token. What is not here costs nothing where it is no choice of the caller's,
+   * and is refused where it is.
+   */
   readonly perThousand?: { readonly countTokens?: number; readonly webSearch?: number };
 }
 
@@ -67,7 +73,14 @@ const claude = (
 });
 /** Claude Haiku 5.5: a prompt above 100,000 tokens makes the whole call five times as dear. */
 const haiku55 = claude([0.1, 0.01, 0.5], 1_000_000, 128_000);
-const longHaiku55 = { abovePromptTokens: 100_000, input: 0.5, cachedInput: 0.05, cacheWrite: 0.625, cacheWriteHour: 1, output: 2.5 };
+const longHaiku55 = {
+  abovePromptTokens: 100_000,
+  input: 0.5,
+  cachedInput: 0.05,
+  cacheWrite: 0.625,
+  cacheWriteHour: 1,
+  output: 2.5,
+};
 /** OpenAI's: what is written into the cache costs as other input. */
 const openai = (
   [input, cachedInput, output]: readonly [number, number, number],
@@ -81,7 +94,14 @@ export const MODEL_LISTS: readonly ModelList[] = [
   {
     source: 'apps/llm-gateway/src/demo-model',
     asOf: '2026-11-21',
-    models: { [DEMO_MODEL]: { price: { input: 0, cachedInput: 0, output: 0 }, contextWindow: null, maxOutput: null, capabilities: ['tools'] } },
+    models: {
+      [DEMO_MODEL]: {
+        price: { input: 0, cachedInput: 0, output: 0 },
+        contextWindow: null,
+        maxOutput: null,
+        capabilities: ['tools'],
+      },
+    },
   },
   {
     source: 'https://platform.claude.com/docs/en/about-claude/pricing and https://platform.claude.com/docs/en/models',
@@ -92,7 +112,10 @@ export const MODEL_LISTS: readonly ModelList[] = [
       'claude-opus-5': claude([5, 0.5, 25], 1_000_000, 128_000),
       'claude-opus-5-5': claude([4, 0.2, 20], 1_000_000, 128_000),
       'claude-sonnet-5-5': claude([2, 0.1, 10], 1_000_000, 128_000),
-      'claude-haiku-5-5': { ...haiku55, price: haiku55.price === null ? null : { ...haiku55.price, tiers: [longHaiku55] } },
+      'claude-haiku-5-5': {
+        ...haiku55,
+        price: haiku55.price === null ? null : { ...haiku55.price, tiers: [longHaiku55] },
+      },
       'claude-sonnet-5': claude([2, 0.2, 10], 1_000_000, 128_000),
       'claude-opus-4-8': claude([5, 0.5, 25]),
       'claude-opus-4-7': claude([5, 0.5, 25]),

@@ -9,7 +9,8 @@ const result = (id: string, images: string[] = []): ChatMessage => ({
   content: 'text',
   ...(images.length === 0 ? {} : { images }),
 });
-const roles = (wire: Record<string, unknown>): unknown[] => (wire['messages'] as Array<{ role: unknown }>).map(({ role }) => role);
+const roles = (wire: Record<string, unknown>): unknown[] =>
+  (wire['messages'] as Array<{ role: unknown }>).map(({ role }) => role);
 
 describe('pictures of tools', () => {
   const messages: ChatMessage[] = [
@@ -65,13 +66,18 @@ describe('calls and their results', () => {
   /** A conversation goes on with the model of another provider, and models repeat themselves. */
   it('belong together by ids that every provider takes and that are there once, whatever ids the model gave', () => {
     fc.assert(
-      fc.property(fc.array(fc.uniqueArray(fc.oneof(fc.constant('call_0'), fc.string({ maxLength: 80 })), { maxLength: 4 }), { maxLength: 5 }), (answers) => {
-        const messages = sent(...answers.flatMap((ids) => turn(...ids)));
-        const called = messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
-        for (const id of called) expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
-        expect(new Set(called).size).toBe(called.length);
-        expect(messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))).toEqual(called);
-      }),
+      fc.property(
+        fc.array(fc.uniqueArray(fc.oneof(fc.constant('call_0'), fc.string({ maxLength: 80 })), { maxLength: 4 }), {
+          maxLength: 5,
+        }),
+        (answers) => {
+          const messages = sent(...answers.flatMap((ids) => turn(...ids)));
+          const called = messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
+          for (const id of called) expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
+          expect(new Set(called).size).toBe(called.length);
+          expect(messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))).toEqual(called);
+        },
+      ),
     );
   });
 

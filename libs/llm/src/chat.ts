@@ -13,7 +13,12 @@ export type ChatMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string | null; readonly toolCalls: readonly ToolCall[] }
   /** `images`: what the tool showed beside its text, as data URLs. */
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string; readonly images?: readonly string[] };
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly content: string;
+      readonly images?: readonly string[];
+    };
 
 export interface ToolDefinition {
   readonly name: string;
@@ -68,7 +73,8 @@ export interface CompletionOptions {
 const MAX_PICTURES = 6;
 
 /**
- * The request's `messages` and `tools` on the wire. Pictures of tools follow the results of a step as a message of the user's: that is where the shape has room for them.
+ * The request's `messages` and `tools` on the wire. Pictures of tools follow the results of a step as a message of the
+ * user's: that is where the shape has room for them.
  * @param seesPictures only then are they sent: a model that reads text alone refuses the whole request.
  */
 export function toWire(request: CompletionRequest, seesPictures = false): Record<string, unknown> {
@@ -80,7 +86,10 @@ export function toWire(request: CompletionRequest, seesPictures = false): Record
     if (pictures.length > 0)
       messages.push({
         role: 'user',
-        content: [{ type: 'text', text: 'What the tool results above show:' }, ...pictures.map((url) => ({ type: 'image_url', image_url: { url } }))],
+        content: [
+          { type: 'text', text: 'What the tool results above show:' },
+          ...pictures.map((url) => ({ type: 'image_url', image_url: { url } })),
+        ],
       });
     pictures = [];
   };
@@ -90,19 +99,26 @@ export function toWire(request: CompletionRequest, seesPictures = false): Record
     if (message.role === 'tool') pictures.push(...(message.images ?? []).filter((url) => shown.delete(url)));
   }
   flush();
-  return { messages, ...(request.tools.length === 0 ? {} : { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }) };
+  return {
+    messages,
+    ...(request.tools.length === 0
+      ? {}
+      : { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }),
+  };
 }
 
 function newestPictures(messages: readonly ChatMessage[]): Set<string> {
-  return new Set(messages.flatMap((message) => (message.role === 'tool' ? (message.images ?? []) : [])).slice(-MAX_PICTURES));
+  return new Set(
+    messages.flatMap((message) => (message.role === 'tool' ? (message.images ?? []) : [])).slice(-MAX_PICTURES),
+  );
 }
 
 /** Ids of calls that every provider takes. */
 const WIRE_ID = /^[A-Za-z0-9_-]{1,40}$/;
 
 /**
- * Ids of calls as every provider takes them: those of one provider may be too long for another, of other letters, or the same in every answer, and a conversation goes on with another
- * model. An id that is good and new stays as it is.
+ * Ids of calls as every provider takes them: those of one provider may be too long for another, of other letters, or
+ * the same in every answer, and a conversation goes on with another model. An id that is good and new stays as it is.
  */
 class WireIds {
   readonly #taken = new Set<string>();

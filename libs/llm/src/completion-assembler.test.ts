@@ -2,8 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { SlipwayError } from '@slipway/errors';
 import { CompletionAssembler, CUT_OFF } from './completion-assembler.js';
 
-const chunk = (calls: unknown[], finish: string | null = null) => ({ id: 'r', choices: [{ delta: { tool_calls: calls }, finish_reason: finish }] });
-const call = (index: unknown, text: string) => ({ index, id: `c${String(index)}`, function: { name: 'terminal', arguments: text } });
+const chunk = (calls: unknown[], finish: string | null = null) => ({
+  id: 'r',
+  choices: [{ delta: { tool_calls: calls }, finish_reason: finish }],
+});
+const call = (index: unknown, text: string) => ({
+  index,
+  id: `c${String(index)}`,
+  function: { name: 'terminal', arguments: text },
+});
 const refuse = (): SlipwayError => new SlipwayError('model.bad-response', 'refused');
 
 describe('the tool calls of a streamed answer', () => {
@@ -11,7 +18,9 @@ describe('the tool calls of a streamed answer', () => {
     const assembler = new CompletionAssembler('f', () => {});
     for (let index = 0; index < 300; index += 1) assembler.add(chunk([call(index, `{"n":${index}}`)]), refuse);
     assembler.add(chunk([], 'tool_calls'), refuse);
-    expect(assembler.finish(true).toolCalls.map((one) => one.arguments)).toEqual(Array.from({ length: 300 }, (_, n) => `{"n":${n}}`));
+    expect(assembler.finish(true).toolCalls.map((one) => one.arguments)).toEqual(
+      Array.from({ length: 300 }, (_, n) => `{"n":${n}}`),
+    );
   });
 
   it('end where an answer is too long, as at a limit of the model’s own, and what follows takes no memory', () => {

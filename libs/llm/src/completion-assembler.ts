@@ -1,9 +1,18 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Completion, CompletionDelta, CompletionUsage, ToolCall } from './chat.js';
 
-const NO_USAGE: CompletionUsage = { promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0, costUsd: null };
+const NO_USAGE: CompletionUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cacheReadTokens: 0,
+  reasoningTokens: 0,
+  costUsd: null,
+};
 
-/** Most text and arguments of one response, about. UTF-16 code units; there it is broken off, as at a limit of the model's own. */
+/**
+ * Most text and arguments of one response, about. UTF-16 code units; there it is broken off, as at a limit of the
+ * model's own.
+ */
 const MAX_RESPONSE_LENGTH = 4 * 1024 * 1024;
 
 /** Why an answer ended that was too long. */
@@ -14,7 +23,10 @@ const MAX_CALLS = 1_000;
 /** Longest name and id of a call that is kept: no tool has a longer name. */
 const MAX_NAME = 256;
 
-/** Folds the chunks of a streamed chat completion into one `Completion`. Reads leniently: fields that are missing or of another type count as absent. */
+/**
+ * Folds the chunks of a streamed chat completion into one `Completion`. Reads leniently: fields that are missing or of
+ * another type count as absent.
+ */
 export class CompletionAssembler {
   private id = '';
   private model = '';
@@ -63,12 +75,14 @@ export class CompletionAssembler {
       this.content += content;
       this.grow(content.length);
     }
-    if (Array.isArray(delta['tool_calls'])) for (const [position, call] of delta['tool_calls'].entries()) this.addToolCall(asRecord(call), position);
+    if (Array.isArray(delta['tool_calls']))
+      for (const [position, call] of delta['tool_calls'].entries()) this.addToolCall(asRecord(call), position);
   }
 
   /** @throws SlipwayError `model.bad-response` when the stream ended before the response did, or said nothing. */
   finish(sawEnd: boolean): Completion {
-    if (!sawEnd && this.finishReason === null) throw new SlipwayError('model.bad-response', 'The answer of the model broke off in the middle.');
+    if (!sawEnd && this.finishReason === null)
+      throw new SlipwayError('model.bad-response', 'The answer of the model broke off in the middle.');
     const taken = new Set<string>();
     const toolCalls: ToolCall[] = this.calls
       .filter((call) => call.name !== '')
@@ -81,14 +95,23 @@ export class CompletionAssembler {
     const content = this.content.trim() === '' ? '' : this.content;
     if (content === '' && this.reasoning.trim() === '' && toolCalls.length === 0)
       throw new SlipwayError('model.bad-response', 'The model sent an empty answer.');
-    return { id: this.id, model: this.model, content, reasoning: this.reasoning, toolCalls, finishReason: this.finishReason, usage: this.usage };
+    return {
+      id: this.id,
+      model: this.model,
+      content,
+      reasoning: this.reasoning,
+      toolCalls,
+      finishReason: this.finishReason,
+      usage: this.usage,
+    };
   }
 
   private addToolCall(call: Record<string, unknown> | null, position: number): void {
     if (call === null) return;
     const given = call['index'];
     const index = typeof given === 'number' && Number.isInteger(given) && given >= 0 ? given : position;
-    if (index >= MAX_CALLS) throw new SlipwayError('model.bad-response', `The model asked for more than ${MAX_CALLS} tools at once.`);
+    if (index >= MAX_CALLS)
+      throw new SlipwayError('model.bad-response', `The model asked for more than ${MAX_CALLS} tools at once.`);
     while (this.calls.length <= index) this.calls.push({ id: '', name: '', arguments: '' });
     const known = this.calls[index];
     const fn = asRecord(call['function']);
@@ -115,12 +138,15 @@ function usageOf(usage: Record<string, unknown>): CompletionUsage {
     completionTokens: asCount(usage['completion_tokens']),
     cacheReadTokens: asCount(asRecord(usage['prompt_tokens_details'])?.['cached_tokens']),
     reasoningTokens: asCount(asRecord(usage['completion_tokens_details'])?.['reasoning_tokens']),
-    costUsd: typeof usage['cost'] === 'number' && Number.isFinite(usage['cost']) && usage['cost'] >= 0 ? usage['cost'] : null,
+    costUsd:
+      typeof usage['cost'] === 'number' && Number.isFinite(usage['cost']) && usage['cost'] >= 0 ? usage['cost'] : null,
   };
 }
 
 export function asRecord(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
 }
 
 function asString(value: unknown): string {

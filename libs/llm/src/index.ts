@@ -1,4 +1,11 @@
-export { MODEL_CAPABILITIES, MODEL_LISTS, type ModelCapability, type ModelFacts, type ModelPrice, type TokenPrices } from './catalogue.js';
+export {
+  MODEL_CAPABILITIES,
+  MODEL_LISTS,
+  type ModelCapability,
+  type ModelFacts,
+  type ModelPrice,
+  type TokenPrices,
+} from './catalogue.js';
 export {
   type ChatMessage,
   type Completion,

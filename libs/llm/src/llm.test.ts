@@ -39,7 +39,11 @@ describe('the model client', () => {
       onDelta: (delta) => void deltas.push(delta),
       traceparent: '00-t-s-01',
     });
-    expect(completion).toMatchObject({ content: 'Let me look at that for you.', reasoning: 'hmm, well', finishReason: 'tool_calls' });
+    expect(completion).toMatchObject({
+      content: 'Let me look at that for you.',
+      reasoning: 'hmm, well',
+      finishReason: 'tool_calls',
+    });
     expect(completion.toolCalls.map(({ name, arguments: args }) => [name, args])).toEqual([
       ['terminal', '{"command":"ls -la /some/where"}'],
       ['think', '{"thought":'],
@@ -53,20 +57,37 @@ describe('the model client', () => {
     expect(text).toBe(completion.content);
     expect(completion.usage.promptTokens).toBeGreaterThan(0);
     expect(model.total).toMatchObject({ calls: 1, promptTokens: completion.usage.promptTokens });
-    expect(server.requests.at(-1)?.headers).toMatchObject({ traceparent: '00-t-s-01', authorization: 'Bearer sk-test' });
+    expect(server.requests.at(-1)?.headers).toMatchObject({
+      traceparent: '00-t-s-01',
+      authorization: 'Bearer sk-test',
+    });
     expect(server.requests.at(-1)?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
   it('knows what a stream costs by the price at its head, of a model that no list has; by its own word where it says one', async () => {
-    let usage: Record<string, unknown> = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 400 } };
+    let usage: Record<string, unknown> = {
+      prompt_tokens: 1_000,
+      completion_tokens: 100,
+      prompt_tokens_details: { cached_tokens: 400 },
+    };
     const gateway = createServer((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream', [PRICE_HEADER]: '{"input":10,"cachedInput":1,"output":20}' });
-      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }], usage })}\n\ndata: [DONE]\n\n`);
+      response.writeHead(200, {
+        'content-type': 'text/event-stream',
+        [PRICE_HEADER]: '{"input":10,"cachedInput":1,"output":20}',
+      });
+      response.end(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }], usage })}\n\ndata: [DONE]\n\n`,
+      );
     });
     gateway.listen(0, '127.0.0.1');
     await once(gateway, 'listening');
     try {
-      const model = new LLM({ baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, apiKey: null, model: 'own/model', idleTimeoutMs: 5_000 });
+      const model = new LLM({
+        baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+        apiKey: null,
+        model: 'own/model',
+        idleTimeoutMs: 5_000,
+      });
       const signal = AbortSignal.timeout(10_000);
       expect((await model.complete(request, { signal })).usage.costUsd).toBeCloseTo(0.0084, 12);
       usage = { ...usage, cost: 0.5 };
@@ -83,11 +104,23 @@ describe('the model client', () => {
     ['a limit of the conversation', { fault: 'status', status: 402, code: 'agent.budget-limit' }, 'agent.budget-limit'],
     ['a picture by its address', { fault: 'status', status: 400, code: 'model.media-by-url' }, 'model.media-by-url'],
     ['a spent budget of ours', { fault: 'status', status: 402, code: 'budget.exhausted' }, 'budget.exhausted'],
-    ['used-up quota that calls itself a rate limit', { fault: 'status', status: 429, code: 'insufficient_quota' }, 'model.quota'],
+    [
+      'used-up quota that calls itself a rate limit',
+      { fault: 'status', status: 429, code: 'insufficient_quota' },
+      'model.quota',
+    ],
     ['a model that does not exist', { fault: 'status', status: 404 }, 'model.unknown'],
     ['a rate limit', { fault: 'status', status: 429, retryAfterSeconds: 7 }, 'model.rate-limited'],
-    ['a conversation that is too long', { fault: 'status', status: 400, code: 'context_length_exceeded' }, 'model.context-exceeded'],
-    ['a rate in words of a length', { fault: 'status', status: 429, message: 'Too many tokens, please wait.', retryAfterSeconds: 7 }, 'model.rate-limited'],
+    [
+      'a conversation that is too long',
+      { fault: 'status', status: 400, code: 'context_length_exceeded' },
+      'model.context-exceeded',
+    ],
+    [
+      'a rate in words of a length',
+      { fault: 'status', status: 429, message: 'Too many tokens, please wait.', retryAfterSeconds: 7 },
+      'model.rate-limited',
+    ],
     ['content that a filter found', { fault: 'status', status: 400, code: 'content_filter' }, 'model.content-policy'],
     ['a fault of the provider', { fault: 'status', status: 500 }, 'model.unavailable'],
     ['a connection that is closed', { fault: 'cut' }, 'model.unavailable'],

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { SlipwayError } from '@slipway/errors';
 import type { Agent } from 'undici';
-import { type Completion, type CompletionOptions, type CompletionRequest, type CompletionUsage, toWire } from './chat.js';
+import {
+  type Completion,
+  type CompletionOptions,
+  type CompletionRequest,
+  type CompletionUsage,
+  toWire,
+} from './chat.js';
 import { asRecord, CompletionAssembler } from './completion-assembler.js';
 import { modelErrorOf } from './model-errors.js';
 import { costUsd, factsOf, PRICE_HEADER, priceSaid } from './pricing.js';
@@ -17,7 +23,9 @@ export interface LlmConfig {
   readonly maxOutputTokens?: number;
   /** Longest silence of the model, before its first byte or between two. Milliseconds. */
   readonly idleTimeoutMs: number;
-  /** The model makes tool calls by itself [true]. Otherwise they are described and read in words (`prompted-tools.ts`). */
+  /**
+   * The model makes tool calls by itself [true]. Otherwise they are described and read in words (`prompted-tools.ts`).
+   */
   readonly nativeToolCalling?: boolean;
   /** Prompt and answer together, where it is known better than by the catalogue. Tokens. */
   readonly contextWindow?: number;
@@ -32,7 +40,10 @@ export type LlmTotals = CompletionUsage & { readonly calls: number };
 const MAX_ERROR_BYTES = 64 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** One connection pool for every model call of the process; loaded with the first of them, since a blank sandbox makes none. */
+/**
+ * One connection pool for every model call of the process; loaded with the first of them, since a blank sandbox makes
+ * none.
+ */
 let pool: Promise<{ fetch: typeof import('undici').fetch; agent: Agent }> | undefined;
 function loadPool(): NonNullable<typeof pool> {
   pool ??= import('undici').then(({ Agent, fetch }) => ({
@@ -49,12 +60,20 @@ export async function preloadLlm(): Promise<void> {
 }
 
 /**
- * One model behind an OpenAI-compatible address. A call is one attempt: who repeats it, and when, is the caller's (`libs/agent`).
+ * One model behind an OpenAI-compatible address. A call is one attempt: who repeats it, and when, is the caller's
+ * (`libs/agent`).
  *
  * Fails with `model.*` codes, or with the signal's reason when it was aborted. Counts what its calls used in `total`.
  */
 export class LLM {
-  private used: LlmTotals = { promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0, costUsd: null, calls: 0 };
+  private used: LlmTotals = {
+    promptTokens: 0,
+    completionTokens: 0,
+    cacheReadTokens: 0,
+    reasoningTokens: 0,
+    costUsd: null,
+    calls: 0,
+  };
 
   constructor(private current: LlmConfig) {}
 
@@ -83,7 +102,10 @@ export class LLM {
     options.signal.throwIfAborted();
     const idle = new AbortController();
     const timer = setTimeout(
-      () => idle.abort(new SlipwayError('model.timeout', `The model said nothing for ${Math.round(config.idleTimeoutMs / 1000)} s.`)),
+      () =>
+        idle.abort(
+          new SlipwayError('model.timeout', `The model said nothing for ${Math.round(config.idleTimeoutMs / 1000)} s.`),
+        ),
       config.idleTimeoutMs,
     );
     const signal = AbortSignal.any([options.signal, idle.signal]);
@@ -111,7 +133,12 @@ export class LLM {
       });
       timer.refresh();
       const body: AsyncIterable<Uint8Array> = response.body ?? emptyBody();
-      if (!response.ok) throw modelErrorOf(response.status, errorFields(await readUpTo(body, MAX_ERROR_BYTES)), response.headers.get('retry-after'));
+      if (!response.ok)
+        throw modelErrorOf(
+          response.status,
+          errorFields(await readUpTo(body, MAX_ERROR_BYTES)),
+          response.headers.get('retry-after'),
+        );
       const said = await assemble(
         touching(body, () => timer.refresh()),
         response.headers.get('content-type') ?? '',
@@ -150,13 +177,20 @@ export class LLM {
 /** What the answer itself says it costs; else what it comes to at the price that its gateway counts by. */
 function withCost(usage: CompletionUsage, header: string | null): CompletionUsage {
   const price = usage.costUsd === null ? priceSaid(header) : null;
-  return price === null ? usage : { ...usage, costUsd: costUsd(price, { ...usage, cachedTokens: usage.cacheReadTokens }) };
+  return price === null
+    ? usage
+    : { ...usage, costUsd: costUsd(price, { ...usage, cachedTokens: usage.cacheReadTokens }) };
 }
 
 /** A stream of chunks, or (from servers that do not stream) one whole completion. */
-async function assemble(body: AsyncIterable<Uint8Array>, contentType: string, options: CompletionOptions): Promise<Completion> {
+async function assemble(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  options: CompletionOptions,
+): Promise<Completion> {
   const assembler = new CompletionAssembler(`resp_${randomUUID()}`, options.onDelta ?? (() => {}));
-  const inStream = (error: Record<string, unknown>): SlipwayError => modelErrorOf(Number(error['status'] ?? 0) || 0, error);
+  const inStream = (error: Record<string, unknown>): SlipwayError =>
+    modelErrorOf(Number(error['status'] ?? 0) || 0, error);
   if (contentType.includes('application/json')) {
     assembler.add(parse(await readUpTo(body, MAX_WHOLE_BYTES)), inStream);
     return assembler.finish(true);
@@ -179,11 +213,17 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new SlipwayError('model.bad-response', 'The model sent something that is not JSON.', { cause: error, internal: `not JSON: ${text.slice(0, 200)}` });
+    throw new SlipwayError('model.bad-response', 'The model sent something that is not JSON.', {
+      cause: error,
+      internal: `not JSON: ${text.slice(0, 200)}`,
+    });
   }
 }
 
-/** The provider's error object, in whichever of the usual places it stands: `{error: {…}}`, a problem document, or plain text. */
+/**
+ * The provider's error object, in whichever of the usual places it stands: `{error: {…}}`, a problem document, or plain
+ * text.
+ */
 function errorFields(text: string): { message?: unknown; code?: unknown; type?: unknown } {
   let body: Record<string, unknown> | null = null;
   try {

@@ -5,20 +5,34 @@ import { SlipwayError } from '@slipway/errors';
 const MAX_REASON = 500;
 
 /** What a provider's failure means to us. `status` is 0 when it came inside a stream that had begun with 200. */
-export function modelErrorOf(status: number, error: { message?: unknown; code?: unknown; type?: unknown }, retryAfter?: string | null): SlipwayError {
+export function modelErrorOf(
+  status: number,
+  error: { message?: unknown; code?: unknown; type?: unknown },
+  retryAfter?: string | null,
+): SlipwayError {
   const reason = typeof error.message === 'string' ? error.message.slice(0, MAX_REASON) : '';
   const marks = `${String(error.code ?? '')} ${String(error.type ?? '')}`.toLowerCase();
   const code = codeOf(status, marks, reason.toLowerCase());
   const seconds = retryAfterSeconds(retryAfter);
   return new SlipwayError(
     code,
-    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : OURS.has(code) ? reason : quoted(reason),
+    reason === ''
+      ? (SENTENCES[code] ?? `The model answered with status ${status}.`)
+      : OURS.has(code)
+        ? reason
+        : quoted(reason),
     seconds === undefined ? {} : { retryAfterSeconds: seconds },
   );
 }
 
 /** Of our own gateway, in its own sentences: no failures of the model. */
-const OURS: ReadonlySet<ErrorCode> = new Set(['agent.budget-limit', 'budget.exhausted', 'budget.unpriced', 'model.not-offered', 'model.media-by-url']);
+const OURS: ReadonlySet<ErrorCode> = new Set([
+  'agent.budget-limit',
+  'budget.exhausted',
+  'budget.unpriced',
+  'model.not-offered',
+  'model.media-by-url',
+]);
 
 /** The provider's own words, named as such once: the gateway's answer has been through here already. */
 function quoted(reason: string): string {
@@ -42,8 +56,10 @@ const LONG = /maximum context|context length|too many tokens|prompt is too long/
 
 function codeOf(status: number, marks: string, reason: string): ErrorCode {
   // Bedrock says "too many tokens" of a rate as well.
-  if (/context_length|context_window|model\.context-exceeded/.test(marks) || (status !== 429 && LONG.test(reason))) return 'model.context-exceeded';
-  if (/content_policy|content_filter|model\.content-policy/.test(marks) || /violat\w* our usage polic/.test(reason)) return 'model.content-policy';
+  if (/context_length|context_window|model\.context-exceeded/.test(marks) || (status !== 429 && LONG.test(reason)))
+    return 'model.context-exceeded';
+  if (/content_policy|content_filter|model\.content-policy/.test(marks) || /violat\w* our usage polic/.test(reason))
+    return 'model.content-policy';
   if (/bad_response|model\.bad-response/.test(marks)) return 'model.bad-response';
   if (/budget\.exhausted/.test(marks)) return 'budget.exhausted';
   if (/agent\.budget-limit/.test(marks)) return 'agent.budget-limit';
@@ -51,7 +67,8 @@ function codeOf(status: number, marks: string, reason: string): ErrorCode {
   if (/model\.not-offered/.test(marks)) return 'model.not-offered';
   if (/model\.media-by-url/.test(marks)) return 'model.media-by-url';
   if (status === 402 || /insufficient_quota|budget|credit|model\.quota/.test(marks)) return 'model.quota';
-  if (status === 401 || status === 403 || /invalid_api_key|authentication|model\.auth\b|auth\.missing/.test(marks)) return 'model.auth';
+  if (status === 401 || status === 403 || /invalid_api_key|authentication|model\.auth\b|auth\.missing/.test(marks))
+    return 'model.auth';
   if (status === 404 || /model_not_found|model\.unknown/.test(marks)) return 'model.unknown';
   if (status === 429 || /rate_limit|rate\.limited|model\.rate-limited/.test(marks)) return 'model.rate-limited';
   if (status === 408 || status === 504 || /timeout/.test(marks)) return 'model.timeout';

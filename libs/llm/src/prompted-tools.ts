@@ -1,8 +1,9 @@
 import type { ChatMessage, Completion, CompletionDelta, CompletionRequest, ToolCall, ToolDefinition } from './chat.js';
 
 /**
- * Tools for a model that has no calls of its own: they are described in the system message, called by text, and answered by a message of the user.
- * The form is the one that open models were trained on: `<function=name>`, `<parameter=key>value</parameter>`, `</function>`.
+ * Tools for a model that has no calls of its own: they are described in the system message, called by text, and
+ * answered by a message of the user. The form is the one that open models were trained on: `<function=name>`,
+ * `<parameter=key>value</parameter>`, `</function>`.
  */
 
 const OPEN = '<function=';
@@ -20,12 +21,17 @@ export function withToolsInWords(request: CompletionRequest): CompletionRequest 
         for (const call of message.toolCalls) names.set(call.id, call.name);
         return {
           role: 'assistant',
-          content: [message.content ?? '', ...message.toolCalls.map(callInWords)].filter((part) => part !== '').join('\n\n'),
+          content: [message.content ?? '', ...message.toolCalls.map(callInWords)]
+            .filter((part) => part !== '')
+            .join('\n\n'),
           toolCalls: [],
         };
       }
       case 'tool':
-        return { role: 'user', content: `EXECUTION RESULT of [${names.get(message.toolCallId) ?? 'unknown'}]:\n${message.content}` };
+        return {
+          role: 'user',
+          content: `EXECUTION RESULT of [${names.get(message.toolCallId) ?? 'unknown'}]:\n${message.content}`,
+        };
       default:
         return message;
     }
@@ -35,11 +41,16 @@ export function withToolsInWords(request: CompletionRequest): CompletionRequest 
   return {
     tools: [],
     messages:
-      first?.role === 'system' ? [{ role: 'system', content: `${first.content}\n\n${manual}` }, ...rest] : [{ role: 'system', content: manual }, ...said],
+      first?.role === 'system'
+        ? [{ role: 'system', content: `${first.content}\n\n${manual}` }, ...rest]
+        : [{ role: 'system', content: manual }, ...said],
   };
 }
 
-/** The completion with the call that its text holds, if it holds one: what comes before it is the text, what comes after it is dropped. */
+/**
+ * The completion with the call that its text holds, if it holds one: what comes before it is the text, what comes after
+ * it is dropped.
+ */
 export function withCallFromWords(completion: Completion, tools: readonly ToolDefinition[]): Completion {
   if (completion.toolCalls.length > 0) return completion;
   const match = CALL.exec(completion.content);
@@ -47,7 +58,12 @@ export function withCallFromWords(completion: Completion, tools: readonly ToolDe
   const [, name, body = ''] = match;
   const tool = tools.find((each) => each.name === name);
   const call: ToolCall = { id: `call_${completion.id}`, name, arguments: JSON.stringify(argumentsOf(body, tool)) };
-  return { ...completion, content: completion.content.slice(0, match.index).trimEnd(), toolCalls: [call], finishReason: 'tool_calls' };
+  return {
+    ...completion,
+    content: completion.content.slice(0, match.index).trimEnd(),
+    toolCalls: [call],
+    finishReason: 'tool_calls',
+  };
 }
 
 /** Lets the words of an answer through to `onDelta`, and holds back what is, or may become, a call. */
@@ -72,12 +88,15 @@ export function withoutCallInDeltas(onDelta: (delta: CompletionDelta) => void): 
 
 /** Of the end of `text`, how much could be the beginning of a call. */
 function lengthOfBeginning(text: string): number {
-  for (let length = Math.min(OPEN.length - 1, text.length); length > 0; length -= 1) if (OPEN.startsWith(text.slice(-length))) return length;
+  for (let length = Math.min(OPEN.length - 1, text.length); length > 0; length -= 1)
+    if (OPEN.startsWith(text.slice(-length))) return length;
   return 0;
 }
 
 function manualOf(tools: readonly ToolDefinition[]): string {
-  const described = tools.map((tool) => `### ${tool.name}\n${tool.description}\nParameters (JSON schema): ${JSON.stringify(tool.parameters)}`);
+  const described = tools.map(
+    (tool) => `### ${tool.name}\n${tool.description}\nParameters (JSON schema): ${JSON.stringify(tool.parameters)}`,
+  );
   return [
     'You have access to the functions below.',
     ...described,
@@ -94,7 +113,9 @@ function callInWords(call: ToolCall): string {
   } catch {
     values = { arguments: call.arguments };
   }
-  const parameters = Object.entries(values).map(([key, value]) => `<parameter=${key}>${typeof value === 'string' ? value : JSON.stringify(value)}</parameter>`);
+  const parameters = Object.entries(values).map(
+    ([key, value]) => `<parameter=${key}>${typeof value === 'string' ? value : JSON.stringify(value)}</parameter>`,
+  );
   return [`${OPEN}${call.name}>`, ...parameters, '</function>'].join('\n');
 }
 
@@ -105,7 +126,10 @@ function argumentsOf(body: string, tool: ToolDefinition | undefined): Record<str
   return found;
 }
 
-/** Text that should be something else is read as JSON; where it is none, it stays text, and whoever checks the arguments says so to the model. */
+/**
+ * Text that should be something else is read as JSON; where it is none, it stays text, and whoever checks the arguments
+ * says so to the model.
+ */
 function readValue(text: string, type: unknown): unknown {
   if (type === 'string' || type === undefined) return text;
   try {

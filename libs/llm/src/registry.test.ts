@@ -13,7 +13,9 @@ describe('the LLMs of a conversation', () => {
     const config = (model: string) => ({ baseUrl: server.url, apiKey: null, model, idleTimeoutMs: 5_000 });
     const registry = new LlmRegistry({ agent: config('large'), title: config('small') });
     const ask = async (usage: 'agent' | 'condenser' | 'title'): Promise<unknown> => {
-      await registry.get(usage).complete({ messages: [{ role: 'user', content: 'hi' }], tools: [] }, { signal: AbortSignal.timeout(30_000) });
+      await registry
+        .get(usage)
+        .complete({ messages: [{ role: 'user', content: 'hi' }], tools: [] }, { signal: AbortSignal.timeout(30_000) });
       const request = server.requests.at(-1);
       return [request?.body.model, request?.headers['x-slipway-purpose']];
     };

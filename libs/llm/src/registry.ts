@@ -3,7 +3,10 @@ import { LLM, type LlmConfig, type LlmTotals } from './llm.js';
 /** What a model is asked for. */
 export type LlmUsage = 'agent' | 'condenser' | 'title' | 'ask-agent' | 'sub-agent' | 'edit';
 
-/** The LLMs of one conversation by their usage, as the seeds' registry has them. A usage that has none of its own is served by the agent's model, and counted apart. */
+/**
+ * The LLMs of one conversation by their usage, as the seeds' registry has them. A usage that has none of its own is
+ * served by the agent's model, and counted apart.
+ */
 export class LlmRegistry {
   private readonly llms = new Map<LlmUsage, LLM>();
   private readonly configs: Map<LlmUsage, LlmConfig>;
@@ -22,10 +25,13 @@ export class LlmRegistry {
     return made;
   }
 
-  /** Another model from the next call on; a call under way ends with the one that it began with. What was counted stays. */
+  /**
+   * Another model from the next call on; a call under way ends with the one that it began with. What was counted stays.
+   */
   switch(usage: LlmUsage, config: LlmConfig): void {
     this.configs.set(usage, config);
-    for (const [each, llm] of this.llms) if (each === usage || (usage === 'agent' && !this.configs.has(each))) llm.use({ ...config, usage: each });
+    for (const [each, llm] of this.llms)
+      if (each === usage || (usage === 'agent' && !this.configs.has(each))) llm.use({ ...config, usage: each });
   }
 
   /** What was used so far, by usage. */

@@ -4,7 +4,8 @@ import { SlipwayError } from '@slipway/errors';
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
 
 /**
- * The `data:` payloads of a server-sent-event stream, in order. Comments and other fields are skipped; a last line without a newline still counts.
+ * The `data:` payloads of a server-sent-event stream, in order. Comments and other fields are skipped; a last line
+ * without a newline still counts.
  * @throws SlipwayError `model.bad-response` for a line longer than `MAX_LINE_BYTES`.
  */
 export async function* readServerSentEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -19,7 +20,8 @@ export async function* readServerSentEvents(chunks: AsyncIterable<Uint8Array>): 
       if (data !== null) yield data;
     }
     rest = rest.slice(start);
-    if (rest.length > MAX_LINE_BYTES) throw new SlipwayError('model.bad-response', 'The model sent a line of more than 10 MB.');
+    if (rest.length > MAX_LINE_BYTES)
+      throw new SlipwayError('model.bad-response', 'The model sent a line of more than 10 MB.');
   }
   const data = dataOf(rest + decoder.decode());
   if (data !== null) yield data;

@@ -10,7 +10,9 @@ describe('the host of a request', () => {
   it('has one form, whatever the case of its letters and with or without the dot at its end', () => {
     fc.assert(
       fc.property(name, fc.boolean(), fc.func(fc.boolean()), (host, dot, upper) => {
-        const written = [...host].map((character, index) => (upper(index) ? character.toUpperCase() : character)).join('');
+        const written = [...host]
+          .map((character, index) => (upper(index) ? character.toUpperCase() : character))
+          .join('');
         expect(canonicalHost(`${written}${dot ? '.' : ''}`)).toBe(host);
       }),
     );

@@ -12,9 +12,10 @@ export interface HostPattern {
 }
 
 /**
- * A host in the one form in which hosts are compared: lower case, without the dot at its end; IPv6 in its short form, without brackets.
- * `null` for what is neither a name nor a plain address: numbers that some resolvers take for addresses (`127.1`, `0x7f000001`, `2130706433`, `010.0.0.1`), names that
- * are not in ASCII, anything with a user, a path or a zone.
+ * A host in the one form in which hosts are compared: lower case, without the dot at its end; IPv6 in its short form,
+ * without brackets. `null` for what is neither a name nor a plain address: numbers that some resolvers take for
+ * addresses (`127.1`, `0x7f000001`, `2130706433`, `010.0.0.1`), names that are not in ASCII, anything with a user, a
+ * path or a zone.
  */
 export function canonicalHost(text: string): string | null {
   if (text.startsWith('[')) return ipv6Of(text);
@@ -27,7 +28,10 @@ export function canonicalHost(text: string): string | null {
   return host;
 }
 
-/** `example.com`, `*.example.com`, an address; each with `:port` behind it if it is about that port alone. `null` for anything else. */
+/**
+ * `example.com`, `*.example.com`, an address; each with `:port` behind it if it is about that port alone. `null` for
+ * anything else.
+ */
 export function readHostPattern(text: string): HostPattern | null {
   const parts = /^(\*\.)?(\[[^\]]*\]|[^:]*)(?::([1-9][0-9]{0,4}))?$/.exec(text);
   const host = parts?.[2] === undefined ? null : canonicalHost(parts[2]);

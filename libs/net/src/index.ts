@@ -1,4 +1,11 @@
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 export { isPublicAddress } from './public-address.js';
-export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
+export {
+  PACE_BYTES,
+  PACE_LEAVE_MS,
+  PACE_WINDOW_MS,
+  ReadingPace,
+  takenBytes,
+  type WritingSocket,
+} from './reading-pace.js';

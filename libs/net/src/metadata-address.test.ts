@@ -13,7 +13,8 @@ const OTHERS = ['127.0.0.1', '10.0.0.1', '168.63.129.15', '100.100.100.201', '19
 
 describe('a metadata service of a cloud', () => {
   it('is known by each of its addresses, in each form that an address is written in, and nothing beside it is', () => {
-    for (const address of [...SERVICES, ...FORMS]) expect([address, isMetadataAddress(address)]).toEqual([address, true]);
+    for (const address of [...SERVICES, ...FORMS])
+      expect([address, isMetadataAddress(address)]).toEqual([address, true]);
     for (const address of OTHERS) expect([address, isMetadataAddress(address)]).toEqual([address, false]);
   });
 

@@ -6,12 +6,14 @@ import { BlockList, isIP } from 'node:net';
  * permitted.
  */
 export const METADATA_RANGES = [
-  // AWS (docs.aws.amazon.com/AWSEC2 instancedata-data-retrieval; ECS task role 169.254.170.2; EKS pod identity 169.254.170.23), Google, Azure, Oracle, DigitalOcean
-  // (docs.digitalocean.com how-to/access-metadata), OpenStack (docs.openstack.org/nova metadata-service), Hetzner, Tencent 169.254.0.23, Scaleway 169.254.42.42.
+  // AWS (docs.aws.amazon.com/AWSEC2 instancedata-data-retrieval; ECS task role 169.254.170.2; EKS pod identity
+  // 169.254.170.23), Google, Azure, Oracle, DigitalOcean (docs.digitalocean.com how-to/access-metadata), OpenStack
+  // (docs.openstack.org/nova metadata-service), Hetzner, Tencent 169.254.0.23, Scaleway 169.254.42.42.
   { network: '169.254.0.0', prefix: 16, family: 'ipv4' },
   // OpenStack since Victoria and Linode: fe80::a9fe:a9fe (docs.openstack.org/nova metadata-service).
   { network: 'fe80::', prefix: 10, family: 'ipv6' },
-  // AWS: metadata fd00:ec2::254, EKS pod identity fd00:ec2::23 (docs.aws.amazon.com/eks pod-id-agent-setup), DNS ::253, time ::123.
+  // AWS: metadata fd00:ec2::254, EKS pod identity fd00:ec2::23 (docs.aws.amazon.com/eks pod-id-agent-setup), DNS ::253,
+  // time ::123.
   { network: 'fd00:ec2::', prefix: 32, family: 'ipv6' },
   // Google, machines with IPv6 alone (cloud.google.com/compute/docs/metadata/querying-metadata).
   { network: 'fd20:ce::254', prefix: 128, family: 'ipv6' },
@@ -29,13 +31,21 @@ export const METADATA_RANGES = [
 ] as const;
 
 /** Names that such a service has, for who leaves the lookup to a proxy. */
-const NAMES = new Set(['metadata', 'metadata.google.internal', 'metadata.goog', 'instance-data', 'instance-data.ec2.internal', 'metadata.tencentyun.com']);
+const NAMES = new Set([
+  'metadata',
+  'metadata.google.internal',
+  'metadata.goog',
+  'instance-data',
+  'instance-data.ec2.internal',
+  'metadata.tencentyun.com',
+]);
 
 const LIST = new BlockList();
 for (const { network, prefix, family } of METADATA_RANGES) {
   LIST.addSubnet(network, prefix, family);
   if (family === 'ipv6') continue;
-  // An IPv4 address within one of IPv6: NAT64, the deprecated compatible form, 6to4. The mapped form (`::ffff:`) is known to the list.
+  // An IPv4 address within one of IPv6: NAT64, the deprecated compatible form, 6to4. The mapped form (`::ffff:`) is
+  // known to the list.
   for (const before of ['64:ff9b::', '::']) LIST.addSubnet(`${before}${network}`, 96 + prefix, 'ipv6');
   const [a = 0, b = 0, c = 0, d = 0] = network.split('.').map(Number);
   LIST.addSubnet(`2002:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}::`, 16 + prefix, 'ipv6');
@@ -48,7 +58,10 @@ export function isMetadataAddress(address: string): boolean {
   return family !== 0 && LIST.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a host as it stands in a URL is one of a metadata service: an address, in brackets or not, or a name that is known for it. */
+/**
+ * Whether a host as it stands in a URL is one of a metadata service: an address, in brackets or not, or a name that is
+ * known for it.
+ */
 export function isMetadataHost(host: string): boolean {
   const plain = host
     .replace(/^\[|\]$/g, '')

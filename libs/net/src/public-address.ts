@@ -25,7 +25,10 @@ for (const [net, prefix] of [
 ] as const)
   INSIDE_4.addSubnet(net, prefix, 'ipv4');
 
-/** What is given out for the internet. So loopback, IPv4-mapped, NAT64, private, link-local and multicast addresses lie outside without being named. */
+/**
+ * What is given out for the internet. So loopback, IPv4-mapped, NAT64, private, link-local and multicast addresses lie
+ * outside without being named.
+ */
 const GIVEN_OUT_6 = new BlockList();
 GIVEN_OUT_6.addSubnet('2000::', 3, 'ipv6');
 /** Within that: addresses that carry an IPv4 one (Teredo and its like, 6to4), and documentation. */
@@ -43,5 +46,7 @@ export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !INSIDE_4.check(address, 'ipv4');
   // A zone is about this machine.
-  return family === 6 && !address.includes('%') && GIVEN_OUT_6.check(address, 'ipv6') && !INSIDE_6.check(address, 'ipv6');
+  return (
+    family === 6 && !address.includes('%') && GIVEN_OUT_6.check(address, 'ipv6') && !INSIDE_6.check(address, 'ipv6')
+  );
 }

@@ -9,7 +9,8 @@ import { PACE_BYTES, PACE_WINDOW_MS, ReadingPace, takenBytes } from './reading-p
  */
 function foundSlow(rate: (ms: number) => number): number | null {
   const pace = new ReadingPace(0, 0);
-  for (let now = 0, taken = 0; now < 120_000; now += 100, taken += rate(now) / 10) if (pace.tooSlow(taken, now)) return now;
+  for (let now = 0, taken = 0; now < 120_000; now += 100, taken += rate(now) / 10)
+    if (pace.tooSlow(taken, now)) return now;
   return null;
 }
 

@@ -2,7 +2,10 @@
 export const PACE_WINDOW_MS = 10_000;
 /** 4 KiB a second: less than the slowest line that anybody works on, and far less than an agent writes. Bytes. */
 export const PACE_BYTES = 40 * 1024;
-/** Whoever was sent away has this long to take what waits for it, with the word where to resume at its end; then the connection is cut. Milliseconds. */
+/**
+ * Whoever was sent away has this long to take what waits for it, with the word where to resume at its end; then the
+ * connection is cut. Milliseconds.
+ */
 export const PACE_LEAVE_MS = 15_000;
 
 /**
@@ -15,7 +18,10 @@ export class ReadingPace {
   private since: number;
   private looked: number;
 
-  /** @param taken bytes that the reader has taken so far, from any beginning. @param now milliseconds, of a clock that never goes back. */
+  /**
+   * @param taken bytes that the reader has taken so far, from any beginning. @param now milliseconds, of a clock that
+   * never goes back.
+   */
   constructor(taken: number, now: number) {
     this.from = taken;
     this.since = now;
@@ -34,14 +40,20 @@ export class ReadingPace {
   }
 }
 
-/** The parts of Node's TCP socket that say how far it has come. The handle's are not in its types: libuv's own counts, which move while one large write is under way. */
+/**
+ * The parts of Node's TCP socket that say how far it has come. The handle's are not in its types: libuv's own counts,
+ * which move while one large write is under way.
+ */
 export interface WritingSocket {
   readonly bytesWritten?: number;
   readonly writableLength?: number;
   readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
 }
 
-/** Bytes that the operating system has taken of all that was written to a socket; without the handle's counts, those of writes that are complete. */
+/**
+ * Bytes that the operating system has taken of all that was written to a socket; without the handle's counts, those of
+ * writes that are complete.
+ */
 export function takenBytes(socket: WritingSocket): number {
   const { bytesWritten, writeQueueSize } = socket._handle ?? {};
   if (bytesWritten !== undefined && writeQueueSize !== undefined) return bytesWritten - writeQueueSize;

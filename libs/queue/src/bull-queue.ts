@@ -3,13 +3,26 @@ import { QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts/op
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { Queue as BullMqQueue, type Job, Worker } from 'bullmq';
-import { ADD_TIMEOUT_MS, BACKOFF_BASE_MS, BACKOFF_CAP_MS, type JobHandler, LOCK_MS, MAX_ATTEMPTS, type Queue, STALLED_INTERVAL_MS } from './queue.js';
+import {
+  ADD_TIMEOUT_MS,
+  BACKOFF_BASE_MS,
+  BACKOFF_CAP_MS,
+  type JobHandler,
+  LOCK_MS,
+  MAX_ATTEMPTS,
+  type Queue,
+  STALLED_INTERVAL_MS,
+} from './queue.js';
 
 /** What differs between BullMQ's two backends. */
 export interface BullBackend {
   readonly name: 'redis' | 'postgres';
   openQueue(name: string): BullMqQueue;
-  openWorker(name: string, processor: (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<void>, options: WorkerSettings): Worker;
+  openWorker(
+    name: string,
+    processor: (job: Job, token: string | undefined, signal: AbortSignal | undefined) => Promise<void>,
+    options: WorkerSettings,
+  ): Worker;
   /** False when the connection is known to be down: `add` then fails at once instead of piling up. */
   connected(): boolean;
   ping(): Promise<void>;
@@ -28,8 +41,8 @@ const FAILURE_LINE_MS = 10_000;
 const RECONNECT_MS = 1_000;
 
 /**
- * The queue over BullMQ, on either backend. Uniqueness is BullMQ's deduplication with `keepLastIfActive`: the id is held from `add` to the end of the job,
- * and an `add` meanwhile is kept as the one job that follows.
+ * The queue over BullMQ, on either backend. Uniqueness is BullMQ's deduplication with `keepLastIfActive`: the id is
+ * held from `add` to the end of the job, and an `add` meanwhile is kept as the one job that follows.
  */
 export class BullQueue implements Queue {
   private readonly queues = new Map<QueueName, BullMqQueue>();
@@ -43,10 +56,16 @@ export class BullQueue implements Queue {
     private readonly logger: Logger,
   ) {}
 
-  async add<Q extends QueueName>(name: Q, payload: QueuePayload<Q>, options: { key: string; delayMs?: number }): Promise<void> {
+  async add<Q extends QueueName>(
+    name: Q,
+    payload: QueuePayload<Q>,
+    options: { key: string; delayMs?: number },
+  ): Promise<void> {
     const data = parseOrThrow(QUEUES[name], payload, 'internal.unexpected');
     if (this.closing !== null || !this.backend.connected())
-      throw new SlipwayError('service.unavailable', 'The job queue does not answer.', { internal: `${this.backend.name} is away` });
+      throw new SlipwayError('service.unavailable', 'The job queue does not answer.', {
+        internal: `${this.backend.name} is away`,
+      });
     const delay = options.delayMs ?? 0;
     await withTimeout(
       this.queueOf(name).add(name, data, {
@@ -161,7 +180,10 @@ function workerSettings(concurrency: number) {
     runRetryDelay: RECONNECT_MS,
     /** Longest that a lost wake-up costs. Seconds. */
     drainDelay: 1,
-    settings: { backoffStrategy: (attempts: number) => Math.min(BACKOFF_BASE_MS * 2 ** Math.min(attempts - 1, 16), BACKOFF_CAP_MS) },
+    settings: {
+      backoffStrategy: (attempts: number) =>
+        Math.min(BACKOFF_BASE_MS * 2 ** Math.min(attempts - 1, 16), BACKOFF_CAP_MS),
+    },
   };
 }
 
@@ -169,7 +191,12 @@ async function withTimeout<T>(work: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
-      () => reject(new SlipwayError('service.unavailable', 'The job queue does not answer.', { internal: `${what} within ${ADD_TIMEOUT_MS} ms` })),
+      () =>
+        reject(
+          new SlipwayError('service.unavailable', 'The job queue does not answer.', {
+            internal: `${what} within ${ADD_TIMEOUT_MS} ms`,
+          }),
+        ),
       ADD_TIMEOUT_MS,
     );
   });
@@ -178,7 +205,9 @@ async function withTimeout<T>(work: Promise<T>, what: string): Promise<T> {
   try {
     return await Promise.race([work, late]);
   } catch (error) {
-    throw error instanceof SlipwayError ? error : new SlipwayError('service.unavailable', 'The job queue does not answer.', { internal: what, cause: error });
+    throw error instanceof SlipwayError
+      ? error
+      : new SlipwayError('service.unavailable', 'The job queue does not answer.', { internal: what, cause: error });
   } finally {
     clearTimeout(timer);
   }

@@ -16,15 +16,22 @@ export interface QueueOptions {
   readonly logger: Logger;
 }
 
-/** @throws when there is no Redis to wait for and the database does not answer or has no queue schema. A Redis that is away is waited for. */
+/**
+ * @throws when there is no Redis to wait for and the database does not answer or has no queue schema. A Redis that is
+ * away is waited for.
+ */
 export async function createQueue({ redisUrl, databaseUrl, applicationName, logger }: QueueOptions): Promise<Queue> {
   return new BullQueue(
-    redisUrl === undefined ? await openPostgresBackend({ databaseUrl, applicationName, logger }) : openRedisBackend({ redisUrl, logger }),
+    redisUrl === undefined
+      ? await openPostgresBackend({ databaseUrl, applicationName, logger })
+      : openRedisBackend({ redisUrl, logger }),
     logger,
   );
 }
 
 /** Connects by itself, whenever the backend is there. */
 export function createHintBus({ redisUrl, databaseUrl, applicationName, logger }: QueueOptions): HintBus {
-  return redisUrl === undefined ? new PostgresHintBus({ databaseUrl, applicationName, logger }) : new RedisHintBus({ redisUrl, logger });
+  return redisUrl === undefined
+    ? new PostgresHintBus({ databaseUrl, applicationName, logger })
+    : new RedisHintBus({ redisUrl, logger });
 }

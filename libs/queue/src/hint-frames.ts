@@ -40,7 +40,10 @@ function splitHint(hint: Hint, maxBytes: number): Hint[] {
   const before = text.charCodeAt(middle - 1);
   if (before >= 0xd800 && before <= 0xdbff) middle += 1;
   if (middle >= text.length) return [];
-  const piece = (from: number, to: number): Hint => ({ ...hint, delta: { ...hint.delta, offset: offset + from, text: text.slice(from, to) } });
+  const piece = (from: number, to: number): Hint => ({
+    ...hint,
+    delta: { ...hint.delta, offset: offset + from, text: text.slice(from, to) },
+  });
   return [...splitHint(piece(0, middle), maxBytes), ...splitHint(piece(middle, text.length), maxBytes)];
 }
 

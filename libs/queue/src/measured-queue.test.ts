@@ -17,7 +17,8 @@ function harness(): { registry: Registry; queue: Queue; run: (signal?: AbortSign
     },
   };
   const registry = new Registry();
-  const run = async (signal = new AbortController().signal): Promise<void> => handler?.(payload as Parameters<JobHandler<'conversation-start'>>[0], signal);
+  const run = async (signal = new AbortController().signal): Promise<void> =>
+    handler?.(payload as Parameters<JobHandler<'conversation-start'>>[0], signal);
   return { registry, queue: measuredQueue(bare, registry), run };
 }
 
@@ -25,7 +26,11 @@ describe('measuredQueue', () => {
   it('counts jobs by how they end, times each, and has a 0 before the first', async () => {
     const { registry, queue, run } = harness();
     const stop = new AbortController();
-    const work = [async () => {}, async () => Promise.reject(new Error('once more')), async () => Promise.reject(stop.signal.reason)];
+    const work = [
+      async () => {},
+      async () => Promise.reject(new Error('once more')),
+      async () => Promise.reject(stop.signal.reason),
+    ];
     queue.handle('conversation-start', () => (work.shift() as () => Promise<void>)(), { concurrency: 1 });
     expect(await registry.metrics()).toContain('jobs_total{queue="conversation-start",result="failed"} 0');
     await run();
@@ -33,7 +38,8 @@ describe('measuredQueue', () => {
     stop.abort();
     await expect(run(stop.signal)).rejects.toThrow();
     const text = await registry.metrics();
-    for (const result of ['done', 'failed', 'interrupted']) expect(text).toContain(`jobs_total{queue="conversation-start",result="${result}"} 1`);
+    for (const result of ['done', 'failed', 'interrupted'])
+      expect(text).toContain(`jobs_total{queue="conversation-start",result="${result}"} 1`);
     expect(text).toContain('job_seconds_count{queue="conversation-start"} 3');
   });
 });

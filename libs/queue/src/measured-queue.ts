@@ -3,8 +3,8 @@ import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';
 import type { JobHandler, Queue } from './queue.js';
 
 /**
- * The queue, with its jobs counted where they run: `jobs_total` by result, `job_seconds`. A handler that rejects is `failed`, and comes again; one whose process ends
- * is `interrupted`, and runs elsewhere.
+ * The queue, with its jobs counted where they run: `jobs_total` by result, `job_seconds`. A handler that rejects is
+ * `failed`, and comes again; one whose process ends is `interrupted`, and runs elsewhere.
  */
 export function measuredQueue(queue: Queue, registry: Registry): Queue {
   const registers = [registry];

@@ -36,7 +36,8 @@ describe('the connections that the queues of one process share', () => {
     const done = new Set<QueueName>();
     const id = '0198c0de-7a1b-7000-8000-3f6c5d2e9b10';
     // Every field of every job is an id.
-    const payloadOf = (name: QueueName): never => Object.fromEntries(Object.keys(QUEUES[name].shape).map((field) => [field, id])) as never;
+    const payloadOf = (name: QueueName): never =>
+      Object.fromEntries(Object.keys(QUEUES[name].shape).map((field) => [field, id])) as never;
     try {
       for (const name of names) queue.handle(name, async () => void done.add(name), { concurrency: 1 });
       for (const name of names) await queue.add(name, payloadOf(name), { key: name });

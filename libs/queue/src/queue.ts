@@ -1,6 +1,8 @@
 import type { QueueName, QueuePayload } from '@slipway/contracts/operate';
 
-/** A job's work. Rejecting repeats it later; `signal` ends it when the queue closes or another worker took the job over. */
+/**
+ * A job's work. Rejecting repeats it later; `signal` ends it when the queue closes or another worker took the job over.
+ */
 export type JobHandler<Q extends QueueName> = (payload: QueuePayload<Q>, signal: AbortSignal) => Promise<void>;
 
 /**
@@ -8,17 +10,31 @@ export type JobHandler<Q extends QueueName> = (payload: QueuePayload<Q>, signal:
  *
  * Contract, checked for every adapter by `describeQueue` (queue.contract.ts):
  * - of one name and `key` at most one job runs and at most one more waits.
- * - `add` while that job waits, is delayed or waits for its next attempt is the same job (with `delayMs` shorter it runs sooner).
- * - `add` while that job *runs* is never lost: the job runs once more after the run that is under way, whether that ends well or not.
+ * - `add` while that job waits, is delayed or waits for its next attempt is the same job (with `delayMs` shorter it
+ *   runs sooner).
+ * - `add` while that job *runs* is never lost: the job runs once more after the run that is under way, whether that
+ *   ends well or not.
  *   So a handler that reads the state when it begins (level-triggered) always sees what was written before `add`.
- * - a handler that rejects is repeated with growing delay, at most `MAX_ATTEMPTS` times; then the job is dropped and logged.
+ * - a handler that rejects is repeated with growing delay, at most `MAX_ATTEMPTS` times; then the job is dropped and
+ *   logged.
  *   Work that must not be lost stands in the outbox, whose sweep adds it again.
- * - the job of a process that died runs again elsewhere within `TAKEOVER_MS`; a handler must bear running twice, even for a moment at the same time.
+ * - the job of a process that died runs again elsewhere within `TAKEOVER_MS`; a handler must bear running twice, even
+ *   for a moment at the same time.
  */
 export interface Queue {
-  /** Rejects with `service.unavailable` when the backend does not take the job within 2 s; the caller relies on the outbox then. */
-  add<Q extends QueueName>(name: Q, payload: QueuePayload<Q>, options: { key: string; delayMs?: number }): Promise<void>;
-  /** Begins to take jobs of `name`, `concurrency` at a time in this process. Once a name. A backend that is away is waited for. */
+  /**
+   * Rejects with `service.unavailable` when the backend does not take the job within 2 s; the caller relies on the
+   * outbox then.
+   */
+  add<Q extends QueueName>(
+    name: Q,
+    payload: QueuePayload<Q>,
+    options: { key: string; delayMs?: number },
+  ): Promise<void>;
+  /**
+   * Begins to take jobs of `name`, `concurrency` at a time in this process. Once a name. A backend that is away is
+   * waited for.
+   */
   handle<Q extends QueueName>(name: Q, handler: JobHandler<Q>, options: { concurrency: number }): void;
   /** Rejects when the backend does not answer. For /ready. */
   ping(signal: AbortSignal): Promise<void>;

@@ -16,8 +16,9 @@ export interface WindowCount {
 export type WindowCounter = (who: string) => Promise<WindowCount>;
 
 /**
- * Counts in windows of time, each caller's from their first on: in Redis where there is one, for all replicas together, or else in this process.
- * When Redis does not answer in a quarter of a second, this process counts by itself for a while: never rejects.
+ * Counts in windows of time, each caller's from their first on: in Redis where there is one, for all replicas together,
+ * or else in this process. When Redis does not answer in a quarter of a second, this process counts by itself for a
+ * while: never rejects.
  */
 export class WindowCounters {
   private readonly redis: Redis | null;
@@ -31,14 +32,20 @@ export class WindowCounters {
   counter(name: string, limit: number, windowSeconds: number): WindowCounter {
     const settings = { points: limit, duration: windowSeconds, keyPrefix: `slipway:count:${name}` };
     const memory = new RateLimiterMemory(settings);
-    const redis = this.redis === null ? null : new RateLimiterRedis({ ...settings, storeClient: this.redis, rejectIfRedisNotReady: true });
+    const redis =
+      this.redis === null
+        ? null
+        : new RateLimiterRedis({ ...settings, storeClient: this.redis, rejectIfRedisNotReady: true });
     return async (who) => {
       if (redis !== null && performance.now() >= this.redisAwayUntil) {
         try {
           return await countIn(redis, who);
         } catch (error) {
           this.redisAwayUntil = performance.now() + REDIS_PAUSE_MS;
-          this.options.logger.warn({ err: error }, 'rate counters in Redis failed, this process counts its own for a while');
+          this.options.logger.warn(
+            { err: error },
+            'rate counters in Redis failed, this process counts its own for a while',
+          );
         }
       }
       return countIn(memory, who);

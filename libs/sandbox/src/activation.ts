@@ -7,7 +7,12 @@ const TOKEN_SECONDS = 30;
 const HEADER = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }));
 
 /** The token that gives one sandbox to one claim: an Ed25519 JWT over the claims, the hash of `body` among them. */
-export function signActivation(claims: Omit<ActivationClaims, 'body_sha256'>, body: string, key: KeyObject, now: Date): string {
+export function signActivation(
+  claims: Omit<ActivationClaims, 'body_sha256'>,
+  body: string,
+  key: KeyObject,
+  now: Date,
+): string {
   const issuedAt = Math.floor(now.getTime() / 1000);
   const payload = {
     ...claims,
@@ -35,7 +40,10 @@ export interface SentActivation {
 }
 
 /** `POST /api/init`. @throws never; no answer until `signal`, or within `timeoutMs`, is `failed`. */
-export async function sendActivation(address: string, { token, body, signal, timeoutMs }: SentActivation): Promise<ActivationOutcome> {
+export async function sendActivation(
+  address: string,
+  { token, body, signal, timeoutMs }: SentActivation,
+): Promise<ActivationOutcome> {
   try {
     const answer = await sandboxRequest(`${address}/api/init`, {
       method: 'POST',
@@ -45,17 +53,33 @@ export async function sendActivation(address: string, { token, body, signal, tim
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     if (answer.status === 409) return { result: 'owned-by-another' };
-    if (answer.status !== 200) return { result: 'failed', reason: `agent-server answered ${answer.status} to the activation` };
+    if (answer.status !== 200)
+      return { result: 'failed', reason: `agent-server answered ${answer.status} to the activation` };
     return { result: 'accepted', state: InitState.parse(JSON.parse(answer.body)) };
   } catch (error) {
-    return { result: 'failed', reason: `agent-server did not answer the activation: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      result: 'failed',
+      reason: `agent-server did not answer the activation: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
-/** What the sandbox says of itself, `GET /api/init`: its receipt of the one claim that it accepted. `null` when it does not answer properly. @throws never. */
-export async function readActivation(address: string, signal: AbortSignal, timeoutMs?: number): Promise<InitState | null> {
+/**
+ * What the sandbox says of itself, `GET /api/init`: its receipt of the one claim that it accepted. `null` when it does
+ * not answer properly. @throws never.
+ */
+export async function readActivation(
+  address: string,
+  signal: AbortSignal,
+  timeoutMs?: number,
+): Promise<InitState | null> {
   try {
-    const answer = await sandboxRequest(`${address}/api/init`, { method: 'GET', headers: {}, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const answer = await sandboxRequest(`${address}/api/init`, {
+      method: 'GET',
+      headers: {},
+      signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
     return answer.status === 200 ? InitState.parse(JSON.parse(answer.body)) : null;
   } catch {
     return null;

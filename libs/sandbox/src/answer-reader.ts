@@ -9,9 +9,16 @@ export interface Answer {
   readonly keeps: boolean;
 }
 
-/** Reads one HTTP/1.1 answer from a sandbox, which is trusted with nothing: everything has a bound, and what is not plain is refused. */
+/**
+ * Reads one HTTP/1.1 answer from a sandbox, which is trusted with nothing: everything has a bound, and what is not
+ * plain is refused.
+ */
 export class AnswerReader {
-  private head: { readonly status: number; readonly framing: number | 'chunked' | 'until-end'; readonly keeps: boolean } | null = null;
+  private head: {
+    readonly status: number;
+    readonly framing: number | 'chunked' | 'until-end';
+    readonly keeps: boolean;
+  } | null = null;
   private pending: Buffer = Buffer.alloc(0);
   private readonly chunks: Buffer[] = [];
   private size = 0;
@@ -55,7 +62,8 @@ export class AnswerReader {
       const length = Number.parseInt(size, 16);
       if (this.size + length > this.maxBytes) throw new Error(`the answer is longer than ${this.maxBytes} bytes`);
       if (this.pending.length < line + 2 + length + 2) return null;
-      if (this.pending.toString('latin1', line + 2 + length, line + 4 + length) !== '\r\n') throw new Error('the answer is malformed');
+      if (this.pending.toString('latin1', line + 2 + length, line + 4 + length) !== '\r\n')
+        throw new Error('the answer is malformed');
       this.pending = this.pending.subarray(line + 2);
       this.take(length);
       this.pending = this.pending.subarray(2);
@@ -105,5 +113,9 @@ function readHead(text: string): { status: number; framing: number | 'chunked' |
   }
   if (chunked && length !== null) throw new Error('the answer is malformed');
   if (status === 204 || status === 304) return { status, framing: 0, keeps };
-  return { status, framing: chunked ? 'chunked' : (length ?? 'until-end'), keeps: keeps && (chunked || length !== null) };
+  return {
+    status,
+    framing: chunked ? 'chunked' : (length ?? 'until-end'),
+    keeps: keeps && (chunked || length !== null),
+  };
 }

@@ -52,7 +52,8 @@ describe('connections to sandboxes', () => {
     for (const index of [3, 4]) await get(index);
     await until('the others are closed', () => kept().length === 3);
     expect(kept()).toEqual([0, 3, 4]);
-    for (let again = 0; again < 20; again += 1) for (const index of [0, 3, 4]) expect((await get(index)).reused).toBe(true);
+    for (let again = 0; again < 20; again += 1)
+      for (const index of [0, 3, 4]) expect((await get(index)).reused).toBe(true);
     expect((await get(1)).reused).toBe(false);
     await until('one is given up for it', () => kept().length === 3);
     expect(kept()).toEqual([1, 3, 4]);

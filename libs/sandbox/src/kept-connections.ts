@@ -4,8 +4,9 @@ import { SandboxConnection } from './sandbox-connection.js';
 const OF_ONE_SANDBOX = 4;
 
 /**
- * Keeps connections to sandboxes open between requests, at most so many in all: those that were used last. A pool may have ten thousand sandboxes;
- * a claim of one whose connection was given up makes a new one, which takes a fraction of a millisecond.
+ * Keeps connections to sandboxes open between requests, at most so many in all: those that were used last. A pool may
+ * have ten thousand sandboxes; a claim of one whose connection was given up makes a new one, which takes a fraction of
+ * a millisecond.
  */
 export class KeptConnections {
   /** Those that wait for a request, the one that has waited longest first. */

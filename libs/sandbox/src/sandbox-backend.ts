@@ -39,8 +39,18 @@ export type SandboxObservation =
    * agent-server listens at `address`, or should have by now; whether it is dormant or owned is its own to say.
    * `avoid`: a reason not to give it to anybody from now on, such as a cordoned node. Whoever has it already keeps it.
    */
-  | { readonly state: 'running'; readonly uid: string; readonly address: string; readonly restarts: Restarts; readonly node?: string; readonly avoid?: string }
-  /** It exists and can never serve again: agent-server has ended, and with it the activation latch. `reason` is a sentence. */
+  | {
+      readonly state: 'running';
+      readonly uid: string;
+      readonly address: string;
+      readonly restarts: Restarts;
+      readonly node?: string;
+      readonly avoid?: string;
+    }
+  /**
+   * It exists and can never serve again: agent-server has ended, and with it the activation latch. `reason` is a
+   * sentence.
+   */
   | { readonly state: 'ended'; readonly uid: string; readonly reason: string }
   | { readonly state: 'gone' };
 
@@ -60,8 +70,8 @@ export interface RemoveOptions {
   /** Also when the workspace cannot be kept: its place is needed, or it was tried for too long. */
   readonly evenUnkept?: boolean;
   /**
-   * Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it was asked.
-   * `bytes`: what it takes in the store; `null` where there is none, or where it lay there already.
+   * Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it
+   * was asked. `bytes`: what it takes in the store; `null` where there is none, or where it lay there already.
    */
   readonly onKept?: (bytes: number | null) => Promise<void>;
 }
@@ -82,7 +92,10 @@ export interface RemoveOptions {
  * - every method stops at `signal`, and rejects with a `SlipwayError` whose code is `sandbox.*`.
  */
 export interface SandboxBackend {
-  /** What new sandboxes of this kind are made of, as a hash: it changes with image, commands or activation key. A slot with another one is not given to anybody. */
+  /**
+   * What new sandboxes of this kind are made of, as a hash: it changes with image, commands or activation key. A slot
+   * with another one is not given to anybody.
+   */
   templateOf(kind: SandboxKind): string;
   ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   observe(name: string, signal: AbortSignal): Promise<SandboxObservation>;
@@ -90,13 +103,15 @@ export interface SandboxBackend {
   /**
    * Ends a sandbox after its workspace is kept. One whose workspace cannot be kept now stays.
    * @returns `kept` when a sandbox of this name has another uid; it is left alone.
-   * @throws SlipwayError `sandbox.archive-unavailable` or `sandbox.unreachable` while the workspace cannot be kept; the sandbox runs on.
+   * @throws SlipwayError `sandbox.archive-unavailable` or `sandbox.unreachable` while the workspace cannot be kept; the
+   * sandbox runs on.
    */
   remove(name: string, uid: string, signal: AbortSignal, options?: RemoveOptions): Promise<'gone' | 'kept'>;
   /**
-   * Gives a sandbox that was never activated the workspace of an earlier one (which must be removed), and waits until agent-server listens again, still dormant.
-   * The address may have changed: observe it.
-   * @throws SlipwayError `sandbox.start-failed` when there is no such workspace, with the extension `workspace: 'missing'`: only when it is known to be nowhere.
+   * Gives a sandbox that was never activated the workspace of an earlier one (which must be removed), and waits until
+   * agent-server listens again, still dormant. The address may have changed: observe it.
+   * @throws SlipwayError `sandbox.start-failed` when there is no such workspace, with the extension `workspace:
+   * 'missing'`: only when it is known to be nowhere.
    */
   attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void>;
   listWorkspaces(signal: AbortSignal): Promise<readonly string[]>;
@@ -106,8 +121,14 @@ export interface SandboxBackend {
    * needed for correctness. Nothing happens when the sandbox is gone or has another uid.
    */
   note(name: string, uid: string, owner: SandboxOwner, signal: AbortSignal): Promise<void>;
-  /** What the place does not do by itself, such as starting a dead tool process again. Called twice a second by the one replica that leads; most backends do nothing. */
+  /**
+   * What the place does not do by itself, such as starting a dead tool process again. Called twice a second by the one
+   * replica that leads; most backends do nothing.
+   */
   tend(signal: AbortSignal): Promise<void>;
-  /** Calls `listener` when something may have changed. A hint: it may be missed, repeated or early. @returns a function that ends it. */
+  /**
+   * Calls `listener` when something may have changed. A hint: it may be missed, repeated or early. @returns a function
+   * that ends it.
+   */
   onChange(listener: () => void): () => void;
 }

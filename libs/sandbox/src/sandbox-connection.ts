@@ -13,13 +13,14 @@ export interface ConnectionRequest {
 export class StaleConnection extends Error {}
 
 /**
- * One connection to one sandbox, for one request at a time. Node's own client costs a multiple of the processor for the same,
- * and a claim is one of these requests and little else.
+ * One connection to one sandbox, for one request at a time. Node's own client costs a multiple of the processor for the
+ * same, and a claim is one of these requests and little else.
  */
 export class SandboxConnection {
   private readonly socket: Socket;
   private used = false;
-  private current: { readonly data: (chunk: Buffer) => void; readonly end: (error: Error | null) => void } | null = null;
+  private current: { readonly data: (chunk: Buffer) => void; readonly end: (error: Error | null) => void } | null =
+    null;
 
   /** @param onGone it cannot be used any more. */
   constructor(
@@ -29,7 +30,12 @@ export class SandboxConnection {
     const colon = origin.lastIndexOf(':');
     const port = Number(origin.slice(colon + 1));
     if (colon < 0 || !(port > 0 && port < 65_536)) throw new Error(`${origin} is no address of a sandbox`);
-    this.socket = connect({ host: origin.slice(0, colon).replace(/^\[|\]$/g, ''), port, noDelay: true, keepAlive: true });
+    this.socket = connect({
+      host: origin.slice(0, colon).replace(/^\[|\]$/g, ''),
+      port,
+      noDelay: true,
+      keepAlive: true,
+    });
     this.socket.on('data', (chunk) => {
       // Unsolicited.
       if (this.current === null) this.socket.destroy();
@@ -52,7 +58,10 @@ export class SandboxConnection {
     this.socket.unref();
   }
 
-  /** @returns the answer; when it does not keep, the connection is closed. @throws Error when there is no whole answer in time; StaleConnection when it may be sent again over another one. */
+  /**
+   * @returns the answer; when it does not keep, the connection is closed. @throws Error when there is no whole answer
+   * in time; StaleConnection when it may be sent again over another one.
+   */
   send(request: ConnectionRequest): Promise<Answer> {
     const { signal, timeoutMs } = request;
     const reused = this.used;
@@ -71,7 +80,8 @@ export class SandboxConnection {
         if (answer === null) reject(error);
         else resolve(answer);
       };
-      const onAbort = (): void => settle(null, signal.reason instanceof Error ? signal.reason : new Error('the request was broken off'));
+      const onAbort = (): void =>
+        settle(null, signal.reason instanceof Error ? signal.reason : new Error('the request was broken off'));
       this.current = {
         data: (chunk) => {
           silent = false;
@@ -84,10 +94,14 @@ export class SandboxConnection {
         },
         end: (error) => {
           const broken = error ?? new Error('the connection was closed before the answer was whole');
-          settle(error === null ? reader.end() : null, reused && silent ? new StaleConnection('the kept connection was closed', { cause: broken }) : broken);
+          settle(
+            error === null ? reader.end() : null,
+            reused && silent ? new StaleConnection('the kept connection was closed', { cause: broken }) : broken,
+          );
         },
       };
-      if (timeoutMs !== undefined) timer = setTimeout(() => settle(null, new Error(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
+      if (timeoutMs !== undefined)
+        timer = setTimeout(() => settle(null, new Error(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
       if (signal.aborted) return onAbort();
       signal.addEventListener('abort', onAbort, { once: true });
       this.socket.write(request.text);

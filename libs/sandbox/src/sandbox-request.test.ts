@@ -16,7 +16,13 @@ describe('a request to a sandbox', () => {
   });
   let url = '';
   const get = (timeoutMs?: number): Promise<{ status: number; body: string }> =>
-    sandboxRequest(url, { method: 'POST', headers: {}, body: '{}', signal: AbortSignal.timeout(30_000), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    sandboxRequest(url, {
+      method: 'POST',
+      headers: {},
+      body: '{}',
+      signal: AbortSignal.timeout(30_000),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
 
   beforeAll(async () => {
     server.on('connection', (socket) => {

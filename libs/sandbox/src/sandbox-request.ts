@@ -19,15 +19,20 @@ export interface SandboxRequest {
   readonly headers: Record<string, string>;
   readonly body?: string;
   readonly signal: AbortSignal;
-  /** Longest wait for the whole answer. Milliseconds; without it only `signal` ends the wait. A timer of its own costs a tenth of `AbortSignal.timeout`. */
+  /**
+   * Longest wait for the whole answer. Milliseconds; without it only `signal` ends the wait. A timer of its own costs a
+   * tenth of `AbortSignal.timeout`.
+   */
   readonly timeoutMs?: number;
   /** 64 KiB when not given. */
   readonly maxAnswerBytes?: number;
 }
 
 /**
- * One request to a sandbox. It must be repeatable: a kept connection may be closed by the other side at the moment of use, and then it is sent again, once, on a new one.
- * @throws Error when there is no whole answer before `signal` or within `timeoutMs`, or when it is longer than `maxAnswerBytes`.
+ * One request to a sandbox. It must be repeatable: a kept connection may be closed by the other side at the moment of
+ * use, and then it is sent again, once, on a new one.
+ * @throws Error when there is no whole answer before `signal` or within `timeoutMs`, or when it is longer than
+ * `maxAnswerBytes`.
  */
 export async function sandboxRequest(url: string, options: SandboxRequest): Promise<{ status: number; body: string }> {
   if (!url.startsWith(SCHEME)) throw new Error(`${url} is no address of a sandbox`);
@@ -42,7 +47,11 @@ export async function sandboxRequest(url: string, options: SandboxRequest): Prom
   }
 }
 
-async function send(connection: SandboxConnection, text: string, options: SandboxRequest): Promise<{ status: number; body: string }> {
+async function send(
+  connection: SandboxConnection,
+  text: string,
+  options: SandboxRequest,
+): Promise<{ status: number; body: string }> {
   const { signal, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const { status, body, keeps } = await connection.send({ text, signal, timeoutMs, maxAnswerBytes });
   if (keeps) connections.keep(connection);
@@ -61,6 +70,7 @@ function onTheWire(origin: string, path: string, { method, headers, body }: Sand
     lines += 1;
   }
   // A surplus line would belong to another call.
-  if (head.split('\n').length !== lines + 1 || /[^\t\r\n\x20-\x7e]/.test(head)) throw new Error('a header or the path of the request is not plain text');
+  if (head.split('\n').length !== lines + 1 || /[^\t\r\n\x20-\x7e]/.test(head))
+    throw new Error('a header or the path of the request is not plain text');
   return `${head}\r\n${body ?? ''}`;
 }

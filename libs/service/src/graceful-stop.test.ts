@@ -15,7 +15,9 @@ describe('GracefulStop', () => {
     server?.close();
   });
 
-  /** A server whose answers a test gives by hand, and a stop of it that ends in a number instead of the process's end. */
+  /**
+   * A server whose answers a test gives by hand, and a stop of it that ends in a number instead of the process's end.
+   */
   async function open(drainSeconds: number) {
     const exits: number[] = [];
     const exited = Promise.withResolvers<number>();
@@ -43,12 +45,15 @@ describe('GracefulStop', () => {
 
   function get(port: number): Promise<{ connection: string | undefined; body: string }> {
     return new Promise((resolve, reject) => {
-      const sent = request({ port, host: '127.0.0.1', headers: { connection: 'keep-alive' } }, (answer: IncomingMessage) => {
-        let body = '';
-        answer.on('data', (chunk: Buffer) => (body += chunk.toString()));
-        answer.once('end', () => resolve({ connection: answer.headers.connection, body }));
-        answer.once('error', reject);
-      });
+      const sent = request(
+        { port, host: '127.0.0.1', headers: { connection: 'keep-alive' } },
+        (answer: IncomingMessage) => {
+          let body = '';
+          answer.on('data', (chunk: Buffer) => (body += chunk.toString()));
+          answer.once('end', () => resolve({ connection: answer.headers.connection, body }));
+          answer.once('error', reject);
+        },
+      );
       sent.once('error', reject);
       sent.end();
     });

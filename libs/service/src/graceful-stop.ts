@@ -24,8 +24,9 @@ export interface DrainWork {
 export interface GracefulStopOptions {
   readonly logger: Logger;
   /**
-   * How long the process goes on as before after the first signal, but for `/ready`, which says 503. Seconds. In Kubernetes longer than
-   * what it takes until no load balancer sends new connections here (the chart sets it); 0 where nothing stands before the process.
+   * How long the process goes on as before after the first signal, but for `/ready`, which says 503. Seconds. In
+   * Kubernetes longer than what it takes until no load balancer sends new connections here (the chart sets it); 0 where
+   * nothing stands before the process.
    */
   readonly drainSeconds: number;
   /** That of this process when not given. */
@@ -71,8 +72,9 @@ export class GracefulStop {
   }
 
   /**
-   * The step that ends the servers: takes no new connection, ends idle ones (upgraded ones count as idle), lets requests under way finish. What is under
-   * way at the bound is broken off, 200 ms after `breakOff` was called to say so to the clients.
+   * The step that ends the servers: takes no new connection, ends idle ones (upgraded ones count as idle), lets
+   * requests under way finish. What is under way at the bound is broken off, 200 ms after `breakOff` was called to say
+   * so to the clients.
    */
   requests(withinMs: number, breakOff: () => void = () => {}): StopStep {
     const run = async (late: AbortSignal): Promise<void> => {
@@ -105,7 +107,13 @@ export class GracefulStop {
     this.#logger.info({ signal: reason, drain_seconds: this.#drainMs / 1_000 }, 'stopping');
     this.#begun.abort(new Error(`stopping after ${reason}`));
     const drained = Promise.all(
-      draining.map(({ name, run }) => this.#within({ name: `drain of ${name}`, withinMs: this.#drainMs + DRAIN_SLACK_MS, run: () => run(this.#drainMs) })),
+      draining.map(({ name, run }) =>
+        this.#within({
+          name: `drain of ${name}`,
+          withinMs: this.#drainMs + DRAIN_SLACK_MS,
+          run: () => run(this.#drainMs),
+        }),
+      ),
     );
     await wait(this.#drainMs);
     let clean = (await drained).every(Boolean);
@@ -171,7 +179,8 @@ class TrackedServer {
       });
     });
     stopping.addEventListener('abort', () => {
-      for (const answers of this.#connections.values()) for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
+      for (const answers of this.#connections.values())
+        for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
     });
   }
 

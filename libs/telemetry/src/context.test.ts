@@ -37,7 +37,13 @@ describe('the trace of a request', () => {
 describe('the headers of a request', () => {
   const SPAN = { traceId: ID, spanId: 'b7ad6b7169203331', sampled: false };
   const tracer = (active: Tracing['active']): Tracing => ({
-    ...{ active, isUnsampled: () => active === NO_SPANS, span: (_name, _options, work) => work(), logFields: () => ({}), flush: async () => {} },
+    ...{
+      active,
+      isUnsampled: () => active === NO_SPANS,
+      span: (_name, _options, work) => work(),
+      logFields: () => ({}),
+      flush: async () => {},
+    },
   });
   const NO_SPANS = (): undefined => undefined;
   afterEach(() => useTracing(null));
@@ -55,7 +61,9 @@ describe('the headers of a request', () => {
 
   it('carry the span of the tracer, and whether its trace is sent', () => {
     useTracing(tracer(() => SPAN));
-    expect(runInContext({ traceId: ID }, () => traceHeaders())).toEqual({ traceparent: `00-${ID}-b7ad6b7169203331-00` });
+    expect(runInContext({ traceId: ID }, () => traceHeaders())).toEqual({
+      traceparent: `00-${ID}-b7ad6b7169203331-00`,
+    });
     useTracing(tracer(() => ({ ...SPAN, sampled: true })));
     expect(traceHeaders()).toEqual({ traceparent: ONE });
   });

@@ -30,8 +30,8 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
 
 /**
- * The trace id of a W3C `traceparent`, or a new one when it is absent or malformed. Of several values the first that is one counts: a client whose tracer adds
- * a second header, which Node joins to one by commas, keeps its trace.
+ * The trace id of a W3C `traceparent`, or a new one when it is absent or malformed. Of several values the first that is
+ * one counts: a client whose tracer adds a second header, which Node joins to one by commas, keeps its trace.
  */
 export function traceIdOf(traceparent: string | readonly string[] | undefined): string {
   const values = typeof traceparent === 'string' ? [traceparent] : (traceparent ?? []);
@@ -47,12 +47,18 @@ export function currentTraceId(otherwise?: string): string {
   return currentContext()?.traceId || otherwise || randomHex(32);
 }
 
-/** A `traceparent` with a new span under the current trace (or under `traceId`). Not exported by the package: `currentTraceparent` asks the tracer first. */
+/**
+ * A `traceparent` with a new span under the current trace (or under `traceId`). Not exported by the package:
+ * `currentTraceparent` asks the tracer first.
+ */
 export function makeTraceparent(traceId?: string, sampled = true): string {
   return `00-${traceId ?? currentTraceId()}-${randomHex(16)}-${sampled ? '01' : '00'}`;
 }
 
-/** The system's randomness, fetched for many ids at once: a call for each takes longer than all else that names a request. No digit is given out twice. */
+/**
+ * The system's randomness, fetched for many ids at once: a call for each takes longer than all else that names a
+ * request. No digit is given out twice.
+ */
 let reserve = '';
 let used = 0;
 

@@ -7,7 +7,9 @@ async function linesOf(end: string): Promise<ReadonlyArray<Record<string, unknow
   const script = `import { createGatheringLogger } from ${JSON.stringify(new URL('./logger.js', import.meta.url).href)};
 createGatheringLogger('some-service').info({ request_id: 'req_1', token: 'is no secret here' }, 'a line');
 ${end}`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   child.stdout.on('data', (part: Buffer) => {
     text += part.toString();
@@ -21,7 +23,13 @@ ${end}`;
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const LINE = { message: 'a line', severity: 'INFO', service: 'some-service', request_id: 'req_1', token: 'is no secret here' };
+const LINE = {
+  message: 'a line',
+  severity: 'INFO',
+  service: 'some-service',
+  request_id: 'req_1',
+  token: 'is no secret here',
+};
 
 describe('a logger that gathers lines', () => {
   it('writes what waits when the process exits', async () => {

@@ -6,10 +6,28 @@ import { activeTracing } from './tracing/tracing.js';
 
 export type { Logger } from 'pino';
 
-const SEVERITIES: Record<string, string> = { trace: 'DEBUG', debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR', fatal: 'CRITICAL' };
+const SEVERITIES: Record<string, string> = {
+  trace: 'DEBUG',
+  debug: 'DEBUG',
+  info: 'INFO',
+  warn: 'WARNING',
+  error: 'ERROR',
+  fatal: 'CRITICAL',
+};
 
 /** Names whose values never reach a log, wherever they stand one or two levels deep. */
-const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret', 'apiKey', 'api_key', 'sessionApiKey', 'session_api_key', 'gateway_api_key'];
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'token',
+  'password',
+  'secret',
+  'apiKey',
+  'api_key',
+  'sessionApiKey',
+  'session_api_key',
+  'gateway_api_key',
+];
 
 /**
  * A logger that writes one JSON line an entry: `message, severity, timestamp, service` and, inside a request,
@@ -18,7 +36,10 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret',
  * @param settings a level is one of pino's; `silent` writes nothing.
  */
 export function createLogger(service: string, settings: LogSettings | string = 'info'): Logger {
-  return loggerTo(pino.destination({ sync: true }), service, settings, { secretFields: SECRET_FIELDS, mixin: contextFields });
+  return loggerTo(pino.destination({ sync: true }), service, settings, {
+    secretFields: SECRET_FIELDS,
+    mixin: contextFields,
+  });
 }
 
 /** Longest that a line waits for others. Milliseconds. */
@@ -57,8 +78,17 @@ interface Lines {
   readonly mixin?: () => object;
 }
 
-function loggerTo(destination: DestinationStream, service: string, settings: LogSettings | string, { secretFields, mixin }: Lines): Logger {
-  const { level, json = true, levelKey = 'severity' }: LogSettings = typeof settings === 'string' ? { level: settings } : settings;
+function loggerTo(
+  destination: DestinationStream,
+  service: string,
+  settings: LogSettings | string,
+  { secretFields, mixin }: Lines,
+): Logger {
+  const {
+    level,
+    json = true,
+    levelKey = 'severity',
+  }: LogSettings = typeof settings === 'string' ? { level: settings } : settings;
   return pino(
     {
       level,

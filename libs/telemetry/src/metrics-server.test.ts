@@ -24,7 +24,10 @@ describe('the metrics port', () => {
     const { app, url, inside } = await service();
     expect((await fetch(`${url}/metrics`)).status).toBe(404);
     const answer = await fetch(`${inside}/metrics`);
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('process_resident_memory_bytes')]);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      expect.stringContaining('process_resident_memory_bytes'),
+    ]);
     expect((await fetch(`${inside}/anything`)).status).toBe(404);
     await app.close();
     await expect(fetch(`${inside}/metrics`)).rejects.toThrow();
@@ -42,16 +45,27 @@ describe('the metrics port', () => {
   });
 
   it('refuses to start on a port that is taken, and names the variable', async () => {
-    const options = { host: '127.0.0.1', port: 0, contentType: 'text/plain', metrics: async () => '', readiness: async () => ({ reason: null, notes: {} }) };
+    const options = {
+      host: '127.0.0.1',
+      port: 0,
+      contentType: 'text/plain',
+      metrics: async () => '',
+      readiness: async () => ({ reason: null, notes: {} }),
+    };
     const first = await startMetricsServer(options);
-    await expect(startMetricsServer({ ...options, port: Number(new URL(first.url).port) })).rejects.toThrow('set METRICS_PORT');
+    await expect(startMetricsServer({ ...options, port: Number(new URL(first.url).port) })).rejects.toThrow(
+      'set METRICS_PORT',
+    );
     await first.close();
   });
 });
 
 describe('metricsAddress', () => {
   it('is what the settings name, else 100 beside the own port, else any', () => {
-    expect(metricsAddress({ HOST: '0.0.0.0', PORT: 3000, METRICS_HOST: '127.0.0.1', METRICS_PORT: 9464 })).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(metricsAddress({ HOST: '0.0.0.0', PORT: 3000, METRICS_HOST: '127.0.0.1', METRICS_PORT: 9464 })).toEqual({
+      host: '127.0.0.1',
+      port: 9464,
+    });
     expect(metricsAddress({ HOST: '::', PORT: 3000 })).toEqual({ host: '::', port: 3100 });
     expect(metricsAddress({ HOST: '::', PORT: 65_500 })).toEqual({ host: '::', port: 65_400 });
     expect(metricsAddress({ HOST: '::', PORT: 0 })).toEqual({ host: '::', port: 0 });

@@ -38,7 +38,10 @@ const DISTANCE = 100;
 const HIGHEST_PORT = 65_535;
 
 /** Where an app's metrics answer: what its settings name, else PORT + 100 of HOST; with a PORT of 0 any. */
-export function metricsAddress({ HOST, PORT, METRICS_HOST, METRICS_PORT }: MetricsSettings): { host: string; port: number } {
+export function metricsAddress({ HOST, PORT, METRICS_HOST, METRICS_PORT }: MetricsSettings): {
+  host: string;
+  port: number;
+} {
   const beside = PORT === 0 ? 0 : PORT + DISTANCE <= HIGHEST_PORT ? PORT + DISTANCE : PORT - DISTANCE;
   return { host: METRICS_HOST ?? HOST, port: METRICS_PORT ?? beside };
 }
@@ -66,12 +69,18 @@ export async function startMetricsServer(options: MetricsServerOptions): Promise
 }
 
 async function answer(options: MetricsServerOptions, path: string, response: ServerResponse): Promise<void> {
-  if (path === '/metrics') return void response.writeHead(200, { 'content-type': options.contentType }).end(await options.metrics());
-  if (path !== '/ready' && path !== '/alive') return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
+  if (path === '/metrics')
+    return void response.writeHead(200, { 'content-type': options.contentType }).end(await options.metrics());
+  if (path !== '/ready' && path !== '/alive')
+    return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
   const { reason, notes } = path === '/alive' ? { reason: null, notes: {} } : await options.readiness();
-  response
-    .writeHead(reason === null ? 200 : 503, { 'content-type': 'application/json' })
-    .end(JSON.stringify({ status: reason === null ? 'ready' : 'not ready', ...(reason === null ? {} : { reason }), notes }));
+  response.writeHead(reason === null ? 200 : 503, { 'content-type': 'application/json' }).end(
+    JSON.stringify({
+      status: reason === null ? 'ready' : 'not ready',
+      ...(reason === null ? {} : { reason }),
+      notes,
+    }),
+  );
 }
 
 async function listen(server: Server, { host, port }: MetricsServerOptions): Promise<void> {
@@ -80,7 +89,10 @@ async function listen(server: Server, { host, port }: MetricsServerOptions): Pro
       reject(
         cause.code === 'EADDRINUSE'
           ? new Error(`port ${port} of ${host}, for metrics, is taken by another process; set METRICS_PORT`)
-          : new Error(`port ${port} of ${host}, for metrics, cannot be used: ${cause.message}; set METRICS_PORT or METRICS_HOST`, { cause }),
+          : new Error(
+              `port ${port} of ${host}, for metrics, cannot be used: ${cause.message}; set METRICS_PORT or METRICS_HOST`,
+              { cause },
+            ),
       ),
     );
     server.listen(port, host, resolve);

@@ -13,7 +13,17 @@ export function processMetrics(service: string): string {
     ['nodejs_heap_size_used_bytes', 'gauge', 'Process heap size used from Node.js in bytes.', memory.heapUsed],
     ['process_cpu_user_seconds_total', 'counter', 'Total user CPU time spent in seconds.', cpu.user / 1e6],
     ['process_cpu_system_seconds_total', 'counter', 'Total system CPU time spent in seconds.', cpu.system / 1e6],
-    ['process_start_time_seconds', 'gauge', 'Start time of the process since unix epoch in seconds.', performance.timeOrigin / 1000],
+    [
+      'process_start_time_seconds',
+      'gauge',
+      'Start time of the process since unix epoch in seconds.',
+      performance.timeOrigin / 1000,
+    ],
   ];
-  return rows.map(([name, type, help, value]) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}{service="${service}"} ${value}\n`).join('');
+  return rows
+    .map(
+      ([name, type, help, value]) =>
+        `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}{service="${service}"} ${value}\n`,
+    )
+    .join('');
 }

@@ -35,7 +35,9 @@ export class BareRepository {
   }
 
   private async git(...args: string[]): Promise<string> {
-    return (await run('git', [...IDENTITY, '--git-dir', this.folder, ...args], { maxBuffer: 64 * 1024 * 1024 })).stdout.trim();
+    return (
+      await run('git', [...IDENTITY, '--git-dir', this.folder, ...args], { maxBuffer: 64 * 1024 * 1024 })
+    ).stdout.trim();
   }
 
   /** `null`: git says no. */
@@ -44,7 +46,9 @@ export class BareRepository {
   }
 
   async branches(): Promise<ReadonlyMap<string, string>> {
-    const lines = (await this.git('for-each-ref', '--format=%(refname:strip=2) %(objectname)', 'refs/heads')).split('\n').filter(Boolean);
+    const lines = (await this.git('for-each-ref', '--format=%(refname:strip=2) %(objectname)', 'refs/heads'))
+      .split('\n')
+      .filter(Boolean);
     return new Map(lines.map((line) => line.split(' ') as [string, string]));
   }
 
@@ -69,14 +73,24 @@ export class BareRepository {
       .split('\0')
       .filter(Boolean)
       .map((line) => {
-        const [, type, id, name] = /^\d+ (\w+) (\w+)\t(.*)$/s.exec(line) as unknown as [string, 'tree' | 'blob', string, string];
+        const [, type, id, name] = /^\d+ (\w+) (\w+)\t(.*)$/s.exec(line) as unknown as [
+          string,
+          'tree' | 'blob',
+          string,
+          string,
+        ];
         return { id, name, type };
       });
   }
 
-  async log(
-    ref: string,
-  ): Promise<ReadonlyArray<{ readonly sha: string; readonly message: string; readonly authorName: string; readonly authorEmail: string }>> {
+  async log(ref: string): Promise<
+    ReadonlyArray<{
+      readonly sha: string;
+      readonly message: string;
+      readonly authorName: string;
+      readonly authorEmail: string;
+    }>
+  > {
     const said = await this.git('log', '-50', '--format=%H%x00%an%x00%ae%x00%B%x01', ref);
     return said
       .split('\x01')
@@ -90,7 +104,12 @@ export class BareRepository {
 
   /** The newest first. @param range a branch, or `from..to`. @param path only commits that touch it. */
   async history(range: string, path: string | null = null): Promise<readonly ListedCommit[]> {
-    const said = await this.git('log', '--format=%H%x00%cI%x00%ae%x00%P%x00%B%x01', range, ...(path === null ? [] : ['--', path]));
+    const said = await this.git(
+      'log',
+      '--format=%H%x00%cI%x00%ae%x00%P%x00%B%x01',
+      range,
+      ...(path === null ? [] : ['--', path]),
+    );
     return said
       .split('\x01')
       .map((each) => each.trim())
@@ -140,7 +159,10 @@ export class BareRepository {
   }
 
   /** @returns the merge commit, to which the branch has moved. */
-  async merge(branch: string, { base, head, tree }: { readonly base: string; readonly head: string; readonly tree: string }): Promise<string> {
+  async merge(
+    branch: string,
+    { base, head, tree }: { readonly base: string; readonly head: string; readonly tree: string },
+  ): Promise<string> {
     const made = await this.git('commit-tree', tree, '-p', base, '-p', head, '-m', 'Merge');
     await this.git('update-ref', `refs/heads/${branch}`, made, base);
     return made;

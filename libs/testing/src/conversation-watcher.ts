@@ -1,12 +1,19 @@
 import { type QueuedMessage } from '@slipway/contracts/conversations';
-import { ConversationEvent, type DeltaFrame, type EventsFrame, type InboxFrame, type LoggedEvent, type SubscribeAnswer } from '@slipway/contracts/events';
+import {
+  ConversationEvent,
+  type DeltaFrame,
+  type EventsFrame,
+  type InboxFrame,
+  type LoggedEvent,
+  type SubscribeAnswer,
+} from '@slipway/contracts/events';
 import { io, type Socket } from 'socket.io-client';
 import { type Lasted, lasting } from './stopwatch.js';
 import { until } from './until.js';
 
 /**
- * A client of the log as every client should be: holds the cursor, applies `last + 1` only, asks again on a gap and after each reconnect.
- * `log` is therefore always a prefix of the server's.
+ * A client of the log as every client should be: holds the cursor, applies `last + 1` only, asks again on a gap and
+ * after each reconnect. `log` is therefore always a prefix of the server's.
  */
 export class ConversationWatcher {
   readonly log: LoggedEvent[] = [];
@@ -17,7 +24,9 @@ export class ConversationWatcher {
   /** Times that a hole was seen and healed by asking again. */
   gaps = 0;
   reconnects = -1;
-  /** Each time without a subscription, from the connection's end (or the word to resume elsewhere) to the server's yes. */
+  /**
+   * Each time without a subscription, from the connection's end (or the word to resume elsewhere) to the server's yes.
+   */
   readonly outages: Lasted[] = [];
   private out: (() => Lasted) | null = null;
   private readonly socket: Socket;
@@ -59,14 +68,20 @@ export class ConversationWatcher {
   }
 
   private subscribe(): void {
-    this.socket.timeout(5_000).emit('subscribe', { ...this.target, afterSeq: this.lastSeq }, (error: Error | null, answer: SubscribeAnswer | undefined) => {
-      if (error !== null) this.subscribe();
-      else if (answer?.ok === false) this.failure = `${answer.code}: ${answer.detail}`;
-      else if (this.out !== null) {
-        this.outages.push(this.out());
-        this.out = null;
-      }
-    });
+    this.socket
+      .timeout(5_000)
+      .emit(
+        'subscribe',
+        { ...this.target, afterSeq: this.lastSeq },
+        (error: Error | null, answer: SubscribeAnswer | undefined) => {
+          if (error !== null) this.subscribe();
+          else if (answer?.ok === false) this.failure = `${answer.code}: ${answer.detail}`;
+          else if (this.out !== null) {
+            this.outages.push(this.out());
+            this.out = null;
+          }
+        },
+      );
   }
 
   failure: string | undefined;
@@ -103,7 +118,9 @@ export class ConversationWatcher {
   }
 
   executionStatus(): unknown {
-    const line = this.log.findLast(({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status');
+    const line = this.log.findLast(
+      ({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
+    );
     return line?.event.kind === 'ConversationStateUpdateEvent' ? line.event.value : undefined;
   }
 

@@ -1,4 +1,7 @@
-/** A browser's way with cookies and redirects, for tests: one jar of a host (cookies know no ports), redirects followed by GET. */
+/**
+ * A browser's way with cookies and redirects, for tests: one jar of a host (cookies know no ports), redirects followed
+ * by GET.
+ */
 export class CookieClient {
   private readonly jar = new Map<string, Map<string, { value: string; path: string }>>();
 
@@ -22,7 +25,9 @@ export class CookieClient {
       if (location === null || hops === 20) throw new Error(`redirected ${hops} times, last by ${target.href}`);
       await response.body?.cancel();
       target = new URL(location, target);
-      response = await this.send(target, { ...(init.headers === undefined ? {} : { headers: withoutBody(init.headers) }) });
+      response = await this.send(target, {
+        ...(init.headers === undefined ? {} : { headers: withoutBody(init.headers) }),
+      });
     }
     return { url: target, response };
   }
@@ -30,7 +35,9 @@ export class CookieClient {
   /** The `Cookie` header that a browser would send there. */
   cookieHeader(url: URL): string {
     return [...(this.jar.get(url.hostname) ?? [])]
-      .filter(([, { path }]) => url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`))
+      .filter(
+        ([, { path }]) => url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`),
+      )
       .map(([name, { value }]) => `${name}=${value}`)
       .join('; ');
   }
@@ -38,7 +45,8 @@ export class CookieClient {
   private store(url: URL, line: string): void {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
     const at = pair.indexOf('=');
-    const attribute = (name: string): string | undefined => attributes.find((entry) => entry.toLowerCase().startsWith(`${name}=`))?.slice(name.length + 1);
+    const attribute = (name: string): string | undefined =>
+      attributes.find((entry) => entry.toLowerCase().startsWith(`${name}=`))?.slice(name.length + 1);
     const cookies = this.jar.get(url.hostname) ?? new Map();
     this.jar.set(url.hostname, cookies);
     const expires = attribute('expires');

@@ -14,18 +14,26 @@ export interface GitServer {
  * @param options.address where clients find this machine [127.0.0.1]; with another one it is served on every address.
  * @throws Error when the port cannot be bound.
  */
-export async function startGitServer(directory: string, options: { privateNames?: readonly string[]; address?: string } = {}): Promise<GitServer> {
+export async function startGitServer(
+  directory: string,
+  options: { privateNames?: readonly string[]; address?: string } = {},
+): Promise<GitServer> {
   const { address: reachableAt = '127.0.0.1' } = options;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://git');
     const name = url.pathname.split('/')[1] ?? '';
-    if (options.privateNames?.includes(name) && request.headers.authorization !== `Basic ${Buffer.from('user:secret').toString('base64')}`) {
+    if (
+      options.privateNames?.includes(name) &&
+      request.headers.authorization !== `Basic ${Buffer.from('user:secret').toString('base64')}`
+    ) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
     runGitBackend({ directory, pathname: url.pathname, search: url.search }, request, response);
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, reachableAt === '127.0.0.1' ? reachableAt : '0.0.0.0', resolve));
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(0, reachableAt === '127.0.0.1' ? reachableAt : '0.0.0.0', resolve),
+  );
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the git server has no port');
   return {
@@ -48,7 +56,11 @@ export interface GitBackendCall {
 }
 
 /** One CGI call: the request's body in, headers and body out. */
-export function runGitBackend({ directory, pathname, search, user = 'reader' }: GitBackendCall, request: IncomingMessage, response: ServerResponse): void {
+export function runGitBackend(
+  { directory, pathname, search, user = 'reader' }: GitBackendCall,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const backend = spawn('git', ['http-backend'], {
     env: {
       PATH: process.env['PATH'],

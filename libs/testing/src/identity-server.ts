@@ -23,11 +23,18 @@ const MAIN = fileURLToPath(new URL('../../../apps/embedded-identity/dist/main.js
 /** Longest start on a machine that does much else. Milliseconds. */
 const START_MS = 60_000;
 
-/** The real embedded-identity as a process of its own, for a test. @param appUrl `PUBLIC_URL` of the app-server that will use it. */
-export async function startIdentityServer(appUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<IdentityServer> {
+/**
+ * The real embedded-identity as a process of its own, for a test. @param appUrl `PUBLIC_URL` of the app-server that
+ * will use it.
+ */
+export async function startIdentityServer(
+  appUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<IdentityServer> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-identity-'));
   const port = await freePort();
-  // Another host name than the app's, as in the embedded default: their cookies stay apart, and coming back is a cross-site redirect.
+  // Another host name than the app's, as in the embedded default: their cookies stay apart, and coming back is a
+  // cross-site redirect.
   const issuerUrl = `http://localhost:${port}/realms/slipway`;
   const client = { clientId: 'slipway-web', clientSecret: 'test-client-secret-test-client-secret' };
   let child: ChildProcess | undefined;
@@ -50,7 +57,8 @@ export async function startIdentityServer(appUrl: string, environment: Readonly<
     });
     child = process_;
     process.once('exit', () => process_.kill('SIGKILL'));
-    for (const stream of [process_.stdout, process_.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    for (const stream of [process_.stdout, process_.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await until(
       'embedded-identity answers',
       async () => {

@@ -4,7 +4,14 @@ export { ConversationWatcher } from './conversation-watcher.js';
 export { CookieClient } from './cookie-client.js';
 export { type GitServer, runGitBackend, startGitServer } from './git-server.js';
 export { type IdentityServer, startIdentityServer } from './identity-server.js';
-export { type BilledCall, type BilledModel, type BilledTurn, type BillingServer, startBillingServer, type Work } from './model-server/model-bill.js';
+export {
+  type BilledCall,
+  type BilledModel,
+  type BilledTurn,
+  type BillingServer,
+  startBillingServer,
+  type Work,
+} from './model-server/model-bill.js';
 export {
   byAnswersSoFar,
   type ModelFault,

@@ -19,7 +19,11 @@ export class PosthogServer {
   answers: PosthogAnswer[] = [200];
   /** Of answers that refuse for a time. */
   headers: Readonly<Record<string, string>> = {};
-  definitions: { flags: readonly unknown[]; group_type_mapping: Readonly<Record<string, string>>; cohorts: Readonly<Record<string, unknown>> } = {
+  definitions: {
+    flags: readonly unknown[];
+    group_type_mapping: Readonly<Record<string, string>>;
+    cohorts: Readonly<Record<string, unknown>>;
+  } = {
     flags: [],
     group_type_mapping: { '0': 'organization' },
     cohorts: {},
@@ -51,7 +55,9 @@ export class PosthogServer {
     server.on('request', (request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => made.answer(request.url ?? '', request.headers['if-none-match'], Buffer.concat(parts), response));
+      request.on('end', () =>
+        made.answer(request.url ?? '', request.headers['if-none-match'], Buffer.concat(parts), response),
+      );
     });
     return made;
   }
@@ -70,7 +76,8 @@ export class PosthogServer {
   }
 
   private answer(url: string, etag: string | undefined, body: Buffer, response: ServerResponse): void {
-    const given = this.answers.length > 1 ? (this.answers.shift() as PosthogAnswer) : (this.answers[0] as PosthogAnswer);
+    const given =
+      this.answers.length > 1 ? (this.answers.shift() as PosthogAnswer) : (this.answers[0] as PosthogAnswer);
     const answer = given === 200 && !this.isKnown(url) ? 404 : given;
     this.requests.push(`${url.split('?')[0]} ${answer}`);
     if (answer === 'hang') return;
@@ -87,7 +94,10 @@ export class PosthogServer {
   }
 
   private isKnown(url: string): boolean {
-    return url === '/batch/' || (url.startsWith('/flags/definitions?') && new URL(url, this.url).searchParams.get('token') === this.key);
+    return (
+      url === '/batch/' ||
+      (url.startsWith('/flags/definitions?') && new URL(url, this.url).searchParams.get('token') === this.key)
+    );
   }
 
   private giveDefinitions(etag: string | undefined, response: ServerResponse): void {
@@ -99,7 +109,11 @@ export class PosthogServer {
 
   private take(body: Buffer, response: ServerResponse): void {
     const text = gunzipSync(body).toString();
-    const { api_key, batch, sent_at } = JSON.parse(text) as { api_key: string; batch: ReceivedEvent[]; sent_at: string };
+    const { api_key, batch, sent_at } = JSON.parse(text) as {
+      api_key: string;
+      batch: ReceivedEvent[];
+      sent_at: string;
+    };
     if (api_key !== this.key || !Array.isArray(batch) || Number.isNaN(Date.parse(sent_at)) || !batch.every(isEvent)) {
       response.writeHead(400).end('{}');
       return;
@@ -114,5 +128,11 @@ export class PosthogServer {
 }
 
 function isEvent({ uuid, event, distinct_id, timestamp, properties }: ReceivedEvent): boolean {
-  return /^[0-9a-f-]{36}$/.test(uuid) && event !== '' && distinct_id !== '' && !Number.isNaN(Date.parse(timestamp)) && typeof properties === 'object';
+  return (
+    /^[0-9a-f-]{36}$/.test(uuid) &&
+    event !== '' &&
+    distinct_id !== '' &&
+    !Number.isNaN(Date.parse(timestamp)) &&
+    typeof properties === 'object'
+  );
 }

@@ -16,7 +16,10 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** A Redis of its own on a loopback port (Debian package `redis-server`), writing every command to disk; `null` when the machine has none. */
+/**
+ * A Redis of its own on a loopback port (Debian package `redis-server`), writing every command to disk; `null` when the
+ * machine has none.
+ */
 export async function startRedisServer(): Promise<RedisServer | null> {
   const program = findProgram('redis-server');
   if (program === null) return null;

@@ -10,10 +10,16 @@ const run = promisify(execFile);
  * Makes a bare repository `directory/name` with one commit on `main` of the given files (path → text).
  * @returns the commit's hash.
  */
-export async function createSampleRepository(directory: string, name: string, files: Readonly<Record<string, string>>): Promise<string> {
+export async function createSampleRepository(
+  directory: string,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
   const work = await mkdtemp(path.join(os.tmpdir(), 'slipway-sample-'));
   const git = async (...parameters: string[]): Promise<string> =>
-    (await run('git', ['-C', work, '-c', 'user.name=Sample', '-c', 'user.email=sample@example.test', ...parameters])).stdout.trim();
+    (
+      await run('git', ['-C', work, '-c', 'user.name=Sample', '-c', 'user.email=sample@example.test', ...parameters])
+    ).stdout.trim();
   try {
     await git('init', '--quiet', '--initial-branch=main');
     for (const [file, text] of Object.entries(files)) {

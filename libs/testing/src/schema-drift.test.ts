@@ -38,7 +38,9 @@ function columnsOfSchema(text: string): string[] {
       if (field === null || models.has(field[2])) return [];
       const [, name, type = '', list, optional, attributes = ''] = field;
       const native = NATIVE_TYPES[/@db\.(\w+)/.exec(attributes)?.[1] ?? ''];
-      return [`${table}.${/@map\("(\w+)"\)/.exec(attributes)?.[1] ?? name} ${list ? 'ARRAY' : (native ?? POSTGRES_TYPES[type])}${optional ? ' null' : ''}`];
+      return [
+        `${table}.${/@map\("(\w+)"\)/.exec(attributes)?.[1] ?? name} ${list ? 'ARRAY' : (native ?? POSTGRES_TYPES[type])}${optional ? ' null' : ''}`,
+      ];
     });
   });
 }
@@ -69,13 +71,21 @@ describe('the Prisma schemas', () => {
   }
 
   it('are read by a pool as the generated types of rows say', async () => {
-    const pool = createPool({ url: database.ownerUrl, max: 1, applicationName: 'schema-drift-test', onError: () => {} });
+    const pool = createPool({
+      url: database.ownerUrl,
+      max: 1,
+      applicationName: 'schema-drift-test',
+      onError: () => {},
+    });
     try {
       const { rows } = await pool.query<Record<string, unknown>>(
         `SELECT 1::integer AS "Int", 1::bigint AS "BigInt", 1.5::double precision AS "Float", 1.50::numeric AS "Decimal", true AS "Boolean",
                 now() AS "DateTime", '2026-01-01'::date AS "Date", '\\x00'::bytea AS "Bytes", 'a'::text AS "String", gen_random_uuid() AS "Uuid", ARRAY['a'] AS "String[]"`,
       );
-      const read = Object.entries(rows[0] ?? {}).map(([type, value]) => [type, typeof value === 'object' ? value?.constructor.name : typeof value]);
+      const read = Object.entries(rows[0] ?? {}).map(([type, value]) => [
+        type,
+        typeof value === 'object' ? value?.constructor.name : typeof value,
+      ]);
       expect(Object.fromEntries(read)).toEqual({
         Int: 'number',
         BigInt: 'number',

@@ -5,7 +5,10 @@ export interface SignedInClient {
   /** The `Cookie` header of a signed-in browser, for sockets too. */
   readonly cookie: string;
   readonly me: Me;
-  /** A request to the app with the cookie and the `Origin` of its own pages. A plain object as `json` is sent as the body. */
+  /**
+   * A request to the app with the cookie and the `Origin` of its own pages. A plain object as `json` is sent as the
+   * body.
+   */
   fetch(path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response>;
 }
 
@@ -21,12 +24,16 @@ export async function signIn(
   browser = new CookieClient(),
 ): Promise<SignedInClient> {
   const app = new URL(appUrl);
-  let page = await browser.follow(new URL('/oauth/login?redirect=/api/v1/me', app), { headers: { accept: 'text/html, application/json' } });
+  let page = await browser.follow(new URL('/oauth/login?redirect=/api/v1/me', app), {
+    headers: { accept: 'text/html, application/json' },
+  });
   for (let forms = 0; page.url.origin !== app.origin && forms < 3; forms += 1)
     page = await submitForm(browser, page, { username: user.username, password: user.password });
   const text = await page.response.text();
   if (page.response.status !== 200 || page.url.pathname !== '/api/v1/me')
-    throw new Error(`the sign-in ended at ${page.url.origin}${page.url.pathname} with ${page.response.status}: ${text.slice(0, 2_000)}`);
+    throw new Error(
+      `the sign-in ended at ${page.url.origin}${page.url.pathname} with ${page.response.status}: ${text.slice(0, 2_000)}`,
+    );
   const cookie = browser.cookieHeader(new URL('/api', app));
   return {
     cookie,
@@ -46,7 +53,10 @@ export async function signIn(
   };
 }
 
-/** Sends the first form of a page with these values beside its hidden ones, and follows where it leads. @throws Error when there is no form, or the answer is the form again. */
+/**
+ * Sends the first form of a page with these values beside its hidden ones, and follows where it leads. @throws Error
+ * when there is no form, or the answer is the form again.
+ */
 export async function submitForm(
   browser: CookieClient,
   page: { url: URL; response: Response },
@@ -54,18 +64,26 @@ export async function submitForm(
 ): Promise<{ url: URL; response: Response }> {
   const html = await page.response.text();
   const form = /<form\b[^>]*>/i.exec(html)?.[0];
-  if (form === undefined) throw new Error(`no form at ${page.url.href} (${page.response.status}): ${html.slice(0, 2_000)}`);
+  if (form === undefined)
+    throw new Error(`no form at ${page.url.href} (${page.response.status}): ${html.slice(0, 2_000)}`);
   const body = new URLSearchParams();
   for (const [input] of html.matchAll(/<input\b[^>]*>/gi)) {
     const name = attributeOf(input, 'name');
     if (name === undefined) continue;
-    const value = values[name] ?? (attributeOf(input, 'type') === 'hidden' ? (attributeOf(input, 'value') ?? '') : undefined);
+    const value =
+      values[name] ?? (attributeOf(input, 'type') === 'hidden' ? (attributeOf(input, 'value') ?? '') : undefined);
     if (value !== undefined) body.set(name, value);
   }
   const action = new URL(attributeOf(form, 'action') ?? '', page.url);
-  const next = await browser.follow(action, { method: 'POST', body, headers: { origin: action.origin, accept: 'text/html, application/json' } });
+  const next = await browser.follow(action, {
+    method: 'POST',
+    body,
+    headers: { origin: action.origin, accept: 'text/html, application/json' },
+  });
   if (next.response.status === 401 && next.url.href === action.href)
-    throw new Error(`the form at ${action.href} was refused: ${/role="alert">([^<]*)/.exec(await next.response.text())?.[1] ?? ''}`);
+    throw new Error(
+      `the form at ${action.href} was refused: ${/role="alert">([^<]*)/.exec(await next.response.text())?.[1] ?? ''}`,
+    );
   return next;
 }
 

@@ -40,7 +40,12 @@ export class SigningIssuer {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     this.key = privateKey;
     const jwk = publicKey.export({ format: 'jwk' });
-    this.jwk = { ...jwk, alg: 'RS256', use: 'sig', kid: createHash('sha256').update(String(jwk.n)).digest('base64url').slice(0, 12) };
+    this.jwk = {
+      ...jwk,
+      alg: 'RS256',
+      use: 'sig',
+      kid: createHash('sha256').update(String(jwk.n)).digest('base64url').slice(0, 12),
+    };
   }
 
   /** @param port 0: a free one. */
@@ -70,7 +75,15 @@ export class SigningIssuer {
   /** A logout token as it should be, but for what is given here; `undefined` leaves a claim out. */
   logoutToken(changes: Readonly<Record<string, unknown>> = {}, header: Readonly<Record<string, unknown>> = {}): string {
     const now = Math.floor(Date.now() / 1000);
-    const claims = { iss: this.issuerUrl, aud: this.clientId, iat: now, exp: now + 120, jti: randomUUID(), events: { [LOGOUT_EVENT]: {} }, ...changes };
+    const claims = {
+      iss: this.issuerUrl,
+      aud: this.clientId,
+      iat: now,
+      exp: now + 120,
+      jti: randomUUID(),
+      events: { [LOGOUT_EVENT]: {} },
+      ...changes,
+    };
     return this.sign(claims, { typ: 'logout+jwt', ...header });
   }
 
@@ -83,7 +96,8 @@ export class SigningIssuer {
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.issuerUrl);
     const path = url.pathname.slice('/realms/slipway'.length);
-    const json = (status: number, body: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const json = (status: number, body: unknown): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (path === '/.well-known/openid-configuration') return json(200, this.metadata());
     if (path === '/keys') return this.keysAnswer ? json(200, { keys: [this.jwk] }) : json(503, {});
     // For who measures from another process.
@@ -111,8 +125,22 @@ export class SigningIssuer {
     if (given === undefined) return json(400, { error: 'invalid_grant' });
     this.codes.delete(new URLSearchParams(body).get('code') ?? '');
     const now = Math.floor(Date.now() / 1000);
-    const idToken = this.sign({ iss: this.issuerUrl, aud: this.clientId, azp: this.clientId, iat: now, exp: now + 300, nonce: given.nonce, ...given.user });
-    json(200, { access_token: `opaque-${randomUUID()}`, token_type: 'Bearer', expires_in: 300, refresh_token: randomUUID(), id_token: idToken });
+    const idToken = this.sign({
+      iss: this.issuerUrl,
+      aud: this.clientId,
+      azp: this.clientId,
+      iat: now,
+      exp: now + 300,
+      nonce: given.nonce,
+      ...given.user,
+    });
+    json(200, {
+      access_token: `opaque-${randomUUID()}`,
+      token_type: 'Bearer',
+      expires_in: 300,
+      refresh_token: randomUUID(),
+      id_token: idToken,
+    });
   }
 
   private metadata(): unknown {

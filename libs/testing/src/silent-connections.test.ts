@@ -4,7 +4,9 @@ import { SilentProxy } from './silent-proxy.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { until } from './until.js';
 
-/** From the moment that nothing comes any more: a beat and its answer, with room for a machine at work. Milliseconds. */
+/**
+ * From the moment that nothing comes any more: a beat and its answer, with room for a machine at work. Milliseconds.
+ */
 const NOTICED_MS = 6_000 + 3_000;
 /** Of the pools here. Milliseconds. */
 const TIMEOUT_MS = 1_000;
@@ -70,7 +72,9 @@ describe('a network that swallows everything between a process and Postgres, and
     });
 
     it('listens again after its backend was killed', async () => {
-      const { rowCount } = await owner.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listening-ear'");
+      const { rowCount } = await owner.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'listening-ear'",
+      );
       expect(rowCount).toBe(1);
       await until('it listens again', () => opened === 3 && lost === 2, 20_000);
       await say('third');
@@ -81,11 +85,21 @@ describe('a network that swallows everything between a process and Postgres, and
   describe('a pool', () => {
     const open = async (): Promise<{ proxy: SilentProxy; pool: SqlPool; close: () => Promise<void> }> => {
       const proxy = await SilentProxy.open(database.urls.app);
-      const pool = createPool({ url: proxy.url, max: 6, applicationName: 'pool', queryTimeoutMs: TIMEOUT_MS, onError: () => {} });
+      const pool = createPool({
+        url: proxy.url,
+        max: 6,
+        applicationName: 'pool',
+        queryTimeoutMs: TIMEOUT_MS,
+        onError: () => {},
+      });
       // Six that are idle when the network goes.
       await Promise.all(Array.from({ length: 6 }, () => pool.query('SELECT pg_sleep(0.2)')));
       expect(pool.idleCount).toBe(6);
-      await until('they were idle for as long as a query may take', () => performance.now() - began > TIMEOUT_MS + 300, TIMEOUT_MS + 5_000);
+      await until(
+        'they were idle for as long as a query may take',
+        () => performance.now() - began > TIMEOUT_MS + 300,
+        TIMEOUT_MS + 5_000,
+      );
       return {
         proxy,
         pool,
@@ -116,13 +130,23 @@ describe('a network that swallows everything between a process and Postgres, and
     }
 
     it('keeps the idle connections that were used after the question that had no answer', async () => {
-      const pool = createPool({ url: database.urls.app, max: 2, applicationName: 'busy', queryTimeoutMs: TIMEOUT_MS, onError: () => {} });
+      const pool = createPool({
+        url: database.urls.app,
+        max: 2,
+        applicationName: 'busy',
+        queryTimeoutMs: TIMEOUT_MS,
+        onError: () => {},
+      });
       try {
-        const pid = async (): Promise<number | undefined> => (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+        const pid = async (): Promise<number | undefined> =>
+          (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
         const slow = pool.query('SELECT pg_sleep(30)').catch((error: Error) => error.message);
-        // The other connection must be used after the question was sent, not merely after it was put into the pool's queue.
+        // The other connection must be used after the question was sent, not merely after it was put into the pool's
+        // queue.
         await until('the question is sent', async () => {
-          const { rows } = await pool.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'busy' AND query = 'SELECT pg_sleep(30)'`);
+          const { rows } = await pool.query(
+            `SELECT 1 FROM pg_stat_activity WHERE application_name = 'busy' AND query = 'SELECT pg_sleep(30)'`,
+          );
           return rows.length === 1;
         });
         const other = await pid();

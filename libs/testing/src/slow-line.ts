@@ -8,7 +8,10 @@ const MAX_WAITING = 64 * 1_024;
 /** Shorter waits are saved up: no timer keeps them. Milliseconds. */
 const SHORTEST_WAIT_MS = 4;
 
-/** Stands between a browser and a server as a slow line does: all connections share one speed, each way apart, in turns. Adds no latency of its own. */
+/**
+ * Stands between a browser and a server as a slow line does: all connections share one speed, each way apart, in turns.
+ * Adds no latency of its own.
+ */
 export class SlowLine {
   private readonly sockets = new Set<Socket>();
   private readonly down: Lanes;

@@ -35,6 +35,9 @@ describe('until', () => {
     const answers = [null, undefined, 'here', 'there'];
     expect(await until('an answer', () => answers.shift())).toBe('here');
     const failed = until('the moon', () => Promise.reject(new Error('no moon')), 30);
-    await expect(failed).rejects.toMatchObject({ message: 'the moon: not within 30 ms', cause: { message: 'no moon' } });
+    await expect(failed).rejects.toMatchObject({
+      message: 'the moon: not within 30 ms',
+      cause: { message: 'no moon' },
+    });
   });
 });

@@ -12,17 +12,22 @@ export interface Lasted {
 export interface Machine {
   /** Monotonic. Milliseconds. */
   now(): number;
-  /** For how long something on this machine has waited for a processor or a disk since it started. Milliseconds; 0 where that is not known. */
+  /**
+   * For how long something on this machine has waited for a processor or a disk since it started. Milliseconds; 0 where
+   * that is not known.
+   */
   stalled(): number;
 }
 
 const thisMachine: Machine = { now: () => performance.now(), stalled: () => pressure('cpu') + pressure('io') };
 
 /**
- * Starts a watch that stands still while the machine is too busy to run what wants to run; at least a fifth of the time counts.
+ * Starts a watch that stands still while the machine is too busy to run what wants to run; at least a fifth of the time
+ * counts.
  * @returns what it shows now. Milliseconds.
  *
- * A promise such as "within two seconds" is about a machine that has time: on one that has, this is the time that has passed.
+ * A promise such as "within two seconds" is about a machine that has time: on one that has, this is the time that has
+ * passed.
  */
 export function stopwatch(machine: Machine = thisMachine): () => number {
   const [began, stalledBefore] = [machine.now(), machine.stalled()];

@@ -20,15 +20,23 @@ export interface TestDatabase {
 const PRISMA_DIRECTORY = fileURLToPath(new URL('../../../prisma', import.meta.url));
 /** Longest wait for connections to a test's database to close by themselves. Milliseconds. */
 const CLOSING_MS = 3_000;
-const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway', sandbox: 'test-sandbox' } as const;
+const PASSWORDS = {
+  app: 'test-app',
+  runtime: 'test-runtime',
+  gateway: 'test-gateway',
+  sandbox: 'test-sandbox',
+} as const;
 
 /**
- * A fresh, migrated database on a real Postgres: on the server of TEST_POSTGRES_URL (one for a whole run of the suites), else on one of its own.
- * Copied from a template, so it takes some tens of milliseconds.
+ * A fresh, migrated database on a real Postgres: on the server of TEST_POSTGRES_URL (one for a whole run of the
+ * suites), else on one of its own. Copied from a template, so it takes some tens of milliseconds.
  *
- * @param options.extra what the template gets after the migrations, once for each `name`: `{ name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') }`.
+ * @param options.extra what the template gets after the migrations, once for each `name`: `{ name: 'queue', prepare:
+ * (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') }`.
  */
-export async function createTestDatabase(options: { extra?: { name: string; prepare: (ownerUrl: string) => Promise<void> } } = {}): Promise<TestDatabase> {
+export async function createTestDatabase(
+  options: { extra?: { name: string; prepare: (ownerUrl: string) => Promise<void> } } = {},
+): Promise<TestDatabase> {
   const given = process.env['TEST_POSTGRES_URL'];
   const own = given === undefined ? await ownServer() : null;
   const adminUrl = given ?? own?.server.url ?? '';
@@ -44,7 +52,12 @@ export async function createTestDatabase(options: { extra?: { name: string; prep
       // What a maker that was killed left behind.
       await admin.query(`DROP DATABASE IF EXISTS ${template}_making WITH (FORCE)`);
       await admin.query(`CREATE DATABASE ${template}_making`);
-      await migrate({ ownerUrl: withDatabase(adminUrl, `${template}_making`), directory: PRISMA_DIRECTORY, passwords: PASSWORDS, log: () => {} });
+      await migrate({
+        ownerUrl: withDatabase(adminUrl, `${template}_making`),
+        directory: PRISMA_DIRECTORY,
+        passwords: PASSWORDS,
+        log: () => {},
+      });
       await options.extra?.prepare(withDatabase(adminUrl, `${template}_making`));
       await admin.query(`ALTER DATABASE ${template}_making RENAME TO ${template}`);
     }
@@ -55,10 +68,14 @@ export async function createTestDatabase(options: { extra?: { name: string; prep
   const ownerUrl = withDatabase(adminUrl, name);
   return {
     ownerUrl,
-    urls: Object.fromEntries(ROLES.map((role) => [role, serviceUrl(ownerUrl, role, PASSWORDS[role])])) as TestDatabase['urls'],
+    urls: Object.fromEntries(
+      ROLES.map((role) => [role, serviceUrl(ownerUrl, role, PASSWORDS[role])]),
+    ) as TestDatabase['urls'],
     close: async () => {
-      // A pool's end does not wait for the server: connections that are being closed would be killed, and their clients would throw.
-      const open = async (): Promise<boolean> => (await admin.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name])).rowCount !== 0;
+      // A pool's end does not wait for the server: connections that are being closed would be killed, and their clients
+      // would throw.
+      const open = async (): Promise<boolean> =>
+        (await admin.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name])).rowCount !== 0;
       for (const end = performance.now() + CLOSING_MS; (await open()) && performance.now() < end; ) await wait(5);
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await admin.end();

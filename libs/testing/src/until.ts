@@ -6,7 +6,11 @@ import { stopwatch } from './stopwatch.js';
  * @throws Error that names `what` after `timeoutMs` by a `stopwatch` (which is longer on a machine that has no time),
  * with the last error of `probe` as its cause.
  */
-export async function until<T>(what: string, probe: () => T | Promise<T>, timeoutMs = 10_000): Promise<NonNullable<Exclude<T, false>>> {
+export async function until<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  timeoutMs = 10_000,
+): Promise<NonNullable<Exclude<T, false>>> {
   const passed = stopwatch();
   let last: unknown;
   do {

@@ -14,8 +14,13 @@ describe('the user store', () => {
     await asSystem(pool, 'slipway_app_system', 'test', async (client) => {
       for (const id of ['mine', 'theirs']) {
         await client.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'company')`, [id]);
-        await client.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'i', $1, $1)`, [`usr_${id}`]);
-        await client.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'owner')`, [id, `usr_${id}`]);
+        await client.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'i', $1, $1)`, [
+          `usr_${id}`,
+        ]);
+        await client.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'owner')`, [
+          id,
+          `usr_${id}`,
+        ]);
       }
     });
   });
@@ -25,7 +30,9 @@ describe('the user store', () => {
   });
 
   const members = (client: PoolClient | SqlPool): Promise<string[]> =>
-    userStore(client, (store) => store.membership.findMany({ select: { userId: true } })).then((rows) => rows.map(({ userId }) => userId));
+    userStore(client, (store) => store.membership.findMany({ select: { userId: true } })).then((rows) =>
+      rows.map(({ userId }) => userId),
+    );
 
   it('sees the rows of the organization of its transaction, whatever runs beside it', async () => {
     const seen = await Promise.all(
@@ -42,7 +49,9 @@ describe('the user store', () => {
     const names = await Promise.all(
       ['mine', 'theirs', 'mine', 'theirs'].map((org) =>
         inOrg(pool, org, (client) =>
-          userStore(client, (store) => store.membership.findUnique({ where: { orgId_userId: { orgId: 'mine', userId: 'usr_mine' } } })),
+          userStore(client, (store) =>
+            store.membership.findUnique({ where: { orgId_userId: { orgId: 'mine', userId: 'usr_mine' } } }),
+          ),
         ),
       ),
     );
@@ -58,18 +67,26 @@ describe('the user store', () => {
     });
     await expect(failed).rejects.toThrow('no');
     await inOrg(pool, 'mine', async (client) => {
-      expect(await userStore(client, (store) => store.org.findUnique({ select: { name: true }, where: { id: 'mine' } }))).toEqual({ name: 'mine' });
+      expect(
+        await userStore(client, (store) => store.org.findUnique({ select: { name: true }, where: { id: 'mine' } })),
+      ).toEqual({ name: 'mine' });
     });
   });
 
   it('writes nothing into another organization', async () => {
     const stray = inOrg(pool, 'mine', (client) =>
-      userStore(client, (store) => store.membership.createMany({ data: { orgId: 'theirs', userId: 'usr_mine', role: 'owner' } })),
+      userStore(client, (store) =>
+        store.membership.createMany({ data: { orgId: 'theirs', userId: 'usr_mine', role: 'owner' } }),
+      ),
     );
     await expect(stray).rejects.toThrow();
-    const changed = await inOrg(pool, 'mine', (client) => userStore(client, (store) => store.org.updateMany({ data: { name: 'all' } })));
+    const changed = await inOrg(pool, 'mine', (client) =>
+      userStore(client, (store) => store.org.updateMany({ data: { name: 'all' } })),
+    );
     expect(changed.count).toBe(1);
-    await inOrg(pool, 'mine', (client) => userStore(client, (store) => store.org.updateMany({ data: { name: 'mine' } })));
+    await inOrg(pool, 'mine', (client) =>
+      userStore(client, (store) => store.org.updateMany({ data: { name: 'mine' } })),
+    );
   });
 
   it('goes on after a statement that failed, and knows a value that must be unique', async () => {
@@ -85,11 +102,17 @@ describe('the user store', () => {
       const org = await userStore(client, (store) =>
         store.org.update({
           where: { id: 'mine' },
-          data: { memberships: { update: { where: { orgId_userId: { orgId: 'mine', userId: 'usr_mine' } }, data: { role: 'admin' } } } },
+          data: {
+            memberships: {
+              update: { where: { orgId_userId: { orgId: 'mine', userId: 'usr_mine' } }, data: { role: 'admin' } },
+            },
+          },
           select: { memberships: { select: { role: true } } },
         }),
       );
-      await userStore(client, (store) => store.membership.updateMany({ where: { orgId: 'mine' }, data: { role: 'owner' } }));
+      await userStore(client, (store) =>
+        store.membership.updateMany({ where: { orgId: 'mine' }, data: { role: 'owner' } }),
+      );
       return org.memberships[0]?.role;
     });
     expect(role).toBe('admin');

@@ -21,7 +21,8 @@ const button = cva(
         medium: 'h-8 px-3 text-sm touch:h-11',
         large: 'h-10 px-4 text-base touch:h-11',
         icon: 'size-8 p-0 text-sm touch:size-11',
-        'icon-small': "size-6 p-0 text-xs touch:size-9 touch:after:absolute touch:after:-inset-1 touch:after:content-['']",
+        'icon-small':
+          "size-6 p-0 text-xs touch:size-9 touch:after:absolute touch:after:-inset-1 touch:after:content-['']",
       },
     },
     defaultVariants: { tone: 'plain', size: 'medium' },
@@ -36,7 +37,17 @@ export type ButtonProps = ComponentProps<'button'> &
     busy?: boolean;
   };
 
-export function Button({ tone, size, asChild = false, busy = false, className, children, onClick, type, ...rest }: ButtonProps) {
+export function Button({
+  tone,
+  size,
+  asChild = false,
+  busy = false,
+  className,
+  children,
+  onClick,
+  type,
+  ...rest
+}: ButtonProps) {
   if (asChild)
     return (
       <Slot.Root className={cn(button({ tone, size }), className)} onClick={onClick} {...rest}>
@@ -65,7 +76,11 @@ export function IconButton({
   tone = 'quiet',
   side,
   ...rest
-}: Omit<ButtonProps, 'aria-label'> & { label: string; children: ReactNode; side?: 'top' | 'right' | 'bottom' | 'left' }) {
+}: Omit<ButtonProps, 'aria-label'> & {
+  label: string;
+  children: ReactNode;
+  side?: 'top' | 'right' | 'bottom' | 'left';
+}) {
   return (
     <Tooltip label={label} side={side}>
       <Button aria-label={label} size={size} tone={tone} {...rest}>

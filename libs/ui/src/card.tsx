@@ -6,5 +6,13 @@ export function Card({ className, ...rest }: ComponentProps<'div'>) {
 }
 
 export function Kbd({ className, ...rest }: ComponentProps<'kbd'>) {
-  return <kbd className={cn('inline-flex h-[18px] items-center rounded border border-current/30 px-1 font-sans text-2xs', className)} {...rest} />;
+  return (
+    <kbd
+      className={cn(
+        'inline-flex h-[18px] items-center rounded border border-current/30 px-1 font-sans text-2xs',
+        className,
+      )}
+      {...rest}
+    />
+  );
 }

@@ -8,7 +8,11 @@ export function Checkbox({
   onChange,
   className,
   ...rest
-}: Omit<ComponentProps<'input'>, 'type' | 'onChange'> & { label: ReactNode; hint?: ReactNode; onChange: (checked: boolean) => void }) {
+}: Omit<ComponentProps<'input'>, 'type' | 'onChange'> & {
+  label: ReactNode;
+  hint?: ReactNode;
+  onChange: (checked: boolean) => void;
+}) {
   const id = useId();
   return (
     <div className={cn('flex min-w-0 items-start gap-2', className)}>

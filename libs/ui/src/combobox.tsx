@@ -11,8 +11,9 @@ export interface ComboboxOption {
 }
 
 /**
- * A text field with suggestions. What is typed always stands: a suggestion is an offer. The caller finds the options for what is typed and says when there are more.
- * Opens by typing, a click or the down arrow; Enter takes the marked option, Escape closes without leaving the field.
+ * A text field with suggestions. What is typed always stands: a suggestion is an offer. The caller finds the options
+ * for what is typed and says when there are more. Opens by typing, a click or the down arrow; Enter takes the marked
+ * option, Escape closes without leaving the field.
  */
 export function Combobox({
   value,
@@ -94,7 +95,18 @@ export function Combobox({
         onBlur={() => open(false)}
         onKeyDown={onKeyDown}
       />
-      {shown ? <Suggestions id={id} options={options} marked={marked} label={listLabel} note={note} busy={busy} more={more} choose={choose} /> : null}
+      {shown ? (
+        <Suggestions
+          id={id}
+          options={options}
+          marked={marked}
+          label={listLabel}
+          note={note}
+          busy={busy}
+          more={more}
+          choose={choose}
+        />
+      ) : null}
       <span role="status" className="sr-only">
         {shown && !busy ? `${options.length} ${options.length === 1 ? 'suggestion' : 'suggestions'}` : ''}
       </span>
@@ -150,7 +162,17 @@ function Suggestions({
   );
 }
 
-function Option({ id, marked, choose, children }: { id: string; marked: boolean; choose: () => void; children: ReactNode }) {
+function Option({
+  id,
+  marked,
+  choose,
+  children,
+}: {
+  id: string;
+  marked: boolean;
+  choose: () => void;
+  children: ReactNode;
+}) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the field's
     <div
@@ -162,7 +184,10 @@ function Option({ id, marked, choose, children }: { id: string; marked: boolean;
       ref={(line) => {
         if (marked) line?.scrollIntoView({ block: 'nearest' });
       }}
-      className={cn('flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 py-1 text-sm hover:bg-raised touch:min-h-11', marked && 'bg-raised')}
+      className={cn(
+        'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 py-1 text-sm hover:bg-raised touch:min-h-11',
+        marked && 'bg-raised',
+      )}
     >
       {children}
     </div>

@@ -30,7 +30,15 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 }
 
 /** Mounted with the open dialog, so that what was typed is forgotten when it closes. */
-function Question({ onOpenChange, children, confirmLabel, typed, busy = false, disabled = false, onConfirm }: ConfirmDialogProps) {
+function Question({
+  onOpenChange,
+  children,
+  confirmLabel,
+  typed,
+  busy = false,
+  disabled = false,
+  onConfirm,
+}: ConfirmDialogProps) {
   const id = useId();
   const [text, setText] = useState('');
   const allowed = !disabled && (typed === undefined || text.trim() === typed);
@@ -46,7 +54,14 @@ function Question({ onOpenChange, children, confirmLabel, typed, busy = false, d
           <label htmlFor={id} className="text-sm text-ink-muted">
             Type <strong className="font-mono font-semibold break-all text-ink select-all">{typed}</strong> to go on
           </label>
-          <Input id={id} data-autofocus value={text} autoComplete="off" spellCheck={false} onChange={(event) => setText(event.target.value)} />
+          <Input
+            id={id}
+            data-autofocus
+            value={text}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setText(event.target.value)}
+          />
         </div>
       )}
       <div className="flex justify-end gap-2">

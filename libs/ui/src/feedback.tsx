@@ -37,8 +37,8 @@ export function SkeletonLines({ className }: { className?: string }) {
 const SKELETON_STAY_MS = 300;
 
 /**
- * What to show of something that is being read: nothing for the first 200 ms, then a skeleton, and that for at least 300 ms, so that neither a fast
- * answer nor one just after the skeleton flickers.
+ * What to show of something that is being read: nothing for the first 200 ms, then a skeleton, and that for at least
+ * 300 ms, so that neither a fast answer nor one just after the skeleton flickers.
  */
 export function useSkeleton(pending: boolean): 'blank' | 'skeleton' | 'content' {
   /** When the skeleton came, on the clock of `performance.now`; `null` while there is none. */
@@ -95,7 +95,10 @@ export function ErrorState({
   className?: string;
 }) {
   return (
-    <div role="alert" className={cn('flex flex-col items-start gap-2 rounded-lg border border-line bg-surface p-4', className)}>
+    <div
+      role="alert"
+      className={cn('flex flex-col items-start gap-2 rounded-lg border border-line bg-surface p-4', className)}
+    >
       <p className="text-base font-medium text-bad">{title}</p>
       {detail ? <p className="text-sm break-words text-ink">{detail}</p> : null}
       {nextStep ? <p className="text-sm text-ink-muted">{nextStep}</p> : null}

@@ -13,7 +13,9 @@ export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
   return <textarea className={cn(box, 'py-2 leading-[22px]', className)} {...rest} />;
 }
 
-/** A labelled control with its hint or its error below; hands the control the ids that join them for a screen reader. */
+/**
+ * A labelled control with its hint or its error below; hands the control the ids that join them for a screen reader.
+ */
 export function Field({
   label,
   hint,
@@ -34,7 +36,11 @@ export function Field({
       <label htmlFor={id} className="text-xs font-medium text-ink-muted">
         {label}
       </label>
-      {children({ id, ...(note ? { 'aria-describedby': `${id}-note` } : {}), ...(error ? { 'aria-invalid': true as const } : {}) })}
+      {children({
+        id,
+        ...(note ? { 'aria-describedby': `${id}-note` } : {}),
+        ...(error ? { 'aria-invalid': true as const } : {}),
+      })}
       {note ? (
         <p id={`${id}-note`} className={cn('text-xs', error ? 'text-bad' : 'text-ink-muted')}>
           {note}

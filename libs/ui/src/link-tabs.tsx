@@ -18,7 +18,9 @@ export function LinkTabs({ label, tabs, className }: { label: string; tabs: read
     const row = nav.current;
     if (row === null || current === undefined) return;
     // Where the row is longer than the screen, the page that is open is in sight; also on a phone that is turned.
-    const watch = new ResizeObserver(() => row.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' }));
+    const watch = new ResizeObserver(() =>
+      row.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
+    );
     watch.observe(row);
     return () => watch.disconnect();
   }, [current]);

@@ -25,7 +25,11 @@ export function Notice({
   return (
     <div
       role={tone === 'bad' ? 'alert' : undefined}
-      className={cn('flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md px-3 py-2 text-sm text-ink', tones[tone].box, className)}
+      className={cn(
+        'flex flex-wrap items-center justify-between gap-x-4 gap-y-2 rounded-md px-3 py-2 text-sm text-ink',
+        tones[tone].box,
+        className,
+      )}
     >
       <div className="min-w-0 break-words">
         {title ? <p className={cn('font-medium', tones[tone].title)}>{title}</p> : null}

@@ -16,7 +16,10 @@ export function Select({
   onChange,
   className,
   ...rest
-}: Omit<ComponentProps<'select'>, 'onChange' | 'children'> & { options: readonly SelectOption[]; onChange: (value: string) => void }) {
+}: Omit<ComponentProps<'select'>, 'onChange' | 'children'> & {
+  options: readonly SelectOption[];
+  onChange: (value: string) => void;
+}) {
   return (
     <span className={cn('relative block min-w-0', className)}>
       <select
@@ -30,7 +33,10 @@ export function Select({
           </option>
         ))}
       </select>
-      <ChevronDown aria-hidden className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-ink-muted" />
+      <ChevronDown
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-ink-muted"
+      />
     </span>
   );
 }

@@ -8,8 +8,8 @@ export interface Column<Row> {
   /** `end` for numbers and for the buttons of a row. */
   readonly align?: 'start' | 'end';
   /**
-   * Below 768 px a row becomes a block: `title` is its first line, `actions` stand beside the title, `line` (the default) is a line of its own with
-   * the column's name before it, `hidden` is left out.
+   * Below 768 px a row becomes a block: `title` is its first line, `actions` stand beside the title, `line` (the
+   * default) is a line of its own with the column's name before it, `hidden` is left out.
    */
   readonly phone?: 'title' | 'actions' | 'line' | 'hidden';
   /** The name is for screen readers alone: it says nothing that the cells do not show. */
@@ -18,9 +18,18 @@ export interface Column<Row> {
 }
 
 // Said explicitly, because a table that is laid out as blocks on a phone stops being one for some screen readers.
-const AS = { table: { role: 'table' }, group: { role: 'rowgroup' }, row: { role: 'row' }, header: { role: 'columnheader' }, cell: { role: 'cell' } } as const;
+const AS = {
+  table: { role: 'table' },
+  group: { role: 'rowgroup' },
+  row: { role: 'row' },
+  header: { role: 'columnheader' },
+  cell: { role: 'cell' },
+} as const;
 
-/** Rows of one kind. Scrolls sideways within itself when it must; on a phone each row is a block. The caller loads, filters and pages. */
+/**
+ * Rows of one kind. Scrolls sideways within itself when it must; on a phone each row is a block. The caller loads,
+ * filters and pages.
+ */
 export function Table<Row>({
   label,
   columns,

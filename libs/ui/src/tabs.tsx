@@ -2,7 +2,10 @@
 import { Tabs as Radix } from 'radix-ui';
 import { type ReactNode, useEffect, useRef } from 'react';
 
-/** Tabs whose choice the caller holds, so that it can be in the address. Where their row is longer than its place, the one that is open is in sight. */
+/**
+ * Tabs whose choice the caller holds, so that it can be in the address. Where their row is longer than its place, the
+ * one that is open is in sight.
+ */
 export function Tabs({
   value,
   onChange,
@@ -21,7 +24,9 @@ export function Tabs({
   useEffect(() => {
     const row = list.current;
     if (row === null) return;
-    const watch = new ResizeObserver(() => row.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'center' }));
+    const watch = new ResizeObserver(() =>
+      row.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
+    );
     // A name that gets longer moves those behind it.
     for (const element of [row, ...row.children]) watch.observe(element);
     return () => watch.disconnect();

@@ -19,7 +19,11 @@ export function Tooltip({
     <Radix.Root delayDuration={400}>
       <Radix.Trigger asChild>{children}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content side={side} sideOffset={6} className="z-50 max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-float">
+        <Radix.Content
+          side={side}
+          sideOffset={6}
+          className="z-50 max-w-72 rounded-md bg-ink px-2 py-1 text-xs text-canvas shadow-float"
+        >
           {label}
         </Radix.Content>
       </Radix.Portal>

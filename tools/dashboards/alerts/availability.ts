@@ -17,7 +17,12 @@ export const availability: AlertGroup = {
       lasting: '1m',
       promql: absent,
       // An app that is not there sends nothing: that is what is asked for.
-      datadog: { type: 'query alert', query: 'max(last_5m):sum:slipway.nodejs_version_info{*} by {service} < 1', critical: 1, notifyNoData: true },
+      datadog: {
+        type: 'query alert',
+        query: 'max(last_5m):sum:slipway.nodejs_version_info{*} by {service} < 1',
+        critical: 1,
+        notifyNoData: true,
+      },
       summary: 'No replica of {{ $labels.app }} answers Prometheus.',
     },
     {
@@ -25,14 +30,22 @@ export const availability: AlertGroup = {
       severity: 'warning',
       lasting: '10m',
       promql: `up{job=~".+-(${[...APPS.filter((app) => app !== 'web'), 'web'].join('|')})"} == 0`,
-      datadog: { type: 'service check', query: '"slipway.openmetrics.health".over("*").by("service","pod_name").last(6).count_by_status()', critical: 5 },
+      datadog: {
+        type: 'service check',
+        query: '"slipway.openmetrics.health".over("*").by("service","pod_name").last(6).count_by_status()',
+        critical: 5,
+      },
       summary: '{{ $labels.instance }} of {{ $labels.job }} has not answered for ten minutes.',
     },
     {
       name: 'SlipwayNotReady',
       severity: 'critical',
       lasting: '2m',
-      query: rate('http_request_duration_seconds_count', { where: { route: '/ready', status: '503' }, by: ['job'], window: '2m' }),
+      query: rate('http_request_duration_seconds_count', {
+        where: { route: '/ready', status: '503' },
+        by: ['job'],
+        window: '2m',
+      }),
       comparator: '>',
       threshold: 0,
       summary: '{{ $labels.job }} runs and cannot work: its database, queue or cluster is away.',
@@ -54,7 +67,11 @@ export const availability: AlertGroup = {
       severity: 'critical',
       lasting: '5m',
       query: over(
-        rate('http_request_duration_seconds_count', { where: { status: { starts: '5' }, route: { not: ['/ready'] } }, by: ['job'], window: '5m' }),
+        rate('http_request_duration_seconds_count', {
+          where: { status: { starts: '5' }, route: { not: ['/ready'] } },
+          by: ['job'],
+          window: '5m',
+        }),
         rate('http_request_duration_seconds_count', { where: NOT_PROBES, by: ['job'], window: '5m' }),
       ),
       comparator: '>',
@@ -68,7 +85,8 @@ export const availability: AlertGroup = {
       query: gauge('max', 'nodejs_eventloop_lag_p99_seconds', { by: ['job', 'instance'] }),
       comparator: '>',
       threshold: 0.5,
-      summary: '{{ $labels.instance }} of {{ $labels.job }} answers {{ $value | humanizeDuration }} late: too little CPU, or too much work.',
+      summary:
+        '{{ $labels.instance }} of {{ $labels.job }} answers {{ $value | humanizeDuration }} late: too little CPU, or too much work.',
     },
   ],
 };

@@ -8,16 +8,22 @@ export const conversations: AlertGroup = {
       name: 'SlipwayStartsWaiting',
       severity: 'critical',
       lasting: '2m',
-      query: gauge('max', 'outbox_oldest_seconds', { where: { queue: { in: ['conversation-start', 'conversation-deliver'] } } }),
+      query: gauge('max', 'outbox_oldest_seconds', {
+        where: { queue: { in: ['conversation-start', 'conversation-deliver'] } },
+      }),
       comparator: '>',
       threshold: 900,
-      summary: 'A conversation has waited {{ $value | humanizeDuration }} for a sandbox, or for the delivery of its message.',
+      summary:
+        'A conversation has waited {{ $value | humanizeDuration }} for a sandbox, or for the delivery of its message.',
     },
     {
       name: 'SlipwayPausesWaiting',
       severity: 'warning',
       lasting: '2m',
-      query: gauge('max', 'outbox_oldest_seconds', { where: { queue: { in: ['conversation-pause', 'conversation-snapshot'] } }, by: ['queue'] }),
+      query: gauge('max', 'outbox_oldest_seconds', {
+        where: { queue: { in: ['conversation-pause', 'conversation-snapshot'] } },
+        by: ['queue'],
+      }),
       comparator: '>',
       threshold: 1800,
       summary: 'A job of {{ $labels.queue }} is not done after {{ $value | humanizeDuration }}.',
@@ -27,7 +33,8 @@ export const conversations: AlertGroup = {
       severity: 'critical',
       lasting: '1m',
       // Retention is due every ten minutes, hooks every five, the others every minute or less.
-      promql: 'max by (sweep) (sweep_age_seconds{sweep!~"hooks|retention"}) > 180\n  or max by (sweep) (sweep_age_seconds{sweep=~"hooks|retention"}) > 2400',
+      promql:
+        'max by (sweep) (sweep_age_seconds{sweep!~"hooks|retention"}) > 180\n  or max by (sweep) (sweep_age_seconds{sweep=~"hooks|retention"}) > 2400',
       datadog: {
         type: 'query alert',
         query: 'min(last_1m):max:slipway.sweep_age_seconds{NOT sweep:hooks AND NOT sweep:retention} by {sweep} > 180',
@@ -57,7 +64,10 @@ export const conversations: AlertGroup = {
       name: 'SlipwayStorageMiscounted',
       severity: 'warning',
       lasting: '2h',
-      query: pair('sum(increase(storage_corrected_bytes_total[1h]))', 'sum:slipway.storage_corrected_bytes.count{*}.as_count().rollup(sum, 3600)'),
+      query: pair(
+        'sum(increase(storage_corrected_bytes_total[1h]))',
+        'sum:slipway.storage_corrected_bytes.count{*}.as_count().rollup(sum, 3600)',
+      ),
       comparator: '>',
       threshold: 1_048_576,
       summary: 'Counts of storage are off by {{ $value | humanize1024 }}B an hour and are corrected again and again.',

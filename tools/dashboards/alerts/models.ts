@@ -30,10 +30,12 @@ export const models: AlertGroup = {
       severity: 'critical',
       lasting: '5m',
       // All the time more than ten seconds' worth of calls.
-      promql: 'min by (job, instance) (min_over_time(llm_ledger_pending[10m]))\n  > 10 * sum by (job, instance) (rate(llm_calls_total[10m]))',
+      promql:
+        'min by (job, instance) (min_over_time(llm_ledger_pending[10m]))\n  > 10 * sum by (job, instance) (rate(llm_calls_total[10m]))',
       datadog: {
         type: 'query alert',
-        query: 'min(last_15m):max:slipway.llm_ledger_pending{*} by {pod_name} - 10 * sum:slipway.llm_calls.count{*} by {pod_name}.as_rate() > 0',
+        query:
+          'min(last_15m):max:slipway.llm_ledger_pending{*} by {pod_name} - 10 * sum:slipway.llm_calls.count{*} by {pod_name}.as_rate() > 0',
         critical: 0,
       },
       summary: '{{ $value }} charged calls are not in the ledger, only in {{ $labels.instance }}.',
@@ -57,7 +59,8 @@ export const sandboxGateway: AlertGroup = {
       name: 'SlipwaySandboxGatewayFailing',
       severity: 'critical',
       lasting: '5m',
-      // What the sandboxes themselves answer, refusals for want of a right, and sandboxes that are paused are not among these.
+      // What the sandboxes themselves answer, refusals for want of a right, and sandboxes that are paused are not among
+      // these.
       query: over(
         rate('sandbox_gateway_requests_total', {
           where: { outcome: { in: ['sandbox.unreachable', 'service.unavailable', 'internal.unexpected'] } },

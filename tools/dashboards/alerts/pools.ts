@@ -12,7 +12,8 @@ export const pools: AlertGroup = {
       // Where no sandbox is wanted the quotient has no value.
       datadog: {
         type: 'query alert',
-        query: 'max(last_3m):max:slipway.pool_ready_slots{*} by {pool} / max:slipway.pool_target_slots{*} by {pool} < 0.001',
+        query:
+          'max(last_3m):max:slipway.pool_ready_slots{*} by {pool} / max:slipway.pool_target_slots{*} by {pool} < 0.001',
         critical: 0.001,
       },
       summary: 'Pool {{ $labels.pool }} has no warm sandbox, so starts wait.',

@@ -8,13 +8,19 @@ export const conversations: Board = {
     row(
       'Now',
       number('Running', 'number', gauge('max', 'conversations_wanted', { where: { start: 'READY' } })),
-      number('Sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
+      number('Sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), {
+        thresholds: { critical: 1 },
+      }),
       number('Sockets', 'number', gauge('sum', 'realtime_sockets')),
       number('Events stored', 'events', rate('ingest_events_total')),
     ),
     row(
       'Work',
-      lines('Conversations to run, by state of their start', 'number', gauge('max', 'conversations_wanted', { by: ['start'] })),
+      lines(
+        'Conversations to run, by state of their start',
+        'number',
+        gauge('max', 'conversations_wanted', { by: ['start'] }),
+      ),
       lines('Lease expired', 'number', gauge('max', 'conversations_lease_over'), {
         note: 'A moment of it is a sandbox that died; minutes of it are SlipwayConversationsLost.',
       }),

@@ -30,7 +30,9 @@ export const data: Board = {
       lines('Requests waiting for a connection', 'number', gauge('sum', 'db_pool_waiting', { by: ['job', 'pool'] }), {
         thresholds: { warning: 1, critical: 20 },
       }),
-      lines('Wait for a connection (p99)', 'seconds', quantile(0.99, 'db_pool_wait_seconds', { by: ['job', 'pool'] }), { thresholds: { critical: 0.5 } }),
+      lines('Wait for a connection (p99)', 'seconds', quantile(0.99, 'db_pool_wait_seconds', { by: ['job', 'pool'] }), {
+        thresholds: { critical: 0.5 },
+      }),
       lines('Connections', 'number', gauge('sum', 'db_pool_connections', { by: ['job', 'pool', 'state'] })),
       lines('Statements refused by Postgres', 'operations', rate('db_denied_total', { by: ['job'] }), {
         note: 'The slowest statements are in pg_stat_statements: no series names a statement.',
@@ -40,14 +42,21 @@ export const data: Board = {
     row(
       'Storage',
       lines('Storage of all organizations', 'bytes', gauge('max', 'storage_used_bytes')),
-      lines('Fullest organization, share of its limit', 'share', gauge('max', 'storage_fullest_ratio'), { thresholds: { warning: 0.8, critical: 1 } }),
+      lines('Fullest organization, share of its limit', 'share', gauge('max', 'storage_fullest_ratio'), {
+        thresholds: { warning: 0.8, critical: 1 },
+      }),
     ),
     row(
       'Processes',
       lines('Requests', 'requests', rate('http_request_duration_seconds_count', { where: NOT_PROBES, by: ['job'] })),
-      lines('Open files and connections', 'number', gauge('sum', 'process_open_fds', { where: OF_APPS, by: ['job', 'instance'] }), {
-        note: 'Grows without end when connections are lost.',
-      }),
+      lines(
+        'Open files and connections',
+        'number',
+        gauge('sum', 'process_open_fds', { where: OF_APPS, by: ['job', 'instance'] }),
+        {
+          note: 'Grows without end when connections are lost.',
+        },
+      ),
       lines('Heap', 'bytes', gauge('sum', 'nodejs_heap_size_used_bytes', { where: OF_APPS, by: ['job', 'instance'] })),
       lines('Time since each sweep', 'seconds', gauge('max', 'sweep_age_seconds', { by: ['sweep'] })),
     ),

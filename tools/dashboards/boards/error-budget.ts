@@ -15,7 +15,9 @@ export const errorBudget: Board = {
   rows: [
     row(
       'Budget left, of thirty days',
-      ...OBJECTIVES.map((objective) => number(objective.short, 'share', minus(constant(1), burn(objective, '30d')), { grafanaOnly: true })),
+      ...OBJECTIVES.map((objective) =>
+        number(objective.short, 'share', minus(constant(1), burn(objective, '30d')), { grafanaOnly: true }),
+      ),
     ),
     row(
       'How fast it burns',
@@ -23,7 +25,11 @@ export const errorBudget: Board = {
         lines(
           objective.title,
           'number',
-          Object.fromEntries(BURN_RATES.flatMap(({ short, long }) => [short, long].map((window) => [`over ${window}`, burn(objective, window)]))),
+          Object.fromEntries(
+            BURN_RATES.flatMap(({ short, long }) =>
+              [short, long].map((window) => [`over ${window}`, burn(objective, window)]),
+            ),
+          ),
           {
             note: `Target ${objective.target * 100} %. Times too fast: 14.4 over 5m and 1h rings, and so does 6 over 30m and 6h.`,
             thresholds: { warning: 6, critical: 14.4 },

@@ -23,17 +23,33 @@ export const integrations: Board = {
         thresholds: { warning: 10, critical: 100 },
       }),
       number('Waiting jobs', 'number', gauge('max', 'outbox_jobs', { where: ours })),
-      number('Oldest waiting job', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours }), { thresholds: { warning: 300, critical: 1800 } }),
+      number('Oldest waiting job', 'seconds', gauge('max', 'outbox_oldest_seconds', { where: ours }), {
+        thresholds: { warning: 300, critical: 1800 },
+      }),
     ),
     row(
       'Deliveries of providers',
-      lines('By provider and outcome', 'operations', rate('integration_deliveries_total', { by: ['provider', 'outcome'] })),
-      lines('Failed verification, by reason', 'operations', rate('integration_deliveries_refused_total', { by: ['provider', 'reason'] })),
-      lines('Time to answer', 'seconds', { p50: quantile(0.5, 'integration_delivery_seconds'), p99: quantile(0.99, 'integration_delivery_seconds') }),
+      lines(
+        'By provider and outcome',
+        'operations',
+        rate('integration_deliveries_total', { by: ['provider', 'outcome'] }),
+      ),
+      lines(
+        'Failed verification, by reason',
+        'operations',
+        rate('integration_deliveries_refused_total', { by: ['provider', 'reason'] }),
+      ),
+      lines('Time to answer', 'seconds', {
+        p50: quantile(0.5, 'integration_delivery_seconds'),
+        p99: quantile(0.99, 'integration_delivery_seconds'),
+      }),
       lines(
         'Conversations that they ended',
         'operations',
-        rate('conversations_ended_total', { where: { trigger: { not: ['user', 'service-account'] } }, by: ['trigger', 'result'] }),
+        rate('conversations_ended_total', {
+          where: { trigger: { not: ['user', 'service-account'] } },
+          by: ['trigger', 'result'],
+        }),
       ),
     ),
     row(

@@ -21,7 +21,9 @@ export const models: Board = {
       'Calls',
       lines('Calls by outcome', 'requests', rate('llm_calls_total', { by: ['model', 'outcome'] })),
       lines('Refused before a model', 'requests', rate('llm_requests_refused_total', { by: ['code'] })),
-      lines('Time to first byte', 'seconds', percentiles('llm_call_first_byte_seconds'), { thresholds: { critical: 60 } }),
+      lines('Time to first byte', 'seconds', percentiles('llm_call_first_byte_seconds'), {
+        thresholds: { critical: 60 },
+      }),
       lines('Time to the end', 'seconds', percentiles('llm_call_duration_seconds')),
       lines('Tokens per second of an answer', 'number', percentiles('llm_call_tokens_per_second')),
       lines('Attempts by deployment', 'requests', rate('llm_attempts_total', { by: ['deployment', 'outcome'] }), {
@@ -31,7 +33,9 @@ export const models: Board = {
     row(
       'Money and tokens',
       lines('Money per hour', 'usd', times(rate('llm_cost_usd_total', byModel), 3600)),
-      lines('Tokens', 'number', rate('llm_tokens_total', { by: ['model', 'kind'] }), { note: 'cached is a part of prompt.' }),
+      lines('Tokens', 'number', rate('llm_tokens_total', { by: ['model', 'kind'] }), {
+        note: 'cached is a part of prompt.',
+      }),
       lines('Not yet in the ledger', 'number', gauge('sum', 'llm_ledger_pending', { by: ['instance'] })),
       lines('Key lookups', 'requests', rate('llm_key_lookups_total', { by: ['result'] })),
     ),

@@ -9,12 +9,29 @@ export const pools: Board = {
   rows: [
     row(
       'Now',
-      number('Warm now', 'number', pair('sum(max by (pool) (pool_ready_slots))', 'max:slipway.pool_ready_slots{*} by {pool}', ['pool'])),
-      number('Warm target', 'number', pair('sum(max by (pool) (pool_target_slots))', 'max:slipway.pool_target_slots{*} by {pool}', ['pool'])),
-      number('Pools with a problem', 'number', pair('count(max by (pool) (pool_problem) == 1) or vector(0)', 'sum:slipway.pool_problem{*}'), {
-        thresholds: { critical: 1 },
-      }),
-      number('Claims under a second', 'share', over(within(1, 'pool_claim_duration_seconds'), rate('pool_claim_duration_seconds_count'))),
+      number(
+        'Warm now',
+        'number',
+        pair('sum(max by (pool) (pool_ready_slots))', 'max:slipway.pool_ready_slots{*} by {pool}', ['pool']),
+      ),
+      number(
+        'Warm target',
+        'number',
+        pair('sum(max by (pool) (pool_target_slots))', 'max:slipway.pool_target_slots{*} by {pool}', ['pool']),
+      ),
+      number(
+        'Pools with a problem',
+        'number',
+        pair('count(max by (pool) (pool_problem) == 1) or vector(0)', 'sum:slipway.pool_problem{*}'),
+        {
+          thresholds: { critical: 1 },
+        },
+      ),
+      number(
+        'Claims under a second',
+        'share',
+        over(within(1, 'pool_claim_duration_seconds'), rate('pool_claim_duration_seconds_count')),
+      ),
     ),
     row(
       'Pool',
@@ -39,10 +56,16 @@ export const pools: Board = {
     row(
       'Queue',
       lines('Waiting starts', 'number', gauge('max', 'outbox_jobs', waiting)),
-      lines('Longest wait', 'seconds', gauge('max', 'outbox_oldest_seconds', waiting), { thresholds: { warning: 60, critical: 900 } }),
+      lines('Longest wait', 'seconds', gauge('max', 'outbox_oldest_seconds', waiting), {
+        thresholds: { warning: 60, critical: 900 },
+      }),
       lines('Waiting jobs', 'number', gauge('max', 'outbox_jobs', { by: ['queue'] })),
       lines('Age of the oldest', 'seconds', gauge('max', 'outbox_oldest_seconds', { by: ['queue'] })),
-      lines('Failed jobs, will retry', 'operations', rate('jobs_total', { where: { result: 'failed' }, by: ['queue'] })),
+      lines(
+        'Failed jobs, will retry',
+        'operations',
+        rate('jobs_total', { where: { result: 'failed' }, by: ['queue'] }),
+      ),
       lines('Job time (p95)', 'seconds', quantile(0.95, 'job_seconds', { by: ['queue'] })),
     ),
   ],

@@ -9,17 +9,40 @@ export const sandboxes: Board = {
   rows: [
     row(
       'Now',
-      number('In use', 'number', pair('sum(max by (pool) (sandboxes{state="active"}))', 'max:slipway.sandboxes{state:active} by {pool}', ['pool'])),
-      number('Warm', 'number', pair('sum(max by (pool) (sandboxes{state="ready"}))', 'max:slipway.sandboxes{state:ready} by {pool}', ['pool'])),
-      number('Conversations whose sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), { thresholds: { critical: 1 } }),
-      number('Lost with their files, last hour', 'number', gauge('max', 'workspaces_lost'), { thresholds: { critical: 1 } }),
+      number(
+        'In use',
+        'number',
+        pair('sum(max by (pool) (sandboxes{state="active"}))', 'max:slipway.sandboxes{state:active} by {pool}', [
+          'pool',
+        ]),
+      ),
+      number(
+        'Warm',
+        'number',
+        pair('sum(max by (pool) (sandboxes{state="ready"}))', 'max:slipway.sandboxes{state:ready} by {pool}', ['pool']),
+      ),
+      number('Conversations whose sandbox does not answer', 'number', gauge('max', 'conversations_lease_over'), {
+        thresholds: { critical: 1 },
+      }),
+      number('Lost with their files, last hour', 'number', gauge('max', 'workspaces_lost'), {
+        thresholds: { critical: 1 },
+      }),
     ),
     row(
       'Life',
       lines('Sandboxes by state', 'number', gauge('max', 'sandboxes', { by: ['pool', 'state'] })),
       lines('Saved workspaces', 'bytes', gauge('max', 'workspaces_kept_bytes')),
-      lines('Sandboxes whose workspace cannot be saved', 'number', gauge('max', 'workspaces_not_kept', { by: ['pool'] }), { thresholds: { critical: 1 } }),
-      lines('Organizations at their limit of saved workspaces', 'number', gauge('max', 'workspaces_full_organizations')),
+      lines(
+        'Sandboxes whose workspace cannot be saved',
+        'number',
+        gauge('max', 'workspaces_not_kept', { by: ['pool'] }),
+        { thresholds: { critical: 1 } },
+      ),
+      lines(
+        'Organizations at their limit of saved workspaces',
+        'number',
+        gauge('max', 'workspaces_full_organizations'),
+      ),
     ),
     row(
       'Into sandboxes: sandbox-gateway',
@@ -28,7 +51,11 @@ export const sandboxes: Board = {
         p50: quantile(0.5, 'sandbox_gateway_request_duration_seconds', { by: ['kind'] }),
         p99: quantile(0.99, 'sandbox_gateway_request_duration_seconds', { by: ['kind'] }),
       }),
-      lines('Requests that failed before a sandbox', 'requests', orZero(rate('sandbox_gateway_requests_total', { where: failures }))),
+      lines(
+        'Requests that failed before a sandbox',
+        'requests',
+        orZero(rate('sandbox_gateway_requests_total', { where: failures })),
+      ),
       lines('Open requests and sockets', 'number', gauge('sum', 'sandbox_gateway_open', { by: ['kind'] })),
     ),
     row(

@@ -11,12 +11,23 @@ export const startFlow: Board = {
   rows: [
     row(
       'Now',
-      number('First event within 5 s', 'share', over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count'))),
+      number(
+        'First event within 5 s',
+        'share',
+        over(within(5, 'conversation_first_event_seconds'), rate('conversation_first_event_seconds_count')),
+      ),
       number('Waiting starts', 'number', gauge('max', 'outbox_jobs', starts)),
-      number('Longest wait', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), { thresholds: { warning: 60, critical: 900 } }),
-      number('Starts failed on our side, in the selected time', 'number', orZero(total('conversations_ended_total', failed)), {
-        thresholds: { warning: 1, critical: 10 },
+      number('Longest wait', 'seconds', gauge('max', 'outbox_oldest_seconds', starts), {
+        thresholds: { warning: 60, critical: 900 },
       }),
+      number(
+        'Starts failed on our side, in the selected time',
+        'number',
+        orZero(total('conversations_ended_total', failed)),
+        {
+          thresholds: { warning: 1, critical: 10 },
+        },
+      ),
     ),
     row(
       'From the click to the first event',
@@ -53,7 +64,10 @@ export const startFlow: Board = {
       lines(
         'Starts that failed',
         'operations',
-        rate('conversations_ended_total', { where: { result: { in: ['start-failed', 'start-refused'] } }, by: ['result', 'trigger'] }),
+        rate('conversations_ended_total', {
+          where: { result: { in: ['start-failed', 'start-refused'] } },
+          by: ['result', 'trigger'],
+        }),
         {
           note: 'start-refused: by what was asked for, as a repository that is not there or a setup script that fails.',
         },

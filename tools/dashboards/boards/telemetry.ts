@@ -12,8 +12,12 @@ export const telemetry: Board = {
       'In the time shown',
       number('Scraped replicas', 'number', pair(`sum(up{${ofApps}})`, 'sum:slipway.nodejs_version_info{*}')),
       number('Spans sent', 'number', total('trace_spans_exported_total')),
-      number('Failed export rounds', 'number', total('trace_export_failures_total'), { thresholds: { warning: 1, critical: 30 } }),
-      number('Trace export lag', 'seconds', gauge('max', 'trace_export_lag_seconds'), { thresholds: { warning: 60, critical: 3600 } }),
+      number('Failed export rounds', 'number', total('trace_export_failures_total'), {
+        thresholds: { warning: 1, critical: 30 },
+      }),
+      number('Trace export lag', 'seconds', gauge('max', 'trace_export_lag_seconds'), {
+        thresholds: { warning: 60, critical: 3600 },
+      }),
     ),
     row(
       'Traces',
@@ -32,17 +36,29 @@ export const telemetry: Board = {
     ),
     row(
       'Metrics',
-      lines('Scrape time', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), { grafanaOnly: true }),
+      lines('Scrape time', 'seconds', pair(`max by (job) (scrape_duration_seconds{${ofApps}})`, '', ['job']), {
+        grafanaOnly: true,
+      }),
       lines('Series per app', 'number', pair(`sum by (job) (scrape_samples_scraped{${ofApps}})`, '', ['job']), {
         grafanaOnly: true,
         note: 'No label holds an id of a tenant, so this does not grow with them.',
       }),
-      lines('Uptime', 'seconds', pair(`time() - max by (job, instance) (process_start_time_seconds{${ofApps}})`, '', ['job', 'instance']), {
-        grafanaOnly: true,
-      }),
-      lines('Event loop lag (p99)', 'seconds', gauge('max', 'nodejs_eventloop_lag_p99_seconds', { where: OF_APPS, by: ['job'] }), {
-        thresholds: { critical: 0.5 },
-      }),
+      lines(
+        'Uptime',
+        'seconds',
+        pair(`time() - max by (job, instance) (process_start_time_seconds{${ofApps}})`, '', ['job', 'instance']),
+        {
+          grafanaOnly: true,
+        },
+      ),
+      lines(
+        'Event loop lag (p99)',
+        'seconds',
+        gauge('max', 'nodejs_eventloop_lag_p99_seconds', { where: OF_APPS, by: ['job'] }),
+        {
+          thresholds: { critical: 0.5 },
+        },
+      ),
     ),
   ],
 };

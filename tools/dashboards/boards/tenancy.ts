@@ -17,12 +17,22 @@ export const tenancy: Board = {
         note: 'Answered 404.',
         thresholds: { warning: 100, critical: 1000 },
       }),
-      number('Requests without a permission', 'number', total('access_refused_total', { where: { code: 'permission.denied' } })),
-      number('Requests without a session or key', 'number', total('access_refused_total', { where: { code: 'auth.missing' } })),
+      number(
+        'Requests without a permission',
+        'number',
+        total('access_refused_total', { where: { code: 'permission.denied' } }),
+      ),
+      number(
+        'Requests without a session or key',
+        'number',
+        total('access_refused_total', { where: { code: 'auth.missing' } }),
+      ),
     ),
     row(
       'Refused',
-      lines('Statements refused by Postgres', 'operations', rate('db_denied_total', { by: ['job'] }), { thresholds: { critical: 0.001 } }),
+      lines('Statements refused by Postgres', 'operations', rate('db_denied_total', { by: ['job'] }), {
+        thresholds: { critical: 0.001 },
+      }),
       lines('Requests refused before their operation', 'requests', rate('access_refused_total', { by: ['code'] })),
       lines('Requests over a rate limit', 'requests', orZero(rate('http_rate_limited_total'))),
       lines('Streams and sockets over a limit', 'operations', orZero(rate('streams_refused_total'))),
@@ -30,14 +40,23 @@ export const tenancy: Board = {
     row(
       'Shares of one',
       lines('Most streams of a user, an organization', 'number', gauge('max', 'streams_fullest', { by: ['of'] })),
-      lines('Most sandbox requests of a user, an organization', 'number', gauge('max', 'sandbox_gateway_seats_fullest', { by: ['of'] })),
+      lines(
+        'Most sandbox requests of a user, an organization',
+        'number',
+        gauge('max', 'sandbox_gateway_seats_fullest', { by: ['of'] }),
+      ),
       lines('Organizations near and at their storage limit', 'number', {
         near: gauge('max', 'storage_near_limit_organizations'),
         full: gauge('max', 'storage_full_organizations'),
       }),
-      lines('Unknown keys of agents', 'requests', orZero(rate('llm_key_lookups_total', { where: { result: 'unknown' } })), {
-        thresholds: { critical: 1 },
-      }),
+      lines(
+        'Unknown keys of agents',
+        'requests',
+        orZero(rate('llm_key_lookups_total', { where: { result: 'unknown' } })),
+        {
+          thresholds: { critical: 1 },
+        },
+      ),
     ),
   ],
 };

@@ -23,7 +23,10 @@ export function chart(
   const shown = curves.slice(0, COLOURS.length);
   const values = shown.flatMap(({ points }) => points.map(([, value]) => value)).filter(Number.isFinite);
   const largest = Math.max(0, ...values);
-  const top = nice(critical !== undefined && critical <= largest * 3 ? Math.max(largest, critical * 1.05) : largest, unit.base);
+  const top = nice(
+    critical !== undefined && critical <= largest * 3 ? Math.max(largest, critical * 1.05) : largest,
+    unit.base,
+  );
   const x = (time: number): number => LEFT + ((time - range.from) / (range.to - range.from)) * (WIDTH - LEFT - RIGHT);
   const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - TOP - BOTTOM);
   const grid = [0, 0.25, 0.5, 0.75, 1].map((share) => {
@@ -35,7 +38,10 @@ export function chart(
     const anchor = index === 0 ? 'start' : index === 4 ? 'end' : 'middle';
     return `<text class="axis" x="${x(time).toFixed(1)}" y="${HEIGHT - 6}" text-anchor="${anchor}">${new Date(time * 1000).toISOString().slice(11, 19)}</text>`;
   });
-  const drawn = shown.map(({ points }, index) => `<path d="${pathOf(points, range.step, x, y)}" fill="none" stroke="${COLOURS[index]}" stroke-width="1.8"/>`);
+  const drawn = shown.map(
+    ({ points }, index) =>
+      `<path d="${pathOf(points, range.step, x, y)}" fill="none" stroke="${COLOURS[index]}" stroke-width="1.8"/>`,
+  );
   const line =
     critical !== undefined && critical <= top
       ? `<line class="critical" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(critical).toFixed(1)}" y2="${y(critical).toFixed(1)}"/>`
@@ -43,7 +49,12 @@ export function chart(
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">${[...grid, ...times, ...drawn, line].join('')}</svg>`;
 }
 
-function pathOf(points: Curve['points'], step: number, x: (time: number) => number, y: (value: number) => number): string {
+function pathOf(
+  points: Curve['points'],
+  step: number,
+  x: (time: number) => number,
+  y: (value: number) => number,
+): string {
   let before = Number.NEGATIVE_INFINITY;
   const parts: string[] = [];
   for (const [time, value] of points) {
@@ -62,4 +73,5 @@ function nice(value: number, base: number): number {
   return power * ([1, 2, 4, 5, 8, 10].find((factor) => factor * power >= value * 0.999) ?? 10);
 }
 
-export const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+export const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -15,7 +15,10 @@ interface Picture {
   readonly range: { readonly from: number; readonly to: number; readonly step: number };
 }
 
-/** A dashboard as a page of its own, with what was answered. Not Grafana: the same panels, queries and thresholds, drawn by us. */
+/**
+ * A dashboard as a page of its own, with what was answered. Not Grafana: the same panels, queries and thresholds, drawn
+ * by us.
+ */
 export function picturePage({ board, answers, range }: Picture): string {
   const rows = board.rows.map(({ title, panels }) => {
     const cells = panels.map((panel) => cellOf(answers.get(panel) ?? { panel, value: null, curves: [] }, range));
@@ -48,7 +51,13 @@ function write(unit: Unit, value: number): string {
   if (unit === 'share') return `${digits(value * 100)} %`;
   if (unit === 'usd') return `$${value === 0 ? '0' : value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`;
   if (unit === 'seconds')
-    return value === 0 ? '0 s' : value < 1 ? `${digits(value * 1000)} ms` : value < 120 ? `${digits(value)} s` : `${digits(value / 60)} min`;
+    return value === 0
+      ? '0 s'
+      : value < 1
+        ? `${digits(value * 1000)} ms`
+        : value < 120
+          ? `${digits(value)} s`
+          : `${digits(value / 60)} min`;
   if (unit === 'bytes') return scaled(value, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB']);
   if (unit === 'number') return scaled(value, 1000, ['', 'k', 'M']);
   return `${digits(value)} /s`;

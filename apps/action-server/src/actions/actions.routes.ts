@@ -6,7 +6,11 @@ import type { Routes } from '../http/server.js';
 import type { CallOutputs } from '../terminal/call-output.js';
 import { type ActionHandlers, executeAction, missingOf } from './actions.js';
 
-const OutputQuery = z.object({ call: z.string().min(1).max(100), after: z.coerce.number().int().min(0).default(0), now: z.stringbool().default(false) });
+const OutputQuery = z.object({
+  call: z.string().min(1).max(100),
+  after: z.coerce.number().int().min(0).default(0),
+  now: z.stringbool().default(false),
+});
 
 export function actionRoutes(handlers: ActionHandlers, outputs: CallOutputs): Routes {
   return {

@@ -1,4 +1,9 @@
-import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type UnavailableTools } from '@slipway/contracts/actions';
+import {
+  BROWSER_KINDS,
+  type SandboxAction,
+  type SandboxObservation,
+  type UnavailableTools,
+} from '@slipway/contracts/actions';
 import type { Patcher } from '../apply-patch/patcher.js';
 import type { Browser } from '../browser/browser.js';
 import type { BrowserView } from '../browser-view/browser-view.js';
@@ -19,8 +24,16 @@ export interface ActionHandlers {
   readonly browserView: BrowserView;
 }
 
-/** Runs one action; `output` is given what a command prints meanwhile. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
-export function executeAction(handlers: ActionHandlers, action: SandboxAction, signal: AbortSignal, output?: CallOutput): Promise<SandboxObservation> {
+/**
+ * Runs one action; `output` is given what a command prints meanwhile. Aborting ends what it started. Rejects with a
+ * SlipwayError whose detail is for the model.
+ */
+export function executeAction(
+  handlers: ActionHandlers,
+  action: SandboxAction,
+  signal: AbortSignal,
+  output?: CallOutput,
+): Promise<SandboxObservation> {
   switch (action.kind) {
     case 'TerminalAction':
       return handlers.terminal.execute(action, signal, output);
@@ -50,5 +63,7 @@ export function missingOf({ search, ipython, browser }: ActionHandlers): Unavail
     IPythonRunCellAction: ipython.missing,
     ...Object.fromEntries(BROWSER_KINDS.map((kind) => [kind, noBrowser])),
   };
-  return Object.fromEntries(Object.entries(unavailable).filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(
+    Object.entries(unavailable).filter((entry): entry is [string, string] => entry[1] !== null),
+  );
 }

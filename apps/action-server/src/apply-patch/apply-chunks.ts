@@ -1,7 +1,10 @@
 import { placeOf } from '../editor/find-sequence.js';
 import type { Chunk } from './parse-patch.js';
 
-/** Longest time for the chunks of one file: thousands of them in millions of lines would keep everything else waiting. Milliseconds. */
+/**
+ * Longest time for the chunks of one file: thousands of them in millions of lines would keep everything else waiting.
+ * Milliseconds.
+ */
 const MAX_MS = 5_000;
 
 /** Similarity levels of two lines, from exact to visually equal; the index is what it adds to the fuzz. */
@@ -12,11 +15,13 @@ const ALIKE: ReadonlyArray<{ readonly fuzz: number; readonly form: (line: string
   { fuzz: 1_000, form: plain },
 ];
 
-export type Patched = { readonly ok: true; readonly text: string; readonly fuzz: number } | { readonly ok: false; readonly why: string };
+export type Patched =
+  | { readonly ok: true; readonly text: string; readonly fuzz: number }
+  | { readonly ok: false; readonly why: string };
 
 /**
- * A text with chunks put in, each found after the one before. Lines that are not changed stay as the text has them, also where the patch has them a little otherwise; added
- * lines end as the lines of the text do.
+ * A text with chunks put in, each found after the one before. Lines that are not changed stay as the text has them,
+ * also where the patch has them a little otherwise; added lines end as the lines of the text do.
  */
 export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
   const ended = text.endsWith('\n') || text === '';
@@ -29,7 +34,9 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
   const textIn = (form: number): string[] => (made[form] ??= lines.map(forms[form] as (line: string) => string));
   const find = (wanted: readonly string[], from: number, atEnd: boolean): { at: number; fuzz: number } | undefined => {
     for (const [index, { fuzz, form }] of ALIKE.entries()) {
-      const at = atEnd ? placeAtEnd(textIn(index), wanted.map(form), from) : placeOf(textIn(index), wanted.map(form), from);
+      const at = atEnd
+        ? placeAtEnd(textIn(index), wanted.map(form), from)
+        : placeOf(textIn(index), wanted.map(form), from);
       if (at >= 0) return { at, fuzz };
     }
     // The end of the file was meant, but the lines are elsewhere.
@@ -47,16 +54,24 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
   for (const [index, { anchors, lines: given, atEnd }] of chunks.entries()) {
     const name = `Change ${index + 1} of ${chunks.length}`;
     if (performance.now() - started > MAX_MS)
-      return { ok: false, why: `${name} was not searched: the file is too long for so many changes. Make smaller patches.` };
+      return {
+        ok: false,
+        why: `${name} was not searched: the file is too long for so many changes. Make smaller patches.`,
+      };
     for (const anchor of anchors) {
       const found = find([anchor], from, false);
-      if (found === undefined) return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };
+      if (found === undefined)
+        return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };
       from = found.at + 1;
       fuzz += found.fuzz;
     }
     const before = given.filter(({ sign }) => sign !== '+').map((line) => line.text);
-    const found = before.length === 0 ? { at: anchors.length > 0 && !atEnd ? from : lines.length, fuzz: 0 } : find(before, from, atEnd);
-    if (found === undefined) return { ok: false, why: `${name}: these lines do not stand together after line ${from}:\n${quoted(before)}` };
+    const found =
+      before.length === 0
+        ? { at: anchors.length > 0 && !atEnd ? from : lines.length, fuzz: 0 }
+        : find(before, from, atEnd);
+    if (found === undefined)
+      return { ok: false, why: `${name}: these lines do not stand together after line ${from}:\n${quoted(before)}` };
     fuzz += found.fuzz;
     keep(found.at);
     let line = found.at;

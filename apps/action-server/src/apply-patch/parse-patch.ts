@@ -1,6 +1,9 @@
 import { SlipwayError } from '@slipway/errors';
 
-/** One place of a file: `before` stands there (context and removed lines), `after` takes its place (context and added lines). */
+/**
+ * One place of a file: `before` stands there (context and removed lines), `after` takes its place (context and added
+ * lines).
+ */
 export interface Chunk {
   /** Lines after `@@`, each to be found in turn before the chunk. */
   readonly anchors: readonly string[];
@@ -12,7 +15,12 @@ export interface Chunk {
 export type FilePatch =
   | { readonly kind: 'add'; readonly path: string; readonly lines: readonly string[] }
   | { readonly kind: 'delete'; readonly path: string }
-  | { readonly kind: 'update'; readonly path: string; readonly moveTo: string | null; readonly chunks: readonly Chunk[] };
+  | {
+      readonly kind: 'update';
+      readonly path: string;
+      readonly moveTo: string | null;
+      readonly chunks: readonly Chunk[];
+    };
 
 /** Most files of one patch. */
 const MAX_FILES = 500;
@@ -21,7 +29,10 @@ const END = '*** End Patch';
 const FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 const MOVE = /^\*\*\* Move to: (.+)$/;
 
-/** Reads `*** Begin Patch … *** End Patch`; a code fence or a here-document around it is passed over. @throws SlipwayError `request.invalid` that names the line. */
+/**
+ * Reads `*** Begin Patch … *** End Patch`; a code fence or a here-document around it is passed over. @throws
+ * SlipwayError `request.invalid` that names the line.
+ */
 export function parsePatch(text: string): FilePatch[] {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
   const first = lines.findIndex((line) => line.trim() === BEGIN);
@@ -36,7 +47,11 @@ export function parsePatch(text: string): FilePatch[] {
       continue;
     }
     const [, verb, given = ''] = FILE.exec(line.trim()) ?? [];
-    if (verb === undefined) throw wrong(at + 1, `expected "*** Add File: …", "*** Update File: …" or "*** Delete File: …", found "${shortened(line)}"`);
+    if (verb === undefined)
+      throw wrong(
+        at + 1,
+        `expected "*** Add File: …", "*** Update File: …" or "*** Delete File: …", found "${shortened(line)}"`,
+      );
     if (files.length === MAX_FILES) throw wrong(at + 1, `a patch may change ${MAX_FILES} files`);
     const path = given.trim();
     if (path.includes('\0')) throw wrong(at + 1, 'the path holds a NUL character');
@@ -85,7 +100,8 @@ function chunksOf(body: readonly string[], number: number): Chunk[] {
     } else if (line === '') lines.push({ sign: ' ', text: '' });
     else {
       const sign = line[0];
-      if (sign !== ' ' && sign !== '+' && sign !== '-') throw wrong(number + index, `each line begins with a space, + or -, found "${shortened(line)}"`);
+      if (sign !== ' ' && sign !== '+' && sign !== '-')
+        throw wrong(number + index, `each line begins with a space, + or -, found "${shortened(line)}"`);
       lines.push({ sign, text: line.slice(1) });
     }
   }

@@ -1,9 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ApplyPatchAction, ApplyPatchObservation, FileEditorAction, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
+import {
+  ApplyPatchAction,
+  ApplyPatchObservation,
+  FileEditorAction,
+  MAX_OBSERVATION_LENGTH,
+} from '@slipway/contracts/actions';
 import fc from 'fast-check';
 import { EditHistory } from '../editor/edit-history.js';
 import { FileEditor } from '../editor/file-editor.js';
@@ -19,14 +36,21 @@ describe('a patch', () => {
   const read = (name: string): string => readFileSync(at(name), 'utf8');
   const apply = async (...lines: string[]) =>
     ApplyPatchObservation.parse(
-      await patcher.execute(ApplyPatchAction.parse({ kind: 'ApplyPatchAction', patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })),
+      await patcher.execute(
+        ApplyPatchAction.parse({
+          kind: 'ApplyPatchAction',
+          patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+        }),
+      ),
     );
   const refused = async (...lines: string[]): Promise<string> => {
     const before = execFileSync('sh', ['-c', 'find . -type f | sort | xargs cat'], { cwd: folder }).toString('latin1');
     const answer = await apply(...lines);
     expect([answer.is_error, typeof answer['error_code'], answer.commit]).toEqual([true, 'string', null]);
     expect(textOf(answer)).toContain('Nothing was changed');
-    expect(execFileSync('sh', ['-c', 'find . -type f | sort | xargs cat'], { cwd: folder }).toString('latin1')).toBe(before);
+    expect(execFileSync('sh', ['-c', 'find . -type f | sort | xargs cat'], { cwd: folder }).toString('latin1')).toBe(
+      before,
+    );
     return textOf(answer);
   };
 
@@ -66,8 +90,16 @@ describe('a patch', () => {
     expect(textOf(done)).toContain(
       `A ${at('deep/new.txt')} (+2 -0)\nM ${at('a.txt')} (+2 -2)\nD ${at('old.txt')} (+0 -1)\nR ${at('moved.sh')} -> ${at('bin/moved.sh')}`,
     );
-    expect([read('deep/new.txt'), read('a.txt'), read('bin/moved.sh')]).toEqual(['hello\n\n', 'one\nTWO\n2.5\nthree\nfour\n', 'echo moved\n']);
-    expect([existsSync(at('old.txt')), existsSync(at('moved.sh')), statSync(at('bin/moved.sh')).mode & 0o777]).toEqual([false, false, 0o755]);
+    expect([read('deep/new.txt'), read('a.txt'), read('bin/moved.sh')]).toEqual([
+      'hello\n\n',
+      'one\nTWO\n2.5\nthree\nfour\n',
+      'echo moved\n',
+    ]);
+    expect([existsSync(at('old.txt')), existsSync(at('moved.sh')), statSync(at('bin/moved.sh')).mode & 0o777]).toEqual([
+      false,
+      false,
+      0o755,
+    ]);
     expect(done).toMatchObject({
       fuzz: 0,
       commit: { changes: { [at('a.txt')]: { type: 'update', old_content: 'one\ntwo\nthree\nfour\nfive\n' } } },
@@ -77,7 +109,14 @@ describe('a patch', () => {
 
   it('finds its place by the lines after @@, and at the end of the file', async () => {
     writeFileSync(at('twice.py'), 'class A:\n  def f():\n    pass\nclass B:\n  def f():\n    pass\n');
-    await apply('*** Update File: twice.py', '@@ class B:', '@@   def f():', '-    pass', '+    return 1', '*** End of File');
+    await apply(
+      '*** Update File: twice.py',
+      '@@ class B:',
+      '@@   def f():',
+      '-    pass',
+      '+    return 1',
+      '*** End of File',
+    );
     expect(read('twice.py')).toBe('class A:\n  def f():\n    pass\nclass B:\n  def f():\n    return 1\n');
     await apply('*** Update File: a.txt', '@@', '+six');
     expect(read('a.txt')).toBe('one\ntwo\nthree\nfour\nfive\nsix\n');
@@ -140,7 +179,8 @@ describe('a patch', () => {
 
   it('can be taken back file by file with the editor', async () => {
     await apply('*** Update File: a.txt', '@@', '-one', '+ONE', '*** Add File: new.txt', '+x');
-    const undo = (name: string) => editor.execute(FileEditorAction.parse({ kind: 'FileEditorAction', command: 'undo_edit', path: at(name) }));
+    const undo = (name: string) =>
+      editor.execute(FileEditorAction.parse({ kind: 'FileEditorAction', command: 'undo_edit', path: at(name) }));
     expect((await undo('a.txt')).is_error).toBe(false);
     await undo('new.txt');
     expect([read('a.txt'), existsSync(at('new.txt'))]).toEqual(['one\ntwo\nthree\nfour\nfive\n', false]);
@@ -158,7 +198,10 @@ describe('a patch', () => {
       '\0',
       '*** Begin Patch\n*** Add File: a\0b\n+x\n*** End Patch',
     ])
-      expect(await patcher.execute({ kind: 'ApplyPatchAction', patch })).toMatchObject({ is_error: true, error_code: 'request.invalid' });
+      expect(await patcher.execute({ kind: 'ApplyPatchAction', patch })).toMatchObject({
+        is_error: true,
+        error_code: 'request.invalid',
+      });
     expect(await refused('*** Update File: a.txt', '@@', '?x')).toContain('Line 4');
     await refused('*** Update File: a.txt');
     await refused('*** Add File: new.txt', 'no plus');
@@ -176,7 +219,18 @@ describe('a patch', () => {
     execFileSync('mkfifo', [at('pipe')]);
     symlinkSync('/nowhere/at/all', at('dangling'));
     symlinkSync('round', at('round'));
-    for (const name of ['binary', 'huge', 'pipe', 'dangling', 'round', '.', '/dev/null', '/dev/zero', '../../../nowhere/x', 'x'.repeat(5_000)])
+    for (const name of [
+      'binary',
+      'huge',
+      'pipe',
+      'dangling',
+      'round',
+      '.',
+      '/dev/null',
+      '/dev/zero',
+      '../../../nowhere/x',
+      'x'.repeat(5_000),
+    ])
       expect([name, await apply(`*** Update File: ${name}`, '@@', '-x', '+y')]).toEqual([
         name,
         expect.objectContaining({ is_error: true, error_code: expect.any(String) }),
@@ -186,7 +240,11 @@ describe('a patch', () => {
   it('is quick and bounded for a large file and thousands of changes', async () => {
     const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index}`);
     writeFileSync(at('large'), `${lines.join('\n')}\n`);
-    const chunks = Array.from({ length: 2_000 }, (_, index) => ['@@', `-line ${index * 50}`, `+LINE ${index * 50}`]).flat();
+    const chunks = Array.from({ length: 2_000 }, (_, index) => [
+      '@@',
+      `-line ${index * 50}`,
+      `+LINE ${index * 50}`,
+    ]).flat();
     const done = await apply('*** Update File: large', ...chunks);
     expect(done.is_error).toBe(false);
     expect(textOf(done).length).toBeLessThan(MAX_OBSERVATION_LENGTH);
@@ -199,7 +257,13 @@ describe('a patch', () => {
       fc.asyncProperty(text, text, async (before, after) => {
         fc.pre(before.length > 0);
         writeFileSync(at('any'), `${before.join('\n')}\n`);
-        const done = await apply('*** Update File: any', '@@', ...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`), '*** End of File');
+        const done = await apply(
+          '*** Update File: any',
+          '@@',
+          ...before.map((line) => `-${line}`),
+          ...after.map((line) => `+${line}`),
+          '*** End of File',
+        );
         expect([done.is_error, read('any')]).toEqual([false, after.length === 0 ? '' : `${after.join('\n')}\n`]);
       }),
       { numRuns: 100 },

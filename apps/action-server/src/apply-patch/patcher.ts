@@ -36,8 +36,9 @@ export interface PatcherOptions {
 }
 
 /**
- * Applies patches: every file is read and every change worked out before the first is written, and what fails then is taken back, so a patch is done whole or not at all.
- * Each change can be taken back with the file editor's `undo_edit`. A failure is an observation with `is_error`, a sentence and the code.
+ * Applies patches: every file is read and every change worked out before the first is written, and what fails then is
+ * taken back, so a patch is done whole or not at all. Each change can be taken back with the file editor's `undo_edit`.
+ * A failure is an observation with `is_error`, a sentence and the code.
  */
 export class Patcher {
   constructor(private readonly options: PatcherOptions) {}
@@ -54,7 +55,10 @@ export class Patcher {
         if (moveTo !== null) this.options.history.push(moveTo, null);
         this.options.history.push(file, before);
       }
-      return observation(clipped(summaryOf(changes)), { fuzz: changes.reduce((sum, { fuzz }) => sum + fuzz, 0), commit: { changes: contentsOf(changes) } });
+      return observation(clipped(summaryOf(changes)), {
+        fuzz: changes.reduce((sum, { fuzz }) => sum + fuzz, 0),
+        commit: { changes: contentsOf(changes) },
+      });
     } catch (thrown) {
       const error = fileError(thrown, 'A file of the patch');
       if (!(error instanceof SlipwayError)) throw error;
@@ -70,14 +74,19 @@ async function planned(patches: readonly FilePatch[], directory: string): Promis
   const touched = new Set<string>();
   const claim = (given: string): string => {
     const file = path.resolve(directory, given);
-    if (touched.has(file)) throw new SlipwayError('request.invalid', `${file}: it is named twice. Put all its changes under one heading.`);
+    if (touched.has(file))
+      throw new SlipwayError('request.invalid', `${file}: it is named twice. Put all its changes under one heading.`);
     touched.add(file);
     return file;
   };
   /** One file may have several names, and each be given. */
   const claimFile = async (file: string): Promise<void> => {
     const { dev, ino } = await stat(file);
-    if (touched.has(`${dev}:${ino}`)) throw new SlipwayError('request.invalid', `${file}: another heading names the same file. Put all its changes under one.`);
+    if (touched.has(`${dev}:${ino}`))
+      throw new SlipwayError(
+        'request.invalid',
+        `${file}: another heading names the same file. Put all its changes under one.`,
+      );
     touched.add(`${dev}:${ino}`);
   };
   for (const patch of patches) {
@@ -92,7 +101,8 @@ async function planned(patches: readonly FilePatch[], directory: string): Promis
     }
   }
   const [first] = failures;
-  if (first !== undefined) throw new SlipwayError(first.code, `Nothing was changed.\n${failures.map(({ detail }) => detail).join('\n')}`);
+  if (first !== undefined)
+    throw new SlipwayError(first.code, `Nothing was changed.\n${failures.map(({ detail }) => detail).join('\n')}`);
   return changes;
 }
 
@@ -101,13 +111,32 @@ async function change(patch: FilePatch, claim: (given: string) => string): Promi
   if (patch.kind === 'add') {
     await mustBeFree(file);
     const text = patch.lines.length === 0 ? '' : `${patch.lines.join('\n')}\n`;
-    return { type: 'add', file, moveTo: null, before: null, after: { text, encoding: 'utf8' }, fuzz: 0, added: patch.lines.length, removed: 0 };
+    return {
+      type: 'add',
+      file,
+      moveTo: null,
+      before: null,
+      after: { text, encoding: 'utf8' },
+      fuzz: 0,
+      added: patch.lines.length,
+      removed: 0,
+    };
   }
   if (patch.kind === 'delete') {
     const found = await lstat(file).catch((error: unknown) => Promise.reject(fileError(error, file)));
-    if (found.isDirectory()) throw new SlipwayError('request.invalid', `${file} is a directory; a patch deletes files.`);
+    if (found.isDirectory())
+      throw new SlipwayError('request.invalid', `${file} is a directory; a patch deletes files.`);
     const before = found.isFile() ? await readTextFile(file).catch(() => null) : null;
-    return { type: 'delete', file, moveTo: null, before, after: null, fuzz: 0, added: 0, removed: before === null ? 0 : before.text.split('\n').length - 1 };
+    return {
+      type: 'delete',
+      file,
+      moveTo: null,
+      before,
+      after: null,
+      fuzz: 0,
+      added: 0,
+      removed: before === null ? 0 : before.text.split('\n').length - 1,
+    };
   }
   const moveTo = patch.moveTo === null ? null : claim(patch.moveTo);
   if (moveTo !== null) await mustBeFree(moveTo);
@@ -116,18 +145,33 @@ async function change(patch: FilePatch, claim: (given: string) => string): Promi
   if (!patched.ok) throw new SlipwayError('request.invalid', `${file}: ${patched.why}`);
   if (Buffer.byteLength(patched.text) > MAX_TEXT_BYTES) throw tooLarge(file, Buffer.byteLength(patched.text));
   const signs = patch.chunks.flatMap(({ lines }) => lines.map(({ sign }) => sign));
-  const counts = { added: signs.filter((sign) => sign === '+').length, removed: signs.filter((sign) => sign === '-').length };
-  return { type: 'update', file, moveTo, before, after: { text: patched.text, encoding: before.encoding }, fuzz: patched.fuzz, ...counts };
+  const counts = {
+    added: signs.filter((sign) => sign === '+').length,
+    removed: signs.filter((sign) => sign === '-').length,
+  };
+  return {
+    type: 'update',
+    file,
+    moveTo,
+    before,
+    after: { text: patched.text, encoding: before.encoding },
+    fuzz: patched.fuzz,
+    ...counts,
+  };
 }
 
 async function mustBeFree(file: string): Promise<void> {
   const there = await lstat(file).catch((error: unknown) =>
     (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Promise.reject(fileError(error, file)),
   );
-  if (there !== undefined) throw new SlipwayError('request.invalid', `${file} exists already. Change it with "*** Update File:".`);
+  if (there !== undefined)
+    throw new SlipwayError('request.invalid', `${file} exists already. Change it with "*** Update File:".`);
 }
 
-/** First everything that may fail (a full disk, a folder that may not be written) beside the files; then names are changed, and changed back when one cannot be. */
+/**
+ * First everything that may fail (a full disk, a folder that may not be written) beside the files; then names are
+ * changed, and changed back when one cannot be.
+ */
 async function carryOut(changes: readonly Change[]): Promise<void> {
   const undo: Array<() => Promise<unknown>> = [];
   const finish: Array<() => Promise<unknown>> = [];
@@ -136,18 +180,24 @@ async function carryOut(changes: readonly Change[]): Promise<void> {
     for (const { file, moveTo, before, after, type } of changes) {
       if (after === null) continue;
       const target = moveTo ?? file;
-      const made = await mkdir(path.dirname(target), { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, target)));
+      const made = await mkdir(path.dirname(target), { recursive: true }).catch((error: unknown) =>
+        Promise.reject(fileError(error, target)),
+      );
       if (made !== undefined) undo.push(() => rm(made, { recursive: true, force: true }));
       const mode = moveTo === null ? undefined : (await stat(file)).mode;
       const next = await stageTextFile(target, after, mode);
       staged.push(next);
-      if (type === 'update' && moveTo === null && before !== null) undo.unshift(async () => (await stageTextFile(target, before)).commit());
+      if (type === 'update' && moveTo === null && before !== null)
+        undo.unshift(async () => (await stageTextFile(target, before)).commit());
       else undo.unshift(() => rm(target, { force: true }));
     }
     for (const next of staged) await next.commit();
     for (const { file, moveTo, after } of changes) {
       if (after !== null && moveTo === null) continue;
-      const aside = path.join(path.dirname(file), `.${path.basename(file).slice(0, 50)}.${randomBytes(4).toString('hex')}`);
+      const aside = path.join(
+        path.dirname(file),
+        `.${path.basename(file).slice(0, 50)}.${randomBytes(4).toString('hex')}`,
+      );
       await rename(file, aside).catch((error: unknown) => Promise.reject(fileError(error, file)));
       undo.unshift(() => rename(aside, file));
       finish.push(() => rm(aside, { force: true }));
@@ -155,7 +205,9 @@ async function carryOut(changes: readonly Change[]): Promise<void> {
   } catch (error) {
     for (const next of staged) await next.discard();
     for (const back of undo) await back().catch(() => undefined);
-    throw error instanceof SlipwayError ? new SlipwayError(error.code, `Nothing was changed. ${error.detail}`, { cause: error }) : error;
+    throw error instanceof SlipwayError
+      ? new SlipwayError(error.code, `Nothing was changed. ${error.detail}`, { cause: error })
+      : error;
   }
   for (const last of finish) await last().catch(() => undefined);
 }
@@ -177,10 +229,21 @@ function contentsOf(changes: readonly Change[]): Record<string, PatchedFile> {
     return file.text;
   };
   return Object.fromEntries(
-    changes.map(({ type, file, moveTo, before, after }) => [file, { type, old_content: bounded(before), new_content: bounded(after), move_path: moveTo }]),
+    changes.map(({ type, file, moveTo, before, after }) => [
+      file,
+      { type, old_content: bounded(before), new_content: bounded(after), move_path: moveTo },
+    ]),
   );
 }
 
 function observation(message: string, more: Partial<ApplyPatchObservation>): ApplyPatchObservation {
-  return { kind: 'ApplyPatchObservation', content: [{ type: 'text', text: message }], is_error: false, message, fuzz: 0, commit: null, ...more };
+  return {
+    kind: 'ApplyPatchObservation',
+    content: [{ type: 'text', text: message }],
+    is_error: false,
+    message,
+    fuzz: 0,
+    commit: null,
+    ...more,
+  };
 }

@@ -10,7 +10,10 @@ const NameOfFiles = z
   .min(1)
   .max(500)
   .refine((name) => !name.includes('\0'), 'it holds a NUL character');
-const TarQuery = PathQuery.extend({ use_default_excludes: z.stringbool().default(true), exclude: z.array(NameOfFiles).max(100) });
+const TarQuery = PathQuery.extend({
+  use_default_excludes: z.stringbool().default(true),
+  exclude: z.array(NameOfFiles).max(100),
+});
 
 export function archiveRoutes(archive: WorkspaceArchive, workspace: string): Routes {
   return {

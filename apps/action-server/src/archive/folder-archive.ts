@@ -9,7 +9,19 @@ import { fileError } from '../files/disk-space.js';
 import { insideWorkspace } from '../files/workspace-path.js';
 
 /** Parts of a project that can be regenerated from the others. */
-const MADE_ANEW = ['node_modules', '.venv', 'venv', '__pycache__', '.cache', '.pytest_cache', '.mypy_cache', '.ruff_cache', '.next', '.turbo', 'target'];
+const MADE_ANEW = [
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.cache',
+  '.pytest_cache',
+  '.mypy_cache',
+  '.ruff_cache',
+  '.next',
+  '.turbo',
+  'target',
+];
 
 export interface FolderArchive {
   readonly path: string;
@@ -19,7 +31,10 @@ export interface FolderArchive {
   readonly exclude: readonly string[];
 }
 
-/** Streams a folder of the workspace as a compressed tar archive; links are in it as links and lead nowhere. A failure after the first byte breaks the answer off. */
+/**
+ * Streams a folder of the workspace as a compressed tar archive; links are in it as links and lead nowhere. A failure
+ * after the first byte breaks the answer off.
+ */
 export async function sendTar(
   workspace: string,
   { path: wanted, whole, exclude }: FolderArchive,
@@ -34,14 +49,18 @@ export async function sendTar(
   tar.stdin.end();
   try {
     const name = encodeURIComponent(path.basename(folder) || 'workspace');
-    response.writeHead(200, { 'content-type': 'application/gzip', 'content-disposition': `attachment; filename*=UTF-8''${name}.tar.gz` });
+    response.writeHead(200, {
+      'content-type': 'application/gzip',
+      'content-disposition': `attachment; filename*=UTF-8''${name}.tar.gz`,
+    });
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
     await pipeline(
       async function* () {
         yield* tar.stdout as AsyncIterable<Buffer>;
         const { code, said } = await tar.ended;
         // 1: something changed while it was read.
-        if (code !== 0 && code !== 1) throw new SlipwayError('sandbox.archive-broken', `The files cannot be kept: ${reasonOf(said, 'tar')}.`);
+        if (code !== 0 && code !== 1)
+          throw new SlipwayError('sandbox.archive-broken', `The files cannot be kept: ${reasonOf(said, 'tar')}.`);
       },
       gzip,
       response,

@@ -15,7 +15,9 @@ export interface WorkspaceArchiveOptions {
   readonly makeRoom: () => Promise<void>;
 }
 
-/** The agent's files as one stream. They are this process' own: agent-server, another user, only hands the stream on. */
+/**
+ * The agent's files as one stream. They are this process' own: agent-server, another user, only hands the stream on.
+ */
 export class WorkspaceArchive {
   private readonly directories: Directories;
 
@@ -23,7 +25,10 @@ export class WorkspaceArchive {
     this.directories = { workspace: options.workspace, ...(options.home === undefined ? {} : { home: options.home }) };
   }
 
-  /** @throws SlipwayError `sandbox.archive-too-large`, `sandbox.archive-broken`; once it has begun, a failure breaks the answer off. */
+  /**
+   * @throws SlipwayError `sandbox.archive-too-large`, `sandbox.archive-broken`; once it has begun, a failure breaks the
+   * answer off.
+   */
   async send(response: ServerResponse, signal: AbortSignal): Promise<void> {
     const bounds = { maxBytes: await this.maxBytes(), signal };
     const { stream, skipped } = await archiveDirectories(this.directories, bounds).catch(async (error: unknown) => {

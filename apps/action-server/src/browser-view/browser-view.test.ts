@@ -33,7 +33,8 @@ const PAGES: Readonly<Record<string, string>> = {
     <script>b.onclick=()=>document.title='pressed';i.oninput=()=>document.title='typed '+i.value;
     addEventListener('keydown',(e)=>{if(e.target!==i)document.title='down '+e.key});addEventListener('keyup',(e)=>{if(e.key==='Shift')document.title='up '+e.key});
     addEventListener('scroll',()=>document.title='scrolled');addEventListener('mousemove',(e)=>globalThis.at=[e.clientX,e.clientY]);</script>`,
-  '/broken': '<title>Broken</title><script>console.error("the first complaint");setTimeout(()=>{throw new Error("nobody caught this")})</script>',
+  '/broken':
+    '<title>Broken</title><script>console.error("the first complaint");setTimeout(()=>{throw new Error("nobody caught this")})</script>',
   '/opener':
     '<title>Opener</title><body style="margin:0"><a href="/still" target="_blank" style="position:fixed;left:0;top:0;width:200px;height:200px">open</a>',
 };
@@ -55,7 +56,10 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-view-'));
     await mkdir(path.join(folder, 'workspace'));
     pages = createServer((request, response) => {
-      if (request.url !== '/never') response.writeHead(200, { 'content-type': 'text/html' }).end(PAGES[request.url ?? ''] ?? '<title>Other</title>');
+      if (request.url !== '/never')
+        response
+          .writeHead(200, { 'content-type': 'text/html' })
+          .end(PAGES[request.url ?? ''] ?? '<title>Other</title>');
     }).listen(0, '127.0.0.1');
     await once(pages, 'listening');
     site = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
@@ -84,19 +88,32 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     for (const name of ['waitMs', 'awayMs'] as const) delete times[name];
   });
 
-  const act = (action: z.input<typeof BrowserAction>): Promise<BrowserObservation> => view.execute(BrowserAction.parse(action), never);
+  const act = (action: z.input<typeof BrowserAction>): Promise<BrowserObservation> =>
+    view.execute(BrowserAction.parse(action), never);
   const goTo = async (page: string): Promise<void> => {
     const observation = await act({ kind: 'BrowserNavigateAction', url: site + page });
-    expect({ page, failed: observation.is_error, text: observation.is_error ? textOf(observation) : '' }).toEqual({ page, failed: false, text: '' });
+    expect({ page, failed: observation.is_error, text: observation.is_error ? textOf(observation) : '' }).toEqual({
+      page,
+      failed: false,
+      text: '',
+    });
   };
   /** A server with this view alone. */
   const serve = async (shown: BrowserView): Promise<Server> => {
-    const made = createHttpServer({}, { browser: shown.channel }, { token: TOKEN, logger: createLogger('test', 'silent') }).listen(0, '127.0.0.1');
+    const made = createHttpServer(
+      {},
+      { browser: shown.channel },
+      { token: TOKEN, logger: createLogger('test', 'silent') },
+    ).listen(0, '127.0.0.1');
     await once(made, 'listening');
     return made;
   };
   const watch = async (looks = true, at = server): Promise<WatchingUser> => {
-    const user = await WatchingUser.open(`ws://127.0.0.1:${(at.address() as AddressInfo).port}/live/browser`, TOKEN, looks);
+    const user = await WatchingUser.open(
+      `ws://127.0.0.1:${(at.address() as AddressInfo).port}/live/browser`,
+      TOKEN,
+      looks,
+    );
     people.push(user);
     return user;
   };
@@ -108,7 +125,13 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
 
   it('says that there is none yet, and shows the first page as soon as the agent opens it, with its address, title and errors', async () => {
     const ann = await watch();
-    expect(await ann.state(() => true)).toMatchObject({ phase: 'closed', missing: null, holder: null, yours: false, tabs: [] });
+    expect(await ann.state(() => true)).toMatchObject({
+      phase: 'closed',
+      missing: null,
+      holder: null,
+      yours: false,
+      tabs: [],
+    });
     await goTo('/still');
     expect(await ann.state(({ title }) => title === 'Still')).toMatchObject({
       phase: 'open',
@@ -168,7 +191,9 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     await ann.frame(1);
     ann.looks = false;
     for (const colour of ['red', 'lime', 'blue', 'red', 'lime', 'rgb(0,0,255)'])
-      await page?.evaluate(`new Promise((done) => { document.body.style.background = '${colour}'; requestAnimationFrame(done); })`);
+      await page?.evaluate(
+        `new Promise((done) => { document.body.style.background = '${colour}'; requestAnimationFrame(done); })`,
+      );
     ann.looks = true;
     ann.sayWhatItSaw();
     await until('the last colour', async () => (await ann.colourIn(page)) === 'blue', 20_000);
@@ -193,9 +218,22 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     await bob.state(({ title }) => title === 'typed hi ünd 你好');
     ann.send({ type: 'wheel', x: 640, y: 600, dx: 0, dy: 400, modifiers: 0 });
     await bob.state(({ title }) => title === 'scrolled');
-    for (let x = 0; x < 3_000; x += 1) ann.send({ type: 'pointer', act: 'move', x: x % 1_000, y: 700, button: 'none', buttons: 0, clicks: 0, modifiers: 0 });
+    for (let x = 0; x < 3_000; x += 1)
+      ann.send({
+        type: 'pointer',
+        act: 'move',
+        x: x % 1_000,
+        y: 700,
+        button: 'none',
+        buttons: 0,
+        clicks: 0,
+        modifiers: 0,
+      });
     ann.send({ type: 'pointer', act: 'move', x: 777, y: 555, button: 'none', buttons: 0, clicks: 0, modifiers: 0 });
-    await until('the last of many moves', async () => String(await browser.current()?.page.evaluate('at')) === '777,555');
+    await until(
+      'the last of many moves',
+      async () => String(await browser.current()?.page.evaluate('at')) === '777,555',
+    );
     ann.send({ type: 'hand-back' });
     await bob.state(({ holder }) => holder === null);
   });
@@ -268,7 +306,10 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     const going = failure(act({ kind: 'BrowserNavigateAction', url: `${site}/never` }));
     await ann.state(({ loading }) => loading);
     ann.takeBrowser('Ann');
-    expect(await going).toMatchObject({ code: 'browser.taken', detail: expect.stringContaining('Ann took control of the browser meanwhile') });
+    expect(await going).toMatchObject({
+      code: 'browser.taken',
+      detail: expect.stringContaining('Ann took control of the browser meanwhile'),
+    });
     await ann.state(({ yours }) => yours);
     ann.send({ type: 'hand-back' });
     await ann.state(({ holder }) => holder === null);
@@ -300,11 +341,16 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
   });
 
   it('says so where the image has no browser', async () => {
-    const bare = new BrowserView(new Browser({ ...browser.options, environment: new ShellEnvironment({ PATH: '/nowhere', HOME: '/nowhere' }) }));
+    const bare = new BrowserView(
+      new Browser({ ...browser.options, environment: new ShellEnvironment({ PATH: '/nowhere', HOME: '/nowhere' }) }),
+    );
     const bareServer = await serve(bare);
     try {
       const ann = await watch(true, bareServer);
-      expect(await ann.state(() => true)).toMatchObject({ phase: 'lacking', missing: expect.stringContaining('There is no browser in this sandbox') });
+      expect(await ann.state(() => true)).toMatchObject({
+        phase: 'lacking',
+        missing: expect.stringContaining('There is no browser in this sandbox'),
+      });
     } finally {
       bare.close();
       bareServer.closeAllConnections();
@@ -313,7 +359,12 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
   });
 
   it('disconnects a client whose messages no user could send', async () => {
-    for (const message of [{ type: 'pointer', act: 'press', x: 'here' }, { type: 'evaluate', script: '1' }, { type: 'insert', text: 'x'.repeat(100_001) }, 7]) {
+    for (const message of [
+      { type: 'pointer', act: 'press', x: 'here' },
+      { type: 'evaluate', script: '1' },
+      { type: 'insert', text: 'x'.repeat(100_001) },
+      7,
+    ]) {
       const mallory = await watch();
       mallory.send(message as never);
       await until('it is sent away', () => mallory.closed);

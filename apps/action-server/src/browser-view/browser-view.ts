@@ -104,7 +104,11 @@ export class BrowserView {
     } else if (this.handOver.has(connection)) {
       this.handOver.used();
       void this.act(request).catch((error: unknown) => {
-        watcher.notice(error instanceof SlipwayError ? error.detail : 'That could not be done: the page is gone, or does not answer.');
+        watcher.notice(
+          error instanceof SlipwayError
+            ? error.detail
+            : 'That could not be done: the page is gone, or does not answer.',
+        );
       });
     } else watcher.notice('Take the browser first.');
   }

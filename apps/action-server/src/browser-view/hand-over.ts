@@ -51,7 +51,9 @@ export class HandOver {
   ) {}
 
   get holder(): { name: string; away: boolean; since: Date } | null {
-    return this.current === null ? null : { name: this.current.name, away: this.current.by === null, since: this.current.since };
+    return this.current === null
+      ? null
+      : { name: this.current.name, away: this.current.by === null, since: this.current.since };
   }
 
   has(by: object): boolean {
@@ -61,9 +63,16 @@ export class HandOver {
   /** Gives control to a user, or back to a disconnected one. @returns why not, in a sentence, or `null`. */
   take(by: object, { name, hold }: { name: string; hold: string }): string | null {
     const { current } = this;
-    if (current !== null && current.hold !== hold) return `${current.name} has the browser${current.by === null ? ', and is away for the moment' : ''}.`;
+    if (current !== null && current.hold !== hold)
+      return `${current.name} has the browser${current.by === null ? ', and is away for the moment' : ''}.`;
     clearTimeout(current?.timer);
-    this.current = { name: oneLine(name), hold, since: current?.since ?? new Date(), by, timer: this.endAfter(this.times.idleMs ?? IDLE_MS) };
+    this.current = {
+      name: oneLine(name),
+      hold,
+      since: current?.since ?? new Date(),
+      by,
+      timer: this.endAfter(this.times.idleMs ?? IDLE_MS),
+    };
     if (current === null) this.taken.abort();
     this.changed();
     return null;
@@ -102,17 +111,25 @@ export class HandOver {
    * @param looks whether the action reads the page itself; others are refused once after each hand-over.
    * @throws SlipwayError `browser.taken`: a user has control, took it meanwhile, or had it.
    */
-  async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async agentActs<T extends SandboxObservation>(
+    looks: boolean,
+    signal: AbortSignal,
+    act: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     while (this.current !== null) await this.handedBack(signal);
     const notice = this.pendingNotice;
     this.pendingNotice = null;
-    if (notice !== null && !looks) throw new SlipwayError('browser.taken', `${notice} This was not done: look at the page first.`);
+    if (notice !== null && !looks)
+      throw new SlipwayError('browser.taken', `${notice} This was not done: look at the page first.`);
     const { signal: taken } = this.taken;
     try {
       const observation = await untilAborted(act(AbortSignal.any([signal, taken])), taken);
-      return notice === null ? observation : { ...observation, content: [{ type: 'text', text: notice }, ...observation.content] };
+      return notice === null
+        ? observation
+        : { ...observation, content: [{ type: 'text', text: notice }, ...observation.content] };
     } catch (error) {
-      if (notice !== null) this.pendingNotice = this.pendingNotice === null ? notice : `${notice}\n${this.pendingNotice}`;
+      if (notice !== null)
+        this.pendingNotice = this.pendingNotice === null ? notice : `${notice}\n${this.pendingNotice}`;
       if (!taken.aborted || signal.aborted) throw error;
       throw new SlipwayError(
         'browser.taken',
@@ -136,7 +153,10 @@ export class HandOver {
       };
       const free = (): void => end(resolve);
       const aborted = (): void => end(() => reject(signal.reason));
-      const timer = setTimeout(() => end(() => reject(new SlipwayError('browser.taken', this.stillTaken()))), this.times.waitMs ?? WAIT_MS);
+      const timer = setTimeout(
+        () => end(() => reject(new SlipwayError('browser.taken', this.stillTaken()))),
+        this.times.waitMs ?? WAIT_MS,
+      );
       this.waiting.add(free);
       signal.addEventListener('abort', aborted, { once: true });
       if (signal.aborted) aborted();

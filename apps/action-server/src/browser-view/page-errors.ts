@@ -20,7 +20,9 @@ export class PageErrors {
     context.on('console', (message) => {
       if (message.type() === 'error') this.add('console', message.text(), message.page()?.url());
     });
-    context.on('weberror', (error) => this.add('exception', String(error.error()?.message ?? error.error()), error.page()?.url()));
+    context.on('weberror', (error) =>
+      this.add('exception', String(error.error()?.message ?? error.error()), error.page()?.url()),
+    );
     const watchCrash = (page: ReturnType<BrowserContext['pages']>[number]): void => {
       page.on('crash', () => this.add('crash', 'The page broke down. Reload it.', page.url()));
     };
@@ -35,7 +37,13 @@ export class PageErrors {
 
   private add(kind: BrowserPageError['kind'], text: string, url = ''): void {
     this.count += 1;
-    this.kept.push({ number: this.count, kind, text: text.slice(0, MAX_BROWSER_TEXT), page: this.shownAddress(url), at: new Date().toISOString() });
+    this.kept.push({
+      number: this.count,
+      kind,
+      text: text.slice(0, MAX_BROWSER_TEXT),
+      page: this.shownAddress(url),
+      at: new Date().toISOString(),
+    });
     if (this.kept.length > MAX_BROWSER_ERRORS) this.kept.shift();
     this.changed();
   }

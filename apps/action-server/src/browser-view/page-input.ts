@@ -1,7 +1,10 @@
 import type { BrowserLiveRequest } from '@slipway/contracts/live';
 import type { CDPSession } from 'playwright-core';
 
-type Input<T extends BrowserLiveRequest['type'] = 'pointer' | 'wheel' | 'key' | 'insert'> = Extract<BrowserLiveRequest, { type: T }>;
+type Input<T extends BrowserLiveRequest['type'] = 'pointer' | 'wheel' | 'key' | 'insert'> = Extract<
+  BrowserLiveRequest,
+  { type: T }
+>;
 
 /** Most that waits for a slow page, moves and turns of the wheel joined. */
 const MAX_WAITING = 100;
@@ -39,7 +42,8 @@ export class PageInput {
     // What is pressed has to be let go of, so that is taken longer than anything else.
     const release = 'act' in input && input.act === 'release';
     if (!release && !this.inTime()) this.failed('That was too much at once; some of it was left out.');
-    else if (this.waiting.length >= (release ? 2 : 1) * MAX_WAITING) this.failed('The page is slow; some of what you did was left out.');
+    else if (this.waiting.length >= (release ? 2 : 1) * MAX_WAITING)
+      this.failed('The page is slow; some of what you did was left out.');
     else {
       this.waiting.push(input);
       if (!this.busy) void this.work();
@@ -49,11 +53,13 @@ export class PageInput {
   /** Releases held keys and buttons, and drops pending input: no user is left to do it. */
   letGo(): void {
     this.waiting.length = 0;
-    for (const key of this.keys.values()) void this.dispatch({ ...key, act: 'release', modifiers: 0 }).catch(() => undefined);
+    for (const key of this.keys.values())
+      void this.dispatch({ ...key, act: 'release', modifiers: 0 }).catch(() => undefined);
     const { pointer } = this;
     if (pointer === undefined) return;
     for (const button of ['left', 'right', 'middle'] as const)
-      if (pointer.buttons & BUTTON_BITS[button]) void this.dispatch({ ...pointer, act: 'release', button, buttons: 0, modifiers: 0 }).catch(() => undefined);
+      if (pointer.buttons & BUTTON_BITS[button])
+        void this.dispatch({ ...pointer, act: 'release', button, buttons: 0, modifiers: 0 }).catch(() => undefined);
   }
 
   end(): void {
@@ -64,12 +70,18 @@ export class PageInput {
   /** A move after a move, or a turn of the wheel after one, is one of both: only where it ends counts. */
   private joined(input: Input): boolean {
     const last = this.waiting.at(-1);
-    if (last === undefined || !('modifiers' in last) || !('modifiers' in input) || last.modifiers !== input.modifiers) return false;
+    if (last === undefined || !('modifiers' in last) || !('modifiers' in input) || last.modifiers !== input.modifiers)
+      return false;
     if (last.type === 'wheel' && input.type === 'wheel') {
       this.waiting[this.waiting.length - 1] = { ...input, dx: last.dx + input.dx, dy: last.dy + input.dy };
       return true;
     }
-    const moves = last.type === 'pointer' && input.type === 'pointer' && last.act === 'move' && input.act === 'move' && last.buttons === input.buttons;
+    const moves =
+      last.type === 'pointer' &&
+      input.type === 'pointer' &&
+      last.act === 'move' &&
+      input.act === 'move' &&
+      last.buttons === input.buttons;
     if (moves) this.waiting[this.waiting.length - 1] = input;
     return moves;
   }
@@ -88,7 +100,8 @@ export class PageInput {
         await inTime(this.dispatch(input));
       } catch (error) {
         this.waiting.length = 0;
-        if (!this.over) this.failed(error === LATE ? 'The page does not answer. Reload it, or open another.' : 'The page is gone.');
+        if (!this.over)
+          this.failed(error === LATE ? 'The page does not answer. Reload it, or open another.' : 'The page is gone.');
       }
     }
     this.busy = false;
@@ -126,7 +139,14 @@ export class PageInput {
     const held = this.keys.has(code);
     if (act === 'press') this.keys.set(code, input);
     else this.keys.delete(code);
-    const text = act === 'release' || modifiers & COMMAND_MODIFIERS ? '' : key === 'Enter' ? '\r' : [...key].length === 1 ? key : '';
+    const text =
+      act === 'release' || modifiers & COMMAND_MODIFIERS
+        ? ''
+        : key === 'Enter'
+          ? '\r'
+          : [...key].length === 1
+            ? key
+            : '';
     return this.session.send('Input.dispatchKeyEvent', {
       type: act === 'release' ? 'keyUp' : text === '' ? 'rawKeyDown' : 'keyDown',
       key,
@@ -142,7 +162,10 @@ export class PageInput {
 
   private inside({ x, y }: { x: number; y: number }): { x: number; y: number } {
     const { width, height } = this.viewport();
-    return { x: Math.min(Math.max(x, 0), Math.max(width - 1, 0)), y: Math.min(Math.max(y, 0), Math.max(height - 1, 0)) };
+    return {
+      x: Math.min(Math.max(x, 0), Math.max(width - 1, 0)),
+      y: Math.min(Math.max(y, 0), Math.max(height - 1, 0)),
+    };
   }
 }
 

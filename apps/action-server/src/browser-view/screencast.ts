@@ -2,9 +2,14 @@ import { encodeBrowserFrame } from '@slipway/contracts/live';
 import type { CDPSession } from 'playwright-core';
 import type { Frame } from './watcher.js';
 
-/** Frames that Chromium sends before one is acknowledged. What is painted while so many are on their way is never sent. */
+/**
+ * Frames that Chromium sends before one is acknowledged. What is painted while so many are on their way is never sent.
+ */
 const CHROMIUM_FRAMES = 3;
-/** Least time between two acknowledgements: thirty frames a second, which is what a page under work is worth of a sandbox's processor. Milliseconds. */
+/**
+ * Least time between two acknowledgements: thirty frames a second, which is what a page under work is worth of a
+ * sandbox's processor. Milliseconds.
+ */
 const ACK_EVERY_MS = 33;
 /** Without a further frame for this long the last one stands, and has to be the last that was painted. Milliseconds. */
 const QUIET_MS = 150;
@@ -64,7 +69,12 @@ export class Screencast {
     this.awaiting = true;
     this.paintAgainAfter(this.firstFrameMs);
     this.firstFrameMs = Math.min(LONGEST_WAIT_MS, this.firstFrameMs * 2);
-    await this.session.send('Page.startScreencast', { format: 'jpeg', quality: QUALITY, maxWidth: MAX_WIDTH, maxHeight: MAX_HEIGHT });
+    await this.session.send('Page.startScreencast', {
+      format: 'jpeg',
+      quality: QUALITY,
+      maxWidth: MAX_WIDTH,
+      maxHeight: MAX_HEIGHT,
+    });
   }
 
   async stop(): Promise<void> {

@@ -41,7 +41,10 @@ export class ShownPage {
     session.on('Page.frameStoppedLoading', ({ frameId }) => this.setLoading(frameId, false));
   }
 
-  /** Begins to show it. A page that hangs is shown as it stands: nothing here waits for its script. @throws when it is closed. */
+  /**
+   * Begins to show it. A page that hangs is shown as it stands: nothing here waits for its script. @throws when it is
+   * closed.
+   */
   static async open(tab: Tab, audience: PageAudience): Promise<ShownPage> {
     const { page } = tab;
     const session = await page.context().newCDPSession(page);
@@ -74,7 +77,8 @@ export class ShownPage {
     if (step === 'reload') return void (await this.session.send('Page.reload'));
     const { currentIndex, entries } = await this.session.send('Page.getNavigationHistory');
     const entry = entries[currentIndex + (step === 'back' ? -1 : 1)];
-    if (entry === undefined) this.audience.notice(step === 'back' ? 'There is no page before this one.' : 'There is no page after this one.');
+    if (entry === undefined)
+      this.audience.notice(step === 'back' ? 'There is no page before this one.' : 'There is no page after this one.');
     else await this.session.send('Page.navigateToHistoryEntry', { entryId: entry.id });
   }
 

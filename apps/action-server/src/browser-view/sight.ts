@@ -113,9 +113,11 @@ export class Sight {
       this.running = running;
       this.titles?.close();
       this.titles = null;
-      if (running !== null) for (const context of Object.values(running.chromium.contexts)) this.errors.listenTo(context);
+      if (running !== null)
+        for (const context of Object.values(running.chromium.contexts)) this.errors.listenTo(context);
     }
-    if (running !== null && this.watched) this.titles ??= await TabTitles.of(running.chromium.contexts.sites, () => this.listener.changed());
+    if (running !== null && this.watched)
+      this.titles ??= await TabTitles.of(running.chromium.contexts.sites, () => this.listener.changed());
   }
 
   private open(tab: Tab): Promise<ShownPage | null> {

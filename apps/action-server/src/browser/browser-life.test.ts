@@ -36,7 +36,10 @@ describeUnless(noChromium)('lifecycle of the browser', () => {
     first.abort(new Error('given up'));
     await expect(gone).rejects.toThrow('given up');
     const id = here.browser.current()?.id;
-    expect((await Promise.all(both)).map(({ page }) => page?.tab_id)).toEqual([here.browser.current()?.id, here.browser.current()?.id]);
+    expect((await Promise.all(both)).map(({ page }) => page?.tab_id)).toEqual([
+      here.browser.current()?.id,
+      here.browser.current()?.id,
+    ]);
     expect(id).toBeUndefined();
     expect(chromiums().length).toBeGreaterThan(1);
     expect(readdirSync(here.workspace)).toEqual([]);
@@ -89,12 +92,19 @@ describeUnless(noChromium)('lifecycle of the browser', () => {
     const here = await testBrowser({ environment: new ShellEnvironment({ PATH: '/nowhere' }) });
     expect(here.browser.missing).toContain('its image has no Chromium');
     const refused = await here.act({ kind: 'BrowserGetStateAction' });
-    expect([refused.error_code, refused.text, refused.page]).toEqual(['sandbox.tool-unavailable', here.browser.missing, null]);
+    expect([refused.error_code, refused.text, refused.page]).toEqual([
+      'sandbox.tool-unavailable',
+      here.browser.missing,
+      null,
+    ]);
     await here.close();
   });
 
   it('says what Chromium says when it does not start', async () => {
-    const here = await testBrowser({ environment: new ShellEnvironment({ PATH: process.env['PATH'] }), directory: '/dev/null/browser' });
+    const here = await testBrowser({
+      environment: new ShellEnvironment({ PATH: process.env['PATH'] }),
+      directory: '/dev/null/browser',
+    });
     const refused = await here.act({ kind: 'BrowserGetStateAction' });
     expect([refused.is_error, refused.error_code]).toEqual([true, 'sandbox.tool-unavailable']);
     await here.close();

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeUnless } from '@slipway/testing/jest';
-import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
+import {
+  noChromium,
+  numberOf,
+  startTestSite,
+  type TestBrowser,
+  type TestSite,
+  testBrowser,
+} from '../testing/test-browser.js';
 
 /** A page of a busy machine answers within it. Milliseconds. */
 const PATIENCE_MS = 3_000;
@@ -27,22 +34,31 @@ describeUnless(noChromium)('what is no usual page', () => {
       '/private': ({ headers }, response) =>
         headers.authorization === undefined
           ? void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
-          : void response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>In as ${headers.authorization}</title>`),
+          : void response
+              .writeHead(200, { 'content-type': 'text/html' })
+              .end(`<title>In as ${headers.authorization}</title>`),
       '/asks':
         '<title>Asks</title><img src="/private"><iframe src="/private"></iframe><script>fetch("/private").then(({ status }) => { document.title = "answered " + status; })</script>',
       '/paper': (_request, response) => void response.writeHead(200, { 'content-type': 'application/pdf' }).end(PDF),
       '/endless': (_request, response) => {
-        response.writeHead(200, { 'content-disposition': 'attachment; filename=endless.bin', 'content-type': 'application/octet-stream' });
+        response.writeHead(200, {
+          'content-disposition': 'attachment; filename=endless.bin',
+          'content-type': 'application/octet-stream',
+        });
         response.write('x'.repeat(5_000));
         const timer = setInterval(() => response.write('x'), 50);
         response.once('close', () => clearInterval(timer));
       },
       '/late': (_request, response) =>
-        void setTimeout(() => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Late</title>'), PATIENCE_MS + 1_500),
+        void setTimeout(
+          () => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Late</title>'),
+          PATIENCE_MS + 1_500,
+        ),
       '/leads': '<title>Leads</title><a href="/never">never</a>',
       '/never': () => {},
       '/frames': `<title>Frames</title><iframe src="http://localhost:${other.port}/frame"></iframe>`,
-      '/prints': '<title>Prints</title><script>print(); navigator.geolocation.getCurrentPosition(() => {}, () => { document.title = "refused"; });</script>',
+      '/prints':
+        '<title>Prints</title><script>print(); navigator.geolocation.getCurrentPosition(() => {}, () => { document.title = "refused"; });</script>',
     }));
     here = await testBrowser({ patienceMs: PATIENCE_MS });
   });
@@ -51,26 +67,42 @@ describeUnless(noChromium)('what is no usual page', () => {
     site.close();
     other.close();
   });
-  const open = (page: string, more = {}) => here.act({ kind: 'BrowserNavigateAction', url: `${site.url}${page}`, ...more });
+  const open = (page: string, more = {}) =>
+    here.act({ kind: 'BrowserNavigateAction', url: `${site.url}${page}`, ...more });
 
   it('a page whose parts ask for a password has them refused, and comes; one that asks itself is reported, and the next one loads', async () => {
     const asks = await open('/asks');
     expect([asks.text, asks.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'answered 401']);
     const itself = await open('/private');
-    expect([itself.error_code, itself.text]).toEqual(['browser.page-failed', expect.stringContaining('asks for a name and a password')]);
+    expect([itself.error_code, itself.text]).toEqual([
+      'browser.page-failed',
+      expect.stringContaining('asks for a name and a password'),
+    ]);
     expect((await open('/fine')).page?.title).toBe('Fine');
   });
 
   it('a name and a password in an address are used, and in no answer', async () => {
-    const within = await here.act({ kind: 'BrowserNavigateAction', url: `${site.url.replace('//', '//ann:hunter-2@')}/private` });
-    expect(within.page).toMatchObject({ url: `${site.url}/private`, title: `In as Basic ${Buffer.from('ann:hunter-2').toString('base64')}` });
-    expect(JSON.stringify([within.text, (await here.act({ kind: 'BrowserListTabsAction' })).text])).not.toContain('hunter-2');
+    const within = await here.act({
+      kind: 'BrowserNavigateAction',
+      url: `${site.url.replace('//', '//ann:hunter-2@')}/private`,
+    });
+    expect(within.page).toMatchObject({
+      url: `${site.url}/private`,
+      title: `In as Basic ${Buffer.from('ann:hunter-2').toString('base64')}`,
+    });
+    expect(JSON.stringify([within.text, (await here.act({ kind: 'BrowserListTabsAction' })).text])).not.toContain(
+      'hunter-2',
+    );
   });
 
   it('reports a PDF as one, with what reads it, and shows it', async () => {
     expect((await open('/paper')).is_error).toBe(false);
     const state = await here.act({ kind: 'BrowserGetStateAction', include_screenshot: true });
-    expect([state.is_error, state.text, state.content.length]).toEqual([false, expect.stringContaining('This is a PDF.'), 2]);
+    expect([state.is_error, state.text, state.content.length]).toEqual([
+      false,
+      expect.stringContaining('This is a PDF.'),
+      2,
+    ]);
     expect((await here.act({ kind: 'BrowserGetContentAction' })).text).toContain('pdftotext');
   });
 
@@ -82,9 +114,14 @@ describeUnless(noChromium)('what is no usual page', () => {
   it('what a page opens while the agent opens a tab is a tab too, and none stays hidden', async () => {
     await open('/fine');
     const page = here.browser.current()?.page;
-    await Promise.all([page?.evaluate('for (let n = 0; n < 4; n += 1) window.open("/fine?" + n)'), open('/fine', { new_tab: true })]);
+    await Promise.all([
+      page?.evaluate('for (let n = 0; n < 4; n += 1) window.open("/fine?" + n)'),
+      open('/fine', { new_tab: true }),
+    ]);
     const { tabs, chromium } = here.browser.running ?? {};
-    expect(tabs?.list().map(({ page: one }) => one)).toEqual(expect.arrayContaining(chromium?.contexts.sites.pages() ?? []));
+    expect(tabs?.list().map(({ page: one }) => one)).toEqual(
+      expect.arrayContaining(chromium?.contexts.sites.pages() ?? []),
+    );
     // One window a gesture is what Chromium allows.
     expect(tabs?.list().length).toBe(3);
     for (const tab of tabs?.list().slice(1) ?? []) await tabs?.close(tab);
@@ -111,10 +148,16 @@ describeUnless(noChromium)('what is no usual page', () => {
 
   it('a page that has begun to leave for a server that never answers keeps its tab, says so, and the next one opens', async () => {
     const leads = await open('/leads');
-    const clicked = await here.act({ kind: 'BrowserClickAction', index: numberOf(await here.act({ kind: 'BrowserGetStateAction' }), 'never') });
+    const clicked = await here.act({
+      kind: 'BrowserClickAction',
+      index: numberOf(await here.act({ kind: 'BrowserGetStateAction' }), 'never'),
+    });
     expect(clicked.is_error).toBe(false);
     const state = await here.act({ kind: 'BrowserGetStateAction' });
-    expect([state.error_code, state.text]).toEqual(['browser.page-failed', expect.stringContaining('whose server has not answered yet')]);
+    expect([state.error_code, state.text]).toEqual([
+      'browser.page-failed',
+      expect.stringContaining('whose server has not answered yet'),
+    ]);
     const fine = await open('/fine');
     expect([fine.page?.title, fine.page?.tab_id]).toEqual(['Fine', leads.page?.tab_id]);
   });

@@ -8,12 +8,22 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
-import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
+import {
+  noChromium,
+  numberOf,
+  startTestSite,
+  type TestBrowser,
+  type TestSite,
+  testBrowser,
+} from '../testing/test-browser.js';
 import { isOfThisMachine, LocalNames } from './local-callers.js';
 
 const SECRET = 'the-secret-of-the-workspace';
 
-/** Reads a file of the workspace and takes it outside by every way that a page has; `done` is its title when it has tried all but the last. */
+/**
+ * Reads a file of the workspace and takes it outside by every way that a page has; `done` is its title when it has
+ * tried all but the last.
+ */
 const thief = (targets: readonly string[], udp: number) => `<title>at work</title><body><script type="module">
 const said = await fetch('/notes.txt').then((answer) => answer.text(), String);
 const to = ${JSON.stringify(targets)};
@@ -91,7 +101,12 @@ describeUnless(noChromium)('where a page belongs', () => {
     udpPort = udp.address().port;
     const url = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`;
     here = await testBrowser({
-      environment: new ShellEnvironment({ PATH: process.env['PATH'], HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1,localhost' }),
+      environment: new ShellEnvironment({
+        PATH: process.env['PATH'],
+        HTTP_PROXY: url,
+        HTTPS_PROXY: url,
+        NO_PROXY: '127.0.0.1,localhost',
+      }),
     });
     await writeFile(path.join(here.workspace, 'notes.txt'), SECRET);
   });
@@ -117,7 +132,10 @@ describeUnless(noChromium)('where a page belongs', () => {
 
   it('a page of the workspace reads the workspace, and takes nothing of it anywhere: not by a request, a frame, a form, a worker, a socket, a call, a window or by leaving', async () => {
     site.asked.length = 0;
-    await writeFile(path.join(here.workspace, 'thief.html'), thief([site.url, 'http://far.example', 'https://far.example'], udpPort));
+    await writeFile(
+      path.join(here.workspace, 'thief.html'),
+      thief([site.url, 'http://far.example', 'https://far.example'], udpPort),
+    );
     await file('thief.html');
     await titled(`done ${SECRET.length}`);
     const state = await here.act({ kind: 'BrowserGetStateAction' });
@@ -131,7 +149,10 @@ describeUnless(noChromium)('where a page belongs', () => {
   });
 
   it('the agent goes from a page of the workspace to a site and back in the same tab, and the site knows nothing of the one before', async () => {
-    await writeFile(path.join(here.workspace, 'page.html'), '<title>Of the workspace</title><script>localStorage.setItem("a", "b")</script>');
+    await writeFile(
+      path.join(here.workspace, 'page.html'),
+      '<title>Of the workspace</title><script>localStorage.setItem("a", "b")</script>',
+    );
     const mine = await file('page.html');
     const there = await open(`${site.url}/`);
     expect([there.page?.title, there.page?.tab_id]).toEqual(['Mine', mine.page?.tab_id]);
@@ -166,7 +187,9 @@ describeUnless(noChromium)('where a page belongs', () => {
 
   it('a page of this machine asks other servers of this machine, under any of its names, also by WebSocket', async () => {
     const sockets: string[] = [];
-    const api = http.createServer((_request, response) => void response.writeHead(200, { 'access-control-allow-origin': '*' }).end('api'));
+    const api = http.createServer(
+      (_request, response) => void response.writeHead(200, { 'access-control-allow-origin': '*' }).end('api'),
+    );
     api.on('upgrade', (request, socket) => {
       sockets.push(String(request.headers.origin));
       socket.end();
@@ -176,8 +199,14 @@ describeUnless(noChromium)('where a page belongs', () => {
     const { port } = api.address() as AddressInfo;
     await open(`http://localhost:${site.port}/`);
     const page = here.browser.current()?.page;
-    expect(await page?.evaluate(`fetch('http://127.0.0.1:${port}/x', { method: 'POST', body: 'x' }).then((answer) => answer.text())`)).toBe('api');
-    await page?.evaluate(`new Promise((end) => { const socket = new WebSocket('ws://127.0.0.1:${port}/'); socket.onerror = socket.onclose = end; })`);
+    expect(
+      await page?.evaluate(
+        `fetch('http://127.0.0.1:${port}/x', { method: 'POST', body: 'x' }).then((answer) => answer.text())`,
+      ),
+    ).toBe('api');
+    await page?.evaluate(
+      `new Promise((end) => { const socket = new WebSocket('ws://127.0.0.1:${port}/'); socket.onerror = socket.onclose = end; })`,
+    );
     expect(sockets).toEqual([`http://localhost:${site.port}`]);
     api.closeAllConnections();
     api.close();
@@ -192,15 +221,17 @@ describe('a name of this machine', () => {
     expect(names.has('http://app.test:3000/page', 'app.test')).toBe(true);
     names.learn('evil.test', { ...here, own: false });
     names.learn('evil.test', here);
-    expect([names.has('http://evil.test/', 'evil.test'), names.has('http://evil.test/', 'app.test'), names.has('http://evil.test/', '127.0.0.1')]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      names.has('http://evil.test/', 'evil.test'),
+      names.has('http://evil.test/', 'app.test'),
+      names.has('http://evil.test/', '127.0.0.1'),
+    ]).toEqual([false, false, false]);
     names.learn('far.test', { kind: 'proxy', proxy: new URL('http://proxy.test') });
     expect(names.has('http://far.test/', 'far.test')).toBe(false);
-    for (const page of ['http://localhost:1/', 'http://a.localhost', 'http://127.9.9.9', 'http://[::1]:1/']) expect(names.has(page, '127.0.0.1')).toBe(true);
-    for (const page of [undefined, 'null', 'about:client', 'http://localhost.evil.test/']) expect(names.has(page, '127.0.0.1')).toBe(false);
+    for (const page of ['http://localhost:1/', 'http://a.localhost', 'http://127.9.9.9', 'http://[::1]:1/'])
+      expect(names.has(page, '127.0.0.1')).toBe(true);
+    for (const page of [undefined, 'null', 'about:client', 'http://localhost.evil.test/'])
+      expect(names.has(page, '127.0.0.1')).toBe(false);
   });
 
   it('that led elsewhere leads in no more, also not where Chromium says no more than that it is gone to: a frame is gone to as well', () => {
@@ -209,13 +240,20 @@ describe('a name of this machine', () => {
     const goneTo = { 'upgrade-insecure-requests': '1' };
     names.learn('evil.test', { ...here, own: false });
     for (const name of ['evil.test', 'app.test']) names.learn(name, here);
-    expect([isOfThisMachine(goneTo, 'evil.test', names), isOfThisMachine(goneTo, 'app.test', names)]).toEqual([false, true]);
+    expect([isOfThisMachine(goneTo, 'evil.test', names), isOfThisMachine(goneTo, 'app.test', names)]).toEqual([
+      false,
+      true,
+    ]);
     expect(isOfThisMachine({ ...goneTo, referer: 'http://evil.test:8000/' }, 'evil.test', names)).toBe(false);
   });
 
   it('is trusted no more once so many have led elsewhere that not all are remembered', () => {
     const names = new LocalNames();
-    for (let at = 0; at < 10_000; at += 1) names.learn(`n${at}.test`, { kind: 'proxy', proxy: new URL('http://proxy.test') });
-    expect([names.has('http://app.test/', 'app.test'), names.has('http://localhost/', 'localhost')]).toEqual([false, true]);
+    for (let at = 0; at < 10_000; at += 1)
+      names.learn(`n${at}.test`, { kind: 'proxy', proxy: new URL('http://proxy.test') });
+    expect([names.has('http://app.test/', 'app.test'), names.has('http://localhost/', 'localhost')]).toEqual([
+      false,
+      true,
+    ]);
   });
 });

@@ -21,18 +21,22 @@ export interface BrowserProxyOptions extends WayOutOptions {
 }
 
 /**
- * The only way out of pages of sites, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it is. Listens on loopback; whoever else connects reaches no more than a page does.
- * Servers of this machine are for pages of this machine, and for who goes there: what pages of other sites ask of them behind the harnesses is refused.
+ * The only way out of pages of sites, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it
+ * is. Listens on loopback; whoever else connects reaches no more than a page does. Servers of this machine are for
+ * pages of this machine, and for who goes there: what pages of other sites ask of them behind the harnesses is refused.
  */
 export class BrowserProxy {
-  readonly #server = http.createServer((request, response) => void this.#forward(request, response).catch(() => response.destroy()));
+  readonly #server = http.createServer(
+    (request, response) => void this.#forward(request, response).catch(() => response.destroy()),
+  );
   readonly #sockets = new Set<Duplex>();
   readonly #names = new LocalNames();
 
   private constructor(private readonly options: BrowserProxyOptions) {
     this.#server.on(
       'connect',
-      (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(request, socket, head).catch(() => socket.destroy()),
+      (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+        void this.#tunnel(request, socket, head).catch(() => socket.destroy()),
     );
     this.#server.on('connection', (socket: Socket) => this.#keep(socket));
     this.#server.on('clientError', (_error, socket) => socket.destroy());
@@ -67,10 +71,14 @@ export class BrowserProxy {
     response.on('error', () => {});
     const url = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : null;
     if (url === null || url.protocol !== 'http:') return answer(response, 400, 'This is a proxy.');
-    if (url.hostname === WORKSPACE_HOST) return answer(response, 403, 'Files of the workspace are not for pages of other sites.');
+    if (url.hostname === WORKSPACE_HOST)
+      return answer(response, 403, 'Files of the workspace are not for pages of other sites.');
     const found = await wayOutTo(url.hostname, Number(url.port || 80), this.options);
     this.#names.learn(url.hostname, found);
-    const way = found.kind === 'direct' && found.own && !isOfThisMachine(request.headers, url.hostname, this.#names) ? notForOthers(url.host) : found;
+    const way =
+      found.kind === 'direct' && found.own && !isOfThisMachine(request.headers, url.hostname, this.#names)
+        ? notForOthers(url.host)
+        : found;
     // Who asked has gone meanwhile: nothing would end what is begun now.
     if (response.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
@@ -129,13 +137,16 @@ export class BrowserProxy {
     this.#keep(socket);
     const url = URL.canParse(`tcp://${request.url}`) ? new URL(`tcp://${request.url}`) : null;
     const port = Number(url?.port);
-    if (url === null || !Number.isInteger(port) || port < 1 || url.hostname === WORKSPACE_HOST) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    if (url === null || !Number.isInteger(port) || port < 1 || url.hostname === WORKSPACE_HOST)
+      return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     const way = await wayOutTo(url.hostname, port, this.options);
     this.#names.learn(url.hostname, way);
     if (socket.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
       if (way.kind === 'refused') this.options.refused(way.because);
-      return void socket.end(`HTTP/1.1 ${way.kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway'}\r\nContent-Length: 0\r\n\r\n`);
+      return void socket.end(
+        `HTTP/1.1 ${way.kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway'}\r\nContent-Length: 0\r\n\r\n`,
+      );
     }
     const other =
       way.kind === 'direct'
@@ -195,7 +206,9 @@ function connectTo(proxy: URL, target: string): Socket {
 
 function credentialOf({ username, password }: URL): Record<string, string> {
   if (username === '') return {};
-  return { 'proxy-authorization': `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}` };
+  return {
+    'proxy-authorization': `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}`,
+  };
 }
 
 function hostOf({ hostname }: URL): string {

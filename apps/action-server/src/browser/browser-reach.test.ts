@@ -33,10 +33,25 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
   const asked: string[] = [];
   beforeAll(async () => {
     own = await startTestSite(() => ({ '/': 'of the sandbox', '/secret': 'of the sandbox' }));
-    const names = ['127.0.0.1', 'localhost', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '127.9.9.9', 'a.localhost', '2130706433', os.hostname()];
+    const names = [
+      '127.0.0.1',
+      'localhost',
+      '0.0.0.0',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '127.9.9.9',
+      'a.localhost',
+      '2130706433',
+      os.hostname(),
+    ];
     site = await startTestSite((url) => ({
-      '/probe': probe([...names.map((name) => `http://${name}:${own.port}/`), `${url}/redirect`, `${url}/redirect-far`]),
-      '/redirect': (_request, response) => void response.writeHead(302, { location: `http://127.0.0.1:${own.port}/secret` }).end(),
+      '/probe': probe([
+        ...names.map((name) => `http://${name}:${own.port}/`),
+        `${url}/redirect`,
+        `${url}/redirect-far`,
+      ]),
+      '/redirect': (_request, response) =>
+        void response.writeHead(302, { location: `http://127.0.0.1:${own.port}/secret` }).end(),
       '/redirect-far': (_request, response) => void response.writeHead(307, { location: `${url}/redirect` }).end(),
       '/fine': '<title>A server for development</title>',
       '/steals': `<title>before</title><script>fetch('http://workspace.localhost/notes.txt', { mode: 'no-cors' }).then(() => document.title = 'asked');</script><iframe src="http://workspace.localhost/notes.txt"></iframe><script src="http://workspace.localhost/code.js"></script>`,
@@ -52,7 +67,12 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
     proxy.listen(0, '127.0.0.1');
     await once(proxy, 'listening');
     const url = `http://sandbox:pa%3Ass@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const environment = new ShellEnvironment({ PATH: process.env['PATH'], HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1,localhost' });
+    const environment = new ShellEnvironment({
+      PATH: process.env['PATH'],
+      HTTP_PROXY: url,
+      HTTPS_PROXY: url,
+      NO_PROXY: '127.0.0.1,localhost',
+    });
     here = await testBrowser({ environment, refusedPorts: () => new Set([own.port]) });
   });
   afterAll(async () => {
@@ -75,7 +95,12 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
           .then((title) => title === 'done'),
       30_000,
     );
-    for (const url of [`http://127.0.0.1:${own.port}/`, `localhost:${own.port}`, `https://127.0.0.1:${own.port}/`, `${site.url}/redirect`])
+    for (const url of [
+      `http://127.0.0.1:${own.port}/`,
+      `localhost:${own.port}`,
+      `https://127.0.0.1:${own.port}/`,
+      `${site.url}/redirect`,
+    ])
       expect((await open(url)).text).toContain(`Port ${own.port} of this machine belongs to the sandbox's own servers`);
     expect(own.asked).toEqual([]);
   });
@@ -85,7 +110,10 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
   });
 
   it('is a file of the workspace for pages of the workspace, and for no other site; nothing outside of it', async () => {
-    await writeFile(path.join(here.workspace, 'index.html'), '<title>Mine</title><link rel="stylesheet" href="style.css"><script src="code.js"></script>');
+    await writeFile(
+      path.join(here.workspace, 'index.html'),
+      '<title>Mine</title><link rel="stylesheet" href="style.css"><script src="code.js"></script>',
+    );
     await writeFile(path.join(here.workspace, 'style.css'), 'body { color: rgb(1, 2, 3) }');
     await writeFile(path.join(here.workspace, 'code.js'), 'document.title += " works"');
     await writeFile(path.join(here.workspace, 'notes.txt'), 'notes');
@@ -121,17 +149,29 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
     expect((await open('http://far.example/page?q=1')).page?.title).toBe('Through the proxy');
     expect((await open('https://far.example/')).text).toContain('cannot be reached from this sandbox');
     const local = await open(`${site.url}/fine`);
-    expect([local.text, local.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'A server for development']);
+    expect([local.text, local.page?.title]).toEqual([
+      expect.stringContaining('The page is there.'),
+      'A server for development',
+    ]);
     const credential = `Basic ${Buffer.from('sandbox:pa:ss').toString('base64')}`;
     // What Chromium asks for by itself, and again, does not matter here.
     const ours = new Set(asked.filter((line) => line.includes('far.example') && !line.includes('favicon')));
-    expect([...ours]).toEqual([`GET http://far.example/page?q=1 ${credential}`, `CONNECT far.example:443 ${credential}`]);
+    expect([...ours]).toEqual([
+      `GET http://far.example/page?q=1 ${credential}`,
+      `CONNECT far.example:443 ${credential}`,
+    ]);
   });
 });
 
 describe('the way out of the browser', () => {
-  const options = (variables: Record<string, string>) => ({ variables: () => variables, refusedPorts: () => new Set([8000]) });
-  const proxied = { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: 'internal.test, .svc.local,10.0.0.0/8,only.test:8443' };
+  const options = (variables: Record<string, string>) => ({
+    variables: () => variables,
+    refusedPorts: () => new Set([8000]),
+  });
+  const proxied = {
+    HTTPS_PROXY: 'http://proxy.test:3128',
+    NO_PROXY: 'internal.test, .svc.local,10.0.0.0/8,only.test:8443',
+  };
 
   it('is the proxy except for what NO_PROXY names, and never for this machine', async () => {
     const kinds = [
@@ -146,7 +186,9 @@ describe('the way out of the browser', () => {
       '127.0.0.1',
       '[::1]',
     ];
-    const ways = await Promise.all(kinds.map(async (host) => [host, (await wayOutTo(host, 443, options(proxied))).kind]));
+    const ways = await Promise.all(
+      kinds.map(async (host) => [host, (await wayOutTo(host, 443, options(proxied))).kind]),
+    );
     expect(Object.fromEntries(ways)).toEqual({
       'far.test': 'proxy',
       'internal.test': 'unreachable',
@@ -177,7 +219,9 @@ describe('the way out of the browser', () => {
   });
 
   it('never leads to the sandbox’s own servers by an address of this machine, also one of IPv4 that is written as one of IPv6', async () => {
-    const own = Object.values(os.networkInterfaces()).flatMap((list) => list?.filter(({ family }) => family === 'IPv4').map(({ address }) => address) ?? []);
+    const own = Object.values(os.networkInterfaces()).flatMap(
+      (list) => list?.filter(({ family }) => family === 'IPv4').map(({ address }) => address) ?? [],
+    );
     expect(own).toContain('127.0.0.1');
     for (const address of own)
       for (const host of [address, `[::ffff:${address}]`, new URL(`http://[::ffff:${address}]/`).hostname])
@@ -198,7 +242,13 @@ describe('the way out of the browser', () => {
     });
     const target = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) =>
-      http.get(`http://127.0.0.1:${proxy.port}`, { path: `http://${target}/`, headers: { 'sec-fetch-site': 'none' } }, resolve).once('error', reject),
+      http
+        .get(
+          `http://127.0.0.1:${proxy.port}`,
+          { path: `http://${target}/`, headers: { 'sec-fetch-site': 'none' } },
+          resolve,
+        )
+        .once('error', reject),
     );
     answer.resume();
     expect(answer.statusCode).toBe(502);

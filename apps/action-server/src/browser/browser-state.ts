@@ -15,7 +15,12 @@ const TEXT_LENGTH = 2_000;
 const BUDGET_MS = 2_000;
 
 interface Listed {
-  readonly elements: ReadonlyArray<{ readonly role: string; readonly name: string; readonly facts: readonly string[]; readonly seen: boolean }>;
+  readonly elements: ReadonlyArray<{
+    readonly role: string;
+    readonly name: string;
+    readonly facts: readonly string[];
+    readonly seen: boolean;
+  }>;
   /** Elements that are not listed. */
   readonly left: number;
   /** The document was not scanned completely. */
@@ -42,8 +47,15 @@ export function numbered(tab: Tab, index: number): Numbered | undefined {
   return states.get(tab)?.[index];
 }
 
-/** The tab as the model sees it: what can be used, by number, and the text in view. Numbers hold until the next state, or until the page goes. */
-export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean }, signal: AbortSignal): Promise<Said> {
+/**
+ * The tab as the model sees it: what can be used, by number, and the text in view. Numbers hold until the next state,
+ * or until the page goes.
+ */
+export async function stateOf(
+  tab: Tab,
+  { picture }: { readonly picture: boolean },
+  signal: AbortSignal,
+): Promise<Said> {
   const elements: Numbered[] = [];
   const lines: string[] = [];
   let view: Listed | undefined;
@@ -86,5 +98,9 @@ export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean
     ...(errors.length === 0 ? [] : ['', 'Errors of its scripts:', ...errors]),
   ].join('\n');
   const where = view === undefined ? '' : `${view.top} pixels above the view, ${below} below it.`;
-  return { text: view?.type === PDF ? `${where} ${ABOUT_PDF}` : where, ofPage: ofPage(text), ...(picture ? { picture: await screenshotOf(tab, signal) } : {}) };
+  return {
+    text: view?.type === PDF ? `${where} ${ABOUT_PDF}` : where,
+    ofPage: ofPage(text),
+    ...(picture ? { picture: await screenshotOf(tab, signal) } : {}),
+  };
 }

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
-import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
+import {
+  noChromium,
+  numberOf,
+  startTestSite,
+  type TestBrowser,
+  type TestSite,
+  testBrowser,
+} from '../testing/test-browser.js';
 import { safeName } from './downloads.js';
 
 const FORM = `<title>Form</title><h1>Sign up</h1>
@@ -36,7 +43,10 @@ describeUnless(noChromium)('the browser', () => {
       '/files': '<title>Files</title><a href="/report">report</a>',
       '/report': (_request, response) =>
         void response
-          .writeHead(200, { 'content-disposition': 'attachment; filename="../../.bashrc;x.txt"', 'content-type': 'text/plain' })
+          .writeHead(200, {
+            'content-disposition': 'attachment; filename="../../.bashrc;x.txt"',
+            'content-type': 'text/plain',
+          })
           .end('of the report'),
     }));
     here = await testBrowser();
@@ -86,7 +96,9 @@ describeUnless(noChromium)('the browser', () => {
   it('reaches into frames, also of another site', async () => {
     await open('/frames');
     const seen = await state();
-    const numbers = seen.text.split('\n').flatMap((line) => (line.includes('"in a frame"') ? [Number(/\d+/.exec(line)?.[0])] : []));
+    const numbers = seen.text
+      .split('\n')
+      .flatMap((line) => (line.includes('"in a frame"') ? [Number(/\d+/.exec(line)?.[0])] : []));
     expect(numbers).toHaveLength(2);
     for (const number of numbers) await click(number);
     const after = await state();
@@ -127,7 +139,10 @@ describeUnless(noChromium)('the browser', () => {
     expect((await here.act({ kind: 'BrowserSwitchTabAction', tab_id: first })).page?.title).toBe('A');
     expect((await here.act({ kind: 'BrowserCloseTabAction', tab_id: second })).page?.title).toBe('A');
     const wrong = await here.act({ kind: 'BrowserCloseTabAction', tab_id: second });
-    expect([wrong.error_code, wrong.text]).toEqual(['browser.element-gone', expect.stringContaining(`The tabs are: ${first}`)]);
+    expect([wrong.error_code, wrong.text]).toEqual([
+      'browser.element-gone',
+      expect.stringContaining(`The tabs are: ${first}`),
+    ]);
     const link = numberOf(await state(), 'to b');
     const inTab = await here.act({ kind: 'BrowserClickAction', index: link, new_tab: true });
     expect(inTab.page?.title).toBe('B');
@@ -146,7 +161,8 @@ describeUnless(noChromium)('the browser', () => {
   it('reads a page as Markdown in parts that join to the whole', async () => {
     await open('/a');
     const read = await here.act({ kind: 'BrowserGetContentAction', extract_links: true });
-    for (const part of ['# First', `[to b](${site.url}/b)`, '- one', '```\nx = 1\ny\n```']) expect(read.text).toContain(part);
+    for (const part of ['# First', `[to b](${site.url}/b)`, '- one', '```\nx = 1\ny\n```'])
+      expect(read.text).toContain(part);
     await open('/long');
     const parts: string[] = [];
     for (let start = 0; parts.length < 10; ) {
@@ -158,7 +174,9 @@ describeUnless(noChromium)('the browser', () => {
       start = Number(next);
     }
     expect(parts.length).toBeGreaterThan(1);
-    expect([...parts.join('').matchAll(/Paragraph (\d+) /g)].map(([, number]) => Number(number))).toEqual(Array.from({ length: 400 }, (_, at) => at));
+    expect([...parts.join('').matchAll(/Paragraph (\d+) /g)].map(([, number]) => Number(number))).toEqual(
+      Array.from({ length: 400 }, (_, at) => at),
+    );
   });
 
   it('scrolls, and shows a picture of what is in view that fits into an answer', async () => {
@@ -168,7 +186,9 @@ describeUnless(noChromium)('the browser', () => {
     expect(Number(/(\d+) pixels above/.exec(seen.text)?.[1])).toBeGreaterThan(100);
     const [, picture] = seen.content;
     const url = picture?.type === 'image' ? (picture.image_urls[0] ?? '') : '';
-    expect(Buffer.from(url.replace('data:image/jpeg;base64,', ''), 'base64').subarray(0, 3).toString('hex')).toBe('ffd8ff');
+    expect(Buffer.from(url.replace('data:image/jpeg;base64,', ''), 'base64').subarray(0, 3).toString('hex')).toBe(
+      'ffd8ff',
+    );
     expect(url.length).toBeLessThanOrEqual(MAX_IMAGES_LENGTH);
     await here.act({ kind: 'BrowserScrollAction', direction: 'up' });
     expect((await state()).text).toContain('0 pixels above');
@@ -199,7 +219,11 @@ describeUnless(noChromium)('the browser', () => {
     await until('the file is there', async () => (await readFile(file, 'utf8')) === 'of the report');
     // Reported with the answer to the click, or with the next one when it took longer.
     expect(
-      clicked.text + (await until('the download is reported', async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text)),
+      clicked.text +
+        (await until(
+          'the download is reported',
+          async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text,
+        )),
     ).toContain(`Downloaded ${file} (13 bytes)`);
     expect(await readFile(path.join(here.workspace, 'outside'), 'utf8')).toBe('mine');
     expect((await open('/report')).text).toContain('It is a file, which is downloaded');
@@ -223,8 +247,14 @@ describeUnless(noChromium)('the browser', () => {
     });
     const read = await here.act({ kind: 'BrowserGetStorageAction' });
     const kept = JSON.parse(/<page-content[^\n]*\n([\s\S]*)\n<\/page-content/.exec(read.text)?.[1] ?? '{}');
-    expect(kept).toMatchObject({ cookies: [cookie], origins: [{ origin, localStorage: [{ name: 'theme', value: 'dark' }] }] });
-    const wrong = await here.act({ kind: 'BrowserSetStorageAction', storage_state: { origins: [{ origin: 'file:///etc', localStorage: [] }] } });
+    expect(kept).toMatchObject({
+      cookies: [cookie],
+      origins: [{ origin, localStorage: [{ name: 'theme', value: 'dark' }] }],
+    });
+    const wrong = await here.act({
+      kind: 'BrowserSetStorageAction',
+      storage_state: { origins: [{ origin: 'file:///etc', localStorage: [] }] },
+    });
     expect(wrong.error_code).toBe('request.invalid');
   });
 

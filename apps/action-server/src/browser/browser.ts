@@ -22,7 +22,10 @@ import { WorkspaceProxy } from './workspace-pages.js';
 
 /** Idle time without viewers after which it is stopped. Milliseconds. */
 const IDLE_MS = 10 * 60_000;
-/** A page that leaves a question unanswered for so long does nothing any more. Milliseconds; large pages on a busy machine need some. */
+/**
+ * A page that leaves a question unanswered for so long does nothing any more. Milliseconds; large pages on a busy
+ * machine need some.
+ */
 const PATIENCE_MS = 8_000;
 
 export interface BrowserOptions {
@@ -94,12 +97,18 @@ export class Browser {
     return this.#running;
   }
 
-  /** The tab in front, or `null` when the browser does not run or has none. Starts nothing. `onChange` says when this may be another. */
+  /**
+   * The tab in front, or `null` when the browser does not run or has none. Starts nothing. `onChange` says when this
+   * may be another.
+   */
   current(): Tab | null {
     return this.#running?.tabs.current ?? null;
   }
 
-  /** The tab in front of a running browser, which is started for it, to be sent to a page of this place. @throws SlipwayError `sandbox.tool-unavailable`. */
+  /**
+   * The tab in front of a running browser, which is started for it, to be sent to a page of this place. @throws
+   * SlipwayError `sandbox.tool-unavailable`.
+   */
   async open(place: Place, signal: AbortSignal): Promise<Tab> {
     const { tabs } = await this.#ready(signal);
     return tabs.inFront(place);
@@ -168,7 +177,11 @@ export class Browser {
       return await this.#start(this.#life.signal);
     } catch (error) {
       if (error instanceof SlipwayError || this.#life.signal.aborted) throw error;
-      throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${line(String(error), 300)}`, { cause: error });
+      throw new SlipwayError(
+        'sandbox.tool-unavailable',
+        `The browser could not be started: ${line(String(error), 300)}`,
+        { cause: error },
+      );
     } finally {
       this.#starting = null;
       // No caller waits for it any more, so no action will report it as idle.
@@ -182,7 +195,10 @@ export class Browser {
     if ('missing' in found) throw new SlipwayError('sandbox.tool-unavailable', found.missing);
     this.#proxies ??= this.#startProxies();
     const [sites, workspace] = (await this.#proxies).map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
-    const chromium = await Chromium.start({ program: found.program, directory: this.options.directory, proxyUrls: { sites, workspace }, variables }, signal);
+    const chromium = await Chromium.start(
+      { program: found.program, directory: this.options.directory, proxyUrls: { sites, workspace }, variables },
+      signal,
+    );
     const downloads = new Downloads({
       workspace: this.options.workspace,
       directory: path.join(this.options.directory, 'downloads'),
@@ -230,7 +246,9 @@ export class Browser {
     clearTimeout(this.#idle);
     if (this.#running === null) return;
     const pages = this.#running.tabs.list().map(({ page }) => page.url());
-    this.#open = pages.flatMap((url) => (url === 'about:blank' ? [] : [shownAddress(url, this.options.workspace).slice(0, 200)]));
+    this.#open = pages.flatMap((url) =>
+      url === 'about:blank' ? [] : [shownAddress(url, this.options.workspace).slice(0, 200)],
+    );
     if (this.#holds > 0) return;
     this.#idle = setTimeout(() => void this.#turns.run(() => this.#stop()), this.options.idleMs ?? IDLE_MS).unref();
   }

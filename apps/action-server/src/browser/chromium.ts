@@ -18,7 +18,10 @@ const SHOWN = { viewport: VIEWPORT, acceptDownloads: true, serviceWorkers: 'allo
 
 /** Passed on from the shell's environment; nothing else is, so no secret of a task is in the browser's own. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
-/** Chromium makes a socket in `TMPDIR`, 46 bytes further down, and no path of a socket is longer than 107: a longer directory is not passed on. Bytes. */
+/**
+ * Chromium makes a socket in `TMPDIR`, 46 bytes further down, and no path of a socket is longer than 107: a longer
+ * directory is not passed on. Bytes.
+ */
 const MAX_SOCKET_DIRECTORY = 60;
 
 const ARGUMENTS = [
@@ -43,7 +46,8 @@ const ARGUMENTS = [
   '--no-first-run',
   '--disable-crash-reporter',
   '--renderer-process-limit=8',
-  // What Chromium keeps of pages that it may ask for again. Bytes: the volume is a small one, and it sees the node's disk.
+  // What Chromium keeps of pages that it may ask for again. Bytes: the volume is a small one, and it sees the node's
+  // disk.
   '--disk-cache-size=33554432',
   '--media-cache-size=16777216',
   // One page's script must not take the sandbox's memory. MiB.
@@ -51,8 +55,9 @@ const ARGUMENTS = [
 ];
 
 /**
- * Where a page belongs: to a site, or to the workspace. Each has storage, workers and a way out of its own, and a page never changes from one to the other:
- * so what may read the workspace can send nothing anywhere, by any means that Chromium has.
+ * Where a page belongs: to a site, or to the workspace. Each has storage, workers and a way out of its own, and a page
+ * never changes from one to the other: so what may read the workspace can send nothing anywhere, by any means that
+ * Chromium has.
  */
 export type Place = 'sites' | 'workspace';
 
@@ -79,7 +84,8 @@ export class Chromium {
   }
 
   /**
-   * The sandbox of Chromium's own needs rights that a pod has not: the pod is the wall, for a page as for a command of the agent.
+   * The sandbox of Chromium's own needs rights that a pod has not: the pod is the wall, for a page as for a command of
+   * the agent.
    * @throws SlipwayError `sandbox.tool-unavailable` with what Chromium says; the signal's reason.
    */
   static async start(options: ChromiumOptions, signal: AbortSignal): Promise<Chromium> {
@@ -89,13 +95,16 @@ export class Chromium {
     const downloadsPath = path.join(options.directory, 'downloads');
     // Left by one that was killed: it has no owner, since only this process starts any.
     try {
-      for (const name of ['SingletonLock', 'SingletonCookie', 'SingletonSocket']) await rm(path.join(profile, name), { force: true });
+      for (const name of ['SingletonLock', 'SingletonCookie', 'SingletonSocket'])
+        await rm(path.join(profile, name), { force: true });
       await rm(downloadsPath, { recursive: true, force: true });
       for (const folder of [profile, downloadsPath]) await mkdir(folder, { recursive: true, mode: 0o700 });
     } catch (error) {
       const cause = fileError(error, profile);
       throw cause instanceof SlipwayError
-        ? new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${cause.detail}`, { cause: error })
+        ? new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${cause.detail}`, {
+            cause: error,
+          })
         : cause;
     }
     const launch = chromium.launchPersistentContext(profile, {
@@ -104,8 +113,12 @@ export class Chromium {
       ignoreDefaultArgs: ['--disable-popup-blocking'],
       args: ARGUMENTS,
       env: {
-        ...Object.fromEntries(PASSED_ON.flatMap((name) => (options.variables[name] === undefined ? [] : [[name, options.variables[name]]]))),
-        ...(Buffer.byteLength(options.variables['TMPDIR'] ?? '') > MAX_SOCKET_DIRECTORY ? {} : { TMPDIR: options.variables['TMPDIR'] }),
+        ...Object.fromEntries(
+          PASSED_ON.flatMap((name) => (options.variables[name] === undefined ? [] : [[name, options.variables[name]]])),
+        ),
+        ...(Buffer.byteLength(options.variables['TMPDIR'] ?? '') > MAX_SOCKET_DIRECTORY
+          ? {}
+          : { TMPDIR: options.variables['TMPDIR'] }),
         HOME: options.directory,
       },
       proxy: { server: options.proxyUrls.sites },
@@ -126,7 +139,10 @@ export class Chromium {
     const browser = sites.browser();
     if (browser === null) throw new Error('Chromium ended while it was started');
     try {
-      const [workspace, pid] = await Promise.all([browser.newContext({ ...SHOWN, proxy: { server: proxyUrls.workspace } }), pidOf(browser)]);
+      const [workspace, pid] = await Promise.all([
+        browser.newContext({ ...SHOWN, proxy: { server: proxyUrls.workspace } }),
+        pidOf(browser),
+      ]);
       return new Chromium({ sites, workspace }, pid);
     } catch (error) {
       await sites.close().catch(() => {});
@@ -166,7 +182,9 @@ async function orGivenUp(launch: Promise<Chromium>, signal: AbortSignal): Promis
     );
     signal.throwIfAborted();
     const said = error instanceof Error ? error.message : String(error);
-    throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${reasonIn(said)}`, { cause: error });
+    throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${reasonIn(said)}`, {
+      cause: error,
+    });
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
@@ -174,8 +192,15 @@ async function orGivenUp(launch: Promise<Chromium>, signal: AbortSignal): Promis
 
 /** The line that says why, of a message that has the whole command line and log in it. */
 function reasonIn(message: string): string {
-  const lines = message.split('\n').map((line) => line.replaceAll(/\[\d+m|^\s*-?\s*(?:\[pid=\d+\])?(?:\[err\])?\s*/g, '').trim());
-  const cause = lines.find((line) => /error while loading|cannot open|No such file|Permission denied|No space left|FATAL/i.test(line)) ?? lines[0] ?? '';
+  const lines = message
+    .split('\n')
+    .map((line) => line.replaceAll(/\[\d+m|^\s*-?\s*(?:\[pid=\d+\])?(?:\[err\])?\s*/g, '').trim());
+  const cause =
+    lines.find((line) =>
+      /error while loading|cannot open|No such file|Permission denied|No space left|FATAL/i.test(line),
+    ) ??
+    lines[0] ??
+    '';
   return cause.slice(0, 300);
 }
 

@@ -24,7 +24,11 @@ export interface Described {
 }
 
 /** The element of the last state, and its description. @throws SlipwayError `browser.element-gone`. */
-export async function elementOf(tab: Tab, index: number, signal: AbortSignal): Promise<{ element: PageElement; label: string }> {
+export async function elementOf(
+  tab: Tab,
+  index: number,
+  signal: AbortSignal,
+): Promise<{ element: PageElement; label: string }> {
   const known = numbered(tab, index);
   const element = known === undefined ? null : await known.world.element(FIND_ELEMENT, known.at, signal);
   if (known === undefined || element === null)
@@ -57,6 +61,11 @@ export async function clickElement(
     await element.ask(CLICK_ELEMENT);
     return `Clicked ${label}, by script: a <${cover.slice(0, 40)}> lies above it.`;
   }
-  await within(tab.page.mouse.click(x, y), tab.patienceMs, signal, 'The page does not take the click: its script keeps it busy.');
+  await within(
+    tab.page.mouse.click(x, y),
+    tab.patienceMs,
+    signal,
+    'The page does not take the click: its script keeps it busy.',
+  );
   return `Clicked ${label}.`;
 }

@@ -95,8 +95,11 @@ export class Downloads {
       const kept = await copyUnder(file, folder, name);
       this.options.notes.add(`Downloaded ${kept} (${(await stat(kept)).size} bytes).`);
     } catch {
-      const failure = (await download.failure().catch(() => null)) ?? 'it could not be written to downloads/ of the workspace';
-      this.options.notes.add(`The download ${name} was not kept: ${failure === 'canceled' ? this.#limit() : failure.slice(0, 200)}.`);
+      const failure =
+        (await download.failure().catch(() => null)) ?? 'it could not be written to downloads/ of the workspace';
+      this.options.notes.add(
+        `The download ${name} was not kept: ${failure === 'canceled' ? this.#limit() : failure.slice(0, 200)}.`,
+      );
     }
     await download.delete().catch(() => {});
   }
@@ -123,7 +126,10 @@ export class Downloads {
   }
 }
 
-/** Letters, digits and a few signs of any language: no path, nothing hidden, nothing that a shell reads. At most 100 code units. */
+/**
+ * Letters, digits and a few signs of any language: no path, nothing hidden, nothing that a shell reads. At most 100
+ * code units.
+ */
 export function safeName(suggested: string): string {
   const last = suggested.split(/[/\\]/).at(-1) ?? '';
   const cleaned = last
@@ -139,7 +145,10 @@ export function safeName(suggested: string): string {
 async function copyUnder(file: string, folder: string, name: string): Promise<string> {
   const extension = path.extname(name);
   for (let number = 1; ; number += 1) {
-    const target = path.join(folder, number === 1 ? name : `${name.slice(0, name.length - extension.length)}-${number}${extension}`);
+    const target = path.join(
+      folder,
+      number === 1 ? name : `${name.slice(0, name.length - extension.length)}-${number}${extension}`,
+    );
     try {
       await copyFile(file, target, constants.COPYFILE_EXCL);
       return target;

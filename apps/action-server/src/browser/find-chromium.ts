@@ -7,21 +7,31 @@ const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'googl
 
 const NO_CHROMIUM =
   'There is no browser in this sandbox: its image has no Chromium. Read pages with curl in the terminal. A sandbox image with the option `browser` has one.';
-const NO_DRIVER = 'There is no browser in this sandbox: its image has no playwright-core beside action-server. Read pages with curl in the terminal.';
+const NO_DRIVER =
+  'There is no browser in this sandbox: its image has no playwright-core beside action-server. Read pages with curl in the terminal.';
 
 /** The program, or the sentence that says what is missing. Starts nothing: it checks names only. */
-export function findChromium(env: Readonly<Record<string, string | undefined>>): { readonly program: string } | { readonly missing: string } {
-  const program = [env['CHROMIUM_PATH'], ...inPath(env['PATH'] ?? ''), ...ofPlaywright(env)].find((file) => file !== undefined && isExecutable(file));
+export function findChromium(
+  env: Readonly<Record<string, string | undefined>>,
+): { readonly program: string } | { readonly missing: string } {
+  const program = [env['CHROMIUM_PATH'], ...inPath(env['PATH'] ?? ''), ...ofPlaywright(env)].find(
+    (file) => file !== undefined && isExecutable(file),
+  );
   if (program === undefined) return { missing: NO_CHROMIUM };
   return hasDriver() ? { program } : { missing: NO_DRIVER };
 }
 
 function inPath(searched: string): string[] {
-  return searched.split(path.delimiter).flatMap((folder) => (path.isAbsolute(folder) ? NAMES.map((name) => path.join(folder, name)) : []));
+  return searched
+    .split(path.delimiter)
+    .flatMap((folder) => (path.isAbsolute(folder) ? NAMES.map((name) => path.join(folder, name)) : []));
 }
 
 /** Where playwright's own installer puts it. */
-function ofPlaywright({ PLAYWRIGHT_BROWSERS_PATH: given, HOME: home }: Readonly<Record<string, string | undefined>>): string[] {
+function ofPlaywright({
+  PLAYWRIGHT_BROWSERS_PATH: given,
+  HOME: home,
+}: Readonly<Record<string, string | undefined>>): string[] {
   const root = given ?? (home === undefined ? undefined : path.join(home, '.cache/ms-playwright'));
   if (root === undefined || !path.isAbsolute(root)) return [];
   const versions = entriesOf(root).filter((name) => /^chromium(?:_headless_shell)?-\d+$/.test(name));
@@ -30,7 +40,10 @@ function ofPlaywright({ PLAYWRIGHT_BROWSERS_PATH: given, HOME: home }: Readonly<
     .reverse()
     .flatMap((version) => {
       const folder = path.join(root, version);
-      return entriesOf(folder).flatMap((name) => [path.join(folder, name, 'chrome-headless-shell'), path.join(folder, name, 'chrome')]);
+      return entriesOf(folder).flatMap((name) => [
+        path.join(folder, name, 'chrome-headless-shell'),
+        path.join(folder, name, 'chrome'),
+      ]);
     });
 }
 

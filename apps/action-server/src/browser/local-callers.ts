@@ -10,21 +10,28 @@ const TLS = 0x16;
 const MAX_NAMES = 10_000;
 
 /**
- * Which names of hosts mean this machine: those that have never led anywhere else. A name that did, and leads here later, is a site that wants in (DNS rebinding).
+ * Which names of hosts mean this machine: those that have never led anywhere else. A name that did, and leads here
+ * later, is a site that wants in (DNS rebinding).
  */
 export class LocalNames {
   readonly #elsewhere = new Set<string>();
 
   learn(name: string, way: WayOut): void {
-    if (this.#elsewhere.size < MAX_NAMES && (way.kind === 'proxy' || (way.kind === 'direct' && !way.own))) this.#elsewhere.add(name);
+    if (this.#elsewhere.size < MAX_NAMES && (way.kind === 'proxy' || (way.kind === 'direct' && !way.own)))
+      this.#elsewhere.add(name);
   }
 
-  /** Whether a name has led elsewhere before. Only addresses are known for certain once not all names are remembered. */
+  /**
+   * Whether a name has led elsewhere before. Only addresses are known for certain once not all names are remembered.
+   */
   ledElsewhere(name: string): boolean {
     return this.#elsewhere.has(name) || (this.#elsewhere.size >= MAX_NAMES && !isThisMachine(name));
   }
 
-  /** Whether this page, by its origin or address, is one of this machine. @param asked the host that it asks, which is this machine. */
+  /**
+   * Whether this page, by its origin or address, is one of this machine. @param asked the host that it asks, which is
+   * this machine.
+   */
   has(page: string | undefined, asked: string): boolean {
     if (page === undefined || !URL.canParse(page)) return false;
     const { hostname } = new URL(page);
@@ -49,7 +56,10 @@ export function isOfThisMachine(headers: IncomingHttpHeaders, asked: string, nam
   return headers['upgrade-insecure-requests'] === '1' && origin === undefined;
 }
 
-/** What is said first in a tunnel to a server of this machine: `fine` with all of it that has come, of a page of another site, or nothing that a browser says. */
+/**
+ * What is said first in a tunnel to a server of this machine: `fine` with all of it that has come, of a page of another
+ * site, or nothing that a browser says.
+ */
 export async function openingOf(
   socket: Duplex,
   head: Buffer,

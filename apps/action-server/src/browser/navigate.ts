@@ -23,11 +23,15 @@ const HANGS = 'The page does not answer: its script keeps it busy.';
  * Opens the address. @returns notes for the agent. @throws SlipwayError `browser.page-failed`, `browser.page-hangs`.
  */
 export async function goTo(tab: Tab, url: string, signal: AbortSignal): Promise<string> {
-  const go = (): Promise<Response | null> => tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS });
+  const go = (): Promise<Response | null> =>
+    tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS });
   return travel(tab, go().catch(again(go)).catch(again(go)), signal);
 }
 
-/** Chromium shows its error page a moment after a navigation has failed, and the next one is taken for interrupted by it. */
+/**
+ * Chromium shows its error page a moment after a navigation has failed, and the next one is taken for interrupted by
+ * it.
+ */
 function again(go: () => Promise<Response | null>): (error: unknown) => Promise<Response | null> {
   return (error) => {
     if (error instanceof Error && error.message.includes('is interrupted by another navigation')) return go();
@@ -57,20 +61,30 @@ async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSign
     const said = error instanceof Error ? error.message : '';
     if (/Download is starting/.test(said)) return DOWNLOADED;
     if (!/Timeout \d+ms exceeded/.test(said))
-      throw error instanceof SlipwayError ? error : new SlipwayError('browser.page-failed', reasonOf(said), { cause: error });
+      throw error instanceof SlipwayError
+        ? error
+        : new SlipwayError('browser.page-failed', reasonOf(said), { cause: error });
     if (tab.awaitsServer) {
       const session = await tab.session();
       await session.send('Page.stopLoading').catch(() => {});
-      throw new SlipwayError('browser.page-failed', `The page could not be opened: its server has not answered within ${NAVIGATE_MS / 1000} seconds.`);
+      throw new SlipwayError(
+        'browser.page-failed',
+        `The page could not be opened: its server has not answered within ${NAVIGATE_MS / 1000} seconds.`,
+      );
     }
     await answers(tab, signal);
     return `It has not come whole within ${NAVIGATE_MS / 1000} seconds; what is there can be read.`;
   }
   await arrived(tab, signal);
-  return response === null || response.ok() ? '' : `The server answered ${response.status()} ${line(response.statusText(), 60)}.`;
+  return response === null || response.ok()
+    ? ''
+    : `The server answered ${response.status()} ${line(response.statusText(), 60)}.`;
 }
 
-/** Waits until the page that an action may have begun to go to is there, and has had a moment for its scripts. @throws SlipwayError `browser.page-hangs` when it does not answer then. */
+/**
+ * Waits until the page that an action may have begun to go to is there, and has had a moment for its scripts. @throws
+ * SlipwayError `browser.page-hangs` when it does not answer then.
+ */
 export async function settled(tab: Tab, signal: AbortSignal): Promise<void> {
   await delay(BEGIN_MS, undefined, { signal });
   const end = performance.now() + FOLLOW_PATIENCE * tab.patienceMs;

@@ -1,7 +1,10 @@
 /** Most notes of one answer; more are counted. */
 const MAX_NOTES = 20;
 
-/** What happened in the browser beside what was asked for, since the last answer: dialogs, downloads, tabs that opened, refusals. Bounded, each sentence once. */
+/**
+ * What happened in the browser beside what was asked for, since the last answer: dialogs, downloads, tabs that opened,
+ * refusals. Bounded, each sentence once.
+ */
 export class Notes {
   #said = new Map<string, number>();
   #left = 0;

@@ -26,7 +26,10 @@ export async function contentOf(
   for (const [at, world] of (await worldsOf(tab, signal)).entries()) {
     const options = { links, length: PAGE_LENGTH - whole.length, budget: at === 0 ? BUDGET_MS : BUDGET_MS / 4 };
     if (options.length <= 0) break;
-    const read = await unlessGone(world.ask<{ text: string; cut: boolean; type: string }>(READ_CONTENT, options, signal), at > 0);
+    const read = await unlessGone(
+      world.ask<{ text: string; cut: boolean; type: string }>(READ_CONTENT, options, signal),
+      at > 0,
+    );
     if (read === null) continue;
     const { text, cut: cutHere, type } = read;
     const tidy = plain(text)
@@ -43,6 +46,10 @@ export async function contentOf(
   const more = end < whole.length ? ` Go on with start_from_char=${end}.` : '';
   const large = cut ? ' The page is very large: only its beginning was read.' : '';
   if (pdf) return { text: ABOUT_PDF };
-  if (part === '' && start > 0) return { text: `The text of the page has ${whole.length} characters: there is nothing from ${start} on.` };
-  return { text: `Characters ${start} to ${end} of ${whole.length}.${more}${large}`, ofPage: ofPage(part === '' ? '(no text)' : part) };
+  if (part === '' && start > 0)
+    return { text: `The text of the page has ${whole.length} characters: there is nothing from ${start} on.` };
+  return {
+    text: `Characters ${start} to ${end} of ${whole.length}.${more}${large}`,
+    ofPage: ofPage(part === '' ? '(no text)' : part),
+  };
 }

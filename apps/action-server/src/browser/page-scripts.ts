@@ -1,9 +1,14 @@
 /**
- * What is run in a page, in a JavaScript world of its own: it sees the document, and the page can neither see nor change it. Each is an expression of a function of one argument.
- * A hostile document may have any size and depth, so each has a budget of time and counts what it leaves out; names of form fields may hide properties (`form.children`), so what fails is passed over.
+ * What is run in a page, in a JavaScript world of its own: it sees the document, and the page can neither see nor
+ * change it. Each is an expression of a function of one argument. A hostile document may have any size and depth, so
+ * each has a budget of time and counts what it leaves out; names of form fields may hide properties (`form.children`),
+ * so what fails is passed over.
  */
 
-/** `{limit, nameLength, textLength, budget}` → what can be used on the page; keeps the elements in the world for `FIND_ELEMENT`. */
+/**
+ * `{limit, nameLength, textLength, budget}` → what can be used on the page; keeps the elements in the world for
+ * `FIND_ELEMENT`.
+ */
 export const LIST_ELEMENTS = String.raw`(options) => {
   const end = performance.now() + options.budget;
   const ROLES = new Set(['button', 'link', 'checkbox', 'radio', 'tab', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'switch', 'textbox', 'searchbox', 'combobox', 'slider', 'spinbutton', 'treeitem']);
@@ -135,8 +140,9 @@ export const DESCRIBE_ELEMENT = `function () {
 }`;
 
 /**
- * On a field: takes a secret in place of what it holds. From then on its value is in no state, and covered in pictures, for as long as the document stands. In one go, unlike keys:
- * what the page or a frame does meanwhile can have no part of it go elsewhere. Answers with whether the field took it.
+ * On a field: takes a secret in place of what it holds. From then on its value is in no state, and covered in pictures,
+ * for as long as the document stands. In one go, unlike keys: what the page or a frame does meanwhile can have no part
+ * of it go elsewhere. Answers with whether the field took it.
  */
 export const TYPE_SECRET = `function (secret) {
   (globalThis.slipwaySecrets ??= new WeakSet()).add(this);

@@ -28,7 +28,10 @@ export class PageWorld {
     private readonly tab: Tab,
   ) {}
 
-  /** What the function answers for the argument, as JSON. @throws SlipwayError `browser.page-hangs`, `browser.element-gone` when the document is no more. */
+  /**
+   * What the function answers for the argument, as JSON. @throws SlipwayError `browser.page-hangs`,
+   * `browser.element-gone` when the document is no more.
+   */
   async ask<T>(script: string, argument: unknown, signal: AbortSignal): Promise<T> {
     return answerOf<T>(await this.#evaluate(script, argument, true, signal));
   }
@@ -41,7 +44,16 @@ export class PageWorld {
 
   #evaluate(script: string, argument: unknown, returnByValue: boolean, signal: AbortSignal): Promise<Evaluated> {
     const expression = `(${script})(${JSON.stringify(argument)})`;
-    return sent(this.session.send('Runtime.evaluate', { expression, contextId: this.contextId, returnByValue, timeout: SCRIPT_MS }), this.tab, signal);
+    return sent(
+      this.session.send('Runtime.evaluate', {
+        expression,
+        contextId: this.contextId,
+        returnByValue,
+        timeout: SCRIPT_MS,
+      }),
+      this.tab,
+      signal,
+    );
   }
 }
 
@@ -89,7 +101,11 @@ export class PageElement {
   }
 
   async setFile(file: string): Promise<void> {
-    await sent(this.session.send('DOM.setFileInputFiles', { files: [file], objectId: this.objectId }), this.tab, this.signal);
+    await sent(
+      this.session.send('DOM.setFileInputFiles', { files: [file], objectId: this.objectId }),
+      this.tab,
+      this.signal,
+    );
   }
 }
 
@@ -145,12 +161,21 @@ async function sessionOf(frame: Frame, tab: Tab, signal: AbortSignal): Promise<C
   }
 }
 
-async function worldsIn(tab: Tab, session: CDPSession, offset: (signal: AbortSignal) => Promise<Offset>, signal: AbortSignal): Promise<PageWorld[]> {
+async function worldsIn(
+  tab: Tab,
+  session: CDPSession,
+  offset: (signal: AbortSignal) => Promise<Offset>,
+  signal: AbortSignal,
+): Promise<PageWorld[]> {
   const { frameTree } = await sent(session.send('Page.getFrameTree'), tab, signal);
   const worlds: PageWorld[] = [];
   const visit = async (tree: typeof frameTree): Promise<void> => {
     if (worlds.length >= MAX_FRAMES) return;
-    const made = await sent(session.send('Page.createIsolatedWorld', { frameId: tree.frame.id, worldName: WORLD }), tab, signal).catch((error) => {
+    const made = await sent(
+      session.send('Page.createIsolatedWorld', { frameId: tree.frame.id, worldName: WORLD }),
+      tab,
+      signal,
+    ).catch((error) => {
       if ((error instanceof SlipwayError && error.code === 'browser.page-hangs') || signal.aborted) throw error;
       return null;
     });
@@ -167,7 +192,8 @@ interface Evaluated {
 }
 
 function answerOf<T>({ result, exceptionDetails }: Evaluated): T {
-  if (exceptionDetails !== undefined) throw new SlipwayError('browser.page-failed', 'The page is too large to be read.');
+  if (exceptionDetails !== undefined)
+    throw new SlipwayError('browser.page-failed', 'The page is too large to be read.');
   return result.value as T;
 }
 
@@ -178,11 +204,20 @@ async function sent<T>(work: Promise<T>, tab: Tab, signal: AbortSignal): Promise
   } catch (error) {
     if (error instanceof SlipwayError || signal.aborted) throw error;
     const said = error instanceof Error ? error.message : String(error);
-    if (/terminated/i.test(said)) throw new SlipwayError('browser.page-failed', 'The page is too large to be read.', { cause: error });
-    if (/Cannot find context|Execution context|Could not find (?:node|object)|Cannot find object|detached|navigat|has been closed/i.test(said))
-      throw new SlipwayError('browser.element-gone', 'The page has changed since its state was read. Read the state again, and use the numbers of that.', {
-        cause: error,
-      });
+    if (/terminated/i.test(said))
+      throw new SlipwayError('browser.page-failed', 'The page is too large to be read.', { cause: error });
+    if (
+      /Cannot find context|Execution context|Could not find (?:node|object)|Cannot find object|detached|navigat|has been closed/i.test(
+        said,
+      )
+    )
+      throw new SlipwayError(
+        'browser.element-gone',
+        'The page has changed since its state was read. Read the state again, and use the numbers of that.',
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
 }

@@ -34,7 +34,10 @@ export interface BrowserHands {
   readonly recordings: Recordings;
 }
 
-/** Does one action. @returns what it says. @throws SlipwayError of `browser.*`, `file.*`; the signal's reason; what playwright says of a page that went away. */
+/**
+ * Does one action. @returns what it says. @throws SlipwayError of `browser.*`, `file.*`; the signal's reason; what
+ * playwright says of a page that went away.
+ */
 export async function performAction(hands: BrowserHands, action: BrowserAction, signal: AbortSignal): Promise<Said> {
   const { tabs, workspace } = hands;
   const inFront = async (): Promise<Tab> => tabs.current ?? tabs.open('sites');
@@ -79,10 +82,20 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
       return { text: await scroll(await inFront(), action.direction, signal) };
     case 'BrowserGoBackAction': {
       const result = await goBack(await inFront(), signal);
-      return { text: result === null ? 'There is no earlier page in this tab.' : result === '' ? 'The earlier page is there.' : result };
+      return {
+        text:
+          result === null
+            ? 'There is no earlier page in this tab.'
+            : result === ''
+              ? 'The earlier page is there.'
+              : result,
+      };
     }
     case 'BrowserListTabsAction':
-      return { text: `${tabs.list().length} tabs:`, ofPage: ofPage((await Promise.all(tabs.list().map((tab) => result(hands, tab)))).join('\n') || '(none)') };
+      return {
+        text: `${tabs.list().length} tabs:`,
+        ofPage: ofPage((await Promise.all(tabs.list().map((tab) => result(hands, tab)))).join('\n') || '(none)'),
+      };
     case 'BrowserSwitchTabAction':
       tabs.show(tabs.named(action.tab_id));
       return { text: `Tab ${action.tab_id} is in front.` };

@@ -25,7 +25,8 @@ export async function recordingScript(): Promise<string> {
     .resolve.paths(FILE)
     ?.map((folder) => path.join(folder, FILE))
     .find(existsSync);
-  if (file === undefined) throw new SlipwayError('sandbox.tool-unavailable', 'The image of this sandbox has no recorder for its browser.');
+  if (file === undefined)
+    throw new SlipwayError('sandbox.tool-unavailable', 'The image of this sandbox has no recorder for its browser.');
   source ??= readFile(file, 'utf8');
   source.catch(() => {
     source = undefined;

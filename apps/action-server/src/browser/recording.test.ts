@@ -4,10 +4,23 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
-import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
+import {
+  noChromium,
+  numberOf,
+  startTestSite,
+  type TestBrowser,
+  type TestSite,
+  testBrowser,
+} from '../testing/test-browser.js';
 
 const SECRET = 'a "secret" of the task';
-const own = { ...process.env, HTTP_PROXY: undefined, HTTPS_PROXY: undefined, http_proxy: undefined, https_proxy: undefined };
+const own = {
+  ...process.env,
+  HTTP_PROXY: undefined,
+  HTTPS_PROXY: undefined,
+  http_proxy: undefined,
+  https_proxy: undefined,
+};
 
 /** Of rrweb's events: what they are, and all of them as text. */
 interface RecordedEvent {
@@ -38,7 +51,8 @@ describeUnless(noChromium)('a recording of the browser', () => {
   });
   const open = (page: string) => here.act({ kind: 'BrowserNavigateAction', url: `${site.url}${page}` });
   const numberIn = async (words: string) => numberOf(await here.act({ kind: 'BrowserGetStateAction' }), words);
-  const type = async (words: string, text: string) => here.act({ kind: 'BrowserTypeAction', index: await numberIn(words), text });
+  const type = async (words: string, text: string) =>
+    here.act({ kind: 'BrowserTypeAction', index: await numberIn(words), text });
   const folderIn = (text: string) => /(\/\S*\/downloads\/recording-[\w-]+)/.exec(text)?.[1] ?? '';
   const kept = async (folder: string) => {
     const files: Record<string, { events: RecordedEvent[]; text: string }> = {};
@@ -70,7 +84,9 @@ describeUnless(noChromium)('a recording of the browser', () => {
     expect(Object.keys(files)).toHaveLength(2);
     const all = Object.values(files).flatMap(({ events }) => events);
     expect(ended.text).toContain(`Recorded ${all.length} events in 2 files`);
-    const pages = [first, second].map((one) => one?.events.filter(({ type }) => type === META).map(({ data }) => data.href?.replace(site.url, '')));
+    const pages = [first, second].map((one) =>
+      one?.events.filter(({ type }) => type === META).map(({ data }) => data.href?.replace(site.url, '')),
+    );
     expect(pages.sort((a, b) => (b?.length ?? 0) - (a?.length ?? 0))).toEqual([['/form', '/next'], ['/other']]);
     expect(all.filter((event) => event.type === FULL_SNAPSHOT)).toHaveLength(3);
     const text = [first?.text, second?.text].join('');
@@ -78,12 +94,16 @@ describeUnless(noChromium)('a recording of the browser', () => {
     expect(text).toContain('In another tab');
     expect(text).toContain('"***"');
     expect(text).toContain('It is <secret:SECRET>.');
-    for (const hidden of ['written by', 'rich words', 'a \\"secret', SECRET]) expect([hidden, text.includes(hidden)]).toEqual([hidden, false]);
+    for (const hidden of ['written by', 'rich words', 'a \\"secret', SECRET])
+      expect([hidden, text.includes(hidden)]).toEqual([hidden, false]);
   });
 
   it('takes no more once it has ended, and says when there is none', async () => {
     const none = await here.act({ kind: 'BrowserStopRecordingAction' });
-    expect([none.error_code, none.text]).toEqual(['browser.refused', expect.stringContaining('Nothing is being recorded')]);
+    expect([none.error_code, none.text]).toEqual([
+      'browser.refused',
+      expect.stringContaining('Nothing is being recorded'),
+    ]);
     const folders = await readdir(path.join(here.workspace, 'downloads'));
     await open('/form');
     await type('"Name"', 'afterwards');

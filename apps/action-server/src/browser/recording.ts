@@ -39,8 +39,9 @@ interface Strip {
 }
 
 /**
- * What the tabs of the browser show, as rrweb's events, from `start` to `stop`: into a folder of the workspace, a tab its own files. Bounded in bytes and time; what comes beyond ends it, with a
- * note. Fields are masked where they stand, known secrets before they are written.
+ * What the tabs of the browser show, as rrweb's events, from `start` to `stop`: into a folder of the workspace, a tab
+ * its own files. Bounded in bytes and time; what comes beyond ends it, with a note. Fields are masked where they stand,
+ * known secrets before they are written.
  */
 export class Recording {
   readonly #strips = new Map<string, Strip>();
@@ -103,7 +104,11 @@ export class Recording {
       await session.send('Runtime.enable');
       await session.send('Runtime.addBinding', { name: RECORDING_BINDING, executionContextName: RECORDING_WORLD });
       await session.send('Page.enable');
-      await session.send('Page.addScriptToEvaluateOnNewDocument', { source: this.script, worldName: RECORDING_WORLD, runImmediately: true });
+      await session.send('Page.addScriptToEvaluateOnNewDocument', {
+        source: this.script,
+        worldName: RECORDING_WORLD,
+        runImmediately: true,
+      });
       if (this.#over) await session.detach();
     } catch {
       // It is closed: there is nothing to be seen.
@@ -114,8 +119,11 @@ export class Recording {
   async stop(): Promise<{ events: number; files: number; failure: string | null }> {
     clearTimeout(this.#timer);
     // What a page has given away comes before its answer.
-    const heard = [...this.#sessions].map((session) => session.send('Runtime.evaluate', { expression: '1' }).catch(() => {}));
-    if (!this.#over) await Promise.race([Promise.all(heard), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+    const heard = [...this.#sessions].map((session) =>
+      session.send('Runtime.evaluate', { expression: '1' }).catch(() => {}),
+    );
+    if (!this.#over)
+      await Promise.race([Promise.all(heard), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
     this.#letGo();
     for (const [id, strip] of this.#strips) this.#write(id, strip);
     await this.#writing;
@@ -152,11 +160,14 @@ export class Recording {
     const file = path.join(this.folder, `tab-${id}-${strip.files}.json`);
     this.#writing = this.#writing.then(async () => {
       try {
-        if ((await freeBytes(this.folder)) < RESERVE_BYTES) throw new SlipwayError('sandbox.disk-full', 'The disk of the sandbox is full.');
+        if ((await freeBytes(this.folder)) < RESERVE_BYTES)
+          throw new SlipwayError('sandbox.disk-full', 'The disk of the sandbox is full.');
         await appendFile(file, `[${waiting.join(',\n')}]\n`, { flag: 'ax' });
       } catch (error) {
         this.#failure ??=
-          error instanceof SlipwayError ? error.detail : `${path.basename(file)} could not be written (${(error as NodeJS.ErrnoException).code ?? 'failed'})`;
+          error instanceof SlipwayError
+            ? error.detail
+            : `${path.basename(file)} could not be written (${(error as NodeJS.ErrnoException).code ?? 'failed'})`;
         this.#end(this.#failure);
       }
     });
@@ -183,7 +194,8 @@ export class Recording {
     for (const name of this.options.environment.typedNames) {
       const value = this.options.environment.typed(name)?.value ?? '';
       if (value.length < MIN_SECRET) continue;
-      for (const form of new Set([JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])) text = text.replaceAll(form, `<secret:${name}>`);
+      for (const form of new Set([JSON.stringify(value).slice(1, -1), encodeURIComponent(value)]))
+        text = text.replaceAll(form, `<secret:${name}>`);
     }
     return text;
   }

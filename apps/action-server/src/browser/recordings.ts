@@ -10,7 +10,8 @@ export class Recordings {
 
   /** Begins with these tabs. @throws SlipwayError as `Recording.start`. */
   async start(tabs: readonly Tab[]): Promise<string> {
-    if (this.#running !== null && !this.#running.isOver) return `It is being recorded already, into ${this.#running.folder}.`;
+    if (this.#running !== null && !this.#running.isOver)
+      return `It is being recorded already, into ${this.#running.folder}.`;
     this.#running = await Recording.start(this.options, new Date());
     await this.follow(tabs);
     return `Recording, into ${this.#running.folder}. browser_stop_recording ends it.`;
@@ -24,11 +25,15 @@ export class Recordings {
   /** @throws SlipwayError `browser.refused` when there is none, or what there is could not be kept. */
   async stop(): Promise<string> {
     const recording = this.#running;
-    if (recording === null) throw new SlipwayError('browser.refused', 'Nothing is being recorded. browser_start_recording begins it.');
+    if (recording === null)
+      throw new SlipwayError('browser.refused', 'Nothing is being recorded. browser_start_recording begins it.');
     this.#running = null;
     const { events, files, failure } = await recording.stop();
     if (failure !== null)
-      throw new SlipwayError('browser.refused', `The recording could not be kept as a whole: ${failure} What there is lies in ${recording.folder}.`);
+      throw new SlipwayError(
+        'browser.refused',
+        `The recording could not be kept as a whole: ${failure} What there is lies in ${recording.folder}.`,
+      );
     return `Recorded ${events} events in ${files} ${files === 1 ? 'file' : 'files'}, in ${recording.folder}. rrweb-player replays each tab by the events of its files, one after the other.`;
   }
 

@@ -8,7 +8,10 @@ const MAX_DIALOGS = 20;
 /** A page that goes on to so many others within so many milliseconds is closed. */
 const MAX_MOVES = 12;
 const MOVES_MS = 10_000;
-/** From a page's attempt to navigate, or to open a window, to the request or the window. Milliseconds; an attempt such as `mailto:` comes to nothing. */
+/**
+ * From a page's attempt to navigate, or to open a window, to the request or the window. Milliseconds; an attempt such
+ * as `mailto:` comes to nothing.
+ */
 const NAVIGATION_MS = 2_000;
 /** Errors of a page's scripts that are kept, the last ones. */
 const MAX_ERRORS = 10;
@@ -53,7 +56,9 @@ export class Tab {
     page.on('pageerror', (error) => this.#error(error instanceof Error ? error.message : String(error)));
     page.on('crash', () => listener.unusable(this, 'its page crashed'));
     page.on('download', (download) => listener.download(download));
-    page.on('filechooser', () => listener.notes.add('The page asked for a file: type the path of one in the workspace into its file field.'));
+    page.on('filechooser', () =>
+      listener.notes.add('The page asked for a file: type the path of one in the workspace into its file field.'),
+    );
     page.on('request', (request) => this.#begins(request));
     page.on('framenavigated', (frame) => {
       if (frame !== page.mainFrame()) return;
@@ -75,7 +80,10 @@ export class Tab {
     void this.#watchNavigations().catch(() => {});
   }
 
-  /** Chrome's own protocol with this page. One for all that this process asks; whoever needs events of their own makes another from `page.context()`. */
+  /**
+   * Chrome's own protocol with this page. One for all that this process asks; whoever needs events of their own makes
+   * another from `page.context()`.
+   */
   session(): Promise<CDPSession> {
     this.#session ??= this.page.context().newCDPSession(this.page);
     return this.#session;
@@ -87,7 +95,10 @@ export class Tab {
     return this.#navigations > 0 || now < this.#leavesBy || now < this.#opensBy;
   }
 
-  /** The page is to be another one, whose server has not answered. Until then Chromium keeps what it is asked of the page to itself: that is no page that hangs. */
+  /**
+   * The page is to be another one, whose server has not answered. Until then Chromium keeps what it is asked of the
+   * page to itself: that is no page that hangs.
+   */
   get awaitsServer(): boolean {
     return this.#unanswered.size > 0;
   }
@@ -118,7 +129,9 @@ export class Tab {
     const kind = dialog.type();
     const said = line(dialog.message(), 200);
     if (kind !== 'beforeunload')
-      this.listener.notes.add(`The page showed ${kind === 'alert' ? 'an alert' : `a ${kind}`}, which was answered with OK: ${JSON.stringify(said)}`);
+      this.listener.notes.add(
+        `The page showed ${kind === 'alert' ? 'an alert' : `a ${kind}`}, which was answered with OK: ${JSON.stringify(said)}`,
+      );
     await (kind === 'prompt' ? dialog.accept(dialog.defaultValue()) : dialog.accept()).catch(() => {});
   }
 
@@ -156,8 +169,10 @@ export class Tab {
     session.on('Page.frameRequestedNavigation', ({ frameId, disposition, url }) => {
       if (!/^https?:/.test(url)) return;
       // The main frame has the id of its page.
-      if (disposition === 'currentTab' && frameId === targetInfo.targetId) this.#leavesBy = performance.now() + NAVIGATION_MS;
-      else if (disposition === 'newTab' || disposition === 'newWindow') this.#opensBy = performance.now() + NAVIGATION_MS;
+      if (disposition === 'currentTab' && frameId === targetInfo.targetId)
+        this.#leavesBy = performance.now() + NAVIGATION_MS;
+      else if (disposition === 'newTab' || disposition === 'newWindow')
+        this.#opensBy = performance.now() + NAVIGATION_MS;
     });
     await session.send('Page.enable');
   }

@@ -67,13 +67,17 @@ export class Tabs {
 
   /** A new empty tab, in front. @throws SlipwayError `browser.refused` when there are too many. */
   async open(place: Place): Promise<Tab> {
-    if (this.#tabs.size >= MAX_TABS) throw new SlipwayError('browser.refused', `There are ${MAX_TABS} tabs; close one first.`);
+    if (this.#tabs.size >= MAX_TABS)
+      throw new SlipwayError('browser.refused', `There are ${MAX_TABS} tabs; close one first.`);
     const tab = this.#adopt(await this.#newPage(place), place);
     this.show(tab);
     return tab;
   }
 
-  /** The tab in front, to be sent to a page of this place. One of the other is a new page from here on, with nothing that it could go back to: its name and its place stay. */
+  /**
+   * The tab in front, to be sent to a page of this place. One of the other is a new page from here on, with nothing
+   * that it could go back to: its name and its place stay.
+   */
   async inFront(place: Place): Promise<Tab> {
     const before = this.#current;
     if (before === null) return this.open(place);

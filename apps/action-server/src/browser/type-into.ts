@@ -12,7 +12,9 @@ import type { Tab } from './tab.js';
 import { namesSecret, withSecrets } from './typed-secrets.js';
 import { within } from './within.js';
 
-/** Up to this length each key is pressed, for pages that listen to keys; a longer text comes at once. UTF-16 code units. */
+/**
+ * Up to this length each key is pressed, for pages that listen to keys; a longer text comes at once. UTF-16 code units.
+ */
 const KEYS_LENGTH = 200;
 /** Fields that take a value and no keys. */
 const VALUES = /^(?:date|datetime-local|month|week|time|color|range)$/;
@@ -34,21 +36,31 @@ export async function typeInto(
 ): Promise<string> {
   const { element, label } = await elementOf(tab, index, signal);
   const { tag, type, editable, disabled, readOnly } = await element.ask<Described>(DESCRIBE_ELEMENT);
-  if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${label} is ${disabled ? 'disabled' : 'read-only'}.`);
+  if (disabled || readOnly)
+    throw new SlipwayError('browser.refused', `Not typed: ${label} is ${disabled ? 'disabled' : 'read-only'}.`);
   if (namesSecret(text)) return typeSecret(tab, { element, label, tag, type }, text, environment);
   if (tag === 'select') return choose(element, label, text);
   if (type === 'file') return giveFile(element, label, text, workspace);
   if (tag === 'input' && VALUES.test(type)) {
     const value = await element.ask<string>(SET_VALUE, text);
     if (value === '' && text !== '')
-      throw new SlipwayError('browser.refused', `Not typed: ${label} takes no such value. Write it as HTML does, for example 2030-12-31 or 13:45.`);
+      throw new SlipwayError(
+        'browser.refused',
+        `Not typed: ${label} takes no such value. Write it as HTML does, for example 2030-12-31 or 13:45.`,
+      );
     return `${label} has the value ${JSON.stringify(value.slice(0, 100))}.`;
   }
   if (!(tag === 'textarea' || editable || (tag === 'input' && TEXTS.test(type))))
     throw new SlipwayError('browser.refused', `Not typed: ${label} is no field for text. Click it.`);
   await element.middle().catch(() => {});
-  if (!(await element.ask<boolean>(FOCUS_FIELD))) throw new SlipwayError('browser.refused', `Not typed: ${label} does not take the focus. Click it first.`);
-  await within(press(tab, text, editable), 5 * tab.patienceMs, signal, 'The page does not take the text: its script keeps it busy.');
+  if (!(await element.ask<boolean>(FOCUS_FIELD)))
+    throw new SlipwayError('browser.refused', `Not typed: ${label} does not take the focus. Click it first.`);
+  await within(
+    press(tab, text, editable),
+    5 * tab.patienceMs,
+    signal,
+    'The page does not take the text: its script keeps it busy.',
+  );
   return `Typed ${text.length} characters into ${label}.`;
 }
 
@@ -58,9 +70,17 @@ interface Field extends Pick<Described, 'tag' | 'type'> {
   readonly label: string;
 }
 
-async function typeSecret({ page }: Tab, { element, label, tag, type }: Field, text: string, environment: ShellEnvironment): Promise<string> {
+async function typeSecret(
+  { page }: Tab,
+  { element, label, tag, type }: Field,
+  text: string,
+  environment: ShellEnvironment,
+): Promise<string> {
   if (!(tag === 'textarea' || (tag === 'input' && TEXTS.test(type))))
-    throw new SlipwayError('browser.refused', `Not typed: ${label} is no field for text, and a secret is typed into no other.`);
+    throw new SlipwayError(
+      'browser.refused',
+      `Not typed: ${label} is no field for text, and a secret is typed into no other.`,
+    );
   const enter = text.endsWith('\n');
   const secret = withSecrets(enter ? text.slice(0, -1) : text, await element.ask<string>(ORIGIN_OF), environment);
   await element.middle().catch(() => {});
@@ -84,7 +104,10 @@ async function press({ page }: Tab, text: string, editable: boolean): Promise<vo
 }
 
 async function choose(element: PageElement, label: string, text: string): Promise<string> {
-  const { chosen, options } = await element.ask<{ chosen: string | null; options: string[] }>(CHOOSE_OPTION, text.trim());
+  const { chosen, options } = await element.ask<{ chosen: string | null; options: string[] }>(
+    CHOOSE_OPTION,
+    text.trim(),
+  );
   if (chosen === null)
     throw new SlipwayError(
       'browser.refused',

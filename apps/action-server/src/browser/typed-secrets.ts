@@ -15,7 +15,11 @@ export function namesSecret(text: string): boolean {
  * The text with the values in place of the names, for a page of this origin.
  * @throws SlipwayError `browser.refused`: there is no such secret, or its site is another. Neither has a value in it.
  */
-export function withSecrets(text: string, origin: string, environment: ShellEnvironment): { text: string; names: readonly string[] } {
+export function withSecrets(
+  text: string,
+  origin: string,
+  environment: ShellEnvironment,
+): { text: string; names: readonly string[] } {
   const names = new Set<string>();
   const filled = text.replaceAll(NAMED, (_whole, asked: string | undefined, seen: string | undefined) => {
     const name = asked ?? seen ?? '';
@@ -36,7 +40,10 @@ export function withSecrets(text: string, origin: string, environment: ShellEnvi
   return { text: filled, names: [...names] };
 }
 
-/** A site takes it over TLS alone; a server of the sandbox needs none. A page of the workspace is no server: anybody may have written it. */
+/**
+ * A site takes it over TLS alone; a server of the sandbox needs none. A page of the workspace is no server: anybody may
+ * have written it.
+ */
 function takes(origin: string, host: string | null): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   if (url === null) return false;

@@ -3,11 +3,17 @@ import { BlockList, isIP } from 'node:net';
 import os from 'node:os';
 import { isMetadataAddress, isMetadataHost } from '@slipway/net';
 
-/** Where a connection of the browser goes: to addresses that were checked, or through the sandbox's own proxy; or why to nowhere. */
+/**
+ * Where a connection of the browser goes: to addresses that were checked, or through the sandbox's own proxy; or why to
+ * nowhere.
+ */
 export type WayOut =
   | {
       readonly kind: 'direct';
-      readonly addresses: ReadonlyArray<{ readonly address: string; readonly family: number }> /** It is this machine. */;
+      readonly addresses: ReadonlyArray<{
+        readonly address: string;
+        readonly family: number;
+      }> /** It is this machine. */;
       readonly own: boolean;
     }
   | { readonly kind: 'proxy'; readonly proxy: URL }
@@ -32,7 +38,11 @@ export interface WayOutOptions {
  * once, and the connection is made to what was checked, so that neither a redirect nor a name that points to this
  * machine leads around it. A name for the sandbox's proxy is resolved there.
  */
-export async function wayOutTo(host: string, port: number, { variables, refusedPorts }: WayOutOptions): Promise<WayOut> {
+export async function wayOutTo(
+  host: string,
+  port: number,
+  { variables, refusedPorts }: WayOutOptions,
+): Promise<WayOut> {
   const name = host
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
@@ -55,13 +65,19 @@ export async function wayOutTo(host: string, port: number, { variables, refusedP
   for (const { address } of addresses) {
     if (isMetadataAddress(address)) return notThere(name);
     if (refusedPorts().has(port) && isOwn(address))
-      return { kind: 'refused', because: `Port ${port} of this machine belongs to the sandbox's own servers; no page may reach it.` };
+      return {
+        kind: 'refused',
+        because: `Port ${port} of this machine belongs to the sandbox's own servers; no page may reach it.`,
+      };
   }
   return { kind: 'direct', addresses, own: addresses.some(({ address }) => isOwn(address)) };
 }
 
 function notThere(name: string): WayOut {
-  return { kind: 'refused', because: `${name} is an address of the network's own administration; no page may reach it.` };
+  return {
+    kind: 'refused',
+    because: `${name} is an address of the network's own administration; no page may reach it.`,
+  };
 }
 
 /** A v4 address that is written as a v6 one is checked as what it is: BlockList knows that form. */
@@ -88,7 +104,8 @@ function isOwn(address: string): boolean {
 /** The sandbox's proxy for this host, as curl would choose it; `null`: none. */
 function proxyFor(name: string, port: number, env: Readonly<Record<string, string>>): URL | null {
   const all = env['ALL_PROXY'] ?? env['all_proxy'];
-  const given = port === 80 ? (env['http_proxy'] ?? env['HTTP_PROXY'] ?? all) : (env['https_proxy'] ?? env['HTTPS_PROXY'] ?? all);
+  const given =
+    port === 80 ? (env['http_proxy'] ?? env['HTTP_PROXY'] ?? all) : (env['https_proxy'] ?? env['HTTPS_PROXY'] ?? all);
   if (given === undefined || given === '') return null;
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
@@ -103,7 +120,9 @@ function excepted(name: string, port: number, list: string): boolean {
     if (network !== null) return isInNetwork(name, network[1] ?? '', Number(network[2]));
     const [, pattern = '', of] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
     const suffix = pattern.replace(/^\*?\./, '');
-    return suffix !== '' && (of === undefined || Number(of) === port) && (name === suffix || name.endsWith(`.${suffix}`));
+    return (
+      suffix !== '' && (of === undefined || Number(of) === port) && (name === suffix || name.endsWith(`.${suffix}`))
+    );
   });
 }
 

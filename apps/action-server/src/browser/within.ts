@@ -1,6 +1,9 @@
 import { SlipwayError } from '@slipway/errors';
 
-/** What becomes of something that may hang: its result, the signal's reason when that aborts first, or `browser.page-hangs` with this sentence after so many milliseconds. The work itself goes on unseen. */
+/**
+ * What becomes of something that may hang: its result, the signal's reason when that aborts first, or
+ * `browser.page-hangs` with this sentence after so many milliseconds. The work itself goes on unseen.
+ */
 export async function within<T>(work: Promise<T>, ms: number, signal: AbortSignal, sentence: string): Promise<T> {
   work.catch(() => {});
   signal.throwIfAborted();

@@ -32,8 +32,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The only way out of pages of the workspace: to other files of the workspace. Such a page may read every file of it, so it reaches nothing else, neither a site nor this machine.
- * Listens on loopback; whoever else connects may read what any program of the sandbox may.
+ * The only way out of pages of the workspace: to other files of the workspace. Such a page may read every file of it,
+ * so it reaches nothing else, neither a site nor this machine. Listens on loopback; whoever else connects may read what
+ * any program of the sandbox may.
  */
 export class WorkspaceProxy {
   readonly #server: http.Server;
@@ -47,8 +48,11 @@ export class WorkspaceProxy {
     this.#server = http.createServer((request, response) => {
       response.on('error', () => {});
       const url = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : null;
-      if (url?.protocol === 'http:' && url.host === WORKSPACE_HOST) return void sendWorkspacePage(workspace, url.pathname, request, response);
-      response.writeHead(403, { 'content-type': 'text/plain; charset=utf-8' }).end(refuse(url?.host ?? 'another program'));
+      if (url?.protocol === 'http:' && url.host === WORKSPACE_HOST)
+        return void sendWorkspacePage(workspace, url.pathname, request, response);
+      response
+        .writeHead(403, { 'content-type': 'text/plain; charset=utf-8' })
+        .end(refuse(url?.host ?? 'another program'));
     });
     // The only other way through a proxy.
     this.#server.on('connect', (request: IncomingMessage, socket) => {
@@ -80,17 +84,27 @@ export class WorkspaceProxy {
 }
 
 /**
- * Answers with a file of the workspace, links followed first. Only for the browser's own navigation and for pages of the workspace: what any other document asks for, such as
- * one in a frame with an origin of its own, is 403. Chromium says which it is (`Sec-Fetch-Site`), and no page can.
+ * Answers with a file of the workspace, links followed first. Only for the browser's own navigation and for pages of
+ * the workspace: what any other document asks for, such as one in a frame with an origin of its own, is 403. Chromium
+ * says which it is (`Sec-Fetch-Site`), and no page can.
  */
-async function sendWorkspacePage(workspace: string, pathname: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function sendWorkspacePage(
+  workspace: string,
+  pathname: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const site = request.headers['sec-fetch-site'];
-  const refuse = (status: number, text: string): void => void response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
-  if (site !== 'none' && site !== 'same-origin') return refuse(403, 'Files of the workspace are not for pages of other sites.');
+  const refuse = (status: number, text: string): void =>
+    void response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
+  if (site !== 'none' && site !== 'same-origin')
+    return refuse(403, 'Files of the workspace are not for pages of other sites.');
   if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(405, 'A file can only be read.');
   try {
     const wanted = await insideWorkspace(workspace, `.${decodeURIComponent(pathname)}`);
-    const file = (await stat(wanted)).isDirectory() ? await insideWorkspace(workspace, path.join(wanted, 'index.html')) : wanted;
+    const file = (await stat(wanted)).isDirectory()
+      ? await insideWorkspace(workspace, path.join(wanted, 'index.html'))
+      : wanted;
     const found = await stat(file);
     // A pipe would wait for a writer.
     if (!found.isFile()) return refuse(404, 'There is no such file in the workspace.');

@@ -19,7 +19,10 @@ const DRAIN_MS = 100;
 const AT_ONCE = 64 * 1024 * 1024;
 const PER_MS = (32 * 1024 * 1024) / 1_000;
 
-/** Commands outside of the agent's terminal: clone, setup script, hooks. Each is a bash of its own in a process group of its own. */
+/**
+ * Commands outside of the agent's terminal: clone, setup script, hooks. Each is a bash of its own in a process group of
+ * its own.
+ */
 export class CommandRunner {
   /** Also groups whose first process has ended: a setup script may leave a server behind. */
   #groups = new Set<number>();
@@ -35,7 +38,8 @@ export class CommandRunner {
   /** An abort or the timeout ends the whole group; the abort then rejects. */
   async run(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
     const cwd = asWorkspacePath(this.workspace, request.cwd ?? this.workspace);
-    if (!(await stat(cwd).catch(() => undefined))?.isDirectory()) throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
+    if (!(await stat(cwd).catch(() => undefined))?.isDirectory())
+      throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
     signal.throwIfAborted();
     const started = performance.now();
     const child = startBash(request.command, cwd, { ...this.environment.variables(), ...request.env });
@@ -68,7 +72,13 @@ export class CommandRunner {
       for (const stream of streams) stream.rest();
       await Promise.race([closed, wait(DRAIN_MS)]);
       signal.throwIfAborted();
-      return { exitCode: timedOut ? -1 : exitCode, timedOut, stdout: stdout.text(), stderr: stderr.text(), elapsedMs: performance.now() - started };
+      return {
+        exitCode: timedOut ? -1 : exitCode,
+        timedOut,
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        elapsedMs: performance.now() - started,
+      };
     } finally {
       clearTimeout(timer);
       clearTimeout(killing);
@@ -94,9 +104,16 @@ export class CommandRunner {
 }
 
 /** In a process group of its own. @throws SlipwayError `request.invalid` for what no program can be given. */
-function startBash(command: string, cwd: string, env: Record<string, string>): ChildProcessByStdio<null, Readable, Readable> {
+function startBash(
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+): ChildProcessByStdio<null, Readable, Readable> {
   if ([command, ...Object.keys(env), ...Object.values(env)].some((text) => text.includes('\0')))
-    throw new SlipwayError('request.invalid', 'Not run: the command or its environment holds a NUL character, which no program can be given.');
+    throw new SlipwayError(
+      'request.invalid',
+      'Not run: the command or its environment holds a NUL character, which no program can be given.',
+    );
   try {
     return spawn('bash', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   } catch (error) {
@@ -111,7 +128,11 @@ function startBash(command: string, cwd: string, env: Record<string, string>): C
 
 function failureOf(child: ChildProcess): Promise<never> {
   return new Promise((_, reject) =>
-    child.once('error', (error) => reject(new SlipwayError('sandbox.tool-unavailable', 'No process can be started in the sandbox now.', { cause: error }))),
+    child.once('error', (error) =>
+      reject(
+        new SlipwayError('sandbox.tool-unavailable', 'No process can be started in the sandbox now.', { cause: error }),
+      ),
+    ),
   );
 }
 

@@ -20,7 +20,8 @@ export class OutputTail {
   text(): string {
     const bytes = Buffer.concat(this.#chunks);
     let kept = bytes.subarray(Math.max(0, bytes.length - MAX_STREAM_BYTES));
-    if (this.#cut || kept.length < bytes.length) while (kept.length > 0 && ((kept[0] as number) & 0xc0) === 0x80) kept = kept.subarray(1);
+    if (this.#cut || kept.length < bytes.length)
+      while (kept.length > 0 && ((kept[0] as number) & 0xc0) === 0x80) kept = kept.subarray(1);
     return kept.toString();
   }
 }

@@ -24,7 +24,10 @@ export async function viewDirectory(directory: string): Promise<string> {
   };
   await list(directory, 1);
   const more = lines.length > MAX_ENTRIES ? `\n\nOnly the first ${MAX_ENTRIES} entries are listed.` : '';
-  const note = hidden === 0 ? '' : `\n\n${hidden} hidden files/directories in this directory are excluded. You can use 'ls -la ${directory}' to see them.`;
+  const note =
+    hidden === 0
+      ? ''
+      : `\n\n${hidden} hidden files/directories in this directory are excluded. You can use 'ls -la ${directory}' to see them.`;
   return `Here's the files and directories up to 2 levels deep in ${directory}, excluding hidden items:\n${lines.join('\n')}${more}${note}`;
 }
 

@@ -12,7 +12,9 @@ describe('the file editor', () => {
   let folder: string;
   const editor = new FileEditor();
   const edit = async (command: string, file: string, more: Record<string, unknown> = {}) => {
-    const observation = await editor.execute(FileEditorAction.parse({ kind: 'FileEditorAction', command, path: file, ...more }));
+    const observation = await editor.execute(
+      FileEditorAction.parse({ kind: 'FileEditorAction', command, path: file, ...more }),
+    );
     return { ...FileEditorObservation.parse(observation), text: textOf(observation) };
   };
   const at = (name: string): string => path.join(folder, name);
@@ -62,8 +64,12 @@ describe('the file editor', () => {
 
   it('says where a text is that differs only in white space', async () => {
     await writeFile(at('near'), 'top\n\tif (a) {\n\t\tb();\n');
-    expect((await edit('str_replace', at('near'), { old_str: '  if (a) {\n    b();', new_str: '' })).text).toContain('white space from the text at line 2');
-    expect((await edit('str_replace', at('near'), { old_str: 'if (a) {\n c();', new_str: '' })).text).toContain('line 2');
+    expect((await edit('str_replace', at('near'), { old_str: '  if (a) {\n    b();', new_str: '' })).text).toContain(
+      'white space from the text at line 2',
+    );
+    expect((await edit('str_replace', at('near'), { old_str: 'if (a) {\n c();', new_str: '' })).text).toContain(
+      'line 2',
+    );
     expect((await edit('str_replace', at('near'), { old_str: 'nowhere', new_str: '' })).is_error).toBe(true);
   });
 
@@ -104,14 +110,20 @@ describe('the file editor', () => {
     await handle.close();
     const before = process.memoryUsage().rss;
     expect(await edit('view', at('huge'))).toMatchObject({ is_error: true, error_code: 'file.too-large' });
-    expect(await edit('str_replace', at('huge'), { old_str: 'a', new_str: 'b' })).toMatchObject({ error_code: 'file.too-large' });
+    expect(await edit('str_replace', at('huge'), { old_str: 'a', new_str: 'b' })).toMatchObject({
+      error_code: 'file.too-large',
+    });
     expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(40);
   });
 
   it('shows a range of lines of a file of any size', async () => {
     await writeFile(at('long'), Array.from({ length: 2_000_000 }, (_, index) => `line ${index + 1}`).join('\n'));
-    expect((await edit('view', at('long'), { view_range: [1_500_000, 1_500_001] })).text).toContain('1500000\tline 1500000\n1500001\tline 1500001');
-    expect((await edit('view', at('long'), { view_range: [1, -1] })).text.length).toBeLessThanOrEqual(MAX_OBSERVATION_LENGTH);
+    expect((await edit('view', at('long'), { view_range: [1_500_000, 1_500_001] })).text).toContain(
+      '1500000\tline 1500000\n1500001\tline 1500001',
+    );
+    expect((await edit('view', at('long'), { view_range: [1, -1] })).text.length).toBeLessThanOrEqual(
+      MAX_OBSERVATION_LENGTH,
+    );
   });
 
   it('edits a Latin-1 file without touching its other bytes', async () => {
@@ -123,7 +135,8 @@ describe('the file editor', () => {
 
   it('keeps UTF-16 with its mark, in both orders', async () => {
     for (const big of [false, true]) {
-      const bytes = (text: string): Buffer => (big ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, 'utf16le'));
+      const bytes = (text: string): Buffer =>
+        big ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, 'utf16le');
       await writeFile(at('wide'), bytes('\ufeffold é😀\r\n'));
       expect((await edit('view', at('wide'))).text).toContain('old é😀');
       await edit('str_replace', at('wide'), { old_str: 'old', new_str: 'nëw' });
@@ -141,13 +154,24 @@ describe('the file editor', () => {
     ]);
     await writeFile(at('large.png'), Buffer.concat([png, Buffer.alloc(2_000_000)]));
     expect(await edit('view', at('large.png'))).toMatchObject({ is_error: true, error_code: 'file.too-large' });
-    expect(await edit('str_replace', at('picture.txt'), { old_str: 'P', new_str: 'Q' })).toMatchObject({ error_code: 'file.binary' });
+    expect(await edit('str_replace', at('picture.txt'), { old_str: 'P', new_str: 'Q' })).toMatchObject({
+      error_code: 'file.binary',
+    });
   });
 
   it('answers pipes, devices, links in a circle and what may not be a path with a code, and waits for none', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     await symlink('round', at('round'));
-    for (const file of [at('pipe'), '/dev/zero', '/dev/null', at('round'), at('a\0b'), at('x'.repeat(300)), '/proc/self/mem', '/..//../dev/full'])
+    for (const file of [
+      at('pipe'),
+      '/dev/zero',
+      '/dev/null',
+      at('round'),
+      at('a\0b'),
+      at('x'.repeat(300)),
+      '/proc/self/mem',
+      '/..//../dev/full',
+    ])
       for (const [command, more] of [
         ['view', {}],
         ['view', { view_range: [1, -1] }],
@@ -167,7 +191,8 @@ describe('the file editor', () => {
     expect((await edit('view', 'relative/a.txt')).text).toContain('/relative/a.txt');
     expect(await edit('view', at('missing'))).toMatchObject({ is_error: true, error_code: 'file.not-found' });
     expect((await edit('str_replace', folder, { old_str: 'a', new_str: 'b' })).is_error).toBe(true);
-    for (const command of ['create', 'str_replace', 'insert']) expect((await edit(command, at('new'))).is_error).toBe(true);
+    for (const command of ['create', 'str_replace', 'insert'])
+      expect((await edit(command, at('new'))).is_error).toBe(true);
   });
 
   it('edits as a string replacement does, for any text', async () => {
@@ -179,7 +204,12 @@ describe('the file editor', () => {
         fc.string({ unit: 'grapheme' }),
         async (before, old, replacement, after) => {
           const whole = `${before}${old}${after}`;
-          fc.pre(!whole.includes('\0') && !replacement.includes('\0') && whole.indexOf(old) === whole.lastIndexOf(old) && old !== replacement);
+          fc.pre(
+            !whole.includes('\0') &&
+              !replacement.includes('\0') &&
+              whole.indexOf(old) === whole.lastIndexOf(old) &&
+              old !== replacement,
+          );
           await writeFile(at('any'), whole);
           expect((await edit('str_replace', at('any'), { old_str: old, new_str: replacement })).is_error).toBe(false);
           expect(await readFile(at('any'), 'utf8')).toBe(whole.split(old).join(replacement));

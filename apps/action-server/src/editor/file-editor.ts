@@ -31,8 +31,9 @@ interface Result {
 }
 
 /**
- * The agent's file editor, in the words that models were trained on. A failure is an observation with `is_error` and a sentence; it has
- * `error_code` when it is one of the typed ones. It touches whatever the user of this process may touch, as the terminal does.
+ * The agent's file editor, in the words that models were trained on. A failure is an observation with `is_error` and a
+ * sentence; it has `error_code` when it is one of the typed ones. It touches whatever the user of this process may
+ * touch, as the terminal does.
  */
 export class FileEditor {
   constructor(
@@ -63,7 +64,9 @@ export class FileEditor {
 
   #perform(action: Action): Promise<Result> {
     if (!path.isAbsolute(action.path))
-      throw refused(`The path ${action.path} is not absolute: it must start with /. Maybe you meant ${path.join('/', action.path)}?`);
+      throw refused(
+        `The path ${action.path} is not absolute: it must start with /. Maybe you meant ${path.join('/', action.path)}?`,
+      );
     if (action.path.includes('\0')) throw refused('The path holds a NUL character.');
     switch (action.command) {
       case 'view':
@@ -86,8 +89,12 @@ export class FileEditor {
     );
     if (there?.isDirectory()) throw refused(`${file} is a directory.`);
     if (there !== undefined)
-      throw refused(`File already exists at: ${file}. Cannot overwrite files using command \`create\`; use \`str_replace\` or \`insert\`.`);
-    await mkdir(path.dirname(file), { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, file)));
+      throw refused(
+        `File already exists at: ${file}. Cannot overwrite files using command \`create\`; use \`str_replace\` or \`insert\`.`,
+      );
+    await mkdir(path.dirname(file), { recursive: true }).catch((error: unknown) =>
+      Promise.reject(fileError(error, file)),
+    );
     await writeTextFile(file, { text, encoding: 'utf8' });
     this.history.push(file, null);
     return { text: `File created successfully at: ${file}`, existed: false, after: text };
@@ -96,19 +103,25 @@ export class FileEditor {
   async #replace({ path: file, old_str: wanted, new_str: replacement }: Action): Promise<Result> {
     if (typeof wanted !== 'string') throw refused('Parameter `old_str` is required for command: str_replace.');
     if (wanted === '') throw refused('Parameter `old_str` is empty. Use `insert` to add text.');
-    if (wanted === (replacement ?? '')) throw refused('No replacement was performed: `new_str` and `old_str` must be different.');
+    if (wanted === (replacement ?? ''))
+      throw refused('No replacement was performed: `new_str` and `old_str` must be different.');
     const before = await readTextFile(file);
     const places = offsetsOf(before.text, wanted, MAX_NAMED);
     const [at] = places;
     if (at === undefined)
-      throw refused(`No replacement was performed, old_str \`${quoted(wanted)}\` did not appear verbatim in ${file}.${nearMiss(before.text, wanted)}`);
+      throw refused(
+        `No replacement was performed, old_str \`${quoted(wanted)}\` did not appear verbatim in ${file}.${nearMiss(before.text, wanted)}`,
+      );
     const lines = places.map((offset) => lineAt(before.text, offset));
     if (lines.length > 1)
       throw refused(
         `No replacement was performed. Multiple occurrences of old_str \`${quoted(wanted)}\` in lines [${lines.join(', ')}]. Please ensure it is unique.`,
       );
     const text = before.text.slice(0, at) + (replacement ?? '') + before.text.slice(at + wanted.length);
-    return this.#write(file, before, text, { line: lineAt(before.text, at), count: (replacement ?? '').split('\n').length });
+    return this.#write(file, before, text, {
+      line: lineAt(before.text, at),
+      count: (replacement ?? '').split('\n').length,
+    });
   }
 
   async #insert({ path: file, insert_line: after, new_str: inserted }: Action): Promise<Result> {
@@ -116,11 +129,17 @@ export class FileEditor {
     if (typeof inserted !== 'string') throw refused('Parameter `new_str` is required for command: insert.');
     const before = await readTextFile(file);
     const count = lineCount(before.text);
-    if (after > count) throw refused(`Invalid \`insert_line\` parameter: ${after}. The file has ${count} lines: it should be within [0, ${count}].`);
+    if (after > count)
+      throw refused(
+        `Invalid \`insert_line\` parameter: ${after}. The file has ${count} lines: it should be within [0, ${count}].`,
+      );
     const at = offsetAfter(before.text, after);
     const [head, tail] = [before.text.slice(0, at), before.text.slice(at)];
     // A last line without its end gets one, and what is put after it then has none either.
-    const text = head === '' || head.endsWith('\n') ? `${head}${inserted.replace(/\n$/, '')}\n${tail}` : `${head}\n${inserted.replace(/\n$/, '')}`;
+    const text =
+      head === '' || head.endsWith('\n')
+        ? `${head}${inserted.replace(/\n$/, '')}\n${tail}`
+        : `${head}\n${inserted.replace(/\n$/, '')}`;
     return this.#write(file, before, text, { line: after + 1, count: inserted.split('\n').length });
   }
 
@@ -128,11 +147,14 @@ export class FileEditor {
     const last = this.history.last(file);
     if (last === undefined) throw refused(`No edit history found for ${file}.`);
     const now = await readTextFile(file).catch(() => undefined);
-    if (last === null) await rm(file, { force: true }).catch((error: unknown) => Promise.reject(fileError(error, file)));
+    if (last === null)
+      await rm(file, { force: true }).catch((error: unknown) => Promise.reject(fileError(error, file)));
     else await writeTextFile(file, last);
     this.history.forget(file);
     const shown =
-      last === null ? 'The file was created by that edit and is gone now.' : `Here's the result of running \`cat -n\` on ${file}:\n${numberedFile(last.text)}`;
+      last === null
+        ? 'The file was created by that edit and is gone now.'
+        : `Here's the result of running \`cat -n\` on ${file}:\n${numberedFile(last.text)}`;
     return {
       text: `Last edit to ${file} undone successfully. ${shown}`,
       existed: now !== undefined,
@@ -141,7 +163,12 @@ export class FileEditor {
     };
   }
 
-  async #write(file: string, before: TextFile, text: string, changed: { line: number; count: number }): Promise<Result> {
+  async #write(
+    file: string,
+    before: TextFile,
+    text: string,
+    changed: { line: number; count: number },
+  ): Promise<Result> {
     if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw tooLarge(file, Buffer.byteLength(text));
     await writeTextFile(file, { text, encoding: before.encoding });
     this.history.push(file, before);
@@ -158,17 +185,30 @@ async function view({ path: file, view_range: range }: Action): Promise<Result> 
   }
   if (!found.isFile()) throw refused(`${file} is neither a file nor a directory.`);
   const picture = await readPicture(file).catch((error: unknown) => Promise.reject(fileError(error, file)));
-  if (picture !== undefined) return { text: `${file} is a picture (${picture.type}, ${picture.bytes} bytes).`, picture: picture.content, existed: true };
+  if (picture !== undefined)
+    return {
+      text: `${file} is a picture (${picture.type}, ${picture.bytes} bytes).`,
+      picture: picture.content,
+      existed: true,
+    };
   const title = `Here's the result of running \`cat -n\` on ${file}:\n`;
   if (!range) return { text: title + numberedFile((await readTextFile(file)).text), existed: true };
   const [first, last] = range;
   if (first < 1) throw refused(`Invalid \`view_range\`: [${first}, ${last}]. Lines begin at 1.`);
   if (last !== -1 && last < first)
-    throw refused(`Invalid \`view_range\`: [${first}, ${last}]. The second number must be greater than or equal to the first, or -1 for the end.`);
+    throw refused(
+      `Invalid \`view_range\`: [${first}, ${last}]. The second number must be greater than or equal to the first, or -1 for the end.`,
+    );
   // A range is read from files of any size, so a little more than can be shown is enough.
-  const { lines, cut } = await readLines(file, first, last, MAX_CONTENT).catch((error: unknown) => Promise.reject(fileError(error, file)));
-  if (lines.length === 0) throw refused(`Invalid \`view_range\`: [${first}, ${last}]. The file has fewer than ${first} lines.`);
-  return { text: title + numbered(lines, first) + (cut ? '\n<response clipped: the range is longer than can be shown>' : ''), existed: true };
+  const { lines, cut } = await readLines(file, first, last, MAX_CONTENT).catch((error: unknown) =>
+    Promise.reject(fileError(error, file)),
+  );
+  if (lines.length === 0)
+    throw refused(`Invalid \`view_range\`: [${first}, ${last}]. The file has fewer than ${first} lines.`);
+  return {
+    text: title + numbered(lines, first) + (cut ? '\n<response clipped: the range is longer than can be shown>' : ''),
+    existed: true,
+  };
 }
 
 function refused(detail: string): SlipwayError {

@@ -1,6 +1,7 @@
 /**
- * Every place where `wanted` stands in `all` from `from` on, also those that overlap (Knuth, Morris and Pratt). Takes as long as both together are, whatever they repeat:
- * what a model sends, and the file that it is about, may have a million equal lines.
+ * Every place where `wanted` stands in `all` from `from` on, also those that overlap (Knuth, Morris and Pratt). Takes
+ * as long as both together are, whatever they repeat: what a model sends, and the file that it is about, may have a
+ * million equal lines.
  */
 function* placesOf<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from: number): Generator<number> {
   if (wanted.length === 0) return;
@@ -37,7 +38,9 @@ export function offsetsOf(text: string, wanted: string, limit: number): number[]
       found.push(at);
       if (found.length === limit) break;
     }
-  } else for (let at = text.indexOf(wanted); at >= 0 && found.length < limit; at = text.indexOf(wanted, at + 1)) found.push(at);
+  } else
+    for (let at = text.indexOf(wanted); at >= 0 && found.length < limit; at = text.indexOf(wanted, at + 1))
+      found.push(at);
   return found;
 }
 

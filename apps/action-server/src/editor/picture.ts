@@ -24,8 +24,13 @@ export function pictureType(head: Buffer): string | undefined {
   return SIGNATURES.find(([signature]) => signature(first))?.[1];
 }
 
-/** The file as a picture, by what is in it and not by its name; `undefined` for what is none. @throws SlipwayError `file.too-large`. */
-export async function readPicture(file: string): Promise<{ content: ImageContent; type: string; bytes: number } | undefined> {
+/**
+ * The file as a picture, by what is in it and not by its name; `undefined` for what is none. @throws SlipwayError
+ * `file.too-large`.
+ */
+export async function readPicture(
+  file: string,
+): Promise<{ content: ImageContent; type: string; bytes: number } | undefined> {
   const handle = await open(file, NEVER_WAITING);
   try {
     const { size } = await handle.stat();
@@ -40,7 +45,11 @@ export async function readPicture(file: string): Promise<{ content: ImageContent
       );
     const bytes = Buffer.alloc(size);
     await handle.read(bytes, 0, size, 0);
-    return { content: { type: 'image', image_urls: [`data:${type};base64,${bytes.toString('base64')}`] }, type, bytes: size };
+    return {
+      content: { type: 'image', image_urls: [`data:${type};base64,${bytes.toString('base64')}`] },
+      type,
+      bytes: size,
+    };
   } finally {
     await handle.close();
   }

@@ -68,7 +68,10 @@ export function clipped(text: string): string {
   return `${text.slice(0, keep)}\n<response clipped: ${text.length - 2 * keep} characters; view a range of lines to see them>\n${text.slice(-keep)}`;
 }
 
-/** What to try when a text is not in the file: the place that differs only in its white space, or where its first line is. */
+/**
+ * What to try when a text is not in the file: the place that differs only in its white space, or where its first line
+ * is.
+ */
 export function nearMiss(text: string, wanted: string): string {
   const squeeze = (line: string): string => line.replaceAll(/\s+/g, ' ').trim();
   const lines = text.split('\n').map(squeeze);
@@ -77,7 +80,8 @@ export function nearMiss(text: string, wanted: string): string {
   while (sought.length > 1 && sought.at(-1) === '') sought.pop();
   if (sought.every((line) => line === '')) return '';
   const whole = placeOf(lines, sought, 0);
-  if (whole >= 0) return ` It differs only in white space from the text at line ${whole + 1}: view that range and copy it exactly.`;
+  if (whole >= 0)
+    return ` It differs only in white space from the text at line ${whole + 1}: view that range and copy it exactly.`;
   const begins = lines.indexOf(sought.find((line) => line !== '') ?? '');
   return begins >= 0
     ? ` Its first line is at line ${begins + 1}, but what follows differs: view that range and copy it exactly.`

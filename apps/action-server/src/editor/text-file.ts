@@ -19,13 +19,17 @@ export interface TextFile {
   readonly encoding: 'utf8' | 'latin1' | 'utf16le' | 'utf16be';
 }
 
-/** A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is read). */
+/**
+ * A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is
+ * read).
+ */
 export async function readTextFile(file: string): Promise<TextFile> {
   try {
     const handle = await open(file, NEVER_WAITING);
     try {
       const found = await handle.stat();
-      if (!found.isFile() && !found.isDirectory()) throw new SlipwayError('request.invalid', `${file} is neither a file nor a directory.`);
+      if (!found.isFile() && !found.isDirectory())
+        throw new SlipwayError('request.invalid', `${file} is neither a file nor a directory.`);
       const { size } = found;
       if (size > MAX_TEXT_BYTES) throw tooLarge(file, size);
       const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, size));
@@ -35,7 +39,11 @@ export async function readTextFile(file: string): Promise<TextFile> {
       const bytes = await readAtMost(handle.createReadStream({ start: 0, end: MAX_TEXT_BYTES, autoClose: false }));
       if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(file, bytes.length);
       const wide = markOf(bytes);
-      if (wide !== undefined) return { text: wide === 'utf16le' ? bytes.toString('utf16le') : swapped(bytes).toString('utf16le'), encoding: wide };
+      if (wide !== undefined)
+        return {
+          text: wide === 'utf16le' ? bytes.toString('utf16le') : swapped(bytes).toString('utf16le'),
+          encoding: wide,
+        };
       if (bytes.includes(0)) throw binary(file);
       return decode(bytes);
     } finally {
@@ -46,8 +54,16 @@ export async function readTextFile(file: string): Promise<TextFile> {
   }
 }
 
-/** Lines `first` to `last` (from 1) of a file of any size; `last` -1 is its end. Stops reading after `maxLength` code units. */
-export async function readLines(file: string, first: number, last: number, maxLength: number): Promise<{ lines: string[]; cut: boolean }> {
+/**
+ * Lines `first` to `last` (from 1) of a file of any size; `last` -1 is its end. Stops reading after `maxLength` code
+ * units.
+ */
+export async function readLines(
+  file: string,
+  first: number,
+  last: number,
+  maxLength: number,
+): Promise<{ lines: string[]; cut: boolean }> {
   const lines: string[] = [];
   let length = 0;
   let number = 1;
@@ -82,7 +98,10 @@ export async function writeTextFile(file: string, content: TextFile): Promise<vo
   await (await stageTextFile(file, content)).commit();
 }
 
-/** As `writeTextFile`, up to the step itself: what may fail for want of room or rights has been done beside the file. @param newMode of a file that is not there. */
+/**
+ * As `writeTextFile`, up to the step itself: what may fail for want of room or rights has been done beside the file.
+ * @param newMode of a file that is not there.
+ */
 export async function stageTextFile(
   file: string,
   { text, encoding }: TextFile,
@@ -92,11 +111,17 @@ export async function stageTextFile(
   if (encoding === 'latin1' && /[^\x00-\xff]/.test(text))
     throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
   const target = await placeOf(file);
-  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 50)}.${randomBytes(4).toString('hex')}`);
+  const temporary = path.join(
+    path.dirname(target),
+    `.${path.basename(target).slice(0, 50)}.${randomBytes(4).toString('hex')}`,
+  );
   const discard = (): Promise<void> => rm(temporary, { force: true });
   let prepared: Replacement | undefined;
   try {
-    await writeFile(temporary, encoded(text, encoding), { flag: 'wx', ...(newMode === undefined ? {} : { mode: newMode & 0o7777 }) });
+    await writeFile(temporary, encoded(text, encoding), {
+      flag: 'wx',
+      ...(newMode === undefined ? {} : { mode: newMode & 0o7777 }),
+    });
     prepared = await prepareReplacement(temporary, target);
   } catch (error) {
     await discard().catch(() => undefined);
@@ -141,7 +166,10 @@ function decode(bytes: Buffer): TextFile {
   }
 }
 
-/** UTF-16 by the mark that such a file begins with; without one, NUL bytes are a sign of no text. An odd byte at the end is of no UTF-16. */
+/**
+ * UTF-16 by the mark that such a file begins with; without one, NUL bytes are a sign of no text. An odd byte at the end
+ * is of no UTF-16.
+ */
 function markOf(bytes: Buffer): 'utf16le' | 'utf16be' | undefined {
   if (bytes.length < 2 || bytes.length % 2 !== 0) return undefined;
   const mark = bytes.readUInt16BE(0);

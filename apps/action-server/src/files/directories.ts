@@ -24,12 +24,17 @@ export async function searchSubdirectories(
   query: SubdirectoryQuery,
 ): Promise<{ items: { name: string; path: string }[]; next_page_id: string | null }> {
   const directory = await insideWorkspace(workspace, query.path);
-  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => Promise.reject(fileError(error, query.path)));
+  const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) =>
+    Promise.reject(fileError(error, query.path)),
+  );
   const names = entries
     .filter((entry) => entry.isDirectory() && (query.includeHidden || !entry.name.startsWith('.')))
     .map((entry) => entry.name)
     .sort();
   const rest = query.pageId === undefined ? names : names.filter((name) => name > (query.pageId as string));
   const page = rest.slice(0, query.limit);
-  return { items: page.map((name) => ({ name, path: path.join(directory, name) })), next_page_id: rest.length > page.length ? (page.at(-1) ?? null) : null };
+  return {
+    items: page.map((name) => ({ name, path: path.join(directory, name) })),
+    next_page_id: rest.length > page.length ? (page.at(-1) ?? null) : null,
+  };
 }

@@ -17,7 +17,12 @@ export function fileRoutes(workspace: string): Routes {
     'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
     'POST /file/create_directory': ({ query }) => createDirectory(workspace, queryOf(PathQuery, query).path),
     'GET /file/search_subdirs': ({ query }) => {
-      const { path: directory, page_id: pageId, limit, include_hidden: includeHidden } = queryOf(SubdirectoriesQuery, query);
+      const {
+        path: directory,
+        page_id: pageId,
+        limit,
+        include_hidden: includeHidden,
+      } = queryOf(SubdirectoriesQuery, query);
       return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
     },
   };

@@ -10,7 +10,8 @@ export function multipartBoundary(contentType: string | undefined): string | und
 }
 
 /**
- * The bytes of the field `file` of a form, as they arrive; other fields are passed over. Holds no more than one chunk and a boundary.
+ * The bytes of the field `file` of a form, as they arrive; other fields are passed over. Holds no more than one chunk
+ * and a boundary.
  * @throws SlipwayError `request.invalid` for a form that is cut off or has no such field.
  */
 export async function* fileOfForm(body: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer> {
@@ -31,7 +32,9 @@ export async function* fileOfForm(body: AsyncIterable<Buffer>, boundary: string)
         const end = rest.indexOf('\r\n\r\n');
         if (end < 0 && rest.length > MAX_HEADER) throw malformed();
         if (end < 0) break;
-        const wanted: boolean = !found && /^content-disposition:[^\n]*;\s*name="?file"?\s*(?:;|\r|$)/im.test(rest.subarray(0, end).toString());
+        const wanted: boolean =
+          !found &&
+          /^content-disposition:[^\n]*;\s*name="?file"?\s*(?:;|\r|$)/im.test(rest.subarray(0, end).toString());
         found ||= wanted;
         state = wanted ? 'file' : 'before-delimiter';
         rest = rest.subarray(end + 4);

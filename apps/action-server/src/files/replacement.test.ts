@@ -35,20 +35,39 @@ function attributesOf(file: string): string | null {
   return set.status === 0 ? 'kept' : null;
 }
 const attribute = (file: string): string =>
-  execFileSync('python3', ['-c', 'import os,sys; print(os.getxattr(sys.argv[1], "user.slipway").decode())', file], { encoding: 'utf8' }).trim();
+  execFileSync('python3', ['-c', 'import os,sys; print(os.getxattr(sys.argv[1], "user.slipway").decode())', file], {
+    encoding: 'utf8',
+  }).trim();
 
 describe('a file that is written again', () => {
   let server: RunningServer;
   const at = (...names: string[]): string => path.join(server.workspace, ...names);
   /** Every way in which a file gets another content, from `one` to `two`. */
   const ways: Readonly<Record<string, (name: string) => Promise<unknown>>> = {
-    edit: async (name) => done(await server.act({ kind: 'FileEditorAction', command: 'str_replace', path: at(name), old_str: 'one', new_str: 'two' })),
+    edit: async (name) =>
+      done(
+        await server.act({
+          kind: 'FileEditorAction',
+          command: 'str_replace',
+          path: at(name),
+          old_str: 'one',
+          new_str: 'two',
+        }),
+      ),
     patch: async (name) =>
-      done(await server.act({ kind: 'ApplyPatchAction', patch: `*** Begin Patch\n*** Update File: ${at(name)}\n@@\n-one\n+two\n*** End Patch` })),
-    upload: async (name) => ok((await server.send('POST', `/file/upload?path=${encodeURIComponent(name)}`, 'two\n')).status),
+      done(
+        await server.act({
+          kind: 'ApplyPatchAction',
+          patch: `*** Begin Patch\n*** Update File: ${at(name)}\n@@\n-one\n+two\n*** End Patch`,
+        }),
+      ),
+    upload: async (name) =>
+      ok((await server.send('POST', `/file/upload?path=${encodeURIComponent(name)}`, 'two\n')).status),
     save: async (name) => {
       const base = versionOfBytes(readFileSync(at(name)));
-      expect(await saveFile(server.workspace, { path: name, text: 'two\n', encoding: 'utf8', base })).toEqual({ written: expect.any(String) });
+      expect(await saveFile(server.workspace, { path: name, text: 'two\n', encoding: 'utf8', base })).toEqual({
+        written: expect.any(String),
+      });
     },
   };
   const done = (observation: { is_error: boolean; content: Parameters<typeof textOf>[0]['content'] }): void =>
@@ -112,28 +131,35 @@ describe('a file that is written again', () => {
 
   it('is left as it was where a pipe, or a device, has taken its name', async () => {
     execFileSync('mkfifo', [at('pipe')]);
-    expect(await (await server.send('POST', '/file/upload?path=pipe', 'two')).json()).toMatchObject({ code: 'request.invalid' });
+    expect(await (await server.send('POST', '/file/upload?path=pipe', 'two')).json()).toMatchObject({
+      code: 'request.invalid',
+    });
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
   });
 
-  itUnless(root ? false : 'only root can become another user')('that may not be written is refused, and its new content blocks nothing', async () => {
-    const folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'slipway-read-only-'));
-    try {
-      const file = path.join(folder, 'locked');
-      writeFileSync(file, 'one\n');
-      chmodSync(file, 0o444);
-      for (const each of [folder, file]) chownSync(each, 65_534, 65_534);
-      const script = `
+  itUnless(root ? false : 'only root can become another user')(
+    'that may not be written is refused, and its new content blocks nothing',
+    async () => {
+      const folder = mkdtempSync(path.join(realpathSync(os.tmpdir()), 'slipway-read-only-'));
+      try {
+        const file = path.join(folder, 'locked');
+        writeFileSync(file, 'one\n');
+        chmodSync(file, 0o444);
+        for (const each of [folder, file]) chownSync(each, 65_534, 65_534);
+        const script = `
         import { writeTextFile } from ${JSON.stringify(new URL('../editor/text-file.js', import.meta.url).href)};
         process.setgroups([]); process.setgid(65534); process.setuid(65534);
         const code = await writeTextFile(${JSON.stringify(file)}, { text: 'two', encoding: 'utf8' }).then(() => 'written', ({ code, detail }) => code + ' ' + detail);
         console.log(code);`;
-      expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' })).toContain('request.invalid');
-      expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['one\n', ['locked']]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+        expect(
+          execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: '/', encoding: 'utf8' }),
+        ).toContain('request.invalid');
+        expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['one\n', ['locked']]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   it('is whole in one of two places when the process dies in the midst of writing over its bytes', async () => {
     const folder = at('crash');
@@ -182,24 +208,33 @@ describe('a file that is written again', () => {
         await expect(writeTextFile(program, { text: 'two', encoding: 'utf8' })).rejects.toThrow(
           expect.objectContaining({ message: expect.not.stringContaining('in part') }),
         );
-      expect([readFileSync(program).equals(before), readdirSync(folder).sort(), open()]).toEqual([true, ['other-name', 'program'], openBefore]);
+      expect([readFileSync(program).equals(before), readdirSync(folder).sort(), open()]).toEqual([
+        true,
+        ['other-name', 'program'],
+        openBefore,
+      ]);
     } finally {
       running.kill('SIGKILL');
     }
   });
 
-  itUnless(root ? false : 'only root can make a small disk')('is refused before its first byte is touched when there is no room for it', async () => {
-    const folder = at('small');
-    mkdirSync(folder);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
-    try {
-      writeFileSync(path.join(folder, 'first'), Buffer.alloc(4_096, 'a'));
-      linkSync(path.join(folder, 'first'), path.join(folder, 'second'));
-      writeFileSync(path.join(folder, 'written'), Buffer.alloc(700_000, 'b'));
-      await expect(prepareReplacement(path.join(folder, 'written'), path.join(folder, 'first'))).rejects.toMatchObject({ code: 'sandbox.disk-full' });
-      expect(readFileSync(path.join(folder, 'second')).equals(Buffer.alloc(4_096, 'a'))).toBe(true);
-    } finally {
-      execFileSync('umount', [folder]);
-    }
-  });
+  itUnless(root ? false : 'only root can make a small disk')(
+    'is refused before its first byte is touched when there is no room for it',
+    async () => {
+      const folder = at('small');
+      mkdirSync(folder);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+      try {
+        writeFileSync(path.join(folder, 'first'), Buffer.alloc(4_096, 'a'));
+        linkSync(path.join(folder, 'first'), path.join(folder, 'second'));
+        writeFileSync(path.join(folder, 'written'), Buffer.alloc(700_000, 'b'));
+        await expect(
+          prepareReplacement(path.join(folder, 'written'), path.join(folder, 'first')),
+        ).rejects.toMatchObject({ code: 'sandbox.disk-full' });
+        expect(readFileSync(path.join(folder, 'second')).equals(Buffer.alloc(4_096, 'a'))).toBe(true);
+      } finally {
+        execFileSync('umount', [folder]);
+      }
+    },
+  );
 });

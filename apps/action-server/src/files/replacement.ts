@@ -22,14 +22,18 @@ const MAX_LINKS = 40;
 export interface Replacement {
   readonly way: 'by-name' | 'over-bytes';
   step(): void;
-  /** Whether the written file is to be left where it is, since the step began to write over the other and did not end. */
+  /**
+   * Whether the written file is to be left where it is, since the step began to write over the other and did not end.
+   */
   readonly keepsSource: boolean;
 }
 
 /**
- * Gives `written` what `target` has beside its content (mode, owner, extended attributes with the access list), and chooses how to put it there:
+ * Gives `written` what `target` has beside its content (mode, owner, extended attributes with the access list), and
+ * chooses how to put it there:
  * - In one step, by its name. A crash leaves the one or the other, whole.
- * - Over the bytes of `target`, where it has several names, which would be different files then, or an owner that cannot be given to another file. A crash in the midst
+ * - Over the bytes of `target`, where it has several names, which would be different files then, or an owner that
+ *   cannot be given to another file. A crash in the midst
  *   of that leaves `written` beside it, whole; that there is room for it has been seen before.
  * @throws SlipwayError `request.invalid` for a file that may not be written, `sandbox.disk-full`.
  */
@@ -37,7 +41,10 @@ export async function prepareReplacement(written: string, target: string): Promi
   const [there, own] = [await stat(target).catch(() => undefined), await stat(written)];
   if (there === undefined) return byName(written, target);
   await access(target, constants.W_OK).catch(() => {
-    throw new SlipwayError('request.invalid', `${target} may not be written: permission denied. If it is to be changed, change its mode first (chmod u+w).`);
+    throw new SlipwayError(
+      'request.invalid',
+      `${target} may not be written: permission denied. If it is to be changed, change its mode first (chmod u+w).`,
+    );
   });
   const ownerKept =
     (there.uid === own.uid && there.gid === own.gid) ||
@@ -47,7 +54,9 @@ export async function prepareReplacement(written: string, target: string): Promi
     ));
   // What has no such program still gets the mode.
   await chmod(written, there.mode & 0o7777);
-  await run('cp', ['--attributes-only', '--preserve=mode,xattr', '--no-target-directory', '--', target, written], { timeout: COPY_TIMEOUT_MS }).catch(() => {});
+  await run('cp', ['--attributes-only', '--preserve=mode,xattr', '--no-target-directory', '--', target, written], {
+    timeout: COPY_TIMEOUT_MS,
+  }).catch(() => {});
   if (there.nlink === 1 && ownerKept) return byName(written, target);
   // What it has now is given back before what it gets is taken.
   if (own.size - there.size > (await freeBytes(path.dirname(target))))
@@ -104,7 +113,9 @@ export function leftBeside(file: string, written: string, cause: unknown): Slipw
   );
 }
 
-/** Where something that is written to this path comes to lie: what a link leads to, also one that leads to nothing yet. */
+/**
+ * Where something that is written to this path comes to lie: what a link leads to, also one that leads to nothing yet.
+ */
 export async function placeOf(file: string): Promise<string> {
   let place = file;
   for (let links = 0; links < MAX_LINKS; links += 1) {

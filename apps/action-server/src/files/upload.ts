@@ -11,12 +11,20 @@ import { insideWorkspace } from './workspace-path.js';
 /** Largest upload. Bytes. */
 export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
-/** Writes the body, or the field `file` of a form, to a file of the workspace. It appears whole or not at all, and keeps what a file that is there has beside its content. */
-export async function uploadFile(workspace: string, wanted: string, request: IncomingMessage): Promise<{ path: string; sizeBytes: number }> {
+/**
+ * Writes the body, or the field `file` of a form, to a file of the workspace. It appears whole or not at all, and keeps
+ * what a file that is there has beside its content.
+ */
+export async function uploadFile(
+  workspace: string,
+  wanted: string,
+  request: IncomingMessage,
+): Promise<{ path: string; sizeBytes: number }> {
   const file = await insideWorkspace(workspace, wanted);
   const there = await stat(file).catch(() => undefined);
   if (there?.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a directory; name the file.`);
-  if (there !== undefined && !there.isFile()) throw new SlipwayError('request.invalid', `${wanted} is a pipe, a socket or a device, not a file.`);
+  if (there !== undefined && !there.isFile())
+    throw new SlipwayError('request.invalid', `${wanted} is a pipe, a socket or a device, not a file.`);
   // Destroying the request would take the answer's connection with it.
   const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   const boundary = multipartBoundary(request.headers['content-type']);
@@ -30,7 +38,8 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
     try {
       for await (const chunk of boundary === undefined ? body : fileOfForm(body, boundary)) {
         sizeBytes += chunk.length;
-        if (sizeBytes > MAX_UPLOAD_BYTES) throw new SlipwayError('request.too-large', `A file may have ${MAX_UPLOAD_BYTES / 1024 / 1024} MiB.`);
+        if (sizeBytes > MAX_UPLOAD_BYTES)
+          throw new SlipwayError('request.too-large', `A file may have ${MAX_UPLOAD_BYTES / 1024 / 1024} MiB.`);
         await writes.add(chunk);
       }
       await writes.end();

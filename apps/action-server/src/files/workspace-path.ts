@@ -10,8 +10,8 @@ import { fileError } from './disk-space.js';
 const COMMON_NAME = '/workspace';
 
 /**
- * A path as this sandbox knows it: what a client names below `/workspace` is below the workspace, wherever that is, so that the process backend has the same paths as pods.
- * Every other path stays as it is.
+ * A path as this sandbox knows it: what a client names below `/workspace` is below the workspace, wherever that is, so
+ * that the process backend has the same paths as pods. Every other path stays as it is.
  */
 export function asWorkspacePath(workspace: string, wanted: string): string {
   if (workspace === COMMON_NAME || workspace.startsWith(`${COMMON_NAME}/`)) return wanted;
@@ -28,7 +28,8 @@ export async function insideWorkspace(workspace: string, wanted: string): Promis
   if (wanted.includes('\0')) throw new SlipwayError('request.invalid', 'The path holds a NUL character.');
   const root = await realpath(workspace);
   const resolved = await realpathOfDeepest(path.resolve(root, asWorkspacePath(root, wanted)));
-  if (resolved !== root && !resolved.startsWith(`${root}${path.sep}`)) throw new SlipwayError('file.outside-workspace', `${wanted} is outside the workspace.`);
+  if (resolved !== root && !resolved.startsWith(`${root}${path.sep}`))
+    throw new SlipwayError('file.outside-workspace', `${wanted} is outside the workspace.`);
   return resolved;
 }
 
@@ -39,7 +40,8 @@ async function realpathOfDeepest(absolute: string): Promise<string> {
     try {
       return path.join(await realpath(folder), ...rest);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || folder === path.dirname(folder)) throw fileError(error, absolute);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || folder === path.dirname(folder))
+        throw fileError(error, absolute);
       rest.unshift(path.basename(folder));
     }
   }

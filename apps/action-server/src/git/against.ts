@@ -7,7 +7,10 @@ export interface GitReading {
   readonly marks: TurnMarks;
 }
 
-/** What the worktree is compared with: a commit, where it branched off [when nothing is named], the beginning of a turn; or not the worktree, but what one commit did. */
+/**
+ * What the worktree is compared with: a commit, where it branched off [when nothing is named], the beginning of a turn;
+ * or not the worktree, but what one commit did.
+ */
 export interface Against {
   readonly base?: string | undefined;
   readonly turn?: string | undefined;
@@ -23,8 +26,15 @@ export interface Before {
   readonly large: ReadonlyMap<string, string>;
 }
 
-/** @throws SlipwayError `request.invalid` when two are named or `base` is not there, `changes.commit-unknown`, `changes.turn-unknown`. */
-export async function against({ marks }: GitReading, repository: Repository, { base, turn, commit }: Against): Promise<Before> {
+/**
+ * @throws SlipwayError `request.invalid` when two are named or `base` is not there, `changes.commit-unknown`,
+ * `changes.turn-unknown`.
+ */
+export async function against(
+  { marks }: GitReading,
+  repository: Repository,
+  { base, turn, commit }: Against,
+): Promise<Before> {
   if ([base, turn, commit].filter((each) => each !== undefined).length > 1)
     throw new SlipwayError('request.invalid', 'Name one of base (or ref), turn and commit, not more.');
   const plain = { alternates: [], large: new Map<string, string>() };

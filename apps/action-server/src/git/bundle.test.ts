@@ -81,12 +81,25 @@ describe('the bundle of a workspace', () => {
     writeFileSync(path.join(repository, 'new.txt'), 'new\n');
     writeFileSync(path.join(repository, 'x.ignored'), 'x');
     symlinkSync('a.txt', path.join(repository, 'link'));
-    const before = [git(repository, 'status', '--porcelain'), git(repository, 'count-objects'), git(repository, 'rev-parse', 'HEAD')];
+    const before = [
+      git(repository, 'status', '--porcelain'),
+      git(repository, 'count-objects'),
+      git(repository, 'rev-parse', 'HEAD'),
+    ];
     const commit = await taken();
     const clone = path.join(outside, 'clone');
-    expect([git(repository, 'status', '--porcelain'), git(repository, 'count-objects'), git(repository, 'rev-parse', 'HEAD')]).toEqual(before);
+    expect([
+      git(repository, 'status', '--porcelain'),
+      git(repository, 'count-objects'),
+      git(repository, 'rev-parse', 'HEAD'),
+    ]).toEqual(before);
     expect(git(clone, 'rev-parse', `${commit}^`)).toBe(git(repository, 'rev-parse', 'HEAD'));
-    expect(git(clone, 'ls-tree', '--name-only', commit).split('\n')).toEqual(['.gitignore', 'a.txt', 'link', 'new.txt']);
+    expect(git(clone, 'ls-tree', '--name-only', commit).split('\n')).toEqual([
+      '.gitignore',
+      'a.txt',
+      'link',
+      'new.txt',
+    ]);
     expect(git(clone, 'log', '-1', '--format=%an <%ae>, %cn: %s%n%(trailers:key=Co-authored-by)', commit)).toBe(
       'Ada Lovelace <1+ada@users.noreply.example>, Slipway: Changes\nCo-authored-by: Slipway <agent@slipway.invalid>',
     );
@@ -138,7 +151,8 @@ describe('the bundle of a workspace', () => {
   });
 
   it('refuses nothing, another history, a merge under way and what is too large', async () => {
-    const code = async (change: object = {}): Promise<unknown> => ((await (await ask(change)).json()) as { code: unknown }).code;
+    const code = async (change: object = {}): Promise<unknown> =>
+      ((await (await ask(change)).json()) as { code: unknown }).code;
     expect(await code()).toBe('pull-request.nothing-new');
     expect(await code({ base: '0'.repeat(40) })).toBe('changes.commit-unknown');
     expect(await code({ base: '--output=x' })).toBe('request.invalid');

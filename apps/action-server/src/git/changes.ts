@@ -14,11 +14,21 @@ const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all']
  * Files that differ in any way (committed since, staged, unstaged, untracked), with the number of lines; of a commit,
  * what it did. A file that is too large to be read is reported as binary, whatever it holds.
  */
-export async function listChanges(reading: GitReading, path: string, wanted: Against, signal: AbortSignal): Promise<GitChange[]> {
+export async function listChanges(
+  reading: GitReading,
+  path: string,
+  wanted: Against,
+  signal: AbortSignal,
+): Promise<GitChange[]> {
   const repository = await openRepository(reading.workspace, path, signal);
   const before = await against(reading, repository, wanted);
-  if (before.commit !== null) return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
-  const index = await indexOfWorktree(repository, { alternates: before.alternates, knownLarge: before.large, apartFrom: MANY });
+  if (before.commit !== null)
+    return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
+  const index = await indexOfWorktree(repository, {
+    alternates: before.alternates,
+    knownLarge: before.large,
+    apartFrom: MANY,
+  });
   try {
     return await withLarge(repository.root, await sinceThen(repository, before.tree, index), index, before.large);
   } finally {
@@ -27,15 +37,17 @@ export async function listChanges(reading: GitReading, path: string, wanted: Aga
 }
 
 /**
- * What git sees, and the many that it does not know. What is gone from git's view may be what one of those was before, under this name or another: then git
- * is shown all of them.
+ * What git sees, and the many that it does not know. What is gone from git's view may be what one of those was before,
+ * under this name or another: then git is shown all of them.
  */
 async function sinceThen(repository: Repository, tree: string, index: WorktreeIndex): Promise<GitChange[]> {
   const options = { cwd: repository.root, signal: repository.signal, env: index.env };
   const seen = await changed(['--cached', tree], options);
   if (index.apart.length === 0) return seen;
   const mayBeOne = seen.some(({ status }) => status === 'DELETED');
-  const { changes, others } = mayBeOne ? { changes: [], others: index.apart } : await countedHere(repository, index.apart);
+  const { changes, others } = mayBeOne
+    ? { changes: [], others: index.apart }
+    : await countedHere(repository, index.apart);
   await index.take(others);
   return inOrder([...(others.length === 0 ? seen : await changed(['--cached', tree], options)), ...changes]);
 }
@@ -45,7 +57,11 @@ function inOrder(changes: GitChange[]): GitChange[] {
 }
 
 /** What makes a commit or tree of another. */
-export async function changesBetween({ root: cwd, signal, env }: Repository, from: string, to: string): Promise<GitChange[]> {
+export async function changesBetween(
+  { root: cwd, signal, env }: Repository,
+  from: string,
+  to: string,
+): Promise<GitChange[]> {
   return changed([from, to], { cwd, signal, env });
 }
 
@@ -59,20 +75,35 @@ async function changed(sides: readonly string[], options: GitOptions): Promise<G
 }
 
 /** @param before stamps of those that were large already, when that is known. */
-async function withLarge(root: string, changes: GitChange[], { large }: WorktreeIndex, before: ReadonlyMap<string, string>): Promise<GitChange[]> {
+async function withLarge(
+  root: string,
+  changes: GitChange[],
+  { large }: WorktreeIndex,
+  before: ReadonlyMap<string, string>,
+): Promise<GitChange[]> {
   const touched = large.filter(({ path, stamp }) => before.get(path) !== stamp);
   const paths = new Set(touched.map(({ path }) => path));
   // Of these git knows by now, since they have been staged or committed, and what they are compared with does not.
-  for (const { path } of changes) if (before.has(path) && before.get(path) === (await stampOf(root, path))) paths.add(path);
+  for (const { path } of changes)
+    if (before.has(path) && before.get(path) === (await stampOf(root, path))) paths.add(path);
   return [
     ...changes.filter(({ path }) => !paths.has(path)),
     ...touched.map(
-      ({ path, tracked }): GitChange => ({ status: tracked || before.has(path) ? 'UPDATED' : 'ADDED', path, additions: 0, deletions: 0, binary: true }),
+      ({ path, tracked }): GitChange => ({
+        status: tracked || before.has(path) ? 'UPDATED' : 'ADDED',
+        path,
+        additions: 0,
+        deletions: 0,
+        binary: true,
+      }),
     ),
   ];
 }
 
-/** `:modes hashes STATUS\0path\0[new path\0]` for each file, then `added\tdeleted\tpath\0` or `added\tdeleted\t\0old\0new\0`. */
+/**
+ * `:modes hashes STATUS\0path\0[new path\0]` for each file, then `added\tdeleted\tpath\0` or
+ * `added\tdeleted\t\0old\0new\0`.
+ */
 export function parseChanges(output: Buffer): GitChange[] {
   const fields = output.toString().split('\0');
   const changes = new Map<string, GitChange>();
@@ -89,7 +120,8 @@ export function parseChanges(output: Buffer): GitChange[] {
     const [added = '-', deleted = '-', name = ''] = field.split('\t', 3).length === 3 ? splitNumbers(field) : [];
     const path = name === '' ? (fields[at + 2] as string) : name;
     const change = changes.get(path);
-    if (change !== undefined) Object.assign(change, { additions: Number(added) || 0, deletions: Number(deleted) || 0, binary: added === '-' });
+    if (change !== undefined)
+      Object.assign(change, { additions: Number(added) || 0, deletions: Number(deleted) || 0, binary: added === '-' });
     at += name === '' ? 3 : 1;
   }
   return [...changes.values()];

@@ -3,7 +3,14 @@ import type { GitCommit, GitCommitsPage } from '@slipway/contracts/repositories'
 import { SlipwayError } from '@slipway/errors';
 import { changesBetween } from './changes.js';
 import { gitOutput } from './git.js';
-import { commitOf, existingCommit, type GitWorkspace, openRepository, parentOf, type Repository } from './repository.js';
+import {
+  commitOf,
+  existingCommit,
+  type GitWorkspace,
+  openRepository,
+  parentOf,
+  type Repository,
+} from './repository.js';
 
 /** Commits after `base` that are listed individually; older ones of a longer history count as before it. */
 const MAX_SINCE_BASE = 1_000;
@@ -17,11 +24,19 @@ export interface CommitsRequest {
   readonly base: string | undefined;
 }
 
-/** The history of what is checked out, newest first; nothing of a repository without commits. @throws SlipwayError `request.invalid` for a page that is none. */
-export async function listCommits(workspace: GitWorkspace, { path, limit, pageId, base }: CommitsRequest, signal: AbortSignal): Promise<GitCommitsPage> {
+/**
+ * The history of what is checked out, newest first; nothing of a repository without commits. @throws SlipwayError
+ * `request.invalid` for a page that is none.
+ */
+export async function listCommits(
+  workspace: GitWorkspace,
+  { path, limit, pageId, base }: CommitsRequest,
+  signal: AbortSignal,
+): Promise<GitCommitsPage> {
   const repository = await openRepository(workspace, path, signal);
   const page = pageId === undefined ? null : PAGE.exec(pageId);
-  if (pageId !== undefined && page === null) throw new SlipwayError('request.invalid', 'page_id: is none that was given out.');
+  if (pageId !== undefined && page === null)
+    throw new SlipwayError('request.invalid', 'page_id: is none that was given out.');
   const start = await commitOf(repository, page?.[1] ?? 'HEAD');
   if (start === null) {
     if (page !== null) throw new SlipwayError('request.invalid', 'page_id: the commit that it begins at is gone.');
@@ -48,13 +63,20 @@ export async function listCommits(workspace: GitWorkspace, { path, limit, pageId
     { cwd, signal, env },
   );
   const after = base === undefined ? null : await commitsAfter(repository, base, start);
-  const commits = parseCommits(text).map((commit): GitCommit => ({ ...commit, since_base: after === null ? null : after.has(commit.sha) }));
+  const commits = parseCommits(text).map(
+    (commit): GitCommit => ({ ...commit, since_base: after === null ? null : after.has(commit.sha) }),
+  );
   const more = commits.length > limit;
   return { commits: commits.slice(0, limit), has_more: more, next_page_id: more ? `${start}.${skip + limit}` : null };
 }
 
 /** Files that a commit changed against its first parent. @throws SlipwayError `changes.commit-unknown`. */
-export async function changesOfCommit(workspace: GitWorkspace, path: string, wanted: string, signal: AbortSignal): Promise<GitChange[]> {
+export async function changesOfCommit(
+  workspace: GitWorkspace,
+  path: string,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<GitChange[]> {
   const repository = await openRepository(workspace, path, signal);
   const commit = await existingCommit(repository, wanted);
   return changesBetween(repository, await parentOf(repository, commit), commit);
@@ -64,13 +86,17 @@ async function commitsAfter(repository: Repository, base: string, start: string)
   const from = await commitOf(repository, base);
   if (from === null) return null;
   const { root: cwd, signal, env } = repository;
-  const text = await gitOutput(['rev-list', `--max-count=${MAX_SINCE_BASE}`, start, `^${from}`, '--'], { cwd, signal, env });
+  const text = await gitOutput(['rev-list', `--max-count=${MAX_SINCE_BASE}`, start, `^${from}`, '--'], {
+    cwd,
+    signal,
+    env,
+  });
   return new Set(text.toString().split('\n'));
 }
 
 /**
- * `\x01hash\0short\0author\0date\0subject\0`, then for each file a field that begins with a colon, and its name. Read by position: what people write into names and
- * subjects may hold any byte but NUL.
+ * `\x01hash\0short\0author\0date\0subject\0`, then for each file a field that begins with a colon, and its name. Read
+ * by position: what people write into names and subjects may hold any byte but NUL.
  */
 function parseCommits(text: Buffer): Array<Omit<GitCommit, 'since_base'>> {
   const fields = text.toString().split('\0');

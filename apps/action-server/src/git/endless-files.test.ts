@@ -10,7 +10,8 @@ describe('repositories with files that never end', () => {
   let server: RunningServer;
   let repository: string;
   const json = async (route: string): Promise<unknown> => (await server.send('GET', route)).json();
-  const configure = (name: string, value: string): void => void execFileSync('git', ['config', name, value], { cwd: repository });
+  const configure = (name: string, value: string): void =>
+    void execFileSync('git', ['config', name, value], { cwd: repository });
   beforeAll(async () => {
     server = await startActionServer();
     repository = path.join(server.workspace, 'repository');
@@ -37,7 +38,10 @@ describe('repositories with files that never end', () => {
       rmSync(file, { force: true });
       execFileSync('mkfifo', [file]);
       const asked = stopwatch();
-      expect(await json('/git/changes?path=repository')).toMatchObject({ code: 'request.invalid', detail: expect.stringContaining(`${name} is a pipe`) });
+      expect(await json('/git/changes?path=repository')).toMatchObject({
+        code: 'request.invalid',
+        detail: expect.stringContaining(`${name} is a pipe`),
+      });
       expect(asked()).toBeLessThan(5_000);
       rmSync(file);
       expect(await json('/git/changes?path=repository')).toMatchObject([{ path: 'seen.txt' }]);

@@ -3,7 +3,10 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 
-/** Would git wait for ever, or read without an end? A pipe and a device do that to whoever takes them for files; `/dev/null` is what people write for "none". */
+/**
+ * Would git wait for ever, or read without an end? A pipe and a device do that to whoever takes them for files;
+ * `/dev/null` is what people write for "none".
+ */
 async function isEndless(file: string, look: (file: string) => Promise<Stats> = stat): Promise<boolean> {
   const found = await look(file).catch(() => undefined);
   if (found === undefined || !(found.isFIFO() || found.isCharacterDevice())) return false;
@@ -17,10 +20,20 @@ async function isEndless(file: string, look: (file: string) => Promise<Stats> = 
  */
 export async function refuseEndlessFiles(root: string, gitDirectory: string): Promise<void> {
   // Git does not follow a link that has one of these names.
-  const inTree = ['.gitignore', '.gitattributes'].map((name) => ({ name, endless: isEndless(path.join(root, name), lstat) }));
-  const ofGit = ['exclude', 'attributes'].map((name) => ({ name: `.git/info/${name}`, endless: isEndless(path.join(gitDirectory, 'info', name)) }));
+  const inTree = ['.gitignore', '.gitattributes'].map((name) => ({
+    name,
+    endless: isEndless(path.join(root, name), lstat),
+  }));
+  const ofGit = ['exclude', 'attributes'].map((name) => ({
+    name: `.git/info/${name}`,
+    endless: isEndless(path.join(gitDirectory, 'info', name)),
+  }));
   for (const { name, endless } of [...inTree, ...ofGit])
-    if (await endless) throw new SlipwayError('request.invalid', `git cannot read the repository: ${name} is a pipe or a device, not a file. Remove it.`);
+    if (await endless)
+      throw new SlipwayError(
+        'request.invalid',
+        `git cannot read the repository: ${name} is a pipe or a device, not a file. Remove it.`,
+      );
 }
 
 /** Settings that name a file, and where that is when they are not set. */
@@ -38,7 +51,9 @@ export async function endlessSettings(
   const found = await Promise.all(
     Object.entries(FILES).map(async ([setting, name]) => {
       const value = settings.findLast(([key]) => key === setting)?.[1];
-      const file = value?.replace(/^~\//, `${home}/`) ?? path.join(env['XDG_CONFIG_HOME'] || path.join(home, '.config'), 'git', name);
+      const file =
+        value?.replace(/^~\//, `${home}/`) ??
+        path.join(env['XDG_CONFIG_HOME'] || path.join(home, '.config'), 'git', name);
       return (await isEndless(path.resolve(root, file))) ? [setting] : [];
     }),
   );

@@ -47,7 +47,8 @@ export function gitRoutes(reading: GitReading): Routes {
       const { path: place, file, maxBytes, to } = queryOf(GitQuery, query);
       return streamPatch(reading, { path: place, file, maxBytes, ...to }, response, signal);
     },
-    'POST /git/bundle': async ({ request, response, signal }) => streamBundle(workspace, await jsonBody(request, BundleRequest), response, signal),
+    'POST /git/bundle': async ({ request, response, signal }) =>
+      streamBundle(workspace, await jsonBody(request, BundleRequest), response, signal),
     'GET /git/commits': ({ query, signal }) => {
       const { path: place, page_id: pageId, limit, base } = queryOf(CommitsQuery, query);
       return listCommits(workspace, { path: place, pageId, limit, base }, signal);
@@ -56,7 +57,9 @@ export function gitRoutes(reading: GitReading): Routes {
       const { path: place, commit } = queryOf(PathQuery.extend({ commit: CommitName }), query);
       return changesOfCommit(workspace, place, commit, signal);
     },
-    'GET /git/repositories': ({ query, signal }) => searchRepositories(workspace, queryOf(PathQuery, query).path, signal),
-    'POST /git/mark': async ({ request, signal }) => marks.mark((await jsonBody(request, MarkTurnRequest)).turn, signal),
+    'GET /git/repositories': ({ query, signal }) =>
+      searchRepositories(workspace, queryOf(PathQuery, query).path, signal),
+    'POST /git/mark': async ({ request, signal }) =>
+      marks.mark((await jsonBody(request, MarkTurnRequest)).turn, signal),
   };
 }

@@ -36,12 +36,28 @@ function treeOf(root: string, folder = ''): Record<string, string> {
       if (entry.isDirectory()) return Object.entries(treeOf(root, name));
       const full = path.join(root, name);
       if (entry.isSymbolicLink()) return [[name, `link ${readlinkSync(full)}`]];
-      return [[name, `${(lstatSync(full).mode & 0o100) === 0 ? '-' : 'x'} ${createHash('sha1').update(readFileSync(full)).digest('hex')}`]];
+      return [
+        [
+          name,
+          `${(lstatSync(full).mode & 0o100) === 0 ? '-' : 'x'} ${createHash('sha1').update(readFileSync(full)).digest('hex')}`,
+        ],
+      ];
     }),
   );
 }
 
-const NAMES = ['a.txt', 'b/c.txt', 'b/with space', 'é ü.txt', 'quote".txt', 'tab\tname', '-dash', 'deep/er/still.bin', 'x.ignored', 'line\nbreak'];
+const NAMES = [
+  'a.txt',
+  'b/c.txt',
+  'b/with space',
+  'é ü.txt',
+  'quote".txt',
+  'tab\tname',
+  '-dash',
+  'deep/er/still.bin',
+  'x.ignored',
+  'line\nbreak',
+];
 const content = fc.oneof(
   fc.constantFrom('', 'one\n', 'no newline', 'a\r\nb\r\n', 'x\n'.repeat(50), '\ufeffbom\n'),
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -64,7 +80,8 @@ function apply(root: string, step: Edit): void {
   const full = path.join(root, step.name);
   const there = lstatSync(full, { throwIfNoEntry: false })?.isDirectory() === false;
   if (step.kind === 'remove') return void (there && rmSync(full));
-  if (step.kind === 'mode') return void (there && !lstatSync(full).isSymbolicLink() && execFileSync('chmod', ['+x', '--', full]));
+  if (step.kind === 'mode')
+    return void (there && !lstatSync(full).isSymbolicLink() && execFileSync('chmod', ['+x', '--', full]));
   mkdirSync(path.dirname(full), { recursive: true });
   if (step.kind === 'write') {
     if (there) rmSync(full);
@@ -95,7 +112,10 @@ describe('changes and patches of a repository', () => {
     writeFileSync(path.join(repository, 'a.txt'), 'one\ntwo\nthree\n');
     mkdirSync(path.join(repository, 'b'));
     writeFileSync(path.join(repository, 'b/c.txt'), 'x\n'.repeat(50));
-    writeFileSync(path.join(repository, 'picture.bin'), Buffer.from(Array.from({ length: 2000 }, (_, index) => index % 251)));
+    writeFileSync(
+      path.join(repository, 'picture.bin'),
+      Buffer.from(Array.from({ length: 2000 }, (_, index) => index % 251)),
+    );
     git(repository, 'add', '-A');
     git(repository, 'commit', '-qm', 'base');
     base = git(repository, 'rev-parse', 'HEAD').trim();
@@ -117,7 +137,9 @@ describe('changes and patches of a repository', () => {
     git(around, 'init', '-q');
     try {
       writeFileSync(path.join(around, '.gitignore'), 'workspace/\n');
-      const seen = await server.terminal(`cd ${server.workspace} && git rev-parse --show-toplevel; git check-ignore ./x; echo "code $?"`);
+      const seen = await server.terminal(
+        `cd ${server.workspace} && git rev-parse --show-toplevel; git check-ignore ./x; echo "code $?"`,
+      );
       expect(JSON.stringify(seen.content)).toContain('not a git repository');
       expect(JSON.stringify(seen.content)).toContain('code 128');
     } finally {
@@ -173,7 +195,8 @@ describe('changes and patches of a repository', () => {
     writeFileSync(path.join(repository, 'new.txt'), 'new\n');
     rmSync(path.join(repository, 'b'), { recursive: true });
     writeFileSync(path.join(repository, 'large.txt'), 'x'.repeat(11 * 1024 * 1024));
-    const diff = async (file: string): Promise<unknown> => (await get(`/git/diff?path=repository/${file}&base=${base}`)).json();
+    const diff = async (file: string): Promise<unknown> =>
+      (await get(`/git/diff?path=repository/${file}&base=${base}`)).json();
     expect(await diff('a.txt')).toEqual({ original: 'one\ntwo\nthree\n', modified: 'changed\n' });
     expect(await diff('new.txt')).toEqual({ original: null, modified: 'new\n' });
     expect(await diff('b/c.txt')).toEqual({ original: 'x\n'.repeat(50), modified: null });
@@ -186,7 +209,9 @@ describe('changes and patches of a repository', () => {
     fresh();
     const refused = async (bytes: number): Promise<unknown> => {
       const response = await get(`/git/patch?path=repository&base=${base}&max_bytes=${bytes}`);
-      return response.status === 200 ? (await response.arrayBuffer()).byteLength > 0 : ((await response.json()) as { code: string }).code;
+      return response.status === 200
+        ? (await response.arrayBuffer()).byteLength > 0
+        : ((await response.json()) as { code: string }).code;
     };
     writeFileSync(path.join(repository, 'large.txt'), 'a line\n'.repeat(100_000));
     expect([await refused(600_000), await refused(700_001)]).toEqual(['file.too-large', true]);
@@ -232,9 +257,13 @@ describe('changes and patches of a repository', () => {
     mkdirSync(path.join(server.workspace, 'plain'));
     expect(await (await get('/git/changes?path=plain')).json()).toMatchObject({ code: 'repository.not-found' });
     fresh();
-    expect(await (await get('/git/patch?path=repository&base=0000000')).json()).toMatchObject({ code: 'request.invalid' });
+    expect(await (await get('/git/patch?path=repository&base=0000000')).json()).toMatchObject({
+      code: 'request.invalid',
+    });
     const written = path.join(server.workspace, 'written-by-an-option');
-    expect(await (await get(`/git/patch?path=repository&base=${encodeURIComponent(`--output=${written}`)}`)).json()).toMatchObject({ code: 'request.invalid' });
+    expect(
+      await (await get(`/git/patch?path=repository&base=${encodeURIComponent(`--output=${written}`)}`)).json(),
+    ).toMatchObject({ code: 'request.invalid' });
     expect(await (await get('/git/changes?path=/etc')).json()).toMatchObject({ code: 'file.outside-workspace' });
     expect(existsSync(written)).toBe(false);
   });

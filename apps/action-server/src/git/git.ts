@@ -7,7 +7,10 @@ import { SlipwayError } from '@slipway/errors';
  * Milliseconds.
  */
 const TIMEOUT_MS = 20_000;
-/** Longest time of one that reads the content of every file whatever its size, or is read as slowly as its reader likes. Milliseconds. */
+/**
+ * Longest time of one that reads the content of every file whatever its size, or is read as slowly as its reader likes.
+ * Milliseconds.
+ */
 export const CONTENT_TIMEOUT_MS = 120_000;
 /** Most output of a command that is read whole. Bytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
@@ -52,9 +55,16 @@ export interface GitOptions {
   readonly timeoutMs?: number;
 }
 
-/** Starts git so that it never asks, pages or waits for a lock. @throws SlipwayError `request.invalid` for what no program can be given. */
-export function startGit(args: readonly string[], { cwd, signal, env, timeoutMs = TIMEOUT_MS }: GitOptions): ChildProcessByStdio<Writable, Readable, Readable> {
-  if (args.some((each) => each.includes('\0'))) throw new SlipwayError('request.invalid', 'The name of a commit or of a file holds a NUL character.');
+/**
+ * Starts git so that it never asks, pages or waits for a lock. @throws SlipwayError `request.invalid` for what no
+ * program can be given.
+ */
+export function startGit(
+  args: readonly string[],
+  { cwd, signal, env, timeoutMs = TIMEOUT_MS }: GitOptions,
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  if (args.some((each) => each.includes('\0')))
+    throw new SlipwayError('request.invalid', 'The name of a commit or of a file holds a NUL character.');
   const child = spawn('git', [...SETTINGS, ...args], {
     cwd,
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
@@ -74,7 +84,10 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** Runs git to its end, whatever that is. @throws SlipwayError when it cannot be started, takes too long, or prints too much. */
+/**
+ * Runs git to its end, whatever that is. @throws SlipwayError when it cannot be started, takes too long, or prints too
+ * much.
+ */
 export async function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
   const child = startGit(args, options);
   child.stdin.end(options.input);
@@ -104,7 +117,10 @@ export function gitFailure(args: readonly string[], stderr: string): SlipwayErro
 }
 
 export function exitCodeOf(
-  child: { once(event: 'error', listener: (error: Error) => void): unknown; once(event: 'close', listener: (code: number | null) => void): unknown },
+  child: {
+    once(event: 'error', listener: (error: Error) => void): unknown;
+    once(event: 'close', listener: (code: number | null) => void): unknown;
+  },
   signal: AbortSignal,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -118,7 +134,8 @@ export function exitCodeOf(
             { cause: error },
           ),
         );
-      else reject(new SlipwayError('sandbox.tool-unavailable', 'git cannot be started in the sandbox.', { cause: error }));
+      else
+        reject(new SlipwayError('sandbox.tool-unavailable', 'git cannot be started in the sandbox.', { cause: error }));
     });
     child.once('close', (code) => resolve(code ?? 1));
   });

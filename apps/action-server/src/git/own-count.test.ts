@@ -7,7 +7,10 @@ import fc from 'fast-check';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 
 const git = (cwd: string, ...args: string[]): Buffer =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd, env: { PATH: process.env['PATH'], HOME: '/nonexistent' } });
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+  });
 
 const content = fc.oneof(
   fc.constantFrom(
@@ -48,7 +51,11 @@ describe('files that git does not know', () => {
   afterAll(() => server.close());
 
   /** 250 files that are the least interesting, so that there are many, and those that are given. */
-  const made = (label: string, files: ReadonlyArray<{ name: string; content: string | Buffer; link: boolean }>, attributes: string): string => {
+  const made = (
+    label: string,
+    files: ReadonlyArray<{ name: string; content: string | Buffer; link: boolean }>,
+    attributes: string,
+  ): string => {
     const repository = path.join(directory, label);
     mkdirSync(repository, { recursive: true });
     git(repository, 'init', '-q', '-b', 'main');
@@ -57,7 +64,8 @@ describe('files that git does not know', () => {
     git(repository, 'add', '.');
     git(repository, 'commit', '-qm', 'first');
     mkdirSync(path.join(repository, 'many'));
-    for (let index = 0; index < 250; index += 1) writeFileSync(path.join(repository, `many/${index}`), 'x\n'.repeat(index % 7));
+    for (let index = 0; index < 250; index += 1)
+      writeFileSync(path.join(repository, `many/${index}`), 'x\n'.repeat(index % 7));
     for (const { name, content, link } of files) {
       const place = path.join(repository, name);
       mkdirSync(path.dirname(place), { recursive: true });
@@ -67,11 +75,15 @@ describe('files that git does not know', () => {
     }
     return repository;
   };
-  const listed = async (label: string): Promise<GitChange[]> => (await (await server.send('GET', `/git/changes?path=${label}`)).json()) as GitChange[];
+  const listed = async (label: string): Promise<GitChange[]> =>
+    (await (await server.send('GET', `/git/changes?path=${label}`)).json()) as GitChange[];
   /** As git itself reports it of everything that is added. */
   const byGit = (repository: string): Array<[string, number, number, boolean]> => {
     git(repository, 'add', '-A');
-    const fields = git(repository, 'diff', '--cached', '--numstat', '-z', '--no-renames', '--no-textconv', 'HEAD').toString().split('\0').slice(0, -1);
+    const fields = git(repository, 'diff', '--cached', '--numstat', '-z', '--no-renames', '--no-textconv', 'HEAD')
+      .toString()
+      .split('\0')
+      .slice(0, -1);
     return fields
       .map((field): [string, number, number, boolean] => {
         const [added = '', deleted = '', ...rest] = field.split('\t');
@@ -80,7 +92,9 @@ describe('files that git does not know', () => {
       .sort(([a], [b]) => (a < b ? -1 : 1));
   };
   const plain = (changes: readonly GitChange[]) =>
-    changes.map(({ path: where, additions, deletions, binary }) => [where, additions, deletions, binary]).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+    changes
+      .map(({ path: where, additions, deletions, binary }) => [where, additions, deletions, binary])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 
   it('are reported with the lines that git counts, whatever is in them and whatever attributes say of them', async () => {
     let round = 0;

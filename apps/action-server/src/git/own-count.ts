@@ -4,7 +4,10 @@ import type { GitChange } from '@slipway/contracts/agent';
 import { gitOutput } from './git.js';
 import type { Repository } from './repository.js';
 
-/** Calls of the system one after another, for at most so long: thousands of short ones take most of their time on the way through the thread pool. Milliseconds. */
+/**
+ * Calls of the system one after another, for at most so long: thousands of short ones take most of their time on the
+ * way through the thread pool. Milliseconds.
+ */
 const SLICE_MS = 4;
 /** Read at a time. Bytes. */
 const PIECE = 64 * 1024;
@@ -30,11 +33,15 @@ export function statOf(path: Buffer): Stats | undefined {
 }
 
 /**
- * Files that git does not know, as the changes that they are beside a commit which has nothing at their paths: their lines are counted here, as git counts
- * them, without a copy of each in an object store. Those that the repository's attributes have git see in another way are in `others`: they must be asked of git.
+ * Files that git does not know, as the changes that they are beside a commit which has nothing at their paths: their
+ * lines are counted here, as git counts them, without a copy of each in an object store. Those that the repository's
+ * attributes have git see in another way are in `others`: they must be asked of git.
  * @param names bytes of paths from the top folder, one a character.
  */
-export async function countedHere(repository: Repository, names: readonly string[]): Promise<{ changes: GitChange[]; others: string[] }> {
+export async function countedHere(
+  repository: Repository,
+  names: readonly string[],
+): Promise<{ changes: GitChange[]; others: string[] }> {
   const { root, signal } = repository;
   const drivers = await driversOf(repository, names);
   const changes: GitChange[] = [];
@@ -46,7 +53,14 @@ export async function countedHere(repository: Repository, names: readonly string
     const counted = linesOf(Buffer.concat([folder, bytes]));
     // One that is gone again, or may not be read, is git's to judge.
     if (counted === null) others.push(name);
-    else changes.push({ status: 'ADDED', path: bytes.toString(), additions: counted.lines, deletions: 0, binary: counted.binary });
+    else
+      changes.push({
+        status: 'ADDED',
+        path: bytes.toString(),
+        additions: counted.lines,
+        deletions: 0,
+        binary: counted.binary,
+      });
   });
   return { changes, others };
 }
@@ -54,11 +68,19 @@ export async function countedHere(repository: Repository, names: readonly string
 /** Those for which an attribute says how they are compared or stored. */
 async function driversOf({ root, signal, env }: Repository, names: readonly string[]): Promise<ReadonlySet<string>> {
   const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
-  const fields = (await gitOutput(['check-attr', '-z', '--stdin', 'diff', 'filter', 'working-tree-encoding'], { cwd: root, signal, env, input }))
+  const fields = (
+    await gitOutput(['check-attr', '-z', '--stdin', 'diff', 'filter', 'working-tree-encoding'], {
+      cwd: root,
+      signal,
+      env,
+      input,
+    })
+  )
     .toString('latin1')
     .split('\0');
   const found = new Set<string>();
-  for (let at = 0; at + 2 < fields.length; at += 3) if (fields[at + 2] !== 'unspecified') found.add(fields[at] as string);
+  for (let at = 0; at + 2 < fields.length; at += 3)
+    if (fields[at + 2] !== 'unspecified') found.add(fields[at] as string);
   return found;
 }
 

@@ -17,22 +17,33 @@ export interface LeastPatchOptions {
 }
 
 /**
- * Bytes that a patch has at least, found without making it: those of added text files, whose every byte is in it. 0 when these do not reach `enough`.
- * A patch of many small edits may be larger than that.
+ * Bytes that a patch has at least, found without making it: those of added text files, whose every byte is in it. 0
+ * when these do not reach `enough`. A patch of many small edits may be larger than that.
  */
-export async function leastPatchBytes({ root: cwd, signal }: Repository, { env, sides, only, enough }: LeastPatchOptions): Promise<number> {
-  const raw = await gitOutput(['diff', '--raw', '-z', '--no-abbrev', '-M', '--diff-filter=A', '--ignore-submodules=all', ...sides, '--', ...only], {
-    cwd,
-    signal,
-    env,
-  });
+export async function leastPatchBytes(
+  { root: cwd, signal }: Repository,
+  { env, sides, only, enough }: LeastPatchOptions,
+): Promise<number> {
+  const raw = await gitOutput(
+    ['diff', '--raw', '-z', '--no-abbrev', '-M', '--diff-filter=A', '--ignore-submodules=all', ...sides, '--', ...only],
+    {
+      cwd,
+      signal,
+      env,
+    },
+  );
   const blobs = raw
     .toString('latin1')
     .split('\0')
     .filter((field) => field.startsWith(':'))
     .map((field) => field.split(' ')[3] ?? '');
   if (blobs.length === 0) return 0;
-  const checked = await gitOutput(['cat-file', '--batch-check=%(objectsize) %(objectname)'], { cwd, signal, env, input: Buffer.from(`${blobs.join('\n')}\n`) });
+  const checked = await gitOutput(['cat-file', '--batch-check=%(objectsize) %(objectname)'], {
+    cwd,
+    signal,
+    env,
+    input: Buffer.from(`${blobs.join('\n')}\n`),
+  });
   const sizes = checked
     .toString('latin1')
     .trimEnd()
@@ -50,7 +61,10 @@ export async function leastPatchBytes({ root: cwd, signal }: Repository, { env, 
   return 0;
 }
 
-async function isText(blob: string, options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> }): Promise<boolean> {
+async function isText(
+  blob: string,
+  options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> },
+): Promise<boolean> {
   const child = startGit(['cat-file', 'blob', blob], options);
   child.stdin.end();
   child.stderr.resume();

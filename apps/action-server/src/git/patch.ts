@@ -30,13 +30,23 @@ export async function streamPatch(
 ): Promise<void> {
   const repository = await openRepository(reading.workspace, path, signal);
   const before = await against(reading, repository, to);
-  const index = before.commit === null ? await indexOfWorktree(repository, { alternates: before.alternates, only: file, whole: true }) : null;
+  const index =
+    before.commit === null
+      ? await indexOfWorktree(repository, { alternates: before.alternates, only: file, whole: true })
+      : null;
   try {
     const only = file === undefined ? [] : [`:(top,literal)${file}`];
-    const sides = before.commit === null ? ['--cached', before.tree] : [await parentOf(repository, before.commit), before.commit];
+    const sides =
+      before.commit === null ? ['--cached', before.tree] : [await parentOf(repository, before.commit), before.commit];
     const env = index?.env ?? repository.env;
-    if (maxBytes !== undefined && (await leastPatchBytes(repository, { env, sides, only, enough: maxBytes })) >= maxBytes)
-      throw new SlipwayError('file.too-large', `The changes are larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB as text; ask for one file at a time.`);
+    if (
+      maxBytes !== undefined &&
+      (await leastPatchBytes(repository, { env, sides, only, enough: maxBytes })) >= maxBytes
+    )
+      throw new SlipwayError(
+        'file.too-large',
+        `The changes are larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB as text; ask for one file at a time.`,
+      );
     const args = [
       'diff',
       '--binary',

@@ -12,7 +12,20 @@ const MAX_FOLDERS = 2_000;
 const MAX_ENTRIES = 20_000;
 const MAX_REPOSITORIES = 20;
 /** Folders of tools, which are large and hold no work of users. */
-const PASSED_OVER = new Set(['.git', 'node_modules', '.venv', 'venv', '__pycache__', '.cache', '.npm', '.cargo', 'target', 'vendor', 'dist', 'build']);
+const PASSED_OVER = new Set([
+  '.git',
+  'node_modules',
+  '.venv',
+  'venv',
+  '__pycache__',
+  '.cache',
+  '.npm',
+  '.cargo',
+  'target',
+  'vendor',
+  'dist',
+  'build',
+]);
 /** Beginnings that git leaves a file or a folder of in its own. */
 const OPERATIONS: ReadonlyArray<readonly [string, NonNullable<GitRepository['operation']>]> = [
   ['rebase-merge', 'rebase'],
@@ -23,12 +36,19 @@ const OPERATIONS: ReadonlyArray<readonly [string, NonNullable<GitRepository['ope
   ['BISECT_LOG', 'bisect'],
 ];
 
-/** The repositories at and below a folder of the workspace, nearest first, by a bounded search that follows no links. */
-export async function searchRepositories(workspace: GitWorkspace, wanted: string, signal: AbortSignal): Promise<GitRepositories> {
+/**
+ * The repositories at and below a folder of the workspace, nearest first, by a bounded search that follows no links.
+ */
+export async function searchRepositories(
+  workspace: GitWorkspace,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<GitRepositories> {
   const { folders, cut } = await foldersWithGit(await insideWorkspace(workspace.directory, wanted), signal);
   const root = await realpath(workspace.directory);
   const repositories: GitRepository[] = [];
-  for (const folder of folders) repositories.push(await describe(workspace, path.relative(root, folder) || '.', signal));
+  for (const folder of folders)
+    repositories.push(await describe(workspace, path.relative(root, folder) || '.', signal));
   return { repositories, cut };
 }
 
@@ -49,7 +69,8 @@ async function foldersWithGit(start: string, signal: AbortSignal): Promise<{ fol
         folders.push(folder);
         if (!names.has('.git')) continue;
       }
-      for (const entry of found) if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) next.push(path.join(folder, entry.name));
+      for (const entry of found)
+        if (entry.isDirectory() && !PASSED_OVER.has(entry.name)) next.push(path.join(folder, entry.name));
     }
     if (depth === MAX_DEPTH) return { folders, cut: next.length > 0 };
     level = next.sort();
@@ -63,7 +84,8 @@ async function describe(workspace: GitWorkspace, wanted: string, signal: AbortSi
   try {
     const repository = await openRepository(workspace, wanted, signal);
     // Without a `.git` that git can read it finds that of a folder above.
-    if (repository.root !== folder) throw new SlipwayError('repository.not-found', `git cannot read the repository at ${wanted}.`);
+    if (repository.root !== folder)
+      throw new SlipwayError('repository.not-found', `git cannot read the repository at ${wanted}.`);
     return { path: wanted, ...(await stateOf(repository)), problem: null };
   } catch (error) {
     signal.throwIfAborted();
@@ -86,12 +108,20 @@ async function stateOf(repository: Repository): Promise<Omit<GitRepository, 'pat
   ]);
   const operation = own === null ? null : await operationOf(own);
   const rebased = operation === 'rebase' ? await rebasedBranch(own as string) : null;
-  const tracked = ref === null || head === null ? null : await line('for-each-ref', '--format=%(upstream:short)%00%(upstream:track,nobracket)', '--', ref);
+  const tracked =
+    ref === null || head === null
+      ? null
+      : await line('for-each-ref', '--format=%(upstream:short)%00%(upstream:track,nobracket)', '--', ref);
   const [upstream = '', track = ''] = tracked?.split('\0') ?? [];
   const beside = (word: string): number => Number(new RegExp(`${word} (\\d+)`).exec(track)?.[1] ?? 0);
   const counted = upstream !== '' && track !== 'gone';
   return {
-    kind: own === null || own === gitDirectory ? (/\/modules\//.test(gitDirectory) ? 'submodule' : 'repository') : 'worktree',
+    kind:
+      own === null || own === gitDirectory
+        ? /\/modules\//.test(gitDirectory)
+          ? 'submodule'
+          : 'repository'
+        : 'worktree',
     branch: (ref ?? rebased)?.replace(/^refs\/heads\//, '') ?? null,
     head,
     upstream: upstream === '' ? null : upstream,
@@ -102,7 +132,8 @@ async function stateOf(repository: Repository): Promise<Omit<GitRepository, 'pat
 }
 
 async function operationOf(gitFolder: string): Promise<GitRepository['operation']> {
-  for (const [name, operation] of OPERATIONS) if ((await stat(path.join(gitFolder, name)).catch(() => undefined)) !== undefined) return operation;
+  for (const [name, operation] of OPERATIONS)
+    if ((await stat(path.join(gitFolder, name)).catch(() => undefined)) !== undefined) return operation;
   return null;
 }
 

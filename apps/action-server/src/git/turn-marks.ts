@@ -25,9 +25,11 @@ export interface TurnMark {
 }
 
 /**
- * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made beside the repository. Neither its branches,
- * index, HEAD nor objects know of it, so nothing of it is pushed, shown by `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not.
- * A new turn takes the place of the one before. Kept in the agent's home, where it has one that is kept with the workspace: so a sandbox that was paused knows it again.
+ * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made
+ * beside the repository. Neither its branches, index, HEAD nor objects know of it, so nothing of it is pushed, shown by
+ * `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not. A new turn takes the place of
+ * the one before. Kept in the agent's home, where it has one that is kept with the workspace: so a sandbox that was
+ * paused knows it again.
  */
 export class TurnMarks {
   constructor(
@@ -88,7 +90,9 @@ export class TurnMarks {
     const draft = path.join(place, `draft-${randomUUID()}`);
     const { env, large, readBytes, dispose } = await indexOfWorktree(repository, { folder: draft, maxReadBytes });
     try {
-      const tree = (await gitOutput(['write-tree', '--missing-ok'], { cwd: repository.root, signal, env })).toString().trim();
+      const tree = (await gitOutput(['write-tree', '--missing-ok'], { cwd: repository.root, signal, env }))
+        .toString()
+        .trim();
       const stamps = Object.fromEntries(large.map((file) => [file.path, file.stamp]));
       await writeFile(path.join(draft, 'mark.json'), JSON.stringify({ tree, large: stamps }));
       await rm(path.join(draft, 'index'), { force: true });

@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -17,20 +29,37 @@ const TURN = '00000000-0000-4000-8000-000000000001';
 const OTHER_TURN = '00000000-0000-4000-8000-000000000002';
 
 const git = (cwd: string, ...args: string[]): string =>
-  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'commit.gpgsign=false', '-c', 'protocol.file.allow=always', ...args], {
-    cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
-  });
+  execFileSync(
+    'git',
+    [
+      '-c',
+      'user.name=t',
+      '-c',
+      'user.email=t@t',
+      '-c',
+      'commit.gpgsign=false',
+      '-c',
+      'protocol.file.allow=always',
+      ...args,
+    ],
+    {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+    },
+  );
 
 describe('repositories of a workspace', () => {
   let server: RunningServer;
   let repository: string;
   const json = async <T>(route: string): Promise<T> => (await server.send('GET', route)).json() as Promise<T>;
-  const mark = async (turn = TURN): Promise<unknown> => (await server.send('POST', '/git/mark', JSON.stringify({ turn }))).json();
+  const mark = async (turn = TURN): Promise<unknown> =>
+    (await server.send('POST', '/git/mark', JSON.stringify({ turn }))).json();
   const since = async (turn = TURN, where = 'repository'): Promise<string[]> =>
-    (await json<GitChange[]>(`/git/changes?path=${where}&turn=${turn}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+    (await json<GitChange[]>(`/git/changes?path=${where}&turn=${turn}`))
+      .map(({ status, path: name }) => `${status} ${name}`)
+      .sort();
   const write = (name: string, text: string): void => {
     mkdirSync(path.dirname(path.join(repository, name)), { recursive: true });
     writeFileSync(path.join(repository, name), text);
@@ -54,7 +83,8 @@ describe('repositories of a workspace', () => {
   });
   afterAll(() => server.close());
   beforeEach(() => {
-    for (const name of readdirSync(server.workspace)) rmSync(path.join(server.workspace, name), { recursive: true, force: true });
+    for (const name of readdirSync(server.workspace))
+      rmSync(path.join(server.workspace, name), { recursive: true, force: true });
     mkdirSync(repository);
     git(repository, 'init', '-q', '-b', 'main');
     write('.gitignore', '*.ignored\n');
@@ -79,7 +109,10 @@ describe('repositories of a workspace', () => {
       expect(await since()).toEqual(['ADDED new.txt', 'DELETED b/c.txt', 'UPDATED mine.txt']);
       commit('all of it');
       expect(await since()).toEqual(['ADDED new.txt', 'DELETED b/c.txt', 'UPDATED mine.txt']);
-      expect(await json(`/git/diff?path=repository/mine.txt&turn=${TURN}`)).toEqual({ original: 'untracked before\n', modified: 'changed in the turn\n' });
+      expect(await json(`/git/diff?path=repository/mine.txt&turn=${TURN}`)).toEqual({
+        original: 'untracked before\n',
+        modified: 'changed in the turn\n',
+      });
       const patch = await (await server.send('GET', `/git/patch?path=repository&turn=${TURN}&file=mine.txt`)).text();
       expect(patch).toContain('-untracked before\n+changed in the turn\n');
       expect(patch).not.toContain('new.txt');
@@ -100,13 +133,17 @@ describe('repositories of a workspace', () => {
     });
 
     it('is not known of a repository that came later, nor of a conversation without one, and says so', async () => {
-      expect(await json(`/git/changes?path=repository&turn=${'9'.repeat(8)}`)).toMatchObject({ code: 'changes.turn-unknown' });
+      expect(await json(`/git/changes?path=repository&turn=${'9'.repeat(8)}`)).toMatchObject({
+        code: 'changes.turn-unknown',
+      });
       await mark();
       const later = path.join(server.workspace, 'later');
       mkdirSync(later);
       git(later, 'init', '-q');
       expect(await json(`/git/changes?path=later&turn=${TURN}`)).toMatchObject({ code: 'changes.turn-unknown' });
-      expect(await json(`/git/changes?path=repository&turn=${encodeURIComponent('../../x')}`)).toMatchObject({ code: 'request.invalid' });
+      expect(await json(`/git/changes?path=repository&turn=${encodeURIComponent('../../x')}`)).toMatchObject({
+        code: 'request.invalid',
+      });
     });
 
     it('is not held up by a lock on the index, an unfinished merge or a rebase', async () => {
@@ -132,7 +169,9 @@ describe('repositories of a workspace', () => {
     it('does not read a file of gigabytes, and knows whether it was touched', async () => {
       write('huge.bin', '');
       truncateSync(path.join(repository, 'huge.bin'), 3 * 1024 ** 3);
-      expect(await json('/git/changes?path=repository')).toEqual([{ status: 'ADDED', path: 'huge.bin', additions: 0, deletions: 0, binary: true }]);
+      expect(await json('/git/changes?path=repository')).toEqual([
+        { status: 'ADDED', path: 'huge.bin', additions: 0, deletions: 0, binary: true },
+      ]);
       await mark();
       expect(await since()).toEqual([]);
       utimesSync(path.join(repository, 'huge.bin'), new Date(), new Date(1_700_000_000_000));
@@ -150,17 +189,27 @@ describe('repositories of a workspace', () => {
     });
 
     it('keeps no more than its bound of what no commit holds, and knows of other files whether they were touched', async () => {
-      const [sizes, kept] = [{ 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 }, mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-'))];
+      const [sizes, kept] = [
+        { 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 },
+        mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-')),
+      ];
       for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(repository, name), randomBytes(size));
-      const workspace = { directory: server.workspace, environment: new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' }) };
+      const workspace = {
+        directory: server.workspace,
+        environment: new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' }),
+      };
       const marks = new TurnMarks(workspace, kept, 'kept', 1_000_000);
       const { signal } = new AbortController();
       const changes = async (): Promise<string[]> =>
-        (await listChanges({ workspace, marks }, 'repository', { turn: TURN }, signal)).map(({ status, path: name }) => `${status} ${name}`).sort();
+        (await listChanges({ workspace, marks }, 'repository', { turn: TURN }, signal))
+          .map(({ status, path: name }) => `${status} ${name}`)
+          .sort();
       try {
         expect(await marks.mark(TURN, signal)).toEqual({ marked: 1 });
         const bytes = readdirSync(kept, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-        expect(bytes.reduce((sum, { parentPath, name }) => sum + statSync(path.join(parentPath, name)).size, 0)).toBeLessThan(1_000_000);
+        expect(
+          bytes.reduce((sum, { parentPath, name }) => sum + statSync(path.join(parentPath, name)).size, 0),
+        ).toBeLessThan(1_000_000);
         expect(await changes()).toEqual([]);
         utimesSync(path.join(repository, 'b.bin'), new Date(), new Date(1_700_000_000_000));
         writeFileSync(path.join(repository, 'a.bin'), 'another');
@@ -173,14 +222,17 @@ describe('repositories of a workspace', () => {
 
   describe('a sandbox that was paused', () => {
     const kept = (home: string): Record<string, string> => ({ HOME: home, HOME_DIR: home });
-    const changed = async (from: RunningServer): Promise<unknown> => (await from.send('GET', `/git/changes?path=repository&turn=${TURN}`)).json();
+    const changed = async (from: RunningServer): Promise<unknown> =>
+      (await from.send('GET', `/git/changes?path=repository&turn=${TURN}`)).json();
     const marked = async (more: Record<string, string> = {}): Promise<RunningServer> => {
       const first = await startActionServer((home) => ({ ...kept(home), ...more }));
       const place = path.join(first.workspace, 'repository');
       git(first.workspace, 'clone', '-q', repository, place);
       writeFileSync(path.join(place, 'before.bin'), randomBytes(100_000));
       truncateSync(path.join(place, 'before.bin'), 100 * 1024 ** 2);
-      expect(await (await first.send('POST', '/git/mark', JSON.stringify({ turn: TURN }))).json()).toEqual({ marked: 1 });
+      expect(await (await first.send('POST', '/git/mark', JSON.stringify({ turn: TURN }))).json()).toEqual({
+        marked: 1,
+      });
       writeFileSync(path.join(place, 'a.txt'), 'in the turn\n');
       git(place, 'commit', '-qam', 'in the turn');
       return first;
@@ -244,9 +296,19 @@ describe('repositories of a workspace', () => {
           files: 2,
           since_base: true,
         },
-        { sha: base, short_sha: base.slice(0, 7), subject: 'base', author: 't', timestamp: expect.any(String), files: 3, since_base: false },
+        {
+          sha: base,
+          short_sha: base.slice(0, 7),
+          subject: 'base',
+          author: 't',
+          timestamp: expect.any(String),
+          files: 3,
+          since_base: false,
+        },
       ]);
-      expect((await json<GitCommitsPage>('/git/commits?path=repository')).commits.map(({ since_base }) => since_base)).toEqual([null, null]);
+      expect(
+        (await json<GitCommitsPage>('/git/commits?path=repository')).commits.map(({ since_base }) => since_base),
+      ).toEqual([null, null]);
     });
 
     it('are read right whatever stands in their subject, their author or the names of their files', async () => {
@@ -271,7 +333,12 @@ describe('repositories of a workspace', () => {
       commit('meanwhile');
       const second = await json<GitCommitsPage>(`/git/commits?path=repository&limit=3&page_id=${first.next_page_id}`);
       const third = await json<GitCommitsPage>(`/git/commits?path=repository&limit=3&page_id=${second.next_page_id}`);
-      expect([subjects(second), subjects(third), third.has_more, third.next_page_id]).toEqual([['c2', 'c1', 'c0'], ['base'], false, null]);
+      expect([subjects(second), subjects(third), third.has_more, third.next_page_id]).toEqual([
+        ['c2', 'c1', 'c0'],
+        ['base'],
+        false,
+        null,
+      ]);
       expect(await json('/git/commits?path=repository&page_id=HEAD.3')).toMatchObject({ code: 'request.invalid' });
     });
 
@@ -287,16 +354,27 @@ describe('repositories of a workspace', () => {
       const merged = git(repository, 'rev-parse', 'HEAD').trim();
       write('a.txt', 'in the worktree only\n');
       const files = async (sha: string): Promise<string[]> =>
-        (await json<GitChange[]>(`/git/commit_changes?path=repository&commit=${sha}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+        (await json<GitChange[]>(`/git/commit_changes?path=repository&commit=${sha}`))
+          .map(({ status, path: name }) => `${status} ${name}`)
+          .sort();
       expect([await files(base), await files(removed), await files(merged)]).toEqual([
         ['ADDED .gitignore', 'ADDED a.txt', 'ADDED b/c.txt'],
         ['DELETED a.txt'],
         ['ADDED side.txt'],
       ]);
-      expect(await json(`/git/diff?path=repository/a.txt&commit=${removed}`)).toEqual({ original: 'one\ntwo\nthree\n', modified: null });
-      expect(await (await server.send('GET', `/git/patch?path=repository&commit=${removed}&file=a.txt`)).text()).toContain('-three');
-      expect(await json('/git/commit_changes?path=repository&commit=deadbeef')).toMatchObject({ code: 'changes.commit-unknown' });
-      expect(await json(`/git/changes?path=repository&commit=${removed}&base=${base}`)).toMatchObject({ code: 'request.invalid' });
+      expect(await json(`/git/diff?path=repository/a.txt&commit=${removed}`)).toEqual({
+        original: 'one\ntwo\nthree\n',
+        modified: null,
+      });
+      expect(
+        await (await server.send('GET', `/git/patch?path=repository&commit=${removed}&file=a.txt`)).text(),
+      ).toContain('-three');
+      expect(await json('/git/commit_changes?path=repository&commit=deadbeef')).toMatchObject({
+        code: 'changes.commit-unknown',
+      });
+      expect(await json(`/git/changes?path=repository&commit=${removed}&base=${base}`)).toMatchObject({
+        code: 'request.invalid',
+      });
       expect(await json('/git/changes?path=repository&commit=--output')).toMatchObject({ code: 'request.invalid' });
     });
   });
@@ -321,7 +399,14 @@ describe('repositories of a workspace', () => {
       git(path.join(w, 'repository/node_modules/dependency'), 'init', '-q');
       symlinkSync('/', path.join(w, 'everything'));
       const { repositories, cut } = await json<GitRepositories>('/git/repositories?path=.');
-      const line = ({ path: where, kind, branch, upstream, ahead, operation }: GitRepositories['repositories'][number]): string =>
+      const line = ({
+        path: where,
+        kind,
+        branch,
+        upstream,
+        ahead,
+        operation,
+      }: GitRepositories['repositories'][number]): string =>
         [where, kind, branch, upstream, ahead, operation].join(' ');
       expect(cut).toBe(false);
       expect(repositories.map(line).sort()).toEqual([
@@ -343,14 +428,25 @@ describe('repositories of a workspace', () => {
       });
       expect(await mark()).toEqual({ marked: 6 });
       writeFileSync(path.join(w, 'tree/x'), 'x');
-      expect([await since(TURN, 'tree'), await since(TURN, 'repository'), await since(TURN, 'empty')]).toEqual([['ADDED x'], [], []]);
+      expect([await since(TURN, 'tree'), await since(TURN, 'repository'), await since(TURN, 'empty')]).toEqual([
+        ['ADDED x'],
+        [],
+        [],
+      ]);
       // Each is compared with where it left its remote, when nothing is named.
       writeFileSync(path.join(w, 'cloned/y'), 'y');
       git(path.join(w, 'cloned'), 'add', 'y');
       git(path.join(w, 'cloned'), 'commit', '-qm', 'y');
       expect(await json('/git/changes?path=cloned')).toMatchObject([{ path: 'y', status: 'ADDED' }]);
-      expect(await json('/git/changes?path=bare.git')).toMatchObject({ code: 'repository.not-found', detail: expect.stringContaining('bare') });
-      expect(await json<GitCommitsPage>('/git/commits?path=empty')).toEqual({ commits: [], has_more: false, next_page_id: null });
+      expect(await json('/git/changes?path=bare.git')).toMatchObject({
+        code: 'repository.not-found',
+        detail: expect.stringContaining('bare'),
+      });
+      expect(await json<GitCommitsPage>('/git/commits?path=empty')).toEqual({
+        commits: [],
+        has_more: false,
+        next_page_id: null,
+      });
     } finally {
       rmSync(origin, { recursive: true, force: true });
     }
@@ -362,7 +458,10 @@ describe('repositories of a workspace', () => {
     git(stuck, 'init', '-q');
     rmSync(path.join(stuck, '.git/HEAD'));
     execFileSync('mkfifo', [path.join(stuck, '.git/HEAD')]);
-    expect(await json('/git/changes?path=stuck')).toMatchObject({ code: 'request.invalid', detail: expect.stringContaining('pipe') });
+    expect(await json('/git/changes?path=stuck')).toMatchObject({
+      code: 'request.invalid',
+      detail: expect.stringContaining('pipe'),
+    });
     const { repositories } = await json<GitRepositories>('/git/repositories?path=.');
     expect(repositories).toMatchObject([
       { path: 'repository', problem: null },
@@ -408,7 +507,13 @@ describe('repositories of a workspace', () => {
       git(repository, 'config', key as string, value as string);
     for (const folder of [path.join(server.workspace, 'hooks'), path.join(repository, '.git/hooks')]) {
       mkdirSync(folder, { recursive: true });
-      for (const hook of ['post-index-change', 'post-checkout', 'pre-commit', 'reference-transaction', 'fsmonitor-watchman'])
+      for (const hook of [
+        'post-index-change',
+        'post-checkout',
+        'pre-commit',
+        'reference-transaction',
+        'fsmonitor-watchman',
+      ])
         symlinkSync(trap, path.join(folder, hook));
     }
     write('.gitattributes', '*.txt diff=trap filter=trap\n*.odd filter=odd=name\n');
@@ -435,9 +540,15 @@ describe('repositories of a workspace', () => {
     expect(existsSync(sprung)).toBe(false);
     // Whether git knows of hooks in its configuration or not: it runs with all of them disabled.
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' });
-    const { root: cwd, signal, env } = await openRepository({ directory: server.workspace, environment }, 'repository', new AbortController().signal);
+    const {
+      root: cwd,
+      signal,
+      env,
+    } = await openRepository({ directory: server.workspace, environment }, 'repository', new AbortController().signal);
     for (const name of ['index', 'a b.c=d', 'Checkout'])
-      expect((await gitOutput(['config', '--type=bool', '--get', `hook.${name}.enabled`], { cwd, signal, env })).toString()).toBe('false\n');
+      expect(
+        (await gitOutput(['config', '--type=bool', '--get', `hook.${name}.enabled`], { cwd, signal, env })).toString(),
+      ).toBe('false\n');
     // By names alone: the lines of what is not here cannot be counted.
     expect(await since()).toEqual(['DELETED b/c.txt', 'UPDATED a.txt']);
     expect(statSync(trap).mode & 0o111).toBeGreaterThan(0);

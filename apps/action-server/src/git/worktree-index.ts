@@ -8,7 +8,10 @@ import type { Repository } from './repository.js';
 
 /** A file over this is not read to see whether it changed: that it was touched is enough. Bytes. */
 const LARGE_BYTES = 64 * 1024 * 1024;
-/** All new content is one pack: a file of its own for each of thousands takes most of the time. It is read back soon, and little is gained by making it small. */
+/**
+ * All new content is one pack: a file of its own for each of thousands takes most of the time. It is read back soon,
+ * and little is gained by making it small.
+ */
 const INTO_ONE_PACK = ['-c', 'core.bigFileThreshold=1', '-c', 'pack.compression=1'];
 
 /** A file that was touched and is too large to be read, by itself or with all the others. */
@@ -33,7 +36,10 @@ export interface WorktreeIndex {
 }
 
 export interface WorktreeIndexOptions {
-  /** Folder for the index and the objects that are made for it; one that exists is kept by whoever gives it. Absent: one of its own, gone with `dispose`. */
+  /**
+   * Folder for the index and the objects that are made for it; one that exists is kept by whoever gives it. Absent: one
+   * of its own, gone with `dispose`.
+   */
   readonly folder?: string | undefined;
   /** Object stores to read beside the repository's. */
   readonly alternates?: readonly string[] | undefined;
@@ -50,10 +56,14 @@ export interface WorktreeIndexOptions {
 }
 
 /**
- * An index of everything in the worktree that is not ignored, staged or not, in a folder of its own: the repository's index, its locks and its
- * object store stay as the user left them. A repository inside the repository is left out: its files are not this one's.
+ * An index of everything in the worktree that is not ignored, staged or not, in a folder of its own: the repository's
+ * index, its locks and its object store stay as the user left them. A repository inside the repository is left out: its
+ * files are not this one's.
  */
-export async function indexOfWorktree(repository: Repository, options: WorktreeIndexOptions = {}): Promise<WorktreeIndex> {
+export async function indexOfWorktree(
+  repository: Repository,
+  options: WorktreeIndexOptions = {},
+): Promise<WorktreeIndex> {
   const { root, gitDirectory, signal, env: outer } = repository;
   const folder = options.folder ?? (await temporaryFolder());
   const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
@@ -62,16 +72,24 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
       ...outer,
       GIT_INDEX_FILE: path.join(folder, 'index'),
       GIT_OBJECT_DIRECTORY: path.join(folder, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: [path.join(gitDirectory, 'objects'), ...(options.alternates ?? [])].map((each) => JSON.stringify(each)).join(':'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: [path.join(gitDirectory, 'objects'), ...(options.alternates ?? [])]
+        .map((each) => JSON.stringify(each))
+        .join(':'),
     };
     await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true });
-    const [own] = (await gitOutput(['rev-parse', '--path-format=absolute', '--git-path', 'index'], { cwd: root, signal, env: outer })).toString().split('\n');
+    const [own] = (
+      await gitOutput(['rev-parse', '--path-format=absolute', '--git-path', 'index'], { cwd: root, signal, env: outer })
+    )
+      .toString()
+      .split('\n');
     // With what git already knows of the files' times, only changed ones are read. A repository may have no index yet.
     await copyIndex(own as string, env.GIT_INDEX_FILE).catch((error: unknown) =>
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Promise.reject(fileError(error, folder)),
     );
     const listed = async (...args: string[]): Promise<string[]> => {
-      const names = (await gitOutput([...args, ...pathspec(options.only)], { cwd: root, signal, env })).toString('latin1').split('\0');
+      const names = (await gitOutput([...args, ...pathspec(options.only)], { cwd: root, signal, env }))
+        .toString('latin1')
+        .split('\0');
       // A name that ends in a slash is a repository of its own.
       return [...new Set(names)].filter((name) => name !== '' && !name.endsWith('/'));
     };
@@ -79,7 +97,8 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
       listed('diff-files', '--name-only', '-z', '--ignore-submodules=all'),
       listed('ls-files', '-z', '--others', '--exclude-standard'),
     ]);
-    const { large, readBytes } = options.whole === true ? { large: [], readBytes: 0 } : await largeOf(repository, { touched, untracked }, options);
+    const { large, readBytes } =
+      options.whole === true ? { large: [], readBytes: 0 } : await largeOf(repository, { touched, untracked }, options);
     const left = new Set(large.map(({ path: name }) => Buffer.from(name).toString('latin1')));
     const take = async (names: readonly string[]): Promise<void> => {
       if (names.length === 0) return;
@@ -103,8 +122,9 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
 }
 
 /**
- * With its time of writing: git reads a file again whose time is not before the index's, since it may have been written in the same second and with the same size.
- * With a newer time on the copy, such a change would not be seen. Read before the copy: an index that is replaced meanwhile only has more files read.
+ * With its time of writing: git reads a file again whose time is not before the index's, since it may have been written
+ * in the same second and with the same size. With a newer time on the copy, such a change would not be seen. Read
+ * before the copy: an index that is replaced meanwhile only has more files read.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);

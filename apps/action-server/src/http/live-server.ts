@@ -18,7 +18,10 @@ export interface LiveServerOptions {
   readonly logger: Logger;
 }
 
-/** Serves `/live/<channel>` as WebSockets: 401 without the token, 404 for a channel that there is not, 503 past `MAX_CONNECTIONS`. */
+/**
+ * Serves `/live/<channel>` as WebSockets: 401 without the token, 404 for a channel that there is not, 503 past
+ * `MAX_CONNECTIONS`.
+ */
 export function serveLive(http: Server, { channels, authorized, logger }: LiveServerOptions): void {
   let loading: Promise<WebSocketServer> | undefined;
   let open = 0;
@@ -36,7 +39,8 @@ export function serveLive(http: Server, { channels, authorized, logger }: LiveSe
       open -= 1;
     });
     loading ??= import('ws').then(
-      ({ WebSocketServer }) => new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME, clientTracking: false }),
+      ({ WebSocketServer }) =>
+        new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_FRAME, clientTracking: false }),
     );
     void loading.then(
       (server) =>

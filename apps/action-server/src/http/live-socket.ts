@@ -91,7 +91,10 @@ export class LiveSocket implements LiveConnection {
         for (const listener of this.#messages) listener(message);
       }
     } catch (error) {
-      this.close(1008, error instanceof SyntaxError ? 'a text frame is one JSON message' : String((error as Error).message));
+      this.close(
+        1008,
+        error instanceof SyntaxError ? 'a text frame is one JSON message' : String((error as Error).message),
+      );
     }
   }
 }

@@ -6,11 +6,17 @@ export interface LiveConnection {
   /** One JSON message. Nothing is sent any more once the connection is over. */
   send(message: object): void;
   sendBytes(bytes: Uint8Array): void;
-  /** What waits to be taken by the other side. Bytes. A channel sends no more while this is over its own bound; past `MAX_WAITING` (live-socket.ts) the connection is closed with 1013. */
+  /**
+   * What waits to be taken by the other side. Bytes. A channel sends no more while this is over its own bound; past
+   * `MAX_WAITING` (live-socket.ts) the connection is closed with 1013.
+   */
   readonly buffered: number;
   /** Called each time that all of what waited has been taken. */
   onDrain(listener: () => void): void;
-  /** One parsed JSON message, not validated. What comes before the first listener is kept for it. A listener that throws closes the connection with 1008 and its words. */
+  /**
+   * One parsed JSON message, not validated. What comes before the first listener is kept for it. A listener that throws
+   * closes the connection with 1008 and its words.
+   */
   onMessage(listener: (message: unknown) => void): void;
   onBytes(listener: (bytes: Buffer) => void): void;
   /** Aborts when the connection is over, whoever ended it. */

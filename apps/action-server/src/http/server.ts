@@ -15,9 +15,16 @@ const MAX_DRAINED = 16 * 1024 * 1024;
 const DRAINED_MS = 10_000;
 
 async function drained(request: IncomingMessage, gone: AbortSignal): Promise<void> {
-  if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
+  if (
+    request.complete ||
+    request.destroyed ||
+    Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED
+  )
+    return;
   request.resume();
-  await once(request, 'close', { signal: AbortSignal.any([gone, AbortSignal.timeout(DRAINED_MS)]) }).catch(() => undefined);
+  await once(request, 'close', { signal: AbortSignal.any([gone, AbortSignal.timeout(DRAINED_MS)]) }).catch(
+    () => undefined,
+  );
 }
 
 export interface Exchange {
@@ -42,10 +49,18 @@ export type Routes = Readonly<Record<string, Handler>>;
 /** Routes that need no token: they say nothing but that the process runs and what it uses. */
 const OPEN: ReadonlySet<string> = new Set(['GET /alive', 'GET /ready']);
 
-/** Answers each request by its route, failures as problem documents, and serves the live channels; what one request breaks stays with that request. */
-export function createHttpServer(routes: Routes, live: LiveChannels, { token, logger }: { token: string; logger: Logger }): Server {
+/**
+ * Answers each request by its route, failures as problem documents, and serves the live channels; what one request
+ * breaks stays with that request.
+ */
+export function createHttpServer(
+  routes: Routes,
+  live: LiveChannels,
+  { token, logger }: { token: string; logger: Logger },
+): Server {
   const expected = digest(token);
-  const authorized = (request: IncomingMessage): boolean => timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected);
+  const authorized = (request: IncomingMessage): boolean =>
+    timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, (request, response) => {
     const context: RequestContext = { traceId: traceIdOf(header(request, 'traceparent')) };
     runInContext(context, () => void answer(request, response));
@@ -64,7 +79,8 @@ export function createHttpServer(routes: Routes, live: LiveChannels, { token, lo
     const url = new URL(`http://localhost${request.url?.startsWith('/') ? request.url : '/'}`);
     const route = `${request.method} ${url.pathname}`;
     try {
-      if (!OPEN.has(route) && !authorized(request)) throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
+      if (!OPEN.has(route) && !authorized(request))
+        throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
       const handler = Object.hasOwn(routes, route) ? routes[route] : undefined;
       if (handler === undefined) throw notFound();
       const body = await handler({ request, response, query: url.searchParams, signal: gone.signal });
@@ -74,14 +90,22 @@ export function createHttpServer(routes: Routes, live: LiveChannels, { token, lo
       if (gone.signal.aborted) response.destroy();
       else fail({ route, request, socket, response }, error);
     }
-    const line = { route, status: response.statusCode, elapsed_ms: Math.round(performance.now() - started), aborted: gone.signal.aborted };
+    const line = {
+      route,
+      status: response.statusCode,
+      elapsed_ms: Math.round(performance.now() - started),
+      aborted: gone.signal.aborted,
+    };
     // What acts leaves a line with its trace; what only reads is of use only to a developer.
     logger[request.method === 'GET' ? 'debug' : 'info'](line, 'request');
   }
 
   function fail({ route, request, socket, response }: FailedExchange, thrown: unknown): void {
     const problem = toProblem(thrown, { docsUrl: '' });
-    logger[problem.status >= 500 ? 'error' : 'info']({ err: problem.error, code: problem.error.code, route }, 'request failed');
+    logger[problem.status >= 500 ? 'error' : 'info'](
+      { err: problem.error, code: problem.error.code, route },
+      'request failed',
+    );
     if (response.headersSent) return void response.destroy();
     if (!request.complete) {
       // What is still on its way of the body would be read as the next request.

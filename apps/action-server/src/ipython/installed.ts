@@ -9,13 +9,18 @@ export function hasKernel(python: string, home: string | undefined): boolean {
     ...(home === undefined ? [] : [path.join(home, '.local')]),
   ]);
   return [...prefixes].some((prefix) =>
-    librariesOf(prefix).some((library) => ['ipykernel', 'jupyter_client'].every((name) => existsSync(path.join(library, name)))),
+    librariesOf(prefix).some((library) =>
+      ['ipykernel', 'jupyter_client'].every((name) => existsSync(path.join(library, name))),
+    ),
   );
 }
 
 function librariesOf(prefix: string): string[] {
   return [path.join(prefix, 'lib'), path.join(prefix, 'local/lib')].flatMap((lib) =>
-    pythonsIn(lib).flatMap((version) => [path.join(lib, version, 'site-packages'), path.join(lib, version, 'dist-packages')]),
+    pythonsIn(lib).flatMap((version) => [
+      path.join(lib, version, 'site-packages'),
+      path.join(lib, version, 'dist-packages'),
+    ]),
   );
 }
 

@@ -4,7 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { IPythonRunCellAction, IPythonRunCellObservation, MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
+import {
+  IPythonRunCellAction,
+  IPythonRunCellObservation,
+  MAX_IMAGES_LENGTH,
+  MAX_OBSERVATION_LENGTH,
+} from '@slipway/contracts/actions';
 import { stopwatch, until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { pythonEnvironment } from '@slipway/testing/programs';
@@ -35,14 +40,23 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
   let ipython: IPython;
   const run = async (code: string, more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
     IPythonRunCellObservation.parse(
-      await ipython.execute(IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code, include_extra: false, ...more }), signal),
+      await ipython.execute(
+        IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code, include_extra: false, ...more }),
+        signal,
+      ),
     );
-  const said = async (code: string, more: Record<string, unknown> = {}): Promise<string> => textOf(await run(code, more));
+  const said = async (code: string, more: Record<string, unknown> = {}): Promise<string> =>
+    textOf(await run(code, more));
   beforeAll(() => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-cells-'));
     const bin = 'missing' in python ? '' : path.dirname(python.program('python'));
     environment = new ShellEnvironment({ ...process.env, HOME: folder, PATH: `${bin}:${process.env['PATH']}` });
-    ipython = new IPython({ environment, directory: () => folder, outputDirectory: path.join(folder, 'output'), allowance: new OutputAllowance() });
+    ipython = new IPython({
+      environment,
+      directory: () => folder,
+      outputDirectory: path.join(folder, 'output'),
+      allowance: new OutputAllowance(),
+    });
   });
   afterAll(() => {
     ipython.close();
@@ -105,7 +119,10 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
   it('ends with its request within a second, also one that heeds nothing: then the next says that the kernel is a new one', async () => {
     for (const [code, survives] of [
       ['time.sleep(600)', true],
-      ['import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nopen("pid", "w").write(str(os.getpid()))\nwhile True: pass', false],
+      [
+        'import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nopen("pid", "w").write(str(os.getpid()))\nwhile True: pass',
+        false,
+      ],
     ] as const) {
       const abort = new AbortController();
       const asked = run(code, { timeout: 600 }, abort.signal).catch((error: Error) => error.message);
@@ -153,7 +170,9 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
     it(`that prints ${what} without an end leaves most of the processor to others, and keeps its kernel when it is interrupted`, async () => {
       const kernel = Number(await said('import os\nprint(os.getpid())\nkept = 6'));
       const abort = new AbortController();
-      const asked = run(`n = 0\nwhile True:\n  n += 1\n  ${line}`, { timeout: 900 }, abort.signal).catch((error: Error) => error.message);
+      const asked = run(`n = 0\nwhile True:\n  n += 1\n  ${line}`, { timeout: 900 }, abort.signal).catch(
+        (error: Error) => error.message,
+      );
       const bridge = processRow(kernel)?.parent;
       const spent = (): number => ticks(kernel) + ticks(bridge) + ticks(process.pid);
       let [begun, since] = [spent(), stopwatch()];
@@ -162,15 +181,24 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
         [begun, since] = [spent(), stopwatch()];
         return used;
       };
-      // Parts of one core in two seconds. Without the pace the kernel alone takes one, and what reads it much of another.
-      await until('what may be printed at once is over, and little is taken from then on', () => since() > 2_000 && share() < most, 30_000);
+      // Parts of one core in two seconds. Without the pace the kernel alone takes one, and what reads it much of
+      // another.
+      await until(
+        'what may be printed at once is over, and little is taken from then on',
+        () => since() > 2_000 && share() < most,
+        30_000,
+      );
       abort.abort(new Error('stopped'));
       expect(await asked).toBe('stopped');
       expect(await said('print(kept, os.getpid(), n > 1000)')).toBe(`6 ${kernel} True`);
     });
 
   it('leaves nothing running when the server ends', async () => {
-    const pids = (await said('import os, subprocess; child = subprocess.Popen(["sleep", "1000"]); print(os.getpid(), child.pid)')).split(' ').map(Number);
+    const pids = (
+      await said('import os, subprocess; child = subprocess.Popen(["sleep", "1000"]); print(os.getpid(), child.pid)')
+    )
+      .split(' ')
+      .map(Number);
     ipython.close();
     await until('the kernel and what it started are gone', () => pids.every((pid) => processRow(pid) === undefined));
   });
@@ -197,8 +225,15 @@ describe('a sandbox without a kernel', () => {
       allowance: new OutputAllowance(),
     });
     expect(bare.missing).toBe(NO_KERNEL);
-    const answer = await bare.execute(IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code: '1' }), new AbortController().signal);
-    expect(answer).toMatchObject({ is_error: true, error_code: 'sandbox.tool-unavailable', content: [{ text: NO_KERNEL }] });
+    const answer = await bare.execute(
+      IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code: '1' }),
+      new AbortController().signal,
+    );
+    expect(answer).toMatchObject({
+      is_error: true,
+      error_code: 'sandbox.tool-unavailable',
+      content: [{ text: NO_KERNEL }],
+    });
     rmSync(folder, { recursive: true });
   });
 });

@@ -28,8 +28,9 @@ export interface IPythonOptions {
 }
 
 /**
- * Runs cells of Python in one kernel, which is started by the first and keeps its state. A cell that is over its time is interrupted; a kernel that does not heed that, or that
- * dies, is replaced, and the answer says so. A failure of the cell is an observation with `is_error`; an abort stops the cell within a second and rejects with its reason.
+ * Runs cells of Python in one kernel, which is started by the first and keeps its state. A cell that is over its time
+ * is interrupted; a kernel that does not heed that, or that dies, is replaced, and the answer says so. A failure of the
+ * cell is an observation with `is_error`; an abort stops the cell within a second and rejects with its reason.
  */
 export class IPython {
   #kernel: Kernel | undefined;
@@ -53,7 +54,11 @@ export class IPython {
         return await this.#execute(action, signal);
       } catch (error) {
         if (signal.aborted || !(error instanceof SlipwayError)) throw error;
-        return { ...observation(action, [{ type: 'text', text: error.detail }]), is_error: true, error_code: error.code };
+        return {
+          ...observation(action, [{ type: 'text', text: error.detail }]),
+          is_error: true,
+          error_code: error.code,
+        };
       }
     });
   }
@@ -65,7 +70,10 @@ export class IPython {
 
   async #execute(action: IPythonRunCellAction, signal: AbortSignal): Promise<IPythonRunCellObservation> {
     if (action.code.includes('\0'))
-      throw new SlipwayError('request.invalid', 'Not run: the cell holds a NUL character, which Python cannot take. Write it as \\0.');
+      throw new SlipwayError(
+        'request.invalid',
+        'Not run: the cell holds a NUL character, which Python cannot take. Write it as \\0.',
+      );
     if (action.reset) this.close();
     const python = this.#python();
     if (python === null) throw new SlipwayError('sandbox.tool-unavailable', NO_KERNEL);
@@ -84,11 +92,16 @@ export class IPython {
     const { text, pictures, file } = output.take();
     const notes = [
       ...(lost ? [`[${LOST}]`] : []),
-      ...(outcome.kind === 'ended' ? [] : [`[The cell was interrupted after ${seconds} seconds. Give a longer timeout, or run it in the background.]`]),
+      ...(outcome.kind === 'ended'
+        ? []
+        : [`[The cell was interrupted after ${seconds} seconds. Give a longer timeout, or run it in the background.]`]),
       ...(end.status === 'died' || end.status === 'gone' ? [`[The kernel ended while it ran the cell. ${LOST}]`] : []),
       ...(action.include_extra ? await this.#extra(python) : []),
     ];
-    const content: ObservationContent[] = [{ type: 'text', text: [...(text === '' ? [] : [text]), ...notes].join('\n') }, ...pictures];
+    const content: ObservationContent[] = [
+      { type: 'text', text: [...(text === '' ? [] : [text]), ...notes].join('\n') },
+      ...pictures,
+    ];
     return {
       ...observation(action, content),
       is_error: end.status !== 'ok',
@@ -102,7 +115,12 @@ export class IPython {
   async #ready(python: string, signal: AbortSignal): Promise<Kernel> {
     const env = this.options.environment.variables();
     if (this.#kernel === undefined || this.#kernel.ended) {
-      this.#kernel = await Kernel.start(python, { cwd: this.options.directory(), env, allowance: this.options.allowance, signal });
+      this.#kernel = await Kernel.start(python, {
+        cwd: this.options.directory(),
+        env,
+        allowance: this.options.allowance,
+        signal,
+      });
       this.#given = env;
       return this.#kernel;
     }
@@ -171,5 +189,13 @@ async function endWithin(running: Promise<CellEnd>, ms: number, signal: AbortSig
 }
 
 function observation(action: IPythonRunCellAction, content: ObservationContent[]): IPythonRunCellObservation {
-  return { kind: 'IPythonRunCellObservation', content, is_error: false, code: action.code, execution_count: null, timeout: false, full_output_save_dir: null };
+  return {
+    kind: 'IPythonRunCellObservation',
+    content,
+    is_error: false,
+    code: action.code,
+    execution_count: null,
+    timeout: false,
+    full_output_save_dir: null,
+  };
 }

@@ -13,7 +13,10 @@ import { BRIDGE_PROGRAM } from './bridge-program.js';
 
 /** Longest start of a kernel, on a slow disk. Milliseconds. */
 const START_MS = 60_000;
-/** What a message of the kernel costs of the allowance beside its bytes: it is taken apart by two processes, however short it is. Bytes. */
+/**
+ * What a message of the kernel costs of the allowance beside its bytes: it is taken apart by two processes, however
+ * short it is. Bytes.
+ */
 const MESSAGE_COST = 4_096;
 
 const Said = z.object({
@@ -74,7 +77,12 @@ export class Kernel {
     signal.throwIfAborted();
     // Short, because the path of a socket may have 107 bytes.
     const folder = mkdtempSync(path.join(os.tmpdir(), 'ipy-'));
-    const child = spawn(python, ['-u', '-c', BRIDGE_PROGRAM, folder], { cwd, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(python, ['-u', '-c', BRIDGE_PROGRAM, folder], {
+      cwd,
+      env: { ...env },
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     const kernel = new Kernel(child, folder, allowance);
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {

@@ -32,7 +32,8 @@ export class AgentShells {
       this.#of(session).push(bytes);
       atLineStart = bytes.at(-1) === 0x0a;
     };
-    const line = (style: string, text: string): void => write(Buffer.from(`${atLineStart ? '' : '\n'}\x1b[${style}m${text.replace(CONTROLS, '')}\x1b[0m\n`));
+    const line = (style: string, text: string): void =>
+      write(Buffer.from(`${atLineStart ? '' : '\n'}\x1b[${style}m${text.replace(CONTROLS, '')}\x1b[0m\n`));
     return {
       command: (command) => line('36', `$ ${command.trimEnd().replaceAll('\n', '\n> ')}`),
       typed: (input) => line('2', `← ${input}`),
@@ -54,7 +55,11 @@ export class AgentShells {
     }
     const [silent] = [...this.#feeds].find(([, feed]) => !feed.watched) ?? [...this.#feeds][0] ?? [];
     if (this.#feeds.size >= MAX_SHELLS && silent !== undefined) this.#feeds.delete(silent);
-    const feed = new ShellFeed({ id, owner: 'agent', title: session, cols: COLS, rows: ROWS, exitCode: null }, null, () => {});
+    const feed = new ShellFeed(
+      { id, owner: 'agent', title: session, cols: COLS, rows: ROWS, exitCode: null },
+      null,
+      () => {},
+    );
     this.#feeds.set(id, feed);
     this.changed();
     return feed;

@@ -20,13 +20,18 @@ describe('the live channel terminal', () => {
     return { id, client: await attach(id) };
   }
   const attach = (id: string): Promise<LiveClient> => LiveClient.open(server, `terminal?shell=${id}`);
-  const leftOut = (client: LiveClient): number => client.of('skipped').reduce((sum, message) => sum + Number(message['bytes']), 0);
+  const leftOut = (client: LiveClient): number =>
+    client.of('skipped').reduce((sum, message) => sum + Number(message['bytes']), 0);
   const close = (id: string): void => list.send({ type: 'close-shell', shell: id });
-  const listed = (): Array<{ id: string; owner: string; exitCode: number | null }> => (list.of('shells').at(-1)?.['shells'] ?? []) as never;
+  const listed = (): Array<{ id: string; owner: string; exitCode: number | null }> =>
+    (list.of('shells').at(-1)?.['shells'] ?? []) as never;
 
   it('is a real terminal that goes on without its reader, and shows whoever comes what it wrote before', async () => {
     const { id, client } = await openShell();
-    expect(await client.message('attached')).toMatchObject({ shell: { id, owner: 'person', cols: 80, rows: 24, exitCode: null }, cut: false });
+    expect(await client.message('attached')).toMatchObject({
+      shell: { id, owner: 'person', cols: 80, rows: 24, exitCode: null },
+      cut: false,
+    });
     client.type('test -t 0 && echo "it is $((40 + 2)) on $TERM"; (sleep 0.2; echo "later $((1 + 1))")\r');
     await client.shown('it is 42 on xterm-256color');
     client.close();
@@ -94,7 +99,11 @@ describe('the live channel terminal', () => {
     await until('it runs', async () => (await server.terminal('pgrep -fc "sleep 98765[4]"')).exit_code === 0, 20_000);
     close(id);
     expect(await client.message('ended')).toMatchObject({ type: 'ended' });
-    await until('it has ended', async () => (await server.terminal('pgrep -fc "sleep 98765[4]"')).exit_code !== 0, 20_000);
+    await until(
+      'it has ended',
+      async () => (await server.terminal('pgrep -fc "sleep 98765[4]"')).exit_code !== 0,
+      20_000,
+    );
     client.close();
   });
 
@@ -126,7 +135,11 @@ describe('the live channel terminal', () => {
     const { id, client } = await openShell();
     client.shows = false;
     client.type("head -c 3000000 /dev/zero | tr '\\0' x | fold -w 79; touch it-went-on\r");
-    await until('the program has ended', async () => (await server.terminal('test -e it-went-on')).exit_code === 0, 30_000);
+    await until(
+      'the program has ended',
+      async () => (await server.terminal('test -e it-went-on')).exit_code === 0,
+      30_000,
+    );
     expect(client.byteLength).toBeLessThanOrEqual(SHELL_WINDOW_BYTES);
     client.close();
     close(id);
@@ -143,7 +156,9 @@ describe('the live channel terminal', () => {
   });
 
   it('shows what the agent runs, as it runs and afterwards, and takes nothing that is typed there', async () => {
-    const ended = server.terminal('printf "one\\n"; while ! test -e go-on; do sleep 0.05; done; printf "two\\n"; false');
+    const ended = server.terminal(
+      'printf "one\\n"; while ! test -e go-on; do sleep 0.05; done; printf "two\\n"; false',
+    );
     await until('it is on the list', () => listed().some((shell) => shell.id === 'agent-main'));
     const client = await attach('agent-main');
     await client.shown('one\n');
@@ -197,7 +212,13 @@ describe('/live/<channel>', () => {
   });
 
   it('ends a connection that sends what its channel does not know, and goes on', async () => {
-    for (const frame of ['{not json', '[]', '{"type":"open-shell","cols":0,"rows":5}', '{"type":"open-shell","cols":80}', 'null']) {
+    for (const frame of [
+      '{not json',
+      '[]',
+      '{"type":"open-shell","cols":0,"rows":5}',
+      '{"type":"open-shell","cols":80}',
+      'null',
+    ]) {
       const client = await LiveClient.open(server, 'terminal');
       client.socket.send(frame);
       expect(await until('closed', () => client.closed)).toMatchObject({ code: 1008 });

@@ -16,8 +16,17 @@ export class LiveTerminals {
   readonly #agent = new AgentShells(() => this.#notifyAll());
   #opened = 0;
 
-  /** @param options.directory where a new shell begins. @param options.allowance of all terminals of the sandbox together. */
-  constructor(private readonly options: { readonly environment: ShellEnvironment; readonly directory: () => string; readonly allowance: OutputAllowance }) {}
+  /**
+   * @param options.directory where a new shell begins. @param options.allowance of all terminals of the sandbox
+   * together.
+   */
+  constructor(
+    private readonly options: {
+      readonly environment: ShellEnvironment;
+      readonly directory: () => string;
+      readonly allowance: OutputAllowance;
+    },
+  ) {}
 
   /** For the agent's terminals to say what they do. */
   get watch(): AgentShells['watch'] {
@@ -57,7 +66,9 @@ export class LiveTerminals {
     }
     if (shell === undefined) {
       const viewer = feed.attach(connection);
-      connection.onBytes(() => viewer.tell({ type: 'not-typed', reason: 'This is the agent’s terminal: it is read-only.' }));
+      connection.onBytes(() =>
+        viewer.tell({ type: 'not-typed', reason: 'This is the agent’s terminal: it is read-only.' }),
+      );
       connection.onMessage((message) => {
         const request = ShellLiveRequest.safeParse(message).data;
         if (request?.type === 'seen') viewer.seen(request.at);
@@ -77,17 +88,24 @@ export class LiveTerminals {
   #open(cols: number, rows: number): TerminalLiveMessage {
     this.#makeRoom();
     if (this.#shells.size >= MAX_SHELLS)
-      return { type: 'not-opened', reason: `${MAX_SHELLS} shells are open, which is as many as there may be. Close one first.` };
+      return {
+        type: 'not-opened',
+        reason: `${MAX_SHELLS} shells are open, which is as many as there may be. Close one first.`,
+      };
     this.#opened += 1;
     const id = randomBytes(6).toString('hex');
     try {
       const { allowance, directory, environment } = this.options;
-      const shell = new UserShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance }, () =>
-        this.#notifyAll(),
+      const shell = new UserShell(
+        { id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance },
+        () => this.#notifyAll(),
       );
       this.#shells.set(id, shell);
     } catch (error) {
-      return { type: 'not-opened', reason: `The sandbox has no room for another shell: ${String((error as Error).message)}` };
+      return {
+        type: 'not-opened',
+        reason: `The sandbox has no room for another shell: ${String((error as Error).message)}`,
+      };
     }
     this.#notifyAll();
     return { type: 'opened', shell: id };

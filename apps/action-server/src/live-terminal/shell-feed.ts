@@ -3,7 +3,9 @@ import type { LiveConnection } from '../http/live.js';
 import { Scrollback } from './scrollback.js';
 import { Viewer } from './viewer.js';
 
-/** A source that can wait is held while even the quickest reader is this far behind, and let go when it is not. Bytes. */
+/**
+ * A source that can wait is held while even the quickest reader is this far behind, and let go when it is not. Bytes.
+ */
 const HOLD_ABOVE = SHELL_SCROLLBACK_BYTES / 2;
 const LET_GO_BELOW = SHELL_SCROLLBACK_BYTES / 8;
 /** A viewer that has read nothing for this long is not awaited. Milliseconds. */

@@ -46,7 +46,8 @@ export class UserShell {
   attach(connection: LiveConnection): Viewer {
     const viewer = this.feed.attach(connection);
     connection.onBytes((bytes) => {
-      if (!this.#ended && !this.#input.write(bytes)) viewer.tell({ type: 'not-typed', reason: 'The program does not read what was typed before.' });
+      if (!this.#ended && !this.#input.write(bytes))
+        viewer.tell({ type: 'not-typed', reason: 'The program does not read what was typed before.' });
     });
     // A program that draws its own screen draws it again: what is kept may not hold all of it.
     const foreground = this.#ended ? undefined : processRow(this.#pty.pid)?.foreground;

@@ -17,7 +17,14 @@ describe('what an MCP server is asked through', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     for (const http of [undefined, url]) {
       const proxy = { http, https: undefined, none: http === undefined ? undefined : '127.0.0.1' };
-      const { fetch, close } = await boundedFetch({ kind: 'remote', transport: 'http', url: new URL(url), headers: {}, proxy, callMs: 1_000 });
+      const { fetch, close } = await boundedFetch({
+        kind: 'remote',
+        transport: 'http',
+        url: new URL(url),
+        headers: {},
+        proxy,
+        callMs: 1_000,
+      });
       const reason = (to: string): Promise<unknown> =>
         fetch(`${url}/?to=${encodeURIComponent(to)}`).then(
           (answer) => answer.text(),
@@ -25,8 +32,16 @@ describe('what an MCP server is asked through', () => {
         );
       expect(await reason(`${url}/fine`)).toBe('there');
       asked.length = 0;
-      for (const to of ['http://169.254.169.254/latest', 'http://[fd00:ec2::254]/', 'http://2852039166/', 'http://metadata.google.internal/'])
-        expect([to, await reason(to)]).toEqual([to, 'it leads to an address of the machine itself, which is not asked']);
+      for (const to of [
+        'http://169.254.169.254/latest',
+        'http://[fd00:ec2::254]/',
+        'http://2852039166/',
+        'http://metadata.google.internal/',
+      ])
+        expect([to, await reason(to)]).toEqual([
+          to,
+          'it leads to an address of the machine itself, which is not asked',
+        ]);
       expect(asked.every((one) => one.startsWith('/?to='))).toBe(true);
       close();
     }

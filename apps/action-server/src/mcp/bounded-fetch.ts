@@ -15,8 +15,13 @@ const lookUpElsewhere: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** As `fetch`, through the sandbox's proxy where there is one, with answers that end when a message in them is too large. */
-export async function boundedFetch(spec: Extract<ServerSpec, { kind: 'remote' }>): Promise<{ fetch: typeof fetch; close(): void }> {
+/**
+ * As `fetch`, through the sandbox's proxy where there is one, with answers that end when a message in them is too
+ * large.
+ */
+export async function boundedFetch(
+  spec: Extract<ServerSpec, { kind: 'remote' }>,
+): Promise<{ fetch: typeof fetch; close(): void }> {
   const { Agent, EnvHttpProxyAgent, fetch: call } = await import('undici');
   const { http, https, none } = spec.proxy;
   // A tool may work for an hour, and a stream of notices be silent for longer.
@@ -40,7 +45,11 @@ export async function boundedFetch(spec: Extract<ServerSpec, { kind: 'remote' }>
     const { body, status, statusText, headers } = answer;
     if (body === null || status === 204 || status === 304) return answer;
     const events = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-    return new Response(bound(body as unknown as ReadableStream<Uint8Array>, events), { status, statusText, headers: [...headers] });
+    return new Response(bound(body as unknown as ReadableStream<Uint8Array>, events), {
+      status,
+      statusText,
+      headers: [...headers],
+    });
   };
   return { fetch: bounded as typeof fetch, close: () => void dispatcher.destroy() };
 }
@@ -54,7 +63,8 @@ function bound(body: ReadableStream<Uint8Array>, events: boolean): ReadableStrea
         const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
         const last = !events ? -1 : Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'));
         length = last === -1 ? length + text.length : text.length - last;
-        if (length > MAX_MESSAGE_BYTES) controller.error(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`));
+        if (length > MAX_MESSAGE_BYTES)
+          controller.error(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`));
         else controller.enqueue(chunk);
       },
     }),

@@ -23,7 +23,15 @@ export class CallProgress {
   #over = false;
   readonly #questions = new LongQuestions();
 
-  note({ progress, total, message }: { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown }): void {
+  note({
+    progress,
+    total,
+    message,
+  }: {
+    readonly progress?: unknown;
+    readonly total?: unknown;
+    readonly message?: unknown;
+  }): void {
     const counted = typeof progress === 'number' ? `${progress}${typeof total === 'number' ? ` of ${total}` : ''}` : '';
     const said =
       typeof message === 'string'

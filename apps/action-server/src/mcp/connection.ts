@@ -5,7 +5,10 @@ import type { ServerSpec } from './server-spec.js';
 import { StdioTransport } from './stdio-transport.js';
 import { MAX_LISTED_TOOLS } from './tool-list.js';
 
-/** How long a server may take until it has answered for the first time: a program may have to be installed first. Milliseconds. */
+/**
+ * How long a server may take until it has answered for the first time: a program may have to be installed first.
+ * Milliseconds.
+ */
 const START_MS = { stdio: 60_000, remote: 20_000 };
 const LIST_MS = 20_000;
 /** A server that has a question to answer meanwhile is asked whether it is still there. Milliseconds. */
@@ -17,7 +20,11 @@ const MAX_PAGES = 100;
 const MAX_LIST = 32 * 1024 * 1024;
 
 const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-const Answer = z.looseObject({ content: z.array(z.unknown()).default([]), isError: z.boolean().nullish(), structuredContent: z.unknown().optional() });
+const Answer = z.looseObject({
+  content: z.array(z.unknown()).default([]),
+  isError: z.boolean().nullish(),
+  structuredContent: z.unknown().optional(),
+});
 export type ToolAnswer = z.output<typeof Answer>;
 
 export interface ConnectionEvents {
@@ -31,11 +38,18 @@ export interface Connection {
   /** What it says its tools are, unread, and how many there were beyond `MAX_LISTED_TOOLS`. */
   listTools(): Promise<{ tools: unknown[]; more: number }>;
   /** Rejects with the signal's reason, with why the connection broke, or what the protocol says went wrong. */
-  call(tool: string, args: Record<string, unknown>, signal: AbortSignal, onProgress?: (progress: object) => void): Promise<ToolAnswer>;
+  call(
+    tool: string,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+    onProgress?: (progress: object) => void,
+  ): Promise<ToolAnswer>;
   close(): void;
 }
 
-/** @throws Error with what kept it from being reached; nothing of it is left then. The library is loaded by the first. */
+/**
+ * @throws Error with what kept it from being reached; nothing of it is left then. The library is loaded by the first.
+ */
 export async function connect(spec: ServerSpec, events: ConnectionEvents, signal: AbortSignal): Promise<Connection> {
   if (spec.kind === 'stdio') {
     const transport = new StdioTransport(spec);
@@ -44,7 +58,8 @@ export async function connect(spec: ServerSpec, events: ConnectionEvents, signal
   const { StreamableHTTPClientTransport, SSEClientTransport } = await import('@modelcontextprotocol/client');
   const { fetch, close } = await boundedFetch(spec);
   const options = { fetch, requestInit: { headers: { ...spec.headers } } };
-  const by = (transport: Transport): Promise<Connection> => open(spec, transport, { events, signal, why: () => null, release: close });
+  const by = (transport: Transport): Promise<Connection> =>
+    open(spec, transport, { events, signal, why: () => null, release: close });
   if (spec.transport === 'sse') return by(new SSEClientTransport(spec.url, options));
   try {
     return await by(new StreamableHTTPClientTransport(spec.url, options));
@@ -53,7 +68,9 @@ export async function connect(spec: ServerSpec, events: ConnectionEvents, signal
     if (spec.transport !== 'any' || (status !== 400 && status !== 404 && status !== 405)) throw error;
     const again = await boundedFetch(spec);
     const sse = new SSEClientTransport(spec.url, { ...options, fetch: again.fetch });
-    return open(spec, sse, { events, signal, why: () => null, release: again.close }).catch(() => Promise.reject(error as Error));
+    return open(spec, sse, { events, signal, why: () => null, release: again.close }).catch(() =>
+      Promise.reject(error as Error),
+    );
   }
 }
 
@@ -65,12 +82,20 @@ interface Opening {
   readonly release: () => void;
 }
 
-async function open(spec: ServerSpec, transport: Transport, { events, signal, why, release }: Opening): Promise<Connection> {
+async function open(
+  spec: ServerSpec,
+  transport: Transport,
+  { events, signal, why, release }: Opening,
+): Promise<Connection> {
   const { Client } = await import('@modelcontextprotocol/client');
   const client = new Client(
     { name: 'slipway', version: '1' },
     // Nothing of a server is compiled or run here: whoever wrote its schemas may have written them to be endless.
-    { jsonSchemaValidator: { getValidator: () => (value: unknown) => ({ valid: true, data: value as never, errorMessage: undefined }) } },
+    {
+      jsonSchemaValidator: {
+        getValidator: () => (value: unknown) => ({ valid: true, data: value as never, errorMessage: undefined }),
+      },
+    },
   );
   const opened = new OpenConnection(client, spec.callMs, events, why, release);
   client.onclose = () => opened.break(why() ?? new Error('it closed the connection'));
@@ -116,7 +141,9 @@ class OpenConnection implements Connection {
     let length = 0;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      const answer = await this.#ask((signal) => this.client.request({ method: 'tools/list', params }, ToolPage, { signal, timeout: LIST_MS }));
+      const answer = await this.#ask((signal) =>
+        this.client.request({ method: 'tools/list', params }, ToolPage, { signal, timeout: LIST_MS }),
+      );
       length += JSON.stringify(answer.tools).length;
       if (length > MAX_LIST) throw new Error(`its list of tools is larger than ${MAX_LIST / 1024 / 1024} MiB`);
       for (const tool of answer.tools) tools.push(tool);
@@ -126,7 +153,12 @@ class OpenConnection implements Connection {
     return { tools: tools.slice(0, MAX_LISTED_TOOLS), more: Math.max(0, tools.length - MAX_LISTED_TOOLS) };
   }
 
-  async call(tool: string, args: Record<string, unknown>, signal: AbortSignal, onProgress: (progress: object) => void = () => {}): Promise<ToolAnswer> {
+  async call(
+    tool: string,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+    onProgress: (progress: object) => void = () => {},
+  ): Promise<ToolAnswer> {
     this.#calls += 1;
     try {
       return await this.#ask(

@@ -21,29 +21,48 @@ const KNOWN = /^(?:ENOENT|EACCES|REQUEST_TIMEOUT)$/;
 /** Longest words of a server that are passed on. */
 const MAX_WORDS = 300;
 
-/** The sentences for what a connection rejected with. No secret of its settings is in them, but what the server says of itself. */
+/**
+ * The sentences for what a connection rejected with. No secret of its settings is in them, but what the server says of
+ * itself.
+ */
 export function failureWords(error: unknown, spec: ServerSpec | null): FailureWords {
   if (error instanceof NotReachable) return { reason: error.message, nextStep: error.nextStep };
   const { code, status, message } = partsOf(error);
   const place = spec === null ? '' : spec.kind === 'stdio' ? spec.command : spec.url.origin + spec.url.pathname;
   if (code === 'ENOENT' && spec?.kind === 'stdio')
-    return { reason: `There is no program ${place} in the sandbox.`, nextStep: 'Install it in the setup script, or correct the command of the server.' };
+    return {
+      reason: `There is no program ${place} in the sandbox.`,
+      nextStep: 'Install it in the setup script, or correct the command of the server.',
+    };
   if (code === 'EACCES' && spec?.kind === 'stdio')
-    return { reason: `${place} may not be run.`, nextStep: 'Make it executable, or correct the command of the server.' };
+    return {
+      reason: `${place} may not be run.`,
+      nextStep: 'Make it executable, or correct the command of the server.',
+    };
   if (status === 401 || status === 403)
-    return { reason: `${place} refused its credentials (${status}).`, nextStep: 'Renew the secret that it is convinced with.' };
+    return {
+      reason: `${place} refused its credentials (${status}).`,
+      nextStep: 'Renew the secret that it is convinced with.',
+    };
   if (status !== undefined)
-    return { reason: `${place} answered with status ${status}: ${message}`, nextStep: 'Check the address and the transport of the server.' };
+    return {
+      reason: `${place} answered with status ${status}: ${message}`,
+      nextStep: 'Check the address and the transport of the server.',
+    };
   const network = code === undefined ? undefined : NETWORK[code];
   if (network !== undefined)
     return {
       reason: `${place} cannot be reached: ${network} (${code}).`,
       nextStep: 'Correct its address or start it; the network rules of the sandbox may stand in the way.',
     };
-  if (code === 'REQUEST_TIMEOUT') return { reason: 'It did not answer in time.', nextStep: 'Check its own log; it may need longer to be installed.' };
+  if (code === 'REQUEST_TIMEOUT')
+    return { reason: 'It did not answer in time.', nextStep: 'Check its own log; it may need longer to be installed.' };
   return {
     reason: `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.*$/, '.'),
-    nextStep: spec?.kind === 'remote' ? 'Check its address, or its own log.' : 'Run its command in the terminal, or check its own log.',
+    nextStep:
+      spec?.kind === 'remote'
+        ? 'Check its address, or its own log.'
+        : 'Run its command in the terminal, or check its own log.',
   };
 }
 
@@ -79,6 +98,8 @@ function partsOf(error: unknown): { code: string | undefined; status: number | u
   look(error, 6);
   const top = error instanceof Error ? error.message : String(error);
   const network = code !== undefined && Object.hasOwn(NETWORK, code);
-  const text = (network || /^(?:fetch failed|terminated)$/i.test(top) ? message || top : top).replaceAll(/\p{Cc}+/gu, ' ').slice(0, MAX_WORDS);
+  const text = (network || /^(?:fetch failed|terminated)$/i.test(top) ? message || top : top)
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, MAX_WORDS);
   return { code, status, message: text };
 }

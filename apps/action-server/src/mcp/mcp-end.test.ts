@@ -13,7 +13,11 @@ import { McpSets } from './mcp-sets.js';
 import { MARK, markOf } from './server-spec.js';
 
 /** It ignores SIGTERM, and so do its two children, of which one has left its session. */
-const STUBBORN = { command: process.execPath, args: [fileURLToPath(new URL('../testing/mcp-hostile-server.js', import.meta.url)), 'forks'], enabled: true };
+const STUBBORN = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL('../testing/mcp-hostile-server.js', import.meta.url)), 'forks'],
+  enabled: true,
+};
 
 /** Longer than a busy machine lets a question wait. Milliseconds. */
 const ABANDONED_MS = 3_000;
@@ -29,7 +33,11 @@ const ofSandbox = (stateDirectory: string): number =>
   allProcesses().filter(({ pid }) => environmentOf(pid).includes(`${MARK}=${markOf(stateDirectory)}`)).length;
 
 describe('MCP servers that do not want to end', () => {
-  const set = async (server: { send: (method: string, route: string, body?: string) => Promise<Response> }, cwd: string, servers: object): Promise<void> => {
+  const set = async (
+    server: { send: (method: string, route: string, body?: string) => Promise<Response> },
+    cwd: string,
+    servers: object,
+  ): Promise<void> => {
     expect((await server.send('PUT', '/mcp/servers?set=one', JSON.stringify({ servers, cwd }))).status).toBe(200);
   };
 
@@ -48,7 +56,9 @@ describe('MCP servers that do not want to end', () => {
   it('end when the next tool process of the sandbox starts, where the last was killed, and those of another sandbox run on', async () => {
     const [killed, other] = await Promise.all([startActionServer(), startActionServer()]);
     await Promise.all([killed, other].map((server) => set(server, server.workspace, { stubborn: STUBBORN })));
-    await until('both with theirs', () => [killed, other].every(({ stateDirectory }) => ofSandbox(stateDirectory) === 3));
+    await until('both with theirs', () =>
+      [killed, other].every(({ stateDirectory }) => ofSandbox(stateDirectory) === 3),
+    );
     const exited = once(killed.process, 'exit');
     killed.process.kill('SIGKILL');
     await exited;
@@ -74,7 +84,9 @@ describe('MCP servers that do not want to end', () => {
       expect(ofSandbox(directory)).toBe(3);
     }
     await until('none of them', () => ofSandbox(directory) === 0, 30_000);
-    await expect(sets.tools('one', -1, AbortSignal.timeout(1_000))).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(sets.tools('one', -1, AbortSignal.timeout(1_000))).rejects.toMatchObject({
+      code: 'resource.not-found',
+    });
     sets.close();
     await rm(directory, { recursive: true });
   });

@@ -13,7 +13,10 @@ import { failedCall, observationOf } from './tool-result.js';
 const BACKOFF_MS = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000] as const;
 /** A server that has held so long is tried again at once when it breaks. Milliseconds. */
 const STEADY_MS = 60_000;
-/** A server may say that its tools changed as often as it likes: they are read so soon, later and later while it goes on. Milliseconds. */
+/**
+ * A server may say that its tools changed as often as it likes: they are read so soon, later and later while it goes
+ * on. Milliseconds.
+ */
 const LIST_AFTER_MS = 300;
 const LIST_AFTER_AT_MOST_MS = 30_000;
 
@@ -77,7 +80,11 @@ export class McpServer {
     }
     try {
       const answer = await connection.call(tool, args, signal, onProgress);
-      return observationOf(name, answer, new CellOutput(this.deps.outputDirectory, `${Date.now()}-${randomUUID().slice(0, 8)}`));
+      return observationOf(
+        name,
+        answer,
+        new CellOutput(this.deps.outputDirectory, `${Date.now()}-${randomUUID().slice(0, 8)}`),
+      );
     } catch (error) {
       signal.throwIfAborted();
       const { reason } = failureWords(error, this.#spec);
@@ -103,7 +110,12 @@ export class McpServer {
   async #connect(): Promise<void> {
     const { environment, directory, mark } = this.deps;
     try {
-      this.#spec = specOf(this.config, { variables: environment.given(), base: environment.unattended(), directory, mark });
+      this.#spec = specOf(this.config, {
+        variables: environment.given(),
+        base: environment.unattended(),
+        directory,
+        mark,
+      });
       const { connect } = await import('./connection.js');
       const connection: Connection = await connect(
         this.#spec,
@@ -142,7 +154,10 @@ export class McpServer {
       this.#listAfter = Math.min(2 * this.#listAfter, LIST_AFTER_AT_MOST_MS);
       this.#listedAt = performance.now();
       // A list that cannot be read leaves the tools as they were.
-      const news = connection === undefined || this.state !== 'ready' ? Promise.resolve(false) : this.#list(connection).catch(() => false);
+      const news =
+        connection === undefined || this.state !== 'ready'
+          ? Promise.resolve(false)
+          : this.#list(connection).catch(() => false);
       void news.then((changed) => {
         this.#listing = undefined;
         if (changed && this.#connection === connection) this.#tell('ready');

@@ -44,7 +44,10 @@ interface McpSet {
   lastAskedAt: number;
 }
 
-/** The tool servers of every conversation in this sandbox, each conversation's by itself. Nothing is loaded before there is one. */
+/**
+ * The tool servers of every conversation in this sandbox, each conversation's by itself. Nothing is loaded before there
+ * is one.
+ */
 export class McpSets {
   readonly #sets = new Map<string, McpSet>();
   /** No revision is ever another set's too: who asks with one of before is answered at once. */
@@ -70,7 +73,8 @@ export class McpSets {
     this.end(name);
     const wanted = Object.entries(servers).filter(([, { enabled }]) => enabled);
     if (wanted.length === 0) return;
-    if (this.#sets.size >= MAX_SETS) throw new SlipwayError('request.invalid', `${MAX_SETS} conversations in this sandbox have MCP servers already.`);
+    if (this.#sets.size >= MAX_SETS)
+      throw new SlipwayError('request.invalid', `${MAX_SETS} conversations in this sandbox have MCP servers already.`);
     const changed = (): void => {
       this.#revisions += 1;
       set.revision = this.#revisions;
@@ -91,7 +95,10 @@ export class McpSets {
     for (const server of set.servers) server.start();
   }
 
-  /** When there is something new since `after`, or after a while. @throws SlipwayError `resource.not-found` for a conversation without servers: this process may be a new one. */
+  /**
+   * When there is something new since `after`, or after a while. @throws SlipwayError `resource.not-found` for a
+   * conversation without servers: this process may be a new one.
+   */
   async tools(name: string, after: number, signal: AbortSignal): Promise<McpToolsResponse> {
     const set = this.#set(name);
     set.lastAskedAt = performance.now();
@@ -118,7 +125,8 @@ export class McpSets {
   async call(name: string, request: McpCallRequest, signal: AbortSignal): Promise<McpCallResponse> {
     const set = this.#set(name);
     const server = set.servers.find((each) => each.name === request.server);
-    if (server === undefined) throw new SlipwayError('resource.not-found', `This conversation has no MCP server ${request.server}.`);
+    if (server === undefined)
+      throw new SlipwayError('resource.not-found', `This conversation has no MCP server ${request.server}.`);
     set.calls += 1;
     const progress = new CallProgress();
     if (request.call !== undefined) set.progress.set(request.call, progress);
@@ -140,7 +148,11 @@ export class McpSets {
   }
 
   /** Reaches a server once, to test its settings. Never rejects for what the server does. */
-  async test({ server, timeout, tool_call: call }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
+  async test(
+    { server, timeout, tool_call: call }: McpTestRequest,
+    directory: string,
+    signal: AbortSignal,
+  ): Promise<McpTestResponse> {
     const { environment, outputDirectory, mark } = this.#deps;
     this.#note();
     const { type, transport, ...config } = server;
@@ -149,7 +161,10 @@ export class McpSets {
     let spec: ServerSpec | null = null;
     let connection: Connection | undefined;
     try {
-      spec = specOf({ ...config, transport: type ?? transport }, { variables: environment.given(), base: environment.unattended(), directory, mark });
+      spec = specOf(
+        { ...config, transport: type ?? transport },
+        { variables: environment.given(), base: environment.unattended(), directory, mark },
+      );
       const { connect } = await import('./connection.js');
       connection = await connect(spec, { broken: () => {}, toolsChanged: () => {} }, both);
       const { tools } = cleanTools((await orEnded(connection.listTools(), both)).tools);
@@ -157,7 +172,11 @@ export class McpSets {
       if (call == null) return { ok: true, tools: names, tool_result: null };
       const answer = await connection.call(call.name, call.arguments, both);
       const { is_error, content } = observationOf(call.name, answer, new CellOutput(outputDirectory, 'mcp-test'));
-      return { ok: true, tools: names, tool_result: { is_error, text: content.map((part) => (part.type === 'text' ? part.text : '')).join('') } };
+      return {
+        ok: true,
+        tools: names,
+        tool_result: { is_error, text: content.map((part) => (part.type === 'text' ? part.text : '')).join('') },
+      };
     } catch (error) {
       signal.throwIfAborted();
       if (limit.aborted) return { ok: false, error: `It did not answer within ${timeout} s.`, error_kind: 'timeout' };

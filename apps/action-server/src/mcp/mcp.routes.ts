@@ -7,7 +7,10 @@ import type { McpSets } from './mcp-sets.js';
 
 /** `set` is the conversation. */
 const SetQuery = z.object({ set: z.string().min(1).max(200) });
-const ProgressQuery = SetQuery.extend({ call: z.string().min(1).max(100), after: z.coerce.number().int().min(0).default(0) });
+const ProgressQuery = SetQuery.extend({
+  call: z.string().min(1).max(100),
+  after: z.coerce.number().int().min(0).default(0),
+});
 const ToolsQuery = SetQuery.extend({ after: z.coerce.number().int().default(-1) });
 
 export function mcpRoutes(sets: McpSets, workspace: string): Routes {
@@ -29,7 +32,9 @@ export function mcpRoutes(sets: McpSets, workspace: string): Routes {
       const { set, call, after } = parseOrThrow(ProgressQuery, Object.fromEntries(query));
       return sets.progress(set, call, after, signal);
     },
-    'POST /mcp/call': async ({ query, request, signal }) => sets.call(setOf(query), await jsonBody(request, McpCallRequest), signal),
-    'POST /mcp/test': async ({ request, signal }) => sets.test(await jsonBody(request, McpTestRequest), workspace, signal),
+    'POST /mcp/call': async ({ query, request, signal }) =>
+      sets.call(setOf(query), await jsonBody(request, McpCallRequest), signal),
+    'POST /mcp/test': async ({ request, signal }) =>
+      sets.test(await jsonBody(request, McpTestRequest), workspace, signal),
   };
 }

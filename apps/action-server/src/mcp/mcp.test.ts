@@ -21,7 +21,11 @@ describe('MCP servers of a conversation', () => {
   let sets = 0;
   beforeAll(async () => {
     [server, http] = await Promise.all([startActionServer(), startMcpHttpServer({ key: 'the-key-of-a-person' })]);
-    const configured = await server.send('POST', '/configure', JSON.stringify({ env: { SERVER_KEY: 'the-key-of-a-person', OTHER_SECRET: 'not-for-servers' } }));
+    const configured = await server.send(
+      'POST',
+      '/configure',
+      JSON.stringify({ env: { SERVER_KEY: 'the-key-of-a-person', OTHER_SECRET: 'not-for-servers' } }),
+    );
     expect(configured.status).toBe(200);
   });
   afterAll(async () => {
@@ -34,12 +38,19 @@ describe('MCP servers of a conversation', () => {
     constructor(readonly servers: object) {}
 
     async use(): Promise<this> {
-      const answer = await server.send('PUT', `/mcp/servers?set=${this.id}`, JSON.stringify({ servers: this.servers, cwd: server.workspace }));
+      const answer = await server.send(
+        'PUT',
+        `/mcp/servers?set=${this.id}`,
+        JSON.stringify({ servers: this.servers, cwd: server.workspace }),
+      );
       expect(answer.status).toBe(200);
       return this;
     }
     async look(after?: number): Promise<McpToolsResponse> {
-      const answer = await server.send('GET', `/mcp/tools?set=${this.id}${after === undefined ? '' : `&after=${after}`}`);
+      const answer = await server.send(
+        'GET',
+        `/mcp/tools?set=${this.id}${after === undefined ? '' : `&after=${after}`}`,
+      );
       expect(answer.status).toBe(200);
       return (await answer.json()) as McpToolsResponse;
     }
@@ -59,7 +70,12 @@ describe('MCP servers of a conversation', () => {
     }
     async call(tool: McpTool, args: object = {}, signal?: AbortSignal): Promise<MCPToolObservation> {
       const body = JSON.stringify({ name: tool.name, server: tool.server, tool: tool.tool, arguments: args });
-      const answer = await server.send('POST', `/mcp/call?set=${this.id}`, body, signal === undefined ? {} : { signal });
+      const answer = await server.send(
+        'POST',
+        `/mcp/call?set=${this.id}`,
+        body,
+        signal === undefined ? {} : { signal },
+      );
       expect(answer.status).toBe(200);
       return ((await answer.json()) as { observation: MCPToolObservation }).observation;
     }
@@ -72,22 +88,43 @@ describe('MCP servers of a conversation', () => {
     if (found === undefined) throw new Error(`no tool ${tool} among ${tools.map(({ name }) => name).join(', ')}`);
     return found;
   };
-  const stateOf = ({ servers }: McpToolsResponse, name: string): McpServerState | undefined => servers.find((each) => each.name === name);
+  const stateOf = ({ servers }: McpToolsResponse, name: string): McpServerState | undefined =>
+    servers.find((each) => each.name === name);
 
   for (const [way, config] of [
     ['stdio', () => ({ ...HONEST, env: { TOKEN: named('SERVER_KEY') } })],
-    ['streamable HTTP', () => ({ url: `${http.url}/mcp`, transport: 'http', headers: { authorization: `Bearer ${named('SERVER_KEY')}` } })],
-    ['server-sent events', () => ({ url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } })],
+    [
+      'streamable HTTP',
+      () => ({
+        url: `${http.url}/mcp`,
+        transport: 'http',
+        headers: { authorization: `Bearer ${named('SERVER_KEY')}` },
+      }),
+    ],
+    [
+      'server-sent events',
+      () => ({ url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } }),
+    ],
   ] as const)
     it(`are spoken to over ${way}: their tools, arguments of any name, errors, pictures and what they are convinced with`, async () => {
       const set = await new Servers({ helper: config() }).use();
       const listing = await set.settled();
       expect(stateOf(listing, 'helper')).toMatchObject({ state: 'ready', tools: 10, dropped: [] });
       const echo = toolOf(listing, 'echo');
-      expect(echo).toMatchObject({ name: 'helper_echo', description: 'Says it again.', inputSchema: { type: 'object', required: ['text'] } });
-      expect(await set.call(echo, { text: 'hello' })).toMatchObject({ kind: 'MCPToolObservation', tool_name: 'helper_echo', is_error: false });
+      expect(echo).toMatchObject({
+        name: 'helper_echo',
+        description: 'Says it again.',
+        inputSchema: { type: 'object', required: ['text'] },
+      });
+      expect(await set.call(echo, { text: 'hello' })).toMatchObject({
+        kind: 'MCPToolObservation',
+        tool_name: 'helper_echo',
+        is_error: false,
+      });
       expect(textOf(await set.call(echo, { text: 'hello' }))).toBe('hello');
-      expect(textOf(await set.call(toolOf(listing, 'describe'), { kind: 'Pod', of: null }))).toBe('{"kind":"Pod","of":null}');
+      expect(textOf(await set.call(toolOf(listing, 'describe'), { kind: 'Pod', of: null }))).toBe(
+        '{"kind":"Pod","of":null}',
+      );
       expect(textOf(await set.call(toolOf(listing, 'told')))).toContain('the-key-of-a-person');
       const refused = await set.call(toolOf(listing, 'refuse'));
       expect([refused.is_error, textOf(refused)]).toEqual([true, 'There is no such ticket.']);
@@ -124,14 +161,25 @@ describe('MCP servers of a conversation', () => {
       mute: hostile('mute'),
       good: HONEST,
     }).use();
-    const listing = await set.when('all but one settled', ({ servers }) => servers.every(({ name, state }) => state !== 'connecting' || name === 'mute'));
-    expect(stateOf(listing, 'absent')).toMatchObject({ state: 'failed', reason: 'There is no program no-such-program-anywhere in the sandbox.' });
+    const listing = await set.when('all but one settled', ({ servers }) =>
+      servers.every(({ name, state }) => state !== 'connecting' || name === 'mute'),
+    );
+    expect(stateOf(listing, 'absent')).toMatchObject({
+      state: 'failed',
+      reason: 'There is no program no-such-program-anywhere in the sandbox.',
+    });
     expect(stateOf(listing, 'absent')?.nextStep).toContain('setup script');
     expect(stateOf(listing, 'ends')?.reason).toBe('It ended with exit code 3: the database is not there.');
     expect(stateOf(listing, 'refused')?.reason).toMatch(/cannot be reached: nothing listens there/);
-    expect(stateOf(listing, 'closed')).toMatchObject({ state: 'failed', reason: expect.stringContaining('refused its credentials (401)') });
+    expect(stateOf(listing, 'closed')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('refused its credentials (401)'),
+    });
     expect(stateOf(listing, 'elsewhere')?.reason).toMatch(/redirect/i);
-    expect(stateOf(listing, 'wanting')).toMatchObject({ state: 'off', reason: expect.stringContaining('A_NAME_THAT_COMES_LATER') });
+    expect(stateOf(listing, 'wanting')).toMatchObject({
+      state: 'off',
+      reason: expect.stringContaining('A_NAME_THAT_COMES_LATER'),
+    });
     expect(stateOf(listing, 'browser')).toMatchObject({ state: 'off', reason: expect.stringContaining('OAuth') });
     expect(stateOf(listing, 'metadata')?.state).toBe('off');
     expect(stateOf(listing, 'off')).toBeUndefined();
@@ -141,7 +189,11 @@ describe('MCP servers of a conversation', () => {
 
     const back = await startMcpHttpServer({ port: Number(new URL(gone.url).port) });
     await set.when('the one that came back', (now) => stateOf(now, 'refused')?.state === 'ready');
-    await server.send('POST', '/configure', JSON.stringify({ env: { SERVER_KEY: 'the-key-of-a-person', A_NAME_THAT_COMES_LATER: 'here' } }));
+    await server.send(
+      'POST',
+      '/configure',
+      JSON.stringify({ env: { SERVER_KEY: 'the-key-of-a-person', A_NAME_THAT_COMES_LATER: 'here' } }),
+    );
     await set.when('the one whose secret came', (now) => stateOf(now, 'wanting')?.state === 'ready');
     await back.close();
     await set.end();
@@ -151,7 +203,11 @@ describe('MCP servers of a conversation', () => {
     const set = await new Servers({ good: HONEST }).use();
     const { revision } = await set.settled();
     const waits = set.look(revision);
-    await server.send('POST', `/mcp/call?set=${set.id}`, JSON.stringify({ name: 'good_die', server: 'good', tool: 'die', arguments: {} }));
+    await server.send(
+      'POST',
+      `/mcp/call?set=${set.id}`,
+      JSON.stringify({ name: 'good_die', server: 'good', tool: 'die', arguments: {} }),
+    );
     expect((await waits).revision).not.toBe(revision);
     await set.end();
     expect((await server.send('GET', `/mcp/tools?set=${set.id}`)).status).toBe(404);
@@ -165,15 +221,21 @@ describe('MCP servers of a conversation', () => {
     }).use();
     const listing = await set.settled();
     const died = await set.call({ ...toolOf(listing, 'die'), server: 'program' });
-    expect([died.is_error, textOf(died)]).toEqual([true, expect.stringMatching(/went away during the call; .* may or may not .* exit code 7/s)]);
+    expect([died.is_error, textOf(died)]).toEqual([
+      true,
+      expect.stringMatching(/went away during the call; .* may or may not .* exit code 7/s),
+    ]);
     const files = ['remote', 'stream'].map((name) => path.join(server.stateDirectory, name));
-    const cut = Promise.all(files.map((file) => set.call({ ...toolOf(listing, 'wait'), server: path.basename(file) }, { file })));
+    const cut = Promise.all(
+      files.map((file) => set.call({ ...toolOf(listing, 'wait'), server: path.basename(file) }, { file })),
+    );
     await until('both at work', () => files.every((file) => existsSync(file)));
     http.cut();
     for (const { is_error, content } of await cut)
       expect([is_error, textOf({ content })]).toEqual([true, expect.stringContaining('went away during the call')]);
     const again = await set.when('all of them again', ({ servers }) => servers.every(({ state }) => state === 'ready'));
-    for (const name of ['program', 'remote', 'stream']) expect(textOf(await set.call({ ...toolOf(again, 'echo'), server: name }, { text: name }))).toBe(name);
+    for (const name of ['program', 'remote', 'stream'])
+      expect(textOf(await set.call({ ...toolOf(again, 'echo'), server: name }, { text: name }))).toBe(name);
     await set.end();
   });
 
@@ -192,18 +254,47 @@ describe('MCP servers of a conversation', () => {
   });
 
   it('that mean harm cost their own tools and nothing else', async () => {
-    const modes = ['large', 'endless', 'notices', 'nonsense', 'error', 'deep', 'silent', 'stderr', 'banner', 'forks', 'garbage', 'many', 'strange'];
-    const set = await new Servers(Object.fromEntries(modes.map((mode) => [mode, { ...hostile(mode), ...(mode === 'silent' ? { timeout: 1 } : {}) }]))).use();
+    const modes = [
+      'large',
+      'endless',
+      'notices',
+      'nonsense',
+      'error',
+      'deep',
+      'silent',
+      'stderr',
+      'banner',
+      'forks',
+      'garbage',
+      'many',
+      'strange',
+    ];
+    const set = await new Servers(
+      Object.fromEntries(
+        modes.map((mode) => [mode, { ...hostile(mode), ...(mode === 'silent' ? { timeout: 1 } : {}) }]),
+      ),
+    ).use();
     const listing = await set.settled();
-    expect(stateOf(listing, 'garbage')).toMatchObject({ state: 'failed', reason: 'It prints lines that are no messages of the protocol.' });
+    expect(stateOf(listing, 'garbage')).toMatchObject({
+      state: 'failed',
+      reason: 'It prints lines that are no messages of the protocol.',
+    });
     expect(stateOf(listing, 'many')).toMatchObject({ state: 'ready', tools: 100 - 10 });
     expect(listing.tools).toHaveLength(100);
     const answers = await Promise.all(
       modes
         .slice(0, 9)
-        .map(async (mode) => [mode, await set.call({ name: `${mode}_work`, server: mode, tool: 'work', description: '', inputSchema: {} })] as const),
+        .map(
+          async (mode) =>
+            [
+              mode,
+              await set.call({ name: `${mode}_work`, server: mode, tool: 'work', description: '', inputSchema: {} }),
+            ] as const,
+        ),
     );
-    const said = new Map(answers.map(([mode, observation]) => [mode, { failed: observation.is_error, text: textOf(observation) }]));
+    const said = new Map(
+      answers.map(([mode, observation]) => [mode, { failed: observation.is_error, text: textOf(observation) }]),
+    );
     expect(said.get('large')?.text.length).toBeLessThan(31_000);
     const saved = /all of it is in (\S+)/.exec(said.get('large')?.text ?? '')?.[1] ?? '';
     expect(readFileSync(saved, 'utf8').trim()).toHaveLength(10 * 1024 * 1024);
@@ -218,7 +309,11 @@ describe('MCP servers of a conversation', () => {
 
     await until('what one of them started', () => allProcesses().filter(({ pid }) => isSleeper(pid)).length === 2);
     await set.end();
-    await until('the end of what the servers started', () => allProcesses().every(({ pid }) => !isSleeper(pid) && !isOfSet(pid)), 30_000);
+    await until(
+      'the end of what the servers started',
+      () => allProcesses().every(({ pid }) => !isSleeper(pid) && !isOfSet(pid)),
+      30_000,
+    );
   });
 
   it('offer tools whose names and schemas every provider takes', async () => {
@@ -257,17 +352,34 @@ describe('MCP servers of a conversation', () => {
   });
 
   it('are tried once for who wants to know, and leave nothing behind', async () => {
-    const test = async (body: object): Promise<unknown> => (await server.send('POST', '/mcp/test', JSON.stringify(body))).json();
-    expect(await test({ server: { type: 'stdio', ...HONEST }, timeout: 60, tool_call: { name: 'add', arguments: { a: 1, b: 2 } } })).toMatchObject({
+    const test = async (body: object): Promise<unknown> =>
+      (await server.send('POST', '/mcp/test', JSON.stringify(body))).json();
+    expect(
+      await test({
+        server: { type: 'stdio', ...HONEST },
+        timeout: 60,
+        tool_call: { name: 'add', arguments: { a: 1, b: 2 } },
+      }),
+    ).toMatchObject({
       ok: true,
       tools: expect.arrayContaining(['echo', 'add']),
       tool_result: { is_error: false, text: '3' },
     });
-    expect(await test({ server: { type: 'sse', url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } } })).toMatchObject({
+    expect(
+      await test({
+        server: { type: 'sse', url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } },
+      }),
+    ).toMatchObject({
       ok: true,
     });
-    expect(await test({ server: { type: 'stdio', ...hostile('mute') }, timeout: 0.3 })).toMatchObject({ ok: false, error_kind: 'timeout' });
-    expect(await test({ server: { type: 'http', url: 'http://127.0.0.1:1/mcp' } })).toMatchObject({ ok: false, error_kind: 'connection' });
+    expect(await test({ server: { type: 'stdio', ...hostile('mute') }, timeout: 0.3 })).toMatchObject({
+      ok: false,
+      error_kind: 'timeout',
+    });
+    expect(await test({ server: { type: 'http', url: 'http://127.0.0.1:1/mcp' } })).toMatchObject({
+      ok: false,
+      error_kind: 'connection',
+    });
     await until('the end of the servers', () => allProcesses().every(({ pid }) => !isOfSet(pid)), 30_000);
   });
 
@@ -287,7 +399,8 @@ describe('MCP servers of a conversation', () => {
     }
   };
   const isMine = (pid: number): boolean =>
-    environmentOf(pid).includes(`HOME=${path.dirname(server.workspace)}\0`) && environmentOf(pid).includes('SLIPWAY_MCP_SERVER=');
+    environmentOf(pid).includes(`HOME=${path.dirname(server.workspace)}\0`) &&
+    environmentOf(pid).includes('SLIPWAY_MCP_SERVER=');
   const isSleeper = (pid: number): boolean => /^sleep.100[01]/.test(commandOf(pid)) && isMine(pid);
   const isOfSet = (pid: number): boolean => commandOf(pid).includes('mcp-') && isMine(pid);
 });

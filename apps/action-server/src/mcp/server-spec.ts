@@ -2,7 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts/agent';
 import { isMetadataHost } from '@slipway/net';
 
-/** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with the mark of the sandbox. */
+/**
+ * A variable that names the processes of a server, so that those are found too that left its session. Its value begins
+ * with the mark of the sandbox.
+ */
 export const MARK = 'SLIPWAY_MCP_SERVER';
 
 /** What marks the servers of a sandbox, whichever of its tool processes started them. */
@@ -63,14 +66,16 @@ export function specOf(
   { variables, base, directory, mark }: { variables: Env; base: Env; directory: string; mark: string },
 ): ServerSpec {
   const text = (value: string): string => expand(value, variables);
-  const texts = (record: Env): Record<string, string> => Object.fromEntries(Object.entries(record).map(([name, value]) => [name, text(value)]));
+  const texts = (record: Env): Record<string, string> =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, text(value)]));
   const callMs = config.timeout == null ? CALL_MS : config.timeout * 1000;
   if (config.url != null && config.transport !== 'stdio') {
     const url = addressOf(text(config.url));
     const { transport } = config;
     return {
       kind: 'remote',
-      transport: transport === 'sse' ? 'sse' : transport != null ? 'http' : /\/sse\/?$/.test(url.pathname) ? 'sse' : 'any',
+      transport:
+        transport === 'sse' ? 'sse' : transport != null ? 'http' : /\/sse\/?$/.test(url.pathname) ? 'sse' : 'any',
       url,
       headers: { ...texts(config.headers ?? {}), ...authHeaders(config.auth, text) },
       proxy: proxyOf(base),
@@ -92,9 +97,12 @@ type Env = Readonly<Record<string, string>>;
 
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new NotReachable('Its address is not one of http or https.', CORRECT);
-  // Machines answer there what no server may be asked for: credentials of the machine. The network rules of the sandbox are the barrier; this is the second.
-  if (isMetadataHost(url.hostname)) throw new NotReachable(`${url.hostname} is an address of the machine itself, and is not asked.`, CORRECT);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new NotReachable('Its address is not one of http or https.', CORRECT);
+  // Machines answer there what no server may be asked for: credentials of the machine. The network rules of the sandbox
+  // are the barrier; this is the second.
+  if (isMetadataHost(url.hostname))
+    throw new NotReachable(`${url.hostname} is an address of the machine itself, and is not asked.`, CORRECT);
   return url;
 }
 
@@ -112,7 +120,9 @@ function authHeaders(auth: McpServerConfig['auth'], text: (value: string) => str
     case 'api_key':
       return { [auth.header_name ?? 'x-api-key']: text(auth.value ?? '') };
     case 'basic':
-      return { authorization: `Basic ${Buffer.from(`${text(auth.username)}:${text(auth.password ?? '')}`).toString('base64')}` };
+      return {
+        authorization: `Basic ${Buffer.from(`${text(auth.username)}:${text(auth.password ?? '')}`).toString('base64')}`,
+      };
     case 'header':
       return Object.fromEntries(Object.entries(auth.headers).map(([name, value]) => [name, text(value)]));
     case 'oauth2':
@@ -127,17 +137,24 @@ const NEEDS_USER = new NotReachable(
 
 /** Simple names only; anything else stays as it is. @throws NotReachable for a name that nothing is known of. */
 function expand(text: string, variables: Env): string {
-  return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_whole, name: string, other: string | undefined) => {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (value !== undefined && value !== '') return value;
-    if (other !== undefined) return other;
-    throw new NotReachable(
-      `It needs ${name}, which this conversation does not have.`,
-      `Add a secret with the name ${name}, or correct the settings of the server.`,
-    );
-  });
+  return text.replaceAll(
+    /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
+    (_whole, name: string, other: string | undefined) => {
+      const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      if (value !== undefined && value !== '') return value;
+      if (other !== undefined) return other;
+      throw new NotReachable(
+        `It needs ${name}, which this conversation does not have.`,
+        `Add a secret with the name ${name}, or correct the settings of the server.`,
+      );
+    },
+  );
 }
 
 function proxyOf(env: Env): ProxyVariables {
-  return { http: env['http_proxy'] ?? env['HTTP_PROXY'], https: env['https_proxy'] ?? env['HTTPS_PROXY'], none: env['no_proxy'] ?? env['NO_PROXY'] };
+  return {
+    http: env['http_proxy'] ?? env['HTTP_PROXY'],
+    https: env['https_proxy'] ?? env['HTTPS_PROXY'],
+    none: env['no_proxy'] ?? env['NO_PROXY'],
+  };
 }

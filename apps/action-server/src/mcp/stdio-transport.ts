@@ -17,7 +17,10 @@ const STDERR_KEPT = 2_000;
 /** A server that takes no more says why when it has ended, which is a moment later. Milliseconds. */
 const LAST_WORD_MS = 1_000;
 
-/** A server that is a program: a JSON message a line. It is a session of its own, which ends with the connection, whatever it started. */
+/**
+ * A server that is a program: a JSON message a line. It is a session of its own, which ends with the connection,
+ * whatever it started.
+ */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -91,7 +94,8 @@ export class StdioTransport implements Transport {
     if (this.#closed) return;
     this.#length += chunk.length - from;
     this.#parts.push(chunk.subarray(from));
-    if (this.#length > MAX_MESSAGE_BYTES) this.#end(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`));
+    if (this.#length > MAX_MESSAGE_BYTES)
+      this.#end(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`));
   }
 
   #hear(line: string): void {
@@ -104,7 +108,8 @@ export class StdioTransport implements Transport {
     }
     if ((message as { jsonrpc?: unknown } | null)?.jsonrpc !== '2.0') {
       this.#strange += 1;
-      if (this.#strange > MAX_STRANGE_LINES) this.#end(new Error('it prints lines that are no messages of the protocol'));
+      if (this.#strange > MAX_STRANGE_LINES)
+        this.#end(new Error('it prints lines that are no messages of the protocol'));
       return;
     }
     this.#strange = 0;

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { MAX_MCP_DESCRIPTION, MAX_MCP_SCHEMA, MAX_MCP_TOOLS, MAX_TOOL_NAME, type McpTool } from '@slipway/contracts/agent';
+import {
+  MAX_MCP_DESCRIPTION,
+  MAX_MCP_SCHEMA,
+  MAX_MCP_TOOLS,
+  MAX_TOOL_NAME,
+  type McpTool,
+} from '@slipway/contracts/agent';
 
 /** Most tools of one server that are read. */
 export const MAX_LISTED_TOOLS = 1_000;
@@ -9,20 +15,30 @@ const MAX_DEPTH = 24;
 const MAX_TOGETHER = 200_000;
 /** Longest part of a server's name in the name of its tools. */
 const MAX_PREFIX = 24;
-/** What steers a terminal or hides text from who reads along: control characters, changes of direction, tags, what has no width. */
+/**
+ * What steers a terminal or hides text from who reads along: control characters, changes of direction, tags, what has
+ * no width.
+ */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 /** A tool of one server, cleaned; its name for the model is given by `nameTools`. */
 export type CleanTool = Pick<McpTool, 'tool' | 'description' | 'inputSchema'>;
 
-/** What a server says its tools are, as far as a model can be given it. Each that cannot is in `dropped` with the reason. */
+/**
+ * What a server says its tools are, as far as a model can be given it. Each that cannot is in `dropped` with the
+ * reason.
+ */
 export function cleanTools(listed: readonly unknown[]): { tools: CleanTool[]; dropped: string[] } {
   const tools: CleanTool[] = [];
   const dropped: string[] = [];
   const seen = new Set<string>();
   for (const raw of listed) {
-    const { name, description, inputSchema } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>;
-    if (typeof name !== 'string' || name.trim() === '' || name.length > 1_000) dropped.push('a tool without a usable name');
+    const { name, description, inputSchema } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<
+      string,
+      unknown
+    >;
+    if (typeof name !== 'string' || name.trim() === '' || name.length > 1_000)
+      dropped.push('a tool without a usable name');
     else if (seen.has(name)) dropped.push(`${shown(name)}: its name is there twice`);
     else {
       seen.add(name);
@@ -35,8 +51,8 @@ export function cleanTools(listed: readonly unknown[]): { tools: CleanTool[]; dr
 }
 
 /**
- * The tools of all servers by the names that the model calls them by: `<server>_<tool>`, each name once. The order of the servers and of their tools decides who is
- * left out when there is no room for all.
+ * The tools of all servers by the names that the model calls them by: `<server>_<tool>`, each name once. The order of
+ * the servers and of their tools decides who is left out when there is no room for all.
  */
 export function nameTools(servers: ReadonlyArray<{ readonly name: string; readonly tools: readonly CleanTool[] }>): {
   tools: McpTool[];
@@ -69,7 +85,8 @@ function nameOf(server: string, tool: string, taken: ReadonlySet<string>): strin
   const exact = whole.length <= MAX_TOOL_NAME && plain(tool) === tool && plain(server) === server;
   const mark = createHash('sha256').update(`${server}\0${tool}`).digest('hex');
   let name = exact ? whole : `${whole.slice(0, MAX_TOOL_NAME - 5)}_${mark.slice(0, 4)}`;
-  for (let length = 6; taken.has(name); length += 2) name = `${whole.slice(0, MAX_TOOL_NAME - length - 1)}_${mark.slice(0, length)}`;
+  for (let length = 6; taken.has(name); length += 2)
+    name = `${whole.slice(0, MAX_TOOL_NAME - length - 1)}_${mark.slice(0, length)}`;
   return name;
 }
 
@@ -88,26 +105,33 @@ function describe(description: unknown): string {
 /** Providers take no other name of an argument. */
 const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/;
 
-const unhidden = (text: string): string => text.replaceAll(HIDDEN, (character) => (character === '\n' || character === '\t' ? character : ' '));
+const unhidden = (text: string): string =>
+  text.replaceAll(HIDDEN, (character) => (character === '\n' || character === '\t' ? character : ' '));
 const visible = (text: string): string => unhidden(text).trim();
 
 const shown = (name: string): string => visible(name).slice(0, 80) || 'a tool';
 
 /** The schema as providers take it, or a sentence that says why they would not. */
 function schemaOf(schema: unknown): Record<string, unknown> | string {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return 'it does not say what its arguments are';
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    return 'it does not say what its arguments are';
   const fault = faultIn(schema, 0);
   if (fault !== null) return fault;
   const { type, properties, required, $defs, definitions, additionalProperties } = schema as Record<string, unknown>;
   if (type !== undefined && type !== 'object') return 'its arguments are no object';
-  const known = typeof properties === 'object' && properties !== null && !Array.isArray(properties) ? (properties as Record<string, unknown>) : {};
+  const known =
+    typeof properties === 'object' && properties !== null && !Array.isArray(properties)
+      ? (properties as Record<string, unknown>)
+      : {};
   const strange = Object.keys(known).find((name) => !ARGUMENT.test(name));
   if (strange !== undefined) return `no provider takes the name of its argument ${JSON.stringify(shown(strange))}`;
   // Providers refuse an object of alternatives; the server validates the arguments itself.
   const bounded = {
     type: 'object',
     properties: known,
-    ...(Array.isArray(required) ? { required: required.filter((name) => typeof name === 'string' && Object.hasOwn(known, name)) } : {}),
+    ...(Array.isArray(required)
+      ? { required: required.filter((name) => typeof name === 'string' && Object.hasOwn(known, name)) }
+      : {}),
     ...(typeof $defs === 'object' && $defs !== null ? { $defs } : {}),
     ...(typeof definitions === 'object' && definitions !== null ? { definitions } : {}),
     ...(additionalProperties === undefined ? {} : { additionalProperties }),

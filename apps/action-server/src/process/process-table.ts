@@ -30,7 +30,9 @@ export function allProcesses(): ProcessRow[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .flatMap((name) => processRow(Number(name)) ?? []);
-  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,pgid=,tpgid='], { encoding: 'utf8', timeout: 2_000 }).trim().split('\n');
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,pgid=,tpgid='], { encoding: 'utf8', timeout: 2_000 })
+    .trim()
+    .split('\n');
   return lines.map((line) => {
     const [pid = 0, parent = 0, group = 0, foreground = -1] = line.trim().split(/\s+/).map(Number);
     return { pid, parent, group, session: 0, foreground: foreground > 0 ? foreground : -1 };
@@ -38,11 +40,15 @@ export function allProcesses(): ProcessRow[] {
 }
 
 /**
- * When a process began, so that its number given to another one is not taken for it: the machine's start and the moment since then, or what `ps` says. `null` when it has ended.
+ * When a process began, so that its number given to another one is not taken for it: the machine's start and the moment
+ * since then, or what `ps` says. `null` when it has ended.
  */
 export function processStart(pid: number): string | null {
   try {
-    if (!HAS_PROC) return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 2_000 }).trim() || null;
+    if (!HAS_PROC)
+      return (
+        execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 2_000 }).trim() || null
+      );
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     if (parseStat(stat) === undefined) return null;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
@@ -57,7 +63,13 @@ function parseStat(stat: string): ProcessRow | undefined {
   const close = stat.lastIndexOf(')');
   const [state, parent, group, session, , foreground] = stat.slice(close + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
-  return { pid: Number(stat.slice(0, open)), parent: Number(parent), group: Number(group), session: Number(session), foreground: Number(foreground) };
+  return {
+    pid: Number(stat.slice(0, open)),
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    foreground: Number(foreground),
+  };
 }
 
 /** Sends to a whole process group; nothing happens when it has ended. */
@@ -79,7 +91,8 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH' && (error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH' && (error as NodeJS.ErrnoException).code !== 'EPERM')
+      throw error;
   }
 }
 
@@ -87,8 +100,9 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
 const MAX_LOOKS = 50;
 
 /**
- * Kills a session's leader, everything in its session, and every descendant of those: what a shell started, also in the background. All of it is held still before any is
- * killed: what multiplies as fast as it can then keeps the places that it has in the table of processes, and gets no more.
+ * Kills a session's leader, everything in its session, and every descendant of those: what a shell started, also in the
+ * background. All of it is held still before any is killed: what multiplies as fast as it can then keeps the places
+ * that it has in the table of processes, and gets no more.
  */
 export function killSession(leader: number): void {
   const doomed = new Set<number>();
@@ -102,7 +116,8 @@ export function killSession(leader: number): void {
     const rows = allProcesses();
     for (let before = 0; before !== doomed.size; ) {
       before = doomed.size;
-      for (const { pid, session, parent } of rows) if (!doomed.has(pid) && (session === leader || doomed.has(parent))) hold(pid);
+      for (const { pid, session, parent } of rows)
+        if (!doomed.has(pid) && (session === leader || doomed.has(parent))) hold(pid);
     }
   }
   for (const pid of doomed) if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGKILL');

@@ -11,7 +11,10 @@ const MAX_COMPARED = 50_000;
 /** Files whose times are asked for at once. */
 const AT_ONCE = 64;
 
-/** Files that match, the one that was changed last first. @throws SlipwayError for a place or pattern that cannot be searched, and the signal's reason. */
+/**
+ * Files that match, the one that was changed last first. @throws SlipwayError for a place or pattern that cannot be
+ * searched, and the signal's reason.
+ */
 export async function glob(
   action: GlobAction,
   options: { readonly program: string; readonly directory: string; readonly signal: AbortSignal },
@@ -20,7 +23,11 @@ export async function glob(
   if (!found.isDirectory()) throw notADirectory(place);
   const { folder, rest } = fixedPart(place, action.pattern);
   const matches = globMatcher(rest);
-  if (matches === undefined) throw new SlipwayError('request.invalid', `The braces of the pattern ${action.pattern} stand for too many patterns.`);
+  if (matches === undefined)
+    throw new SlipwayError(
+      'request.invalid',
+      `The braces of the pattern ${action.pattern} stand for too many patterns.`,
+    );
   const all: string[] = [];
   const isThere = (await stat(folder).catch(() => undefined))?.isDirectory() === true;
   const { ended } = isThere
@@ -57,11 +64,21 @@ function fixedPart(place: string, pattern: string): { folder: string; rest: stri
   let fixed = 0;
   while (fixed < segments.length - 1 && !/[*?[\]{}\\]/.test(segments[fixed] as string)) fixed++;
   if (fixed === 0) return { folder: place, rest: pattern };
-  return { folder: path.resolve(place, `${segments.slice(0, fixed).join('/')}/`), rest: `/${segments.slice(fixed).join('/')}` };
+  return {
+    folder: path.resolve(place, `${segments.slice(0, fixed).join('/')}/`),
+    rest: `/${segments.slice(fixed).join('/')}`,
+  };
 }
 
-function textOf(pattern: string, place: string, { files, count, ended }: { files: readonly string[]; count: number; ended: string }): string {
-  const partial = ended === 'timeout' ? ' The search took too long and was stopped: there may be more. Search a smaller directory.' : '';
+function textOf(
+  pattern: string,
+  place: string,
+  { files, count, ended }: { files: readonly string[]; count: number; ended: string },
+): string {
+  const partial =
+    ended === 'timeout'
+      ? ' The search took too long and was stopped: there may be more. Search a smaller directory.'
+      : '';
   if (count === 0) return `No files match ${pattern} in ${place}.${partial}`;
   const more =
     files.length < count || ended === 'enough'
@@ -75,7 +92,11 @@ async function newestFirst(files: readonly string[], signal: AbortSignal): Promi
   for (let at = 0; at < files.length; at += AT_ONCE) {
     signal.throwIfAborted();
     times.push(
-      ...(await Promise.all(files.slice(at, at + AT_ONCE).map(async (file) => ({ file, time: (await stat(file).catch(() => undefined))?.mtimeMs ?? 0 })))),
+      ...(await Promise.all(
+        files
+          .slice(at, at + AT_ONCE)
+          .map(async (file) => ({ file, time: (await stat(file).catch(() => undefined))?.mtimeMs ?? 0 })),
+      )),
     );
   }
   return times.sort((a, b) => b.time - a.time || (a.file < b.file ? -1 : 1)).map(({ file }) => file);

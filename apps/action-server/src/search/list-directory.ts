@@ -1,7 +1,12 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type FileEntry, type ListDirectoryAction, MAX_LISTED_ENTRIES, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
+import {
+  type FileEntry,
+  type ListDirectoryAction,
+  MAX_LISTED_ENTRIES,
+  MAX_OBSERVATION_LENGTH,
+} from '@slipway/contracts/actions';
 import { fileError } from '../files/disk-space.js';
 import { notADirectory, searchPlace } from './search-place.js';
 
@@ -13,8 +18,14 @@ export interface Listing {
   readonly truncated: boolean;
 }
 
-/** What is in a directory, hidden entries too, by name; with `recursive` also one level below. Nothing is opened: pipes and devices are only named. */
-export async function listDirectory(action: ListDirectoryAction, options: { readonly directory: string; readonly signal: AbortSignal }): Promise<Listing> {
+/**
+ * What is in a directory, hidden entries too, by name; with `recursive` also one level below. Nothing is opened: pipes
+ * and devices are only named.
+ */
+export async function listDirectory(
+  action: ListDirectoryAction,
+  options: { readonly directory: string; readonly signal: AbortSignal },
+): Promise<Listing> {
   const { place, found } = await searchPlace(options.directory, action.dir_path);
   if (!found.isDirectory()) throw notADirectory(place);
   const entries: FileEntry[] = [];
@@ -37,7 +48,9 @@ export async function listDirectory(action: ListDirectoryAction, options: { read
   };
   await take(place, 1);
   const truncated = entries.length < total;
-  const more = truncated ? `\n[Only the first ${entries.length} of ${total} entries are listed. List a directory below, or use glob.]` : '';
+  const more = truncated
+    ? `\n[Only the first ${entries.length} of ${total} entries are listed. List a directory below, or use glob.]`
+    : '';
   const text = total === 0 ? `${place} is empty.` : `${place}:\n${lines.join('\n')}${more}`;
   return { text, directory: place, entries, total, truncated };
 }
@@ -58,8 +71,17 @@ async function describe(full: string, shown: string): Promise<{ listed: FileEntr
   const found = target === undefined ? own : ((await stat(full).catch(() => undefined)) ?? own);
   const isDirectory = found?.isDirectory() === true;
   const size = found?.isFile() === true ? found.size : 0;
-  const listed = { name: path.basename(full), path: full, is_directory: isDirectory, size, modified_time: new Date(found?.mtimeMs ?? 0).toISOString() };
-  return { listed, line: `${shown}${isDirectory ? '/' : ''}${target === undefined ? '' : ` -> ${target}`}${remark(found)}` };
+  const listed = {
+    name: path.basename(full),
+    path: full,
+    is_directory: isDirectory,
+    size,
+    modified_time: new Date(found?.mtimeMs ?? 0).toISOString(),
+  };
+  return {
+    listed,
+    line: `${shown}${isDirectory ? '/' : ''}${target === undefined ? '' : ` -> ${target}`}${remark(found)}`,
+  };
 }
 
 function remark(found: Stats | undefined): string {

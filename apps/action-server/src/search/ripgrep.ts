@@ -59,14 +59,23 @@ export interface RipgrepOptions {
   readonly line: (line: string) => boolean;
 }
 
-/** `ended`: of itself, when `line` had enough, or when the time was over. `failure`: what ripgrep says is wrong with what it was asked. */
+/**
+ * `ended`: of itself, when `line` had enough, or when the time was over. `failure`: what ripgrep says is wrong with
+ * what it was asked.
+ */
 export interface RipgrepEnd {
   readonly ended: 'all' | 'enough' | 'timeout';
   readonly failure: string | null;
 }
 
-/** Runs ripgrep by this project's rules. Killed at the abort, which rejects with the signal's reason. @throws SlipwayError `sandbox.tool-unavailable`. */
-export async function ripgrep(args: readonly string[], { program, cwd, signal, end, line }: RipgrepOptions): Promise<RipgrepEnd> {
+/**
+ * Runs ripgrep by this project's rules. Killed at the abort, which rejects with the signal's reason. @throws
+ * SlipwayError `sandbox.tool-unavailable`.
+ */
+export async function ripgrep(
+  args: readonly string[],
+  { program, cwd, signal, end, line }: RipgrepOptions,
+): Promise<RipgrepEnd> {
   signal.throwIfAborted();
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(program, [...RULES, ...args], {
     cwd,
@@ -87,7 +96,13 @@ export async function ripgrep(args: readonly string[], { program, cwd, signal, e
       stderr = (stderr + chunk.toString()).slice(0, 4_096);
     });
     const closed = new Promise<number | null>((resolve, reject) => {
-      child.once('error', (error) => reject(new SlipwayError('sandbox.tool-unavailable', 'The search could not be started in the sandbox.', { cause: error })));
+      child.once('error', (error) =>
+        reject(
+          new SlipwayError('sandbox.tool-unavailable', 'The search could not be started in the sandbox.', {
+            cause: error,
+          }),
+        ),
+      );
       child.once('close', resolve);
     });
     const [code] = await Promise.all([

@@ -12,8 +12,14 @@ export interface FoundFiles {
   readonly truncated: boolean;
 }
 
-/** Where a search begins: an absolute path, or one from the directory of the agent's shell. Links are followed. @throws SlipwayError `file.not-found`, `request.invalid`. */
-export async function searchPlace(directory: string, wanted: string | null | undefined): Promise<{ place: string; found: Stats }> {
+/**
+ * Where a search begins: an absolute path, or one from the directory of the agent's shell. Links are followed. @throws
+ * SlipwayError `file.not-found`, `request.invalid`.
+ */
+export async function searchPlace(
+  directory: string,
+  wanted: string | null | undefined,
+): Promise<{ place: string; found: Stats }> {
   if (wanted?.includes('\0')) throw new SlipwayError('request.invalid', 'The path holds a NUL character.');
   const place = path.resolve(directory, wanted ?? '.');
   const found = await stat(place).catch((error: unknown) => Promise.reject(fileError(error, place)));

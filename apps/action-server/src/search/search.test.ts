@@ -31,7 +31,9 @@ describe('looking around in files', () => {
   const grep = async (pattern: string, more: Record<string, unknown> = {}) =>
     GrepObservation.parse(await search.grep(GrepAction.parse({ kind: 'GrepAction', pattern, ...more }), never));
   const list = async (more: Record<string, unknown> = {}) =>
-    ListDirectoryObservation.parse(await search.list(ListDirectoryAction.parse({ kind: 'ListDirectoryAction', ...more }), never));
+    ListDirectoryObservation.parse(
+      await search.list(ListDirectoryAction.parse({ kind: 'ListDirectoryAction', ...more }), never),
+    );
   const names = (files: readonly string[]): string[] => files.map((file) => path.relative(folder, file));
 
   beforeAll(() => {
@@ -58,7 +60,13 @@ describe('looking around in files', () => {
   describe('glob', () => {
     it('finds files at every depth, the newest first, hidden ones too, and neither ignored ones nor git’s own', async () => {
       const found = await glob('*.{ts,tsx}');
-      expect(names(found.files)).toEqual(['src/deep/b.tsx', 'src/a.ts', '.github/e.ts', 'binary.ts', 'a name\nwith lines.ts']);
+      expect(names(found.files)).toEqual([
+        'src/deep/b.tsx',
+        'src/a.ts',
+        '.github/e.ts',
+        'binary.ts',
+        'a name\nwith lines.ts',
+      ]);
       expect(found).toMatchObject({ is_error: false, pattern: '*.{ts,tsx}', search_path: folder, truncated: false });
       expect(textOf(found)).toContain(at('src/a.ts'));
     });
@@ -121,8 +129,19 @@ describe('looking around in files', () => {
     it('names what is there with its kind, opens nothing, and goes one level below when asked', async () => {
       const flat = await list();
       const text = textOf(flat);
-      for (const line of ['src/', 'link/ -> src', 'dangling -> /nowhere/at/all', 'pipe (pipe)', '.gitignore (15 bytes)']) expect(text).toContain(line);
-      expect(flat.entries.find(({ name }) => name === 'src')).toMatchObject({ path: at('src'), is_directory: true, size: 0 });
+      for (const line of [
+        'src/',
+        'link/ -> src',
+        'dangling -> /nowhere/at/all',
+        'pipe (pipe)',
+        '.gitignore (15 bytes)',
+      ])
+        expect(text).toContain(line);
+      expect(flat.entries.find(({ name }) => name === 'src')).toMatchObject({
+        path: at('src'),
+        is_directory: true,
+        size: 0,
+      });
       expect(text).not.toContain('a.ts (');
       const deep = await list({ dir_path: folder, recursive: true });
       expect(textOf(deep)).toContain('src/a.ts (');
@@ -139,8 +158,21 @@ describe('looking around in files', () => {
   });
 
   it('answers a missing place, a file, a pipe, a device and a NUL with a sentence and a code', async () => {
-    for (const place of ['missing', '../../missing', 'src/a.ts/b', 'pipe', '/dev/null', 'dangling', 'a\0b', 'x'.repeat(4_000)]) {
-      for (const answer of [await glob('*', { path: place }), await grep('x', { path: place }), await list({ dir_path: place })]) {
+    for (const place of [
+      'missing',
+      '../../missing',
+      'src/a.ts/b',
+      'pipe',
+      '/dev/null',
+      'dangling',
+      'a\0b',
+      'x'.repeat(4_000),
+    ]) {
+      for (const answer of [
+        await glob('*', { path: place }),
+        await grep('x', { path: place }),
+        await list({ dir_path: place }),
+      ]) {
         expect([place, answer.is_error, typeof answer['error_code']]).toEqual([place, true, 'string']);
         expect(textOf(answer).length).toBeGreaterThan(10);
       }

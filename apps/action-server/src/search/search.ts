@@ -1,4 +1,11 @@
-import type { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from '@slipway/contracts/actions';
+import type {
+  GlobAction,
+  GlobObservation,
+  GrepAction,
+  GrepObservation,
+  ListDirectoryAction,
+  ListDirectoryObservation,
+} from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
@@ -7,7 +14,8 @@ import { grep } from './grep.js';
 import { listDirectory } from './list-directory.js';
 import { ripgrepIn } from './ripgrep.js';
 
-export const NO_RIPGREP = 'Files cannot be searched in this sandbox: its image has no ripgrep (`rg`). Use find and grep in the terminal.';
+export const NO_RIPGREP =
+  'Files cannot be searched in this sandbox: its image has no ripgrep (`rg`). Use find and grep in the terminal.';
 
 export interface SearchOptions {
   readonly environment: ShellEnvironment;
@@ -34,9 +42,21 @@ export class Search {
       action.path,
       async () => {
         const result = await glob(action, { program: this.#program(), directory: this.options.directory(), signal });
-        return { ...base, ...said(result.text), files: [...result.files], search_path: result.searchPath, truncated: result.truncated };
+        return {
+          ...base,
+          ...said(result.text),
+          files: [...result.files],
+          search_path: result.searchPath,
+          truncated: result.truncated,
+        };
       },
-      (failure) => ({ ...base, ...failure, files: [], search_path: action.path ?? this.options.directory(), truncated: false }),
+      (failure) => ({
+        ...base,
+        ...failure,
+        files: [],
+        search_path: action.path ?? this.options.directory(),
+        truncated: false,
+      }),
     );
   }
 
@@ -46,9 +66,21 @@ export class Search {
       action.path,
       async () => {
         const result = await grep(action, { program: this.#program(), directory: this.options.directory(), signal });
-        return { ...base, ...said(result.text), matches: [...result.files], search_path: result.searchPath, truncated: result.truncated };
+        return {
+          ...base,
+          ...said(result.text),
+          matches: [...result.files],
+          search_path: result.searchPath,
+          truncated: result.truncated,
+        };
       },
-      (failure) => ({ ...base, ...failure, matches: [], search_path: action.path ?? this.options.directory(), truncated: false }),
+      (failure) => ({
+        ...base,
+        ...failure,
+        matches: [],
+        search_path: action.path ?? this.options.directory(),
+        truncated: false,
+      }),
     );
   }
 
@@ -57,10 +89,27 @@ export class Search {
     return answer<ListDirectoryObservation>(
       action.dir_path,
       async () => {
-        const { text, directory, entries, total, truncated } = await listDirectory(action, { directory: this.options.directory(), signal });
-        return { ...base, ...said(text), dir_path: directory, entries: [...entries], total_count: total, is_truncated: truncated };
+        const { text, directory, entries, total, truncated } = await listDirectory(action, {
+          directory: this.options.directory(),
+          signal,
+        });
+        return {
+          ...base,
+          ...said(text),
+          dir_path: directory,
+          entries: [...entries],
+          total_count: total,
+          is_truncated: truncated,
+        };
       },
-      (failure) => ({ ...base, ...failure, dir_path: action.dir_path, entries: [], total_count: 0, is_truncated: false }),
+      (failure) => ({
+        ...base,
+        ...failure,
+        dir_path: action.dir_path,
+        entries: [],
+        total_count: 0,
+        is_truncated: false,
+      }),
     );
   }
 
@@ -81,7 +130,11 @@ interface Failure {
   readonly error_code: string;
 }
 
-async function answer<T>(place: string | null | undefined, work: () => Promise<T>, failed: (failure: Failure) => T): Promise<T> {
+async function answer<T>(
+  place: string | null | undefined,
+  work: () => Promise<T>,
+  failed: (failure: Failure) => T,
+): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

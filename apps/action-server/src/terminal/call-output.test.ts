@@ -13,14 +13,21 @@ describe('the output of a command that runs', () => {
   afterAll(() => server.close());
 
   const execute = (call: string, command: string) =>
-    server.send('POST', '/execute_action', JSON.stringify({ action: { kind: 'TerminalAction', command, timeout: 30 }, call }));
+    server.send(
+      'POST',
+      '/execute_action',
+      JSON.stringify({ action: { kind: 'TerminalAction', command, timeout: 30 }, call }),
+    );
   const output = async (call: string, after: number, now = false) => {
     const answer = await server.send('GET', `/action/output?call=${call}&after=${after}&now=${now}`);
     return answer.status === 200 ? CallOutputResponse.parse(await answer.json()) : null;
   };
 
   it('can be asked for line by line before the command has ended, with its colours', async () => {
-    const answer = execute('c1', "printf '\\033[31mone\\033[0m\\n'; until [ -e go ]; do sleep 0.05; done; echo two; rm go");
+    const answer = execute(
+      'c1',
+      "printf '\\033[31mone\\033[0m\\n'; until [ -e go ]; do sleep 0.05; done; echo two; rm go",
+    );
     const first = await until('the first line', async () => {
       const chunk = await output('c1', 0);
       return chunk?.text.includes('one') ? chunk : null;
@@ -54,10 +61,14 @@ describe('what is shown of an output', () => {
   });
 
   it('holds colours and lines of a terminal and no other control, wherever the bytes are cut', () => {
-    const bytes = Buffer.from('\u001b]0;title\u0007a\u001b[1;32mgrün\u001b[0m\u001b[2K\u001b[5C b\u0008\u0007\r50%\r100%\n');
+    const bytes = Buffer.from(
+      '\u001b]0;title\u0007a\u001b[1;32mgrün\u001b[0m\u001b[2K\u001b[5C b\u0008\u0007\r50%\r100%\n',
+    );
     for (let cut = 0; cut <= bytes.length; cut += 1) {
       const shown = new ShownOutput();
-      expect(shown.push(bytes.subarray(0, cut)) + shown.push(bytes.subarray(cut))).toBe('a\u001b[1;32mgrün\u001b[0m b\r50%\r100%\n');
+      expect(shown.push(bytes.subarray(0, cut)) + shown.push(bytes.subarray(cut))).toBe(
+        'a\u001b[1;32mgrün\u001b[0m b\r50%\r100%\n',
+      );
     }
   });
 });

@@ -11,12 +11,18 @@ const MAX_KEPT = 4 * MAX_PIECE;
 const PIECE_MS = 100;
 const LONGER_MS = 10;
 const PIECE_AT_MOST_MS = 1_000;
-/** How long the output of a call that has ended can still be asked for: a call that was stopped has no answer. Milliseconds. */
+/**
+ * How long the output of a call that has ended can still be asked for: a call that was stopped has no answer.
+ * Milliseconds.
+ */
 const KEPT_MS = 5_000;
 /** More than there are calls at once. */
 const MAX_CALLS = 64;
 
-/** What one command prints while its action is under way: text that only grows, in pieces that come more seldom the longer it takes. In bounded memory. */
+/**
+ * What one command prints while its action is under way: text that only grows, in pieces that come more seldom the
+ * longer it takes. In bounded memory.
+ */
 export class CallOutput {
   readonly #shown = new ShownOutput();
   readonly #questions = new LongQuestions();
@@ -40,7 +46,11 @@ export class CallOutput {
       this.#skipped += cut;
       this.#next = this.#next.slice(cut);
     }
-    if (this.#next !== '') this.#timer ??= setTimeout(() => this.#tell(), Math.min(PIECE_AT_MOST_MS, PIECE_MS + LONGER_MS * this.#pieces)).unref();
+    if (this.#next !== '')
+      this.#timer ??= setTimeout(
+        () => this.#tell(),
+        Math.min(PIECE_AT_MOST_MS, PIECE_MS + LONGER_MS * this.#pieces),
+      ).unref();
   }
 
   end(): void {
@@ -50,18 +60,26 @@ export class CallOutput {
     this.#questions.wake();
   }
 
-  /** What was printed beyond the first `after` code units: when there is something, when the call is over, or after a while; with `now` at once. Rejects with the signal's reason. */
+  /**
+   * What was printed beyond the first `after` code units: when there is something, when the call is over, or after a
+   * while; with `now` at once. Rejects with the signal's reason.
+   */
   async since(after: number, now: boolean, signal: AbortSignal): Promise<CallOutputResponse> {
     if (now) this.#tell();
     else if (this.#start + this.#text.length <= after && !this.#over) await this.#questions.news(signal);
-    return { text: this.#text.slice(Math.max(0, after - this.#start)), end: this.#start + this.#text.length, over: this.#over };
+    return {
+      text: this.#text.slice(Math.max(0, after - this.#start)),
+      end: this.#start + this.#text.length,
+      over: this.#over,
+    };
   }
 
   #tell(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#next === '' || this.#over) return;
-    this.#text += (this.#skipped === 0 ? '' : `\n[... ${this.#skipped} characters are not shown here ...]\n`) + this.#next;
+    this.#text +=
+      (this.#skipped === 0 ? '' : `\n[... ${this.#skipped} characters are not shown here ...]\n`) + this.#next;
     this.#next = '';
     this.#skipped = 0;
     this.#pieces += 1;

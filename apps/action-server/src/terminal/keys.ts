@@ -13,7 +13,9 @@ const NAMED: Readonly<Record<string, string>> = {
   ENTER: '\n',
 };
 
-/** What a terminal sends for an input: a key by its name (`C-c`, `UP`, `TAB` …) as the key, any other text as a line. */
+/**
+ * What a terminal sends for an input: a key by its name (`C-c`, `UP`, `TAB` …) as the key, any other text as a line.
+ */
 export function keysOf(input: string): string {
   const name = input.trim();
   const letter = /^(?:C-|CTRL-|CTRL\+)([a-z@[\\\]^_])$/i.exec(name)?.[1];

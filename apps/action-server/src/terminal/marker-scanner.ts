@@ -8,7 +8,10 @@ export interface EndOfCommand {
   readonly searchPath: string;
 }
 
-export type Scanned = { kind: 'output'; bytes: Buffer } | { kind: 'start'; sequence: number } | ({ kind: 'end' } & EndOfCommand);
+export type Scanned =
+  | { kind: 'output'; bytes: Buffer }
+  | { kind: 'start'; sequence: number }
+  | ({ kind: 'end' } & EndOfCommand);
 
 /** A mark longer than this is not one. Bytes. */
 const MAX_MARK = 64 * 1024;
@@ -59,7 +62,9 @@ export class MarkerScanner {
     const from = Math.max(0, bytes.length - this.#opening.length + 1);
     // An opening has its first byte nowhere else.
     const at = bytes.lastIndexOf(this.#opening[0] as number);
-    return at >= from && bytes.subarray(at).equals(this.#opening.subarray(0, bytes.length - at)) ? bytes.length - at : 0;
+    return at >= from && bytes.subarray(at).equals(this.#opening.subarray(0, bytes.length - at))
+      ? bytes.length - at
+      : 0;
   }
 }
 

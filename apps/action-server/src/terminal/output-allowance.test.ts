@@ -48,7 +48,8 @@ describe('the allowance of output', () => {
 
 describe('output without an end', () => {
   let server: RunningServer;
-  const run = async (command: string, more?: Record<string, unknown>): Promise<string> => textOf(await server.terminal(command, more));
+  const run = async (command: string, more?: Record<string, unknown>): Promise<string> =>
+    textOf(await server.terminal(command, more));
 
   it('is slowed down, loses nothing, keeps no other terminal waiting and is ended at once', async () => {
     server = await startActionServer();
@@ -57,17 +58,24 @@ describe('output without an end', () => {
       const observation = await server.terminal(`seq 1 ${lines}`, { timeout: 60 });
       expect(observation.exit_code).toBe(0);
       const kept = readFileSync(observation.full_output_save_dir as string, 'utf8');
-      expect(kept.length).toBe(Array.from({ length: 7 }, (_, power) => lines - 10 ** power + 1).reduce((sum, length) => sum + length) + lines);
+      expect(kept.length).toBe(
+        Array.from({ length: 7 }, (_, power) => lines - 10 ** power + 1).reduce((sum, length) => sum + length) + lines,
+      );
       expect(kept.endsWith(`\n${lines}\n`)).toBe(true);
 
-      expect((await server.terminal('while :; do seq 1 1000000; done', { session: 'flood', timeout: 1 })).timeout).toBe(true);
+      expect((await server.terminal('while :; do seq 1 1000000; done', { session: 'flood', timeout: 1 })).timeout).toBe(
+        true,
+      );
       const asked = stopwatch();
       expect(await run('echo free')).toBe('free');
       // Whoever had to wait for the flood would wait for ever; a busy machine takes its time to start a shell.
       expect(asked()).toBeLessThan(10_000);
       const ended = stopwatch();
       await server.terminal('C-c', { session: 'flood', is_input: true, timeout: 10 });
-      await until('the flood has ended', async () => (await server.terminal('echo over', { session: 'flood' })).exit_code === 0);
+      await until(
+        'the flood has ended',
+        async () => (await server.terminal('echo over', { session: 'flood' })).exit_code === 0,
+      );
       expect(ended()).toBeLessThan(10_000);
     } finally {
       await server.close();
@@ -92,7 +100,10 @@ describe('output without an end', () => {
   it('of a command outside of the terminal, and of what that left behind, is slowed down too, and its end is reported whole', async () => {
     server = await startActionServer();
     const bash = async (command: string): Promise<{ exitCode: number; stdout: string }> =>
-      (await (await server.send('POST', '/bash/execute', JSON.stringify({ command, timeout: 60 }))).json()) as { exitCode: number; stdout: string };
+      (await (await server.send('POST', '/bash/execute', JSON.stringify({ command, timeout: 60 }))).json()) as {
+        exitCode: number;
+        stdout: string;
+      };
     try {
       const { exitCode, stdout } = await bash('seq 1 1500000');
       expect([exitCode, stdout.endsWith('\n1499999\n1500000\n')]).toEqual([0, true]);

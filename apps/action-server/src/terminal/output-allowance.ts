@@ -1,6 +1,12 @@
-/** What programs of the sandbox may print as fast as they can before they are slowed down: 1,000,000 lines of numbers. Bytes. */
+/**
+ * What programs of the sandbox may print as fast as they can before they are slowed down: 1,000,000 lines of numbers.
+ * Bytes.
+ */
 const AT_ONCE = 8 * 1024 * 1024;
-/** What they may print from then on, all of them together: more than builds and tests do, and little work for who takes it. Bytes a millisecond (4 MiB a second). */
+/**
+ * What they may print from then on, all of them together: more than builds and tests do, and little work for who takes
+ * it. Bytes a millisecond (4 MiB a second).
+ */
 const PER_MS = (4 * 1024 * 1024) / 1_000;
 /**
  * No pause is shorter than this: a terminal holds 12 KiB that were not taken, and is emptied in large pieces.
@@ -9,8 +15,8 @@ const PER_MS = (4 * 1024 * 1024) / 1_000;
 const SHORTEST_WAIT_MS = 2;
 
 /**
- * How fast output is taken from the terminals of a sandbox. What is not taken stays in the terminal, whose program the kernel then lets wait: endless output costs a
- * few hundredths of a processor, and nothing of it is lost.
+ * How fast output is taken from the terminals of a sandbox. What is not taken stays in the terminal, whose program the
+ * kernel then lets wait: endless output costs a few hundredths of a processor, and nothing of it is lost.
  */
 export class OutputAllowance {
   #left: number;

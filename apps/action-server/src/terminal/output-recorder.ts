@@ -20,12 +20,17 @@ const KEPT_FILES = 10;
 export interface RecordedOutput {
   /** At most MAX_OBSERVATION_LENGTH code units. */
   readonly text: string;
-  /** Holds what `text` leaves out, up to MAX_SAVED_BYTES. `null` when nothing was left out, or no file could be written. */
+  /**
+   * Holds what `text` leaves out, up to MAX_SAVED_BYTES. `null` when nothing was left out, or no file could be written.
+   */
   readonly file: string | null;
   readonly diskFull: boolean;
 }
 
-/** The output of one command, in bounded memory: its first and its last part, and from the moment that this is not all, a file with the whole. */
+/**
+ * The output of one command, in bounded memory: its first and its last part, and from the moment that this is not all,
+ * a file with the whole.
+ */
 export class OutputRecorder {
   #plain = new PlainText();
   #head = '';
@@ -61,7 +66,10 @@ export class OutputRecorder {
       file === null
         ? ''
         : `; ${(this.#file?.bytes ?? 0) >= MAX_SAVED_BYTES ? `the first ${MAX_SAVED_BYTES / 1024 / 1024} MiB are in ${file}` : `all of it is in ${file}`}`;
-    const text = cut > 0 ? `${head}${head.endsWith('\n') ? '' : '\n'}[... ${cut} characters cut here${where} ...]\n${tail}` : head + tail;
+    const text =
+      cut > 0
+        ? `${head}${head.endsWith('\n') ? '' : '\n'}[... ${cut} characters cut here${where} ...]\n${tail}`
+        : head + tail;
     this.#head = '';
     this.#tail = [];
     this.#tailLength = 0;
@@ -95,7 +103,8 @@ export class OutputRecorder {
     if (rest === '') return;
     this.#tail.push(rest.slice(-KEEP));
     this.#tailLength += Math.min(rest.length, KEEP);
-    while (this.#tailLength - (this.#tail[0] as string).length >= KEEP) this.#tailLength -= (this.#tail.shift() as string).length;
+    while (this.#tailLength - (this.#tail[0] as string).length >= KEEP)
+      this.#tailLength -= (this.#tail.shift() as string).length;
     const over = this.#tailLength - KEEP;
     if (over > 0) {
       this.#tail[0] = (this.#tail[0] as string).slice(over);
@@ -106,7 +115,8 @@ export class OutputRecorder {
   #open(): void {
     this.#guarded(() => {
       mkdirSync(this.directory, { recursive: true });
-      for (const old of readdirSync(this.directory).sort().slice(0, -KEPT_FILES)) rmSync(path.join(this.directory, old), { force: true });
+      for (const old of readdirSync(this.directory).sort().slice(0, -KEPT_FILES))
+        rmSync(path.join(this.directory, old), { force: true });
       const file = path.join(this.directory, `${this.name}.log`);
       this.#file = { path: file, descriptor: openSync(file, 'w', 0o600), bytes: 0 };
     });

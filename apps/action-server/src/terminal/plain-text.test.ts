@@ -38,14 +38,17 @@ describe('plain text of a terminal', () => {
   it('keeps windows line ends as line ends', () => expect(plain('a\r\nb\r\r\n')).toBe('a\nb\n'));
 
   it('removes colours, titles, links and character sets', () =>
-    expect(plain('\x1b]0;t\x07\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b(B\n')).toBe('red link\n'));
+    expect(plain('\x1b]0;t\x07\x1b[1;31mred\x1b[0m \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1b(B\n')).toBe(
+      'red link\n',
+    ));
 
   it('does not swallow what follows a sequence that never ends', () => {
     expect(plain(`\x1b]0;${'x'.repeat(10_000)}`)).toContain('xxx');
     expect(plain('\x1b]0;seen')).toContain('seen');
   });
 
-  it('gives U+FFFD for bytes that are not UTF-8', () => expect(plain(Buffer.from([0x61, 0xff, 0xfe, 0x62, 0x0a]))).toBe('a\ufffd\ufffdb\n'));
+  it('gives U+FFFD for bytes that are not UTF-8', () =>
+    expect(plain(Buffer.from([0x61, 0xff, 0xfe, 0x62, 0x0a]))).toBe('a\ufffd\ufffdb\n'));
 
   it('does not hold a line without an end', () => {
     const text = new PlainText();
@@ -56,11 +59,15 @@ describe('plain text of a terminal', () => {
 
   it('says the same wherever its input is cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }), fc.array(fc.nat(200), { maxLength: 8 }), (pieces, cuts) => {
-        const bytes = Buffer.from(pieces.join(''));
-        const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-        expect(plain(...at.slice(1).map((end, index) => bytes.subarray(at[index], end)))).toBe(plain(bytes));
-      }),
+      fc.property(
+        fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }),
+        fc.array(fc.nat(200), { maxLength: 8 }),
+        (pieces, cuts) => {
+          const bytes = Buffer.from(pieces.join(''));
+          const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+          expect(plain(...at.slice(1).map((end, index) => bytes.subarray(at[index], end)))).toBe(plain(bytes));
+        },
+      ),
     );
   });
 });
@@ -80,7 +87,14 @@ describe('marks between output', () => {
           const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
           const found = at.slice(1).flatMap((end, index) => scanner.push(bytes.subarray(at[index], end)));
           expect(found.filter((item) => item.kind === 'end')).toEqual([
-            { kind: 'end', sequence: 7, exitCode: 3, backgroundPid: -1, workingDirectory: '/a b', searchPath: '/bin:/usr/bin' },
+            {
+              kind: 'end',
+              sequence: 7,
+              exitCode: 3,
+              backgroundPid: -1,
+              workingDirectory: '/a b',
+              searchPath: '/bin:/usr/bin',
+            },
           ]);
           const output = Buffer.concat(found.flatMap((item) => (item.kind === 'output' ? [item.bytes] : [])));
           // What may still become a mark is held back.

@@ -84,7 +84,12 @@ export class PlainText {
   #control(parameter: string, final: string): void {
     const count = Math.min(Number.parseInt(parameter, 10) || 0, 1_000);
     if (final === 'K')
-      this.#line = count === 0 ? this.#line.slice(0, this.#column) : count === 1 ? ' '.repeat(this.#column) + this.#line.slice(this.#column) : '';
+      this.#line =
+        count === 0
+          ? this.#line.slice(0, this.#column)
+          : count === 1
+            ? ' '.repeat(this.#column) + this.#line.slice(this.#column)
+            : '';
     else if (final === 'G') this.#column = Math.max(0, count - 1);
     else if (final === 'C') this.#column += Math.max(1, count);
     else if (final === 'D') this.#column = Math.max(0, this.#column - Math.max(1, count));

@@ -10,7 +10,20 @@ import { ShellEnvironment } from './shell-environment.js';
 import { ShellStarts } from './shell-starts.js';
 import { Terminal } from './terminal.js';
 
-const word = fc.constantFrom('a', '"b c"', "'d $x'", '$x', '"$x"', 'é', '\\\\', '$((1+2))', '`echo q`', '$(echo r; exit 3)', '{1..3}', '"tab\there"');
+const word = fc.constantFrom(
+  'a',
+  '"b c"',
+  "'d $x'",
+  '$x',
+  '"$x"',
+  'é',
+  '\\\\',
+  '$((1+2))',
+  '`echo q`',
+  '$(echo r; exit 3)',
+  '{1..3}',
+  '"tab\there"',
+);
 const simple = fc.oneof(
   fc.array(word, { maxLength: 4 }).map((words) => `echo ${words.join(' ')}`),
   fc.constantFrom(
@@ -73,7 +86,11 @@ describe('the terminal beside a plain bash', () => {
               { kind: 'TerminalAction', command: commands[index] as string, is_input: false, reset: false },
               AbortSignal.timeout(20_000),
             );
-            expect([index, observation.exit_code, textOf(observation).trimEnd()]).toEqual([index, exitCode, output.trimEnd()]);
+            expect([index, observation.exit_code, textOf(observation).trimEnd()]).toEqual([
+              index,
+              exitCode,
+              output.trimEnd(),
+            ]);
           }
         } finally {
           terminal.close();
@@ -85,9 +102,15 @@ describe('the terminal beside a plain bash', () => {
 });
 
 /** The same commands in one bash that is not interactive, with what each printed and its `$?`. */
-function plainBash(commands: readonly string[], cwd: string, env: Record<string, string>): { output: string; exitCode: number }[] {
+function plainBash(
+  commands: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): { output: string; exitCode: number }[] {
   const cut = '@@cut@@';
-  const script = commands.map((text) => `eval ${quoted(text)}; __status=$?; echo "${cut}$__status"; (exit $__status)`).join('\n');
+  const script = commands
+    .map((text) => `eval ${quoted(text)}; __status=$?; echo "${cut}$__status"; (exit $__status)`)
+    .join('\n');
   const { stdout } = spawnSync('bash', ['-c', `exec 2>&1; ${script}`], { cwd, env, encoding: 'utf8', timeout: 20_000 });
   const pieces = stdout.split(new RegExp(`${cut}(\\d+)\\n`));
   return commands.map((_, index) => ({

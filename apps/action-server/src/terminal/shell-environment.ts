@@ -1,4 +1,6 @@
-/** Taken over from the environment of this process; nothing else is, so no token of the platform can reach a command. */
+/**
+ * Taken over from the environment of this process; nothing else is, so no token of the platform can reach a command.
+ */
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|HOSTNAME|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|JAVA_HOME|GOPATH|GOROOT|CARGO_HOME|RUSTUP_HOME|NVM_DIR|PYENV_ROOT|GIT_CEILING_DIRECTORIES)$/;
 
@@ -15,13 +17,23 @@ const UNATTENDED = {
 } as const;
 
 /** `PS1` is that of an image without a `~/.bashrc`. */
-const ATTENDED = { TERM: 'xterm-256color', COLORTERM: 'truecolor', PS1: String.raw`\[\e[36m\]\w\[\e[0m\] \$ ` } as const;
+const ATTENDED = {
+  TERM: 'xterm-256color',
+  COLORTERM: 'truecolor',
+  PS1: String.raw`\[\e[36m\]\w\[\e[0m\] \$ `,
+} as const;
 
-/** Longest variable with its name, as Linux has it, and most of what is configured: three quarters of what a program can be given as a rule. Bytes. */
+/**
+ * Longest variable with its name, as Linux has it, and most of what is configured: three quarters of what a program can
+ * be given as a rule. Bytes.
+ */
 const MAX_BYTES = 128 * 1024;
 const MAX_ALL_BYTES = 1536 * 1024;
 
-/** The environment of every command: a short list of this process' own, what activation configured, and what keeps programs from asking. */
+/**
+ * The environment of every command: a short list of this process' own, what activation configured, and what keeps
+ * programs from asking.
+ */
 export class ShellEnvironment {
   #configured: Readonly<Record<string, string>> = {};
   #typed: Readonly<Record<string, string | null>> = {};
@@ -30,7 +42,8 @@ export class ShellEnvironment {
 
   /**
    * What no program can be given is left out, since with it none could be started: `SLIPWAY_LEFT_OUT` then says which.
-   * @param typed which of the variables the browser may type by name, each with the site that takes it; `null`: servers of the sandbox.
+   * @param typed which of the variables the browser may type by name, each with the site that takes it; `null`: servers
+   * of the sandbox.
    */
   configure(env: Readonly<Record<string, string>>, typed: Readonly<Record<string, string | null>> = {}): void {
     this.#typed = typed;
@@ -45,7 +58,8 @@ export class ShellEnvironment {
         room -= bytes;
       } else leftOut.push(name.replaceAll(/[^\w]/g, '?').slice(0, 100));
     }
-    this.#configured = leftOut.length === 0 ? given : { ...given, SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) };
+    this.#configured =
+      leftOut.length === 0 ? given : { ...given, SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) };
   }
 
   /** What activation and the conversation gave, secrets too. */
@@ -58,7 +72,10 @@ export class ShellEnvironment {
     return Object.keys(this.#typed).filter((name) => this.#configured[name] !== undefined);
   }
 
-  /** A secret that the browser may type, and the one site that takes it (`null`: servers of the sandbox); `undefined` when there is none such. */
+  /**
+   * A secret that the browser may type, and the one site that takes it (`null`: servers of the sandbox); `undefined`
+   * when there is none such.
+   */
   typed(name: string): { readonly value: string; readonly host: string | null } | undefined {
     const value = this.#configured[name];
     const host = Object.hasOwn(this.#typed, name) ? this.#typed[name] : undefined;
@@ -82,7 +99,9 @@ export class ShellEnvironment {
   }
 
   #inherited(): Record<string, string> {
-    const inherited = Object.entries(this.own).filter((entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined);
+    const inherited = Object.entries(this.own).filter(
+      (entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined,
+    );
     return { LANG: 'C.UTF-8', ...Object.fromEntries(inherited) };
   }
 }

@@ -6,23 +6,27 @@ import { ShellStarts } from './shell-starts.js';
 describe('the starts of shells', () => {
   it('are twelve at once and two a second from then on, whatever the order in which they are asked for', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 80 }), async (pauses) => {
-        let now = 0;
-        const started: number[] = [];
-        const starts = new ShellStarts(
-          () => now,
-          async (ms) => {
-            now += ms;
-          },
-        );
-        for (const pause of pauses) {
-          now += pause;
-          await starts.turn(new AbortController().signal);
-          started.push(now);
-        }
-        for (const [first, from] of started.entries())
-          for (const [index, at] of started.slice(first).entries()) expect(index + 1).toBeLessThanOrEqual(12 + (at - from) / 500 + 1);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 80 }),
+        async (pauses) => {
+          let now = 0;
+          const started: number[] = [];
+          const starts = new ShellStarts(
+            () => now,
+            async (ms) => {
+              now += ms;
+            },
+          );
+          for (const pause of pauses) {
+            now += pause;
+            await starts.turn(new AbortController().signal);
+            started.push(now);
+          }
+          for (const [first, from] of started.entries())
+            for (const [index, at] of started.slice(first).entries())
+              expect(index + 1).toBeLessThanOrEqual(12 + (at - from) / 500 + 1);
+        },
+      ),
     );
   });
 

@@ -6,8 +6,9 @@ const AT_ONCE = 12;
 const INTERVAL_MS = 500;
 
 /**
- * When the next shell of the agent may start. A command that ends its shell costs the start of another; who does nothing else is slowed down to two a second, so that the
- * work of it is not felt by others on the same machine. Whoever thinks before a command never waits.
+ * When the next shell of the agent may start. A command that ends its shell costs the start of another; who does
+ * nothing else is slowed down to two a second, so that the work of it is not felt by others on the same machine.
+ * Whoever thinks before a command never waits.
  */
 export class ShellStarts {
   /** When all that have started would have, at the slow pace. */
@@ -15,7 +16,8 @@ export class ShellStarts {
 
   constructor(
     private readonly now: () => number = () => performance.now(),
-    private readonly delay: (ms: number, signal: AbortSignal) => Promise<unknown> = (ms, signal) => wait(ms, undefined, { signal }),
+    private readonly delay: (ms: number, signal: AbortSignal) => Promise<unknown> = (ms, signal) =>
+      wait(ms, undefined, { signal }),
   ) {}
 
   /** Resolves when a shell may start. Rejects with the signal's reason. */

@@ -8,7 +8,10 @@ import { NO_SHELL } from './messages.js';
 import type { OutputAllowance } from './output-allowance.js';
 import { PacedOutput } from './paced-output.js';
 
-/** Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted form. UTF-16 code units. */
+/**
+ * Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted
+ * form. UTF-16 code units.
+ */
 const PIECE = 700;
 /** Keys as a terminal has them. */
 const KILL_LINE = '\x15';
@@ -23,12 +26,12 @@ export interface ShellListener {
 }
 
 /**
- * One interactive bash on a pseudo-terminal, so that directory, variables and functions last from command to command, programs see a
- * terminal, and each program is a process group that can be interrupted without the shell.
+ * One interactive bash on a pseudo-terminal, so that directory, variables and functions last from command to command,
+ * programs see a terminal, and each program is a process group that can be interrupted without the shell.
  *
- * A command goes in as one `eval` of a quoted string: nothing in it can be taken for the frame around it, and a program that reads its
- * input never eats the next line. The end is a mark that bash writes to its terminal, from the same line or, when that line was
- * interrupted, from the prompt.
+ * A command goes in as one `eval` of a quoted string: nothing in it can be taken for the frame around it, and a program
+ * that reads its input never eats the next line. The end is a mark that bash writes to its terminal, from the same line
+ * or, when that line was interrupted, from the prompt.
  */
 export class Shell {
   readonly #pty: IPty;
@@ -75,7 +78,10 @@ export class Shell {
     this.#typed = false;
   }
 
-  /** Goes to the program in the foreground, as if it were typed; what it has not read when the command ends is thrown away. @returns false when it does not read, and too much waits already. */
+  /**
+   * Goes to the program in the foreground, as if it were typed; what it has not read when the command ends is thrown
+   * away. @returns false when it does not read, and too much waits already.
+   */
   type(bytes: string): boolean {
     this.#typed = true;
     // A terminal that takes no more takes this key neither.
@@ -155,10 +161,13 @@ function setUp(nonce: string): string {
   return `${lines.join('; ')}\n`;
 }
 
-/** The start mark stands inside the `eval`, so that what bash prints of the frame itself under `set -x` comes before it. */
+/**
+ * The start mark stands inside the `eval`, so that what bash prints of the frame itself under `set -x` comes before it.
+ */
 function frame(sequence: number, command: string): string {
   const begin = `{ __slipway_begin ${sequence}; } 2>/dev/null\n`;
-  // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first: none stands there.
+  // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first: none
+  // stands there.
   const end = '; { __slipway_end "$?"; } 2>/dev/null\n';
   if (command.length <= PIECE) return `builtin eval ${quoted(begin + command)}${end}`;
   const pieces: string[] = [];
@@ -172,7 +181,10 @@ function frame(sequence: number, command: string): string {
   return `${pieces.join('')}builtin eval ${quoted(begin)}"$__slipway_command"${end}`;
 }
 
-/** A bash word that no byte of the text can leave: control characters, which a terminal would act on, are written in octal. */
+/**
+ * A bash word that no byte of the text can leave: control characters, which a terminal would act on, are written in
+ * octal.
+ */
 function quoted(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal acts on them
   return `$'${text.replace(/[\\']/g, '\\$&').replace(/[\x00-\x1f\x7f]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)}'`;

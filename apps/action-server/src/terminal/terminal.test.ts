@@ -19,7 +19,9 @@ describe('the agent’s terminal', () => {
   afterAll(() => server.close());
 
   it('keeps directory, variables, functions, aliases and options from command to command', async () => {
-    await run('mkdir -p sub && cd sub && export A=1 b=2 && f() { echo "f$A$b"; } && alias hi="echo alias"\nset -o pipefail');
+    await run(
+      'mkdir -p sub && cd sub && export A=1 b=2 && f() { echo "f$A$b"; } && alias hi="echo alias"\nset -o pipefail',
+    );
     expect(await run('f; pwd; false | true; echo $?')).toEqual([0, `f12\n${server.workspace}/sub\n1`]);
     expect(await run('hi')).toEqual([0, 'alias']);
     expect((await server.terminal('cd /tmp')).metadata.working_dir).toBe('/tmp');
@@ -32,7 +34,10 @@ describe('the agent’s terminal', () => {
   });
 
   it('runs commands of many lines, with heredocs, quotes and characters of every kind', async () => {
-    expect(await run('cat <<"X"\nit\'s $HOME `here` \\ é😀\nX\nfor i in 1 2; do\n  echo "$i"\ndone')).toEqual([0, "it's $HOME `here` \\ é😀\n1\n2"]);
+    expect(await run('cat <<"X"\nit\'s $HOME `here` \\ é😀\nX\nfor i in 1 2; do\n  echo "$i"\ndone')).toEqual([
+      0,
+      "it's $HOME `here` \\ é😀\n1\n2",
+    ]);
     expect(await run(`printf '%s' '\t\x03\x04\x1a\x7f!$' | od -An -tx1`)).toEqual([0, ' 09 03 04 1a 7f 21 24']);
   });
 
@@ -50,7 +55,10 @@ describe('the agent’s terminal', () => {
   });
 
   it('is not misled by a program that prints escape sequences, changes the prompt, or turns echo on', async () => {
-    expect(await run("printf '\\e]0;open title'; printf '\\e[2J\\e[31mred\\e[0m\\n'")).toEqual([0, expect.stringContaining('red')]);
+    expect(await run("printf '\\e]0;open title'; printf '\\e[2J\\e[31mred\\e[0m\\n'")).toEqual([
+      0,
+      expect.stringContaining('red'),
+    ]);
     await run('PS1="user@host$ "; PROMPT_COMMAND="echo noise"');
     expect(await run('echo one')).toEqual([0, 'one']);
     await run('stty sane');
@@ -82,7 +90,10 @@ describe('the agent’s terminal', () => {
   });
 
   it('answers at the timeout with what was printed, leaves the program running, and reads on', async () => {
-    const first = await server.terminal(`echo early; while [ ! -e ${server.workspace}/go-on ]; do sleep 0.05; done; echo late`, { timeout: 1 });
+    const first = await server.terminal(
+      `echo early; while [ ! -e ${server.workspace}/go-on ]; do sleep 0.05; done; echo late`,
+      { timeout: 1 },
+    );
     expect([first.exit_code, first.timeout, textOf(first)]).toEqual([-1, true, 'early\n']);
     const refused = await server.terminal('echo other');
     expect(refused.is_error).toBe(true);
@@ -119,9 +130,12 @@ describe('the agent’s terminal', () => {
   });
 
   it('keeps the ends of a 100 MB output, the whole in a capped file, and its memory', async () => {
-    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const rss = (): number =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
     const before = rss();
-    const observation = await server.terminal('echo first; yes 0123456789 | head -c 100000000; echo; echo last', { timeout: 60 });
+    const observation = await server.terminal('echo first; yes 0123456789 | head -c 100000000; echo; echo last', {
+      timeout: 60,
+    });
     expect(rss() - before).toBeLessThan(60);
     const text = textOf(observation);
     expect(text.length).toBeLessThanOrEqual(MAX_OBSERVATION_LENGTH);
@@ -134,7 +148,9 @@ describe('the agent’s terminal', () => {
   it('keeps all of a middle-sized output in the file', async () => {
     const observation = await server.terminal('seq 1 20000');
     expect(textOf(observation)).toContain('characters cut');
-    expect(await readFile(observation.full_output_save_dir as string, 'utf8')).toBe(Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''));
+    expect(await readFile(observation.full_output_save_dir as string, 'utf8')).toBe(
+      Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''),
+    );
   });
 
   it('reports background output with the next command', async () => {
@@ -149,7 +165,10 @@ describe('the agent’s terminal', () => {
   for (const [what, command] of [
     ['a sleep', 'sleep 1000000'],
     ['a list of commands', 'sleep 1000000; sleep 1000000; echo never'],
-    ['a program that traps INT', `python3 -c 'import signal,time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)'`],
+    [
+      'a program that traps INT',
+      `python3 -c 'import signal,time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)'`,
+    ],
     ['a subshell that traps INT and TERM', '(trap "" INT TERM; while :; do sleep 0.1; done)'],
     ['a loop of bash itself', 'while :; do :; done'],
     ['a program that prints without end', 'yes'],
@@ -175,7 +194,9 @@ describe('the agent’s terminal', () => {
   it('ends even a shell that ignores every signal, within a second', async () => {
     const abort = new AbortController();
     const started = performance.now();
-    const request = server.terminal('trap "" INT TERM HUP; while :; do :; done', { timeout: 60 }, abort.signal).catch(() => 'closed');
+    const request = server
+      .terminal('trap "" INT TERM HUP; while :; do :; done', { timeout: 60 }, abort.signal)
+      .catch(() => 'closed');
     await until('it runs for 200 ms', () => performance.now() - started > 200);
     abort.abort();
     const passed = stopwatch();
@@ -196,8 +217,10 @@ describe('the agent’s terminal', () => {
 
   it('begins in the configured directory, also after a reset, and stays where it is when it is configured the same again', async () => {
     const own = await startActionServer();
-    const configure = (): Promise<Response> => own.send('POST', '/configure', JSON.stringify({ env: {}, working_dir: `${own.workspace}/project` }));
-    const where = async (command: string, more?: Record<string, unknown>): Promise<string> => textOf(await own.terminal(command, more));
+    const configure = (): Promise<Response> =>
+      own.send('POST', '/configure', JSON.stringify({ env: {}, working_dir: `${own.workspace}/project` }));
+    const where = async (command: string, more?: Record<string, unknown>): Promise<string> =>
+      textOf(await own.terminal(command, more));
     await own.terminal('mkdir project');
     await configure();
     expect(await where('pwd')).toBe(`${own.workspace}/project`);
@@ -217,19 +240,27 @@ describe('the agent’s terminal', () => {
   });
 
   it('gives the environment of now to the command after one that still ran, or was not read to its end, when it changed', async () => {
-    const configure = (env: object, more: object = {}): Promise<Response> => server.send('POST', '/configure', JSON.stringify({ env, ...more }));
+    const configure = (env: object, more: object = {}): Promise<Response> =>
+      server.send('POST', '/configure', JSON.stringify({ env, ...more }));
     await configure({ TASK: 'before' });
     const gate = (name: string): string => `until [ -e '${server.workspace}/${name}' ]; do sleep 0.05; done`;
     await run(`cd /tmp; ${gate('one')}; echo slept`, { timeout: 0.05 });
     await configure({ TASK: 'now' });
     writeFileSync(path.join(server.workspace, 'one'), '');
-    expect(await until('it has ended', async () => ((one) => (one[0] === 0 ? one : false))(await run('', { timeout: 1 })))).toEqual([0, 'slept']);
+    expect(
+      await until('it has ended', async () => ((one) => (one[0] === 0 ? one : false))(await run('', { timeout: 1 }))),
+    ).toEqual([0, 'slept']);
     expect(await run('echo "$TASK"; pwd')).toEqual([0, 'now\n/tmp']);
     await run(`${gate('two')}; echo unread`, { timeout: 0.05 });
     await configure({ TASK: 'later' }, { working_dir: server.workspace });
     writeFileSync(path.join(server.workspace, 'two'), '');
-    const later = await until('the next command runs', async () => ((one) => (one.exit_code === 0 ? one : false))(await server.terminal('echo "$TASK"; pwd')));
-    expect([textOf(later), later.metadata.prefix]).toEqual([expect.stringMatching(/^later\n/), expect.stringContaining('unread')]);
+    const later = await until('the next command runs', async () =>
+      ((one) => (one.exit_code === 0 ? one : false))(await server.terminal('echo "$TASK"; pwd')),
+    );
+    expect([textOf(later), later.metadata.prefix]).toEqual([
+      expect.stringMatching(/^later\n/),
+      expect.stringContaining('unread'),
+    ]);
     await configure({});
   });
 
@@ -237,19 +268,34 @@ describe('the agent’s terminal', () => {
     const own = await startActionServer();
     await own.terminal('sleep 1000 & echo $! > pid; nohup sleep 1000 & echo $! > pid2; (sleep 1000; true) & jobs');
     await own.terminal('sleep 1000', { timeout: 0.1 });
-    const pids = [Number(await readFile(`${own.workspace}/pid`, 'utf8')), Number(await readFile(`${own.workspace}/pid2`, 'utf8'))];
+    const pids = [
+      Number(await readFile(`${own.workspace}/pid`, 'utf8')),
+      Number(await readFile(`${own.workspace}/pid2`, 'utf8')),
+    ];
     expect(pids.every((pid) => processRow(pid) !== undefined)).toBe(true);
     await own.close();
     await until('its processes are gone', () => pids.every((pid) => processRow(pid) === undefined));
   });
 
   it('keeps what was typed for a program away from the next command, whether the program read it or not', async () => {
-    for (const input of ['abc', 'echo injected', `${'x'.repeat(200_000)}`, 'echo injected\n'.repeat(3_000), 'UP', 'TAB']) {
+    for (const input of [
+      'abc',
+      'echo injected',
+      `${'x'.repeat(200_000)}`,
+      'echo injected\n'.repeat(3_000),
+      'UP',
+      'TAB',
+    ]) {
       await run('REPLY=mine; sleep 0.4', { timeout: 0.1 });
       await run(input, { is_input: true, timeout: 0.05 });
       await run('', { timeout: 20 });
       const next = await server.terminal('echo next $REPLY $__slipway_unread');
-      expect([input.slice(0, 20), next.exit_code, textOf(next), next.metadata.prefix]).toEqual([input.slice(0, 20), 0, 'next mine', '']);
+      expect([input.slice(0, 20), next.exit_code, textOf(next), next.metadata.prefix]).toEqual([
+        input.slice(0, 20),
+        0,
+        'next mine',
+        '',
+      ]);
     }
     expect(await run('read -r line; read -r more; echo "$line, $more"', { timeout: 0.2 })).toEqual([-1, '']);
     await run('one', { is_input: true, timeout: 0.1 });
@@ -260,13 +306,18 @@ describe('the agent’s terminal', () => {
     await run('sleep 1000', { timeout: 0.1 });
     expect((await run('x\n'.repeat(200_000), { is_input: true, timeout: 0.1 }))[0]).toBe(-1);
     await run('x\n'.repeat(200_000), { is_input: true, timeout: 0.1 });
-    expect(await run('x\n'.repeat(400_000), { is_input: true, timeout: 0.1 })).toEqual([null, expect.stringContaining('does not read')]);
+    expect(await run('x\n'.repeat(400_000), { is_input: true, timeout: 0.1 })).toEqual([
+      null,
+      expect.stringContaining('does not read'),
+    ]);
     expect((await run('C-c', { is_input: true, timeout: 20 }))[0]).toBe(130);
     expect(await run('echo next')).toEqual([0, 'next']);
   });
 
   it('goes on with a search path of any length', async () => {
-    expect((await run('before=$PATH; PATH="$PATH:$(head -c 200000 /dev/zero | tr "\\0" x)"; echo long'))[1]).toBe('long');
+    expect((await run('before=$PATH; PATH="$PATH:$(head -c 200000 /dev/zero | tr "\\0" x)"; echo long'))[1]).toBe(
+      'long',
+    );
     expect(await run('unset PATH; set -u; echo none')).toEqual([0, 'none']);
     expect(await run('set +u; PATH=$before; echo short')).toEqual([0, 'short']);
   });
@@ -274,9 +325,13 @@ describe('the agent’s terminal', () => {
   it('cuts a long output between its lines, so that nothing that is known by its whole is shown in half; a line that is too long for that is cut', async () => {
     const [, text] = await run("seq -f 'token-%06g-end' 1 20000");
     const lines = text.split('\n');
-    expect(lines.filter((line) => !/^token-\d{6}-end$/.test(line))).toEqual([expect.stringMatching(/^\[\.\.\. \d+ characters cut here/)]);
+    expect(lines.filter((line) => !/^token-\d{6}-end$/.test(line))).toEqual([
+      expect.stringMatching(/^\[\.\.\. \d+ characters cut here/),
+    ]);
     const cut = Number(/\.\.\. (\d+) characters/.exec(text)?.[1]);
     expect(lines.length - 1 + cut / 'token-000001-end\n'.length).toBe(20_000);
-    expect((await run('head -c 100000 /dev/zero | tr "\\0" x'))[1].length).toBeGreaterThan(MAX_OBSERVATION_LENGTH - 1_000);
+    expect((await run('head -c 100000 /dev/zero | tr "\\0" x'))[1].length).toBeGreaterThan(
+      MAX_OBSERVATION_LENGTH - 1_000,
+    );
   });
 });

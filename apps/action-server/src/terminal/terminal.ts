@@ -62,13 +62,17 @@ export interface TerminalOptions {
 }
 
 /**
- * One terminal of the agent. Actions are done one after another. A command that outlives its action stays in the foreground: the next
- * actions read more of it, type into it, or interrupt it, and a new command is refused until it has ended.
+ * One terminal of the agent. Actions are done one after another. A command that outlives its action stays in the
+ * foreground: the next actions read more of it, type into it, or interrupt it, and a new command is refused until it
+ * has ended.
  */
 export class Terminal {
   #shell: Shell | undefined;
   #run: Run | undefined;
-  /** The shell is of before a renewal, and is ended with what runs in it; where the next one begins, when that is another place. */
+  /**
+   * The shell is of before a renewal, and is ended with what runs in it; where the next one begins, when that is
+   * another place.
+   */
   #afterRun: { readonly directory: string | null } | null = null;
   #background: OutputRecorder;
   #sequence = 0;
@@ -99,7 +103,10 @@ export class Terminal {
     return existing(this.#directory, this.options.workspace);
   }
 
-  /** Answers when the command ended or a timeout passed; `output` is given what it prints until then. An abort stops the program in the foreground within a second, and rejects. */
+  /**
+   * Answers when the command ended or a timeout passed; `output` is given what it prints until then. An abort stops the
+   * program in the foreground within a second, and rejects.
+   */
   async execute(action: Action, signal: AbortSignal, output?: CallOutput): Promise<Observation> {
     const before = this.#turn;
     const turn = before.then(() => {
@@ -118,7 +125,10 @@ export class Terminal {
     return turn;
   }
 
-  /** Stops the program in the foreground as an abort of its action does: for one that has outlived its action. Without one, nothing happens. */
+  /**
+   * Stops the program in the foreground as an abort of its action does: for one that has outlived its action. Without
+   * one, nothing happens.
+   */
   async interrupt(): Promise<void> {
     const turn = this.#turn.then(async () => {
       if (this.#run !== undefined && !hasEnded(this.#run)) await this.#stop(this.#run);
@@ -155,7 +165,10 @@ export class Terminal {
     }
     const running = this.#run !== undefined && !hasEnded(this.#run);
     if (isInput) {
-      if (!running) return this.#run === undefined ? this.refusal(action, messages.NOTHING_RUNS) : this.#answer(action, 'ended', true);
+      if (!running)
+        return this.#run === undefined
+          ? this.refusal(action, messages.NOTHING_RUNS)
+          : this.#answer(action, 'ended', true);
       if (command !== '') {
         if (this.#shell?.type(keysOf(command)) === false) return this.refusal(action, messages.NOT_READ);
         this.options.watch?.typed(command);
@@ -195,7 +208,11 @@ export class Terminal {
 
   #newShell(): Shell {
     const shell: Shell = new Shell(
-      { cwd: existing(this.#directory, this.options.workspace), env: this.options.environment.variables(), allowance: this.options.allowance },
+      {
+        cwd: existing(this.#directory, this.options.workspace),
+        env: this.options.environment.variables(),
+        allowance: this.options.allowance,
+      },
       {
         output: (sequence, bytes) => {
           if (this.#shell !== shell) return;
@@ -248,14 +265,20 @@ export class Terminal {
         await this.#stop(run);
         throw signal.reason;
       }
-      const left = typeof action.timeout === 'number' ? started + action.timeout * 1000 - performance.now() : run.lastOutputAt + quietMs - performance.now();
+      const left =
+        typeof action.timeout === 'number'
+          ? started + action.timeout * 1000 - performance.now()
+          : run.lastOutputAt + quietMs - performance.now();
       if (left <= 0) return typeof action.timeout === 'number' ? 'hard-timeout' : 'quiet';
       await changeWithin(run, left, signal);
     }
     return 'ended';
   }
 
-  /** SIGINT, soon after SIGKILL to each program that comes to the foreground, and at last the shell itself, so that nothing runs on for a second. */
+  /**
+   * SIGINT, soon after SIGKILL to each program that comes to the foreground, and at last the shell itself, so that
+   * nothing runs on for a second.
+   */
   async #stop(run: Run): Promise<void> {
     const started = performance.now();
     const { signal } = new AbortController();
@@ -290,16 +313,32 @@ export class Terminal {
       const text = output.text.replace(/(^|\n)exit\n?$/, '$1').replace(/\n+$/, '');
       const exitCode = run.shellExitCode ?? 1;
       this.#directory = existing(this.#directory, this.options.workspace);
-      return this.#observation(action, { text, exitCode, output, prefix, suffix: messages.shellEndedSuffix(exitCode, this.#directory) });
+      return this.#observation(action, {
+        text,
+        exitCode,
+        output,
+        prefix,
+        suffix: messages.shellEndedSuffix(exitCode, this.#directory),
+      });
     }
-    const full = output.diskFull || (run.end.exitCode !== 0 && (await freeBytes(this.options.workspace)) < DISK_FULL_BELOW);
+    const full =
+      output.diskFull || (run.end.exitCode !== 0 && (await freeBytes(this.options.workspace)) < DISK_FULL_BELOW);
     const suffix = messages.completedSuffix(run.end.exitCode) + (full ? messages.diskFullSuffix : '');
-    return this.#observation(action, { text: output.text.replace(/\n+$/, ''), exitCode: run.end.exitCode, output, prefix, suffix, diskFull: full });
+    return this.#observation(action, {
+      text: output.text.replace(/\n+$/, ''),
+      exitCode: run.end.exitCode,
+      output,
+      prefix,
+      suffix,
+      diskFull: full,
+    });
   }
 
   /** What a command that ended in between, and background jobs, have printed since the last answer. */
   #takeUnread(): string {
-    const unread = [this.#run?.recorder.take().text ?? '', this.#background.take().text].filter((text) => text.trim() !== '').join('\n');
+    const unread = [this.#run?.recorder.take().text ?? '', this.#background.take().text]
+      .filter((text) => text.trim() !== '')
+      .join('\n');
     this.#run?.recorder.close();
     this.#run = undefined;
     return unread;
@@ -312,7 +351,15 @@ export class Terminal {
 
   #observation(
     action: Action,
-    result: { text: string; exitCode: number; output?: RecordedOutput; prefix?: string; suffix?: string; timeout?: boolean; diskFull?: boolean },
+    result: {
+      text: string;
+      exitCode: number;
+      output?: RecordedOutput;
+      prefix?: string;
+      suffix?: string;
+      timeout?: boolean;
+      diskFull?: boolean;
+    },
   ): Observation {
     return {
       kind: 'TerminalObservation',

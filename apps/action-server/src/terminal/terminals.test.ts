@@ -12,7 +12,11 @@ import { Terminals } from './terminals.js';
 
 describe('several terminals', () => {
   let server: RunningServer;
-  const run = async (session: string | undefined, command: string, more: Record<string, unknown> = {}): Promise<string> =>
+  const run = async (
+    session: string | undefined,
+    command: string,
+    more: Record<string, unknown> = {},
+  ): Promise<string> =>
     textOf(await server.terminal(command, { ...(session === undefined ? {} : { session }), ...more }));
   beforeAll(async () => {
     server = await startActionServer();
@@ -55,7 +59,15 @@ describe('several terminals', () => {
 
   it('have names, and nothing else is one', async () => {
     for (const session of ['', '../x', 'a b', 'x'.repeat(41), 7])
-      expect((await server.send('POST', '/execute_action', JSON.stringify({ action: { kind: 'TerminalAction', command: 'true', session } }))).status).toBe(400);
+      expect(
+        (
+          await server.send(
+            'POST',
+            '/execute_action',
+            JSON.stringify({ action: { kind: 'TerminalAction', command: 'true', session } }),
+          )
+        ).status,
+      ).toBe(400);
   });
 
   it('are bounded and quick for a million lines', async () => {
@@ -81,8 +93,15 @@ describe('a terminal whose shell has to wait for its turn', () => {
     );
     for (let turn = 0; turn < 12; turn += 1) await starts.turn(signal);
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: directory });
-    const terminals = new Terminals({ workspace: directory, outputDirectory: directory, environment, allowance: new OutputAllowance(), starts });
-    const run = (session: string, command: string) => terminals.execute({ kind: 'TerminalAction', session, command, is_input: false, reset: false }, signal);
+    const terminals = new Terminals({
+      workspace: directory,
+      outputDirectory: directory,
+      environment,
+      allowance: new OutputAllowance(),
+      starts,
+    });
+    const run = (session: string, command: string) =>
+      terminals.execute({ kind: 'TerminalAction', session, command, is_input: false, reset: false }, signal);
     try {
       const late = run('late', 'KEPT=yes');
       await asked.promise;

@@ -13,8 +13,8 @@ type Observation = z.output<typeof TerminalObservation>;
 const MAX_SESSIONS = 8;
 
 /**
- * The agent's terminals by name, each with a shell, directory and variables of its own; actions in different ones run beside each other. One whose shell was ended
- * is forgotten when its place is needed.
+ * The agent's terminals by name, each with a shell, directory and variables of its own; actions in different ones run
+ * beside each other. One whose shell was ended is forgotten when its place is needed.
  */
 export class Terminals {
   #sessions = new Map<string, Terminal>();
@@ -44,13 +44,17 @@ export class Terminals {
   async execute(action: Action, signal: AbortSignal, output?: CallOutput): Promise<Observation> {
     const name = action.session ?? MAIN_SESSION;
     const terminal = this.#sessions.get(name) ?? (this.#hasRoom() ? this.#open(name) : undefined);
-    if (terminal === undefined) return this.#lastUsed.refusal(action, tooManySessions(MAX_SESSIONS, [...this.#sessions.keys()]));
+    if (terminal === undefined)
+      return this.#lastUsed.refusal(action, tooManySessions(MAX_SESSIONS, [...this.#sessions.keys()]));
     this.#lastUsed = terminal;
     const observation = await terminal.execute(action, signal, output);
     return name === MAIN_SESSION ? observation : { ...observation, session: name };
   }
 
-  /** Stops the program in the foreground of the terminal that was used last; what was left running in others, such as a server, runs on. */
+  /**
+   * Stops the program in the foreground of the terminal that was used last; what was left running in others, such as a
+   * server, runs on.
+   */
   interrupt(): Promise<void> {
     return this.#lastUsed.interrupt();
   }
@@ -66,7 +70,11 @@ export class Terminals {
   }
 
   #open(name: string): Terminal {
-    const terminal = new Terminal({ ...this.options, outputDirectory: path.join(this.options.outputDirectory, name), watch: this.watch?.(name) });
+    const terminal = new Terminal({
+      ...this.options,
+      outputDirectory: path.join(this.options.outputDirectory, name),
+      watch: this.watch?.(name),
+    });
     if (this.#home !== undefined) terminal.renew(this.#home);
     this.#sessions.set(name, terminal);
     return terminal;

@@ -8,7 +8,9 @@ import { processRow } from '../process/process-table.js';
 import { OutputAllowance } from './output-allowance.js';
 import { Shell } from './shell.js';
 
-/** How long is measured, and what of it the processor may be used. Milliseconds: a try that never pauses uses all of it. */
+/**
+ * How long is measured, and what of it the processor may be used. Milliseconds: a try that never pauses uses all of it.
+ */
 const MEASURED_MS = 1_000;
 const USED_AT_MOST_MS = 250;
 
@@ -19,7 +21,11 @@ describe('what is typed for a program that does not read it', () => {
     const printed: string[] = [];
     const shell = new Shell(
       { cwd: directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory }, allowance: new OutputAllowance() },
-      { output: (_, bytes) => void printed.push(bytes.toString()), end: ({ sequence }) => void ends.push(sequence), exit: () => {} },
+      {
+        output: (_, bytes) => void printed.push(bytes.toString()),
+        end: ({ sequence }) => void ends.push(sequence),
+        exit: () => {},
+      },
     );
     try {
       // It reads on request: until then its terminal is full.

@@ -27,7 +27,9 @@ export class FilesClient {
   }
 
   static async connect(url: string): Promise<FilesClient> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/live/files`, { headers: { 'x-session-api-key': TOKEN } });
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/live/files`, {
+      headers: { 'x-session-api-key': TOKEN },
+    });
     const client = new FilesClient(socket);
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     return client;
@@ -37,7 +39,11 @@ export class FilesClient {
   async ask(request: Asked): Promise<Message> {
     const id = this.#next++;
     this.send({ ...request, id } as Request);
-    return until(`an answer to ${request.type}`, () => this.messages.find((message) => 'id' in message && message.id === id), 20_000);
+    return until(
+      `an answer to ${request.type}`,
+      () => this.messages.find((message) => 'id' in message && message.id === id),
+      20_000,
+    );
   }
 
   send(message: Request): void {
@@ -47,13 +53,20 @@ export class FilesClient {
   /** Unsolicited messages about this path, in order. */
   unsolicited(wanted: string): Message[] {
     return this.messages.filter(
-      (message) => 'path' in message && message.path === wanted && (message.type === 'directory-changed' || (message.type === 'file' && message.id === null)),
+      (message) =>
+        'path' in message &&
+        message.path === wanted &&
+        (message.type === 'directory-changed' || (message.type === 'file' && message.id === null)),
     );
   }
 }
 
 /** A workspace and a server that has only the channel `files`, over real sockets. */
-export async function startFilesServer(): Promise<{ readonly workspace: string; readonly url: string; close(): Promise<void> }> {
+export async function startFilesServer(): Promise<{
+  readonly workspace: string;
+  readonly url: string;
+  close(): Promise<void>;
+}> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-tree-'));
   const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: folder });
   const live = { files: filesChannel({ workspace: folder, environment, turns: new OneAtATime() }) };

@@ -40,7 +40,11 @@ export class LiveClient {
     socket.on('error', () => {});
   }
 
-  static async open(server: RunningServer, address: string, headers: Record<string, string> = { 'x-session-api-key': TOKEN }): Promise<LiveClient> {
+  static async open(
+    server: RunningServer,
+    address: string,
+    headers: Record<string, string> = { 'x-session-api-key': TOKEN },
+  ): Promise<LiveClient> {
     const client = new LiveClient(new WebSocket(`${server.url.replace('http', 'ws')}/live/${address}`, { headers }));
     await until('the connection', () => client.socket.readyState !== WebSocket.CONNECTING);
     return client;

@@ -4,7 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { type JSONRPCMessage, type Transport, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  type JSONRPCMessage,
+  type Transport,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { honestServer } from './mcp-tools.js';
 
 export interface McpHttpServer {
@@ -14,16 +18,27 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** A real MCP server at a port of its own: streamable HTTP at `/mcp`, server-sent events at `/sse`. `key` is the bearer token that it wants. `port`: where one was before. */
-export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port?: number } = {}): Promise<McpHttpServer> {
+/**
+ * A real MCP server at a port of its own: streamable HTTP at `/mcp`, server-sent events at `/sse`. `key` is the bearer
+ * token that it wants. `port`: where one was before.
+ */
+export async function startMcpHttpServer({
+  key,
+  port = 0,
+}: {
+  key?: string;
+  port?: number;
+} = {}): Promise<McpHttpServer> {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
   const streams = new Map<string, SseServerTransport>();
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname === '/elsewhere') return void response.writeHead(307, { location: 'http://127.0.0.1:1/mcp' }).end();
-    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) return void response.writeHead(401).end();
+    if (url.pathname === '/elsewhere')
+      return void response.writeHead(307, { location: 'http://127.0.0.1:1/mcp' }).end();
+    if (key !== undefined && request.headers.authorization !== `Bearer ${key}`)
+      return void response.writeHead(401).end();
     const describe = (): string => `token ${request.headers.authorization ?? 'none'}`;
     if (url.pathname === '/sse') {
       const transport = new SseServerTransport(response);
@@ -39,9 +54,14 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
     if (url.pathname !== '/mcp') return void response.writeHead(404).end();
     const body = request.method === 'POST' ? await bodyOf(request) : undefined;
     const known = sessions.get(String(request.headers['mcp-session-id']));
-    if (known === undefined && request.headers['mcp-session-id'] !== undefined) return void response.writeHead(404).end();
+    if (known === undefined && request.headers['mcp-session-id'] !== undefined)
+      return void response.writeHead(404).end();
     const transport =
-      known ?? new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID, onsessioninitialized: (id) => void sessions.set(id, transport) });
+      known ??
+      new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => void sessions.set(id, transport),
+      });
     if (known === undefined) await honestServer(describe).connect(transport);
     const gone = new AbortController();
     response.once('close', () => gone.abort());

@@ -8,18 +8,32 @@ const text = (value: string) => ({ content: [{ type: 'text' as const, text: valu
 /** A well-behaved server, made with the protocol's own library. `told` is what its tool `told` answers with. */
 export function honestServer(describe: () => string): McpServer {
   const server = new McpServer({ name: 'honest', version: '1.0.0' });
-  server.registerTool('echo', { description: 'Says it again.', inputSchema: { text: z.string() } }, async ({ text: said }) => text(said));
-  server.registerTool('add', { description: 'Adds.', inputSchema: { a: z.number(), b: z.number() } }, async ({ a, b }) => ({
-    ...text(String(a + b)),
-    structuredContent: { sum: a + b },
-  }));
+  server.registerTool(
+    'echo',
+    { description: 'Says it again.', inputSchema: { text: z.string() } },
+    async ({ text: said }) => text(said),
+  );
+  server.registerTool(
+    'add',
+    { description: 'Adds.', inputSchema: { a: z.number(), b: z.number() } },
+    async ({ a, b }) => ({
+      ...text(String(a + b)),
+      structuredContent: { sum: a + b },
+    }),
+  );
   server.registerTool('told', { description: 'What it was started with.' }, async () => text(describe()));
   server.registerTool(
     'describe',
-    { description: 'Takes an argument that is called kind.', inputSchema: { kind: z.string(), of: z.string().nullable() } },
+    {
+      description: 'Takes an argument that is called kind.',
+      inputSchema: { kind: z.string(), of: z.string().nullable() },
+    },
     async (given) => text(JSON.stringify(given)),
   );
-  server.registerTool('refuse', { description: 'Always fails.' }, async () => ({ ...text('There is no such ticket.'), isError: true }));
+  server.registerTool('refuse', { description: 'Always fails.' }, async () => ({
+    ...text('There is no such ticket.'),
+    isError: true,
+  }));
   server.registerTool('picture', { description: 'Shows a picture, one that is none, and a document.' }, async () => ({
     content: [
       { type: 'image' as const, data: PIXEL, mimeType: 'image/png' },
@@ -43,7 +57,11 @@ export function honestServer(describe: () => string): McpServer {
     async ({ file, told: message }, { mcpReq: { _meta, notify } }) => {
       const progressToken = _meta?.progressToken;
       for (let progress = 1; !existsSync(file); progress += 1) {
-        if (progressToken !== undefined) await notify({ method: 'notifications/progress', params: { progressToken, progress, total: 1_000, message } });
+        if (progressToken !== undefined)
+          await notify({
+            method: 'notifications/progress',
+            params: { progressToken, progress, total: 1_000, message },
+          });
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       return text('there');

@@ -22,7 +22,11 @@ export interface RunningServer {
   /** With the token. */
   send(method: string, route: string, body?: string | Buffer, more?: RequestInit): Promise<Response>;
   act(action: z.input<typeof SandboxAction>, signal?: AbortSignal): Promise<z.output<typeof SandboxObservation>>;
-  terminal(command: string, more?: Record<string, unknown>, signal?: AbortSignal): Promise<z.output<typeof TerminalObservation>>;
+  terminal(
+    command: string,
+    more?: Record<string, unknown>,
+    signal?: AbortSignal,
+  ): Promise<z.output<typeof TerminalObservation>>;
   close(): Promise<void>;
 }
 
@@ -30,7 +34,10 @@ export interface RunningServer {
  * @param env beside what it needs. `HOME` is a folder of its own; with `HOME_DIR` the home is kept with the workspace.
  * @param known folder of an earlier one, which then goes on in it.
  */
-export async function startActionServer(env: (home: string) => Readonly<Record<string, string>> = () => ({}), known?: string): Promise<RunningServer> {
+export async function startActionServer(
+  env: (home: string) => Readonly<Record<string, string>> = () => ({}),
+  known?: string,
+): Promise<RunningServer> {
   const folder = known ?? (await mkdtemp(path.join(os.tmpdir(), 'slipway-action-')));
   const [workspace, stateDirectory] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(workspace, { recursive: true });
@@ -51,9 +58,19 @@ export async function startActionServer(env: (home: string) => Readonly<Record<s
   await until('action-server listens', () => existsSync(file));
   const url = `http://127.0.0.1:${(JSON.parse(await readFile(file, 'utf8')) as { port: number }).port}`;
   const send: RunningServer['send'] = (method, route, body, more) =>
-    fetch(url + route, { method, headers: { 'x-session-api-key': TOKEN }, ...(body === undefined ? {} : { body }), ...more });
+    fetch(url + route, {
+      method,
+      headers: { 'x-session-api-key': TOKEN },
+      ...(body === undefined ? {} : { body }),
+      ...more,
+    });
   const act: RunningServer['act'] = async (action, signal) => {
-    const response = await send('POST', '/execute_action', JSON.stringify({ action }), signal === undefined ? {} : { signal });
+    const response = await send(
+      'POST',
+      '/execute_action',
+      JSON.stringify({ action }),
+      signal === undefined ? {} : { signal },
+    );
     const body = (await response.json()) as { observation: z.output<typeof SandboxObservation> };
     if (!response.ok) throw new Error(JSON.stringify(body));
     return body.observation;
@@ -66,7 +83,9 @@ export async function startActionServer(env: (home: string) => Readonly<Record<s
     send,
     act,
     terminal: async (command, more = {}, signal) =>
-      (await act({ kind: 'TerminalAction', command, ...more } as z.input<typeof SandboxAction>, signal)) as z.output<typeof TerminalObservation>,
+      (await act({ kind: 'TerminalAction', command, ...more } as z.input<typeof SandboxAction>, signal)) as z.output<
+        typeof TerminalObservation
+      >,
     close: async () => {
       const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
       child.kill('SIGTERM');
@@ -76,4 +95,5 @@ export async function startActionServer(env: (home: string) => Readonly<Record<s
   };
 }
 
-export const textOf = (observation: { content: Parameters<typeof textOfContent>[0] }): string => textOfContent(observation.content);
+export const textOf = (observation: { content: Parameters<typeof textOfContent>[0] }): string =>
+  textOfContent(observation.content);

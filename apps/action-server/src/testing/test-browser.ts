@@ -36,7 +36,8 @@ export function startTestSite(pages: (url: string) => Readonly<Record<string, An
     const { port } = server.address() as AddressInfo;
     const answer = pages(`http://127.0.0.1:${port}`)[(request.url ?? '').replace(/\?.*$/, '')];
     if (answer === undefined) response.writeHead(404, { 'content-type': 'text/html' }).end('<title>Nothing</title>');
-    else if (typeof answer === 'string') response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(answer);
+    else if (typeof answer === 'string')
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(answer);
     else answer(request, response);
   });
   return new Promise((resolve) => {
@@ -59,7 +60,10 @@ export interface TestBrowser {
   readonly browser: Browser;
   readonly workspace: string;
   /** Answers with the observation, and its text. */
-  act(action: z.input<typeof BrowserAction>, signal?: AbortSignal): Promise<BrowserObservation & { readonly text: string }>;
+  act(
+    action: z.input<typeof BrowserAction>,
+    signal?: AbortSignal,
+  ): Promise<BrowserObservation & { readonly text: string }>;
   close(): Promise<void>;
 }
 
@@ -69,7 +73,13 @@ export async function testBrowser(options: Partial<BrowserOptions> = {}): Promis
   const workspace = path.join(folder, 'workspace');
   await mkdir(workspace);
   const browser = new Browser({
-    environment: new ShellEnvironment({ ...process.env, HTTP_PROXY: undefined, HTTPS_PROXY: undefined, http_proxy: undefined, https_proxy: undefined }),
+    environment: new ShellEnvironment({
+      ...process.env,
+      HTTP_PROXY: undefined,
+      HTTPS_PROXY: undefined,
+      http_proxy: undefined,
+      https_proxy: undefined,
+    }),
     workspace,
     directory: path.join(folder, 'browser'),
     refusedPorts: () => new Set(),

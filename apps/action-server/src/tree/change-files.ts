@@ -18,14 +18,18 @@ export async function createEntry(workspace: string, wanted: string, kind: 'file
   }
 }
 
-/** Gives something another place in the workspace, and replaces nothing there. A link is moved, not what it leads to. @throws SlipwayError. */
+/**
+ * Gives something another place in the workspace, and replaces nothing there. A link is moved, not what it leads to.
+ * @throws SlipwayError.
+ */
 export async function renameEntry(workspace: string, wanted: string, to: string): Promise<void> {
   const [from, place] = [await ownPlace(workspace, wanted), await ownPlace(workspace, to)];
   try {
     const found = await lstat(from);
     await refuseTaken(place, to);
     await mkdir(path.dirname(place), { recursive: true });
-    // A second name for it fails where there is something by now; a directory cannot have one, and replaces nothing but an empty one.
+    // A second name for it fails where there is something by now; a directory cannot have one, and replaces nothing but
+    // an empty one.
     const linked = found.isFile() && (await linkedTo(from, place));
     if (linked) await rm(from);
     else await rename(from, place);
@@ -49,7 +53,10 @@ export async function deleteEntry(workspace: string, wanted: string): Promise<vo
 async function ownPlace(workspace: string, wanted: string): Promise<string> {
   const name = path.posix.basename(wanted);
   if (wanted.includes('\0') || name === '' || name === '.' || name === '..')
-    throw new SlipwayError('request.invalid', wanted === '' ? 'The workspace itself stays as it is.' : `${wanted} is no name for a file.`);
+    throw new SlipwayError(
+      'request.invalid',
+      wanted === '' ? 'The workspace itself stays as it is.' : `${wanted} is no name for a file.`,
+    );
   const folder = await insideWorkspace(workspace, path.dirname(path.join(workspace, wanted)));
   return path.join(folder, name);
 }

@@ -39,7 +39,14 @@ describe('what a user closes while it is read', () => {
     const changed = (): void => {};
     const ignored = new IgnoredByGit(new ShellEnvironment({ PATH: process.env['PATH'] }));
     const directory = new OpenDirectory({ workspace, path: '', watches, ignored, changed, happened: changed });
-    const file = new ShownFile({ workspace, path: 'a.txt', watches, turns: new OneAtATime(), changed, maySend: () => true });
+    const file = new ShownFile({
+      workspace,
+      path: 'a.txt',
+      watches,
+      turns: new OneAtATime(),
+      changed,
+      maySend: () => true,
+    });
     const answers = Promise.all([directory.page(0, 10, AbortSignal.timeout(30_000)), file.open()]);
     directory.close();
     file.close();

@@ -44,7 +44,9 @@ export class DirectoryWatches {
       const tell = (event: DirectoryEvent): void => {
         for (const each of [...listeners]) each(event);
       };
-      const watcher = watch(directory, { persistent: false }, (type, name) => tell({ name, renamed: type === 'rename' }));
+      const watcher = watch(directory, { persistent: false }, (type, name) =>
+        tell({ name, renamed: type === 'rename' }),
+      );
       const watched: Watched = { watcher, identity, listeners };
       watcher.on('error', () => {
         watcher.close();

@@ -29,17 +29,27 @@ async function stateOf(file: string): Promise<FileState> {
   if (!found.isFile()) throw new SlipwayError('request.invalid', 'This is a pipe, a socket or a device, not a file.');
   const picture = await pictureOf(file);
   if (picture !== undefined) return picture;
-  if (found.size > MAX_LIVE_TEXT_BYTES) return { kind: 'too-large', sizeBytes: found.size, limitBytes: MAX_LIVE_TEXT_BYTES };
+  if (found.size > MAX_LIVE_TEXT_BYTES)
+    return { kind: 'too-large', sizeBytes: found.size, limitBytes: MAX_LIVE_TEXT_BYTES };
   try {
     const { text, encoding } = await readTextFile(file);
     const readOnly = await access(file, constants.W_OK).then(
       () => false,
       () => true,
     );
-    return { kind: 'text', text, encoding, version: versionOfBytes(encoded(text, encoding)), checksum: textChecksum(text), sizeBytes: found.size, readOnly };
+    return {
+      kind: 'text',
+      text,
+      encoding,
+      version: versionOfBytes(encoded(text, encoding)),
+      checksum: textChecksum(text),
+      sizeBytes: found.size,
+      readOnly,
+    };
   } catch (error) {
     if (error instanceof SlipwayError && error.code === 'file.binary') return { kind: 'binary', sizeBytes: found.size };
-    if (error instanceof SlipwayError && error.code === 'file.too-large') return { kind: 'too-large', sizeBytes: found.size, limitBytes: MAX_LIVE_TEXT_BYTES };
+    if (error instanceof SlipwayError && error.code === 'file.too-large')
+      return { kind: 'too-large', sizeBytes: found.size, limitBytes: MAX_LIVE_TEXT_BYTES };
     throw error;
   }
 }
@@ -57,10 +67,17 @@ async function pictureOf(file: string): Promise<FileState | undefined> {
     const { bytesRead } = await handle.read(head, 0, head.length, 0);
     const mediaType = pictureType(head.subarray(0, bytesRead));
     if (mediaType === undefined) return undefined;
-    if (size > MAX_LIVE_PICTURE_BYTES) return { kind: 'too-large', sizeBytes: size, limitBytes: MAX_LIVE_PICTURE_BYTES };
+    if (size > MAX_LIVE_PICTURE_BYTES)
+      return { kind: 'too-large', sizeBytes: size, limitBytes: MAX_LIVE_PICTURE_BYTES };
     const bytes = Buffer.alloc(size);
     const whole = bytes.subarray(0, (await handle.read(bytes, 0, size, 0)).bytesRead);
-    return { kind: 'picture', mediaType, base64: whole.toString('base64'), version: versionOfBytes(whole), sizeBytes: whole.length };
+    return {
+      kind: 'picture',
+      mediaType,
+      base64: whole.toString('base64'),
+      version: versionOfBytes(whole),
+      sizeBytes: whole.length,
+    };
   } finally {
     await handle.close();
   }

@@ -21,7 +21,10 @@ import { type FileState, MAX_LIVE_TEXT_BYTES, textChecksum } from '@slipway/cont
 import { until } from '@slipway/testing';
 import { FilesClient, startFilesServer } from '../testing/files-client.js';
 
-const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
 
 jest.setTimeout(120_000);
 
@@ -29,10 +32,14 @@ describe('the channel files', () => {
   let server: Awaited<ReturnType<typeof startFilesServer>>;
   let client: FilesClient;
   const at = (name: string): string => path.join(server.workspace, name);
-  const stateOf = async (name: string): Promise<FileState> => ((await client.ask({ type: 'open', path: name })) as { file: FileState }).file;
+  const stateOf = async (name: string): Promise<FileState> =>
+    ((await client.ask({ type: 'open', path: name })) as { file: FileState }).file;
   const names = async (name: string): Promise<string[]> =>
-    ((await client.ask({ type: 'list', path: name })) as { entries: { name: string }[] }).entries.map((entry) => entry.name);
-  const lastSent = (name: string): unknown => (client.unsolicited(name).at(-1) as { file?: FileState } | undefined)?.file;
+    ((await client.ask({ type: 'list', path: name })) as { entries: { name: string }[] }).entries.map(
+      (entry) => entry.name,
+    );
+  const lastSent = (name: string): unknown =>
+    (client.unsolicited(name).at(-1) as { file?: FileState } | undefined)?.file;
   beforeAll(async () => {
     server = await startFilesServer();
     client = await FilesClient.connect(server.url);
@@ -45,12 +52,19 @@ describe('the channel files', () => {
   it('lists directories first and by name, hidden ones too, and marks links and what git ignores', async () => {
     mkdirSync(at('repo/lib'), { recursive: true });
     mkdirSync(at('repo/build'));
-    for (const name of ['.gitignore', 'B.txt', 'a.txt', 'c.log', '-v', ':x']) writeFileSync(at(`repo/${name}`), name === '.gitignore' ? 'build\n*.log\n' : '');
+    for (const name of ['.gitignore', 'B.txt', 'a.txt', 'c.log', '-v', ':x'])
+      writeFileSync(at(`repo/${name}`), name === '.gitignore' ? 'build\n*.log\n' : '');
     symlinkSync('lib', at('repo/to-lib'));
     symlinkSync('nothing', at('repo/to-nothing'));
     execFileSync('git', ['init', '-q'], { cwd: at('repo') });
-    const { entries } = (await client.ask({ type: 'list', path: 'repo' })) as { entries: { name: string; kind: string; link: boolean; ignored: boolean }[] };
-    expect(entries.map(({ name, kind, link, ignored }) => [name, kind, ...(link ? ['link'] : []), ...(ignored ? ['ignored'] : [])].join(' '))).toEqual([
+    const { entries } = (await client.ask({ type: 'list', path: 'repo' })) as {
+      entries: { name: string; kind: string; link: boolean; ignored: boolean }[];
+    };
+    expect(
+      entries.map(({ name, kind, link, ignored }) =>
+        [name, kind, ...(link ? ['link'] : []), ...(ignored ? ['ignored'] : [])].join(' '),
+      ),
+    ).toEqual([
       '.git directory',
       'build directory ignored',
       'lib directory',
@@ -65,7 +79,9 @@ describe('the channel files', () => {
     ]);
     writeFileSync(at('repo/.gitignore'), 'build\n');
     await until('new marks are sent', () => client.unsolicited('repo').length > 0);
-    const again = (await client.ask({ type: 'list', path: 'repo' })) as { entries: { name: string; ignored: boolean }[] };
+    const again = (await client.ask({ type: 'list', path: 'repo' })) as {
+      entries: { name: string; ignored: boolean }[];
+    };
     expect(again.entries.filter(({ ignored }) => ignored).map(({ name }) => name)).toEqual(['build']);
   });
 
@@ -80,8 +96,16 @@ describe('the channel files', () => {
     expect([middle.total, middle.entries.map(({ name }) => name)]).toEqual([5_000, ['2000', '2001', '2002']]);
     writeFileSync(at('many/0000a'), '');
     await until('the change is sent', () => client.unsolicited('many').length > 0);
-    const first = (await client.ask({ type: 'list', path: 'many', limit: 2 })) as { total: number; generation: number; entries: { name: string }[] };
-    expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([5_001, true, ['0000', '0000a']]);
+    const first = (await client.ask({ type: 'list', path: 'many', limit: 2 })) as {
+      total: number;
+      generation: number;
+      entries: { name: string }[];
+    };
+    expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([
+      5_001,
+      true,
+      ['0000', '0000a'],
+    ]);
     client.send({ type: 'let-go', path: 'many', of: 'directory' });
     rmSync(at('many'), { recursive: true });
   });
@@ -106,15 +130,27 @@ describe('the channel files', () => {
     });
     expect(await stateOf('latin1.txt')).toMatchObject({ kind: 'text', text: 'grün', encoding: 'latin1' });
     expect(await stateOf('wide.txt')).toMatchObject({ kind: 'text', text: '\u{feff}wide', encoding: 'utf16le' });
-    expect(await stateOf('pixel.txt')).toMatchObject({ kind: 'picture', mediaType: 'image/png', base64: PIXEL.toString('base64') });
+    expect(await stateOf('pixel.txt')).toMatchObject({
+      kind: 'picture',
+      mediaType: 'image/png',
+      base64: PIXEL.toString('base64'),
+    });
     expect(await stateOf('binary')).toEqual({ kind: 'binary', sizeBytes: 3 });
-    expect(await stateOf('huge')).toEqual({ kind: 'too-large', sizeBytes: 2 * 1024 * 1024 * 1024 + 1, limitBytes: MAX_LIVE_TEXT_BYTES });
+    expect(await stateOf('huge')).toEqual({
+      kind: 'too-large',
+      sizeBytes: 2 * 1024 * 1024 * 1024 + 1,
+      limitBytes: MAX_LIVE_TEXT_BYTES,
+    });
     expect(await stateOf('repo')).toEqual({ kind: 'directory' });
     expect(await stateOf('nowhere/at/all')).toEqual({ kind: 'gone' });
-    for (const name of ['pipe', 'circle']) expect(await stateOf(name)).toMatchObject({ kind: 'refused', code: 'request.invalid' });
+    for (const name of ['pipe', 'circle'])
+      expect(await stateOf(name)).toMatchObject({ kind: 'refused', code: 'request.invalid' });
     for (const name of ['out', '../x', '/etc/passwd', 'repo/../../x'])
       expect(await stateOf(name)).toMatchObject({ kind: 'refused', code: 'file.outside-workspace' });
-    expect(await client.ask({ type: 'list', path: '..' })).toMatchObject({ type: 'failed', code: 'file.outside-workspace' });
+    expect(await client.ask({ type: 'list', path: '..' })).toMatchObject({
+      type: 'failed',
+      code: 'file.outside-workspace',
+    });
   });
 
   it('reports each change of an open file: written, replaced, gone, a directory, and back', async () => {
@@ -136,7 +172,10 @@ describe('the channel files', () => {
     symlinkSync('open.txt', at('link.txt'));
     await stateOf('link.txt');
     writeFileSync(at('open.txt'), 'by the link');
-    await until('what a link leads to', () => (lastSent('link.txt') as { text?: string } | undefined)?.text === 'by the link');
+    await until(
+      'what a link leads to',
+      () => (lastSent('link.txt') as { text?: string } | undefined)?.text === 'by the link',
+    );
     writeFileSync(at('elsewhere.txt'), 'led elsewhere');
     rmSync(at('link.txt'));
     symlinkSync('elsewhere.txt', at('link.txt'));
@@ -151,11 +190,17 @@ describe('the channel files', () => {
     await stateOf('deep/down/file');
     renameSync(at('deep'), at('moved'));
     await until('the file is gone', () => (lastSent('deep/down/file') as FileState | undefined)?.kind === 'gone');
-    await until('so is the folder', () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean } | undefined)?.gone === true);
+    await until(
+      'so is the folder',
+      () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean } | undefined)?.gone === true,
+    );
     mkdirSync(at('deep/down'), { recursive: true });
     writeFileSync(at('deep/down/file'), 'again');
     await until('the file is back', () => (lastSent('deep/down/file') as { text?: string }).text === 'again');
-    await until('so is the folder', () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean }).gone === false);
+    await until(
+      'so is the folder',
+      () => (client.unsolicited('deep/down').at(-1) as { gone?: boolean }).gone === false,
+    );
     writeFileSync(at('deep/down/file'), 'and watched');
     await until('it is watched', () => (lastSent('deep/down/file') as { text?: string }).text === 'and watched');
   });
@@ -166,21 +211,32 @@ describe('the channel files', () => {
     chmodSync(at('save/run.sh'), 0o750);
     symlinkSync('run.sh', at('save/link'));
     const { version } = (await stateOf('save/link')) as { version: string };
-    const written = (await client.ask({ type: 'write', path: 'save/link', text: 'two\n', base: version })) as { version: string };
-    expect([readFileSync(at('save/run.sh'), 'utf8'), statSync(at('save/run.sh')).mode & 0o777, lstatSync(at('save/link')).isSymbolicLink()]).toEqual([
-      'two\n',
-      0o750,
-      true,
-    ]);
+    const written = (await client.ask({ type: 'write', path: 'save/link', text: 'two\n', base: version })) as {
+      version: string;
+    };
+    expect([
+      readFileSync(at('save/run.sh'), 'utf8'),
+      statSync(at('save/run.sh')).mode & 0o777,
+      lstatSync(at('save/link')).isSymbolicLink(),
+    ]).toEqual(['two\n', 0o750, true]);
     expect(await stateOf('save/run.sh')).toMatchObject({ version: written.version });
-    expect(await client.ask({ type: 'write', path: 'save/link', text: 'two\n', base: 'any' })).toMatchObject({ type: 'written' });
-    expect(await client.ask({ type: 'write', path: 'save/new/file', text: 'new', base: null })).toMatchObject({ type: 'written' });
-    expect([readFileSync(at('save/new/file'), 'utf8'), readdirSync(at('save')).sort()]).toEqual(['new', ['link', 'new', 'run.sh']]);
+    expect(await client.ask({ type: 'write', path: 'save/link', text: 'two\n', base: 'any' })).toMatchObject({
+      type: 'written',
+    });
+    expect(await client.ask({ type: 'write', path: 'save/new/file', text: 'new', base: null })).toMatchObject({
+      type: 'written',
+    });
+    expect([readFileSync(at('save/new/file'), 'utf8'), readdirSync(at('save')).sort()]).toEqual([
+      'new',
+      ['link', 'new', 'run.sh'],
+    ]);
     writeFileSync(at('save/latin1'), Buffer.from('gr\xfcn', 'latin1'));
     const latin = (await stateOf('save/latin1')) as { version: string };
     await client.ask({ type: 'write', path: 'save/latin1', text: 'grüner', encoding: 'latin1', base: latin.version });
     expect(readFileSync(at('save/latin1'))).toEqual(Buffer.from('gr\xfcner', 'latin1'));
-    expect(await client.ask({ type: 'write', path: 'save/latin1', text: '€', encoding: 'latin1', base: null })).toMatchObject({
+    expect(
+      await client.ask({ type: 'write', path: 'save/latin1', text: '€', encoding: 'latin1', base: null }),
+    ).toMatchObject({
       type: 'failed',
       code: 'request.invalid',
     });
@@ -194,14 +250,30 @@ describe('the channel files', () => {
       type: 'conflict',
       file: { kind: 'text', text: 'theirs' },
     });
-    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: null })).toMatchObject({ type: 'conflict', file: { text: 'theirs' } });
+    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: null })).toMatchObject({
+      type: 'conflict',
+      file: { text: 'theirs' },
+    });
     rmSync(at('both'));
-    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: version })).toMatchObject({ type: 'conflict', file: { kind: 'gone' } });
+    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: version })).toMatchObject({
+      type: 'conflict',
+      file: { kind: 'gone' },
+    });
     mkdirSync(at('both'));
-    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: null })).toMatchObject({ type: 'conflict', file: { kind: 'directory' } });
-    expect(await client.ask({ type: 'write', path: 'pipe', text: 'mine', base: null })).toMatchObject({ type: 'failed', code: 'request.invalid' });
-    expect(await client.ask({ type: 'write', path: 'out', text: 'mine', base: null })).toMatchObject({ type: 'failed' });
-    expect(await client.ask({ type: 'write', path: 'big', text: 'x'.repeat(MAX_LIVE_TEXT_BYTES + 1), base: null })).toMatchObject({
+    expect(await client.ask({ type: 'write', path: 'both', text: 'mine', base: null })).toMatchObject({
+      type: 'conflict',
+      file: { kind: 'directory' },
+    });
+    expect(await client.ask({ type: 'write', path: 'pipe', text: 'mine', base: null })).toMatchObject({
+      type: 'failed',
+      code: 'request.invalid',
+    });
+    expect(await client.ask({ type: 'write', path: 'out', text: 'mine', base: null })).toMatchObject({
+      type: 'failed',
+    });
+    expect(
+      await client.ask({ type: 'write', path: 'big', text: 'x'.repeat(MAX_LIVE_TEXT_BYTES + 1), base: null }),
+    ).toMatchObject({
       type: 'failed',
       code: 'request.too-large',
     });
@@ -209,8 +281,12 @@ describe('the channel files', () => {
   });
 
   it('makes, moves and deletes, and replaces nothing', async () => {
-    expect(await client.ask({ type: 'create', path: 'made/by/hand.txt', kind: 'file' })).toMatchObject({ type: 'done' });
-    expect(await client.ask({ type: 'create', path: 'made/folder', kind: 'directory' })).toMatchObject({ type: 'done' });
+    expect(await client.ask({ type: 'create', path: 'made/by/hand.txt', kind: 'file' })).toMatchObject({
+      type: 'done',
+    });
+    expect(await client.ask({ type: 'create', path: 'made/folder', kind: 'directory' })).toMatchObject({
+      type: 'done',
+    });
     writeFileSync(at('made/taken'), 'stays');
     symlinkSync('taken', at('made/link'));
     for (const request of [
@@ -239,20 +315,26 @@ describe('the channel files', () => {
   it('finds files by the letters of their path, the nearest first, and not what git ignores', async () => {
     const { paths } = (await client.ask({ type: 'find', id: 0, query: 'a.txt' } as never)) as { paths: string[] };
     expect(paths[0]).toBe('repo/a.txt');
-    expect(((await client.ask({ type: 'find', query: 'repobtx' } as never)) as { paths: string[] }).paths).toContain('repo/B.txt');
+    expect(((await client.ask({ type: 'find', query: 'repobtx' } as never)) as { paths: string[] }).paths).toContain(
+      'repo/B.txt',
+    );
     writeFileSync(at('repo/build/ignored.txt'), '');
     expect(((await client.ask({ type: 'find', query: 'ignored' } as never)) as { paths: string[] }).paths).toEqual([]);
   });
 
   it('searches for what was typed last: an older search ends, and is answered', async () => {
     // Each waits for its answer, of whichever kind: one that was quick may have been done.
-    const answers = await Promise.all(['r', 're', 'rep', 'repo', 'repob'].map((query) => client.ask({ type: 'find', query })));
+    const answers = await Promise.all(
+      ['r', 're', 'rep', 'repo', 'repob'].map((query) => client.ask({ type: 'find', query })),
+    );
     expect(answers.at(-1)).toMatchObject({ type: 'found', paths: expect.arrayContaining(['repo/B.txt']) });
   });
 
   it('answers what it does not understand, and goes on', async () => {
     client.socket.send(JSON.stringify({ type: 'explode', id: 99_999 }));
-    await until('the refusal', () => client.messages.find((message) => message.type === 'failed' && message.id === 99_999));
+    await until('the refusal', () =>
+      client.messages.find((message) => message.type === 'failed' && message.id === 99_999),
+    );
     expect(await stateOf('nowhere')).toEqual({ kind: 'gone' });
   });
 });

@@ -1,4 +1,10 @@
-import { type FileState, FilesLiveMessage, FilesLiveRequest, MAX_OPEN_DIRECTORIES, MAX_OPEN_FILES } from '@slipway/contracts/live';
+import {
+  type FileState,
+  FilesLiveMessage,
+  FilesLiveRequest,
+  MAX_OPEN_DIRECTORIES,
+  MAX_OPEN_FILES,
+} from '@slipway/contracts/live';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import type { OneAtATime } from '../editor/one-at-a-time.js';
@@ -68,14 +74,20 @@ class FilesConnection {
   }
 
   async #receive(message: unknown): Promise<void> {
-    const id = typeof message === 'object' && message !== null && 'id' in message && typeof message.id === 'number' ? message.id : -1;
+    const id =
+      typeof message === 'object' && message !== null && 'id' in message && typeof message.id === 'number'
+        ? message.id
+        : -1;
     this.#atOnce += 1;
     try {
       if (this.#atOnce > MAX_AT_ONCE) throw new SlipwayError('request.invalid', 'Too much is asked for at once.');
       const answer = await this.#answer(parseOrThrow(FilesLiveRequest, message));
       if (answer !== undefined) this.#send(answer);
     } catch (error) {
-      const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'This could not be done in the sandbox.', { cause: error });
+      const known =
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'This could not be done in the sandbox.', { cause: error });
       this.#send({ type: 'failed', id, code: known.code, detail: known.detail });
     } finally {
       this.#atOnce -= 1;
@@ -108,7 +120,9 @@ class FilesConnection {
       case 'write': {
         const { id, path } = request;
         const saved = await this.#file(path).save(request);
-        return 'written' in saved ? { type: 'written', id, path, version: saved.written } : { type: 'conflict', id, path, file: saved.conflict };
+        return 'written' in saved
+          ? { type: 'written', id, path, version: saved.written }
+          : { type: 'conflict', id, path, file: saved.conflict };
       }
       case 'create':
         await turns.run(() => createEntry(workspace, request.path, request.kind));
@@ -122,8 +136,12 @@ class FilesConnection {
       case 'find': {
         this.#endSearch();
         const search = new AbortController();
-        this.#endSearch = () => search.abort(new SlipwayError('request.invalid', 'A newer search has taken the place of this one.'));
-        const found = await findFiles(workspace, request.query, { environment, signal: AbortSignal.any([signal, search.signal]) });
+        this.#endSearch = () =>
+          search.abort(new SlipwayError('request.invalid', 'A newer search has taken the place of this one.'));
+        const found = await findFiles(workspace, request.query, {
+          environment,
+          signal: AbortSignal.any([signal, search.signal]),
+        });
         return { type: 'found', id: request.id, ...found };
       }
     }
@@ -132,7 +150,8 @@ class FilesConnection {
   #directory(path: string): OpenDirectory {
     const open = this.#directories.get(path);
     if (open !== undefined) return open;
-    if (this.#directories.size >= MAX_OPEN_DIRECTORIES) throw new SlipwayError('request.invalid', 'Too many directories are open; close some.');
+    if (this.#directories.size >= MAX_OPEN_DIRECTORIES)
+      throw new SlipwayError('request.invalid', 'Too many directories are open; close some.');
     const directory = new OpenDirectory({
       workspace: this.options.workspace,
       path,
@@ -148,7 +167,8 @@ class FilesConnection {
   #file(path: string): ShownFile {
     const open = this.#files.get(path);
     if (open !== undefined) return open;
-    if (this.#files.size >= MAX_OPEN_FILES) throw new SlipwayError('request.invalid', 'Too many files are open; close some.');
+    if (this.#files.size >= MAX_OPEN_FILES)
+      throw new SlipwayError('request.invalid', 'Too many files are open; close some.');
     const file = new ShownFile({
       workspace: this.options.workspace,
       path,
@@ -166,7 +186,8 @@ class FilesConnection {
     if (name === '.gitignore') for (const open of this.#directories.values()) open.renew();
     if (!renamed) return;
     const below = name === null ? directory : directory === '' ? name : `${directory}/${name}`;
-    for (const [path, open] of [...this.#directories, ...this.#files]) if (path === below || path.startsWith(`${below}/`)) open.look();
+    for (const [path, open] of [...this.#directories, ...this.#files])
+      if (path === below || path.startsWith(`${below}/`)) open.look();
   }
 
   #glance(): void {

@@ -6,14 +6,21 @@ import type { ShellEnvironment } from '../terminal/shell-environment.js';
 /** Most files that match which are compared. */
 const MAX_COMPARED = 5_000;
 
-/** Files whose path holds the letters in this order, the nearest first; hidden ones too, ignored ones not. @throws SlipwayError `sandbox.tool-unavailable`. */
+/**
+ * Files whose path holds the letters in this order, the nearest first; hidden ones too, ignored ones not. @throws
+ * SlipwayError `sandbox.tool-unavailable`.
+ */
 export async function findFiles(
   workspace: string,
   query: string,
   { environment, signal }: { readonly environment: ShellEnvironment; readonly signal: AbortSignal },
 ): Promise<{ paths: string[]; complete: boolean }> {
   const program = ripgrepIn(environment.variables()['PATH'] ?? '');
-  if (program === null) throw new SlipwayError('sandbox.tool-unavailable', 'Files cannot be searched: the image of this sandbox has no ripgrep.');
+  if (program === null)
+    throw new SlipwayError(
+      'sandbox.tool-unavailable',
+      'Files cannot be searched: the image of this sandbox has no ripgrep.',
+    );
   const wanted = query.toLowerCase().replaceAll(/\s+/g, '');
   const found: Array<{ path: string; distance: number }> = [];
   const { ended } = await ripgrep(['--files', '--null'], {
@@ -28,10 +35,16 @@ export async function findFiles(
     },
   });
   found.sort((a, b) => a.distance - b.distance || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
-  return { paths: found.slice(0, MAX_FOUND_FILES).map((one) => one.path), complete: ended === 'all' && found.length <= MAX_FOUND_FILES };
+  return {
+    paths: found.slice(0, MAX_FOUND_FILES).map((one) => one.path),
+    complete: ended === 'all' && found.length <= MAX_FOUND_FILES,
+  };
 }
 
-/** Less is nearer; `null`: the letters are not there. In the name is nearer than in the folders, together nearer than apart. */
+/**
+ * Less is nearer; `null`: the letters are not there. In the name is nearer than in the folders, together nearer than
+ * apart.
+ */
 export function distanceTo(file: string, wanted: string): number | null {
   const name = file.slice(file.lastIndexOf('/') + 1);
   if (name.startsWith(wanted)) return 0;

@@ -23,7 +23,8 @@ const STEP = fc.oneof(
 type Step = typeof STEP extends fc.Arbitrary<infer T> ? T : never;
 type Save = ShownFile['save'];
 
-const contentOf = (state: FileState): FileContent => (state.kind === 'text' ? { version: state.version, text: state.text } : { version: null, text: '' });
+const contentOf = (state: FileState): FileContent =>
+  state.kind === 'text' ? { version: state.version, text: state.text } : { version: null, text: '' };
 
 /** A user with one file open, programs of the sandbox, and what of either must still be somewhere. */
 class World {
@@ -52,10 +53,19 @@ class World {
     this.#inbox = [];
     const [inbox, watches] = [this.#inbox, new DirectoryWatches()];
     const changed = (state: FileState): void => void inbox.push({ type: 'seen', content: contentOf(state) });
-    this.#shown = new ShownFile({ workspace: this.workspace, path: 'file', watches, turns: new OneAtATime(), changed, maySend: () => true });
+    this.#shown = new ShownFile({
+      workspace: this.workspace,
+      path: 'file',
+      watches,
+      turns: new OneAtATime(),
+      changed,
+      maySend: () => true,
+    });
     const content = contentOf(await this.#shown.open());
     if (this.#draft === undefined) this.#draft = openDraft(content, 'utf8');
-    else for (const event of [{ type: 'seen', content }, { type: 'not-written' }] as const) this.#draft = reduceDraft(this.#draft, event);
+    else
+      for (const event of [{ type: 'seen', content }, { type: 'not-written' }] as const)
+        this.#draft = reduceDraft(this.#draft, event);
   }
 
   async take(step: Step): Promise<void> {

@@ -49,7 +49,11 @@ export class OpenDirectory {
   }
 
   /** One page. @throws SlipwayError `file.not-found`, `file.outside-workspace`, `request.invalid`. */
-  async page(offset: number, limit: number, signal: AbortSignal): Promise<{ generation: number; total: number; entries: TreeEntry[] }> {
+  async page(
+    offset: number,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{ generation: number; total: number; entries: TreeEntry[] }> {
     if (this.#names === undefined || this.#gone) await this.#first();
     const names = this.#names ?? [];
     const [generation, total] = [this.#generation, names.length];
@@ -112,7 +116,9 @@ export class OpenDirectory {
     }
     if (this.#closed) return 0;
     const after = this.#names ?? [];
-    const same = before?.length === after.length && after.every(({ name, kind }, index) => before[index]?.name === name && before[index]?.kind === kind);
+    const same =
+      before?.length === after.length &&
+      after.every(({ name, kind }, index) => before[index]?.name === name && before[index]?.kind === kind);
     if (same && wasGone === this.#gone && !anew) return 0;
     this.#generation += 1;
     this.options.changed(this.#generation, this.#gone);
@@ -135,7 +141,8 @@ export class OpenDirectory {
     }
     this.#seen = await directorySignature(real);
     const entries = await readdir(real, { withFileTypes: true }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') throw new SlipwayError('request.invalid', `${wanted} is not a directory.`);
+      if ((error as NodeJS.ErrnoException).code === 'ENOTDIR')
+        throw new SlipwayError('request.invalid', `${wanted} is not a directory.`);
       throw fileError(error, wanted);
     });
     this.#names = sorted(entries);
@@ -144,7 +151,11 @@ export class OpenDirectory {
   async #described({ name, kind }: Name): Promise<Omit<TreeEntry, 'ignored'>> {
     if (kind !== 'link') return { name, kind, link: false };
     const target = await stat(path.join(this.#real, name)).catch(() => undefined);
-    return { name, kind: target?.isDirectory() === true ? 'directory' : target?.isFile() === true ? 'file' : 'other', link: true };
+    return {
+      name,
+      kind: target?.isDirectory() === true ? 'directory' : target?.isFile() === true ? 'file' : 'other',
+      link: true,
+    };
   }
 }
 
@@ -152,7 +163,11 @@ export class OpenDirectory {
 function sorted(entries: readonly Dirent[]): Name[] {
   return entries
     .filter(({ name }) => !name.endsWith(SAVING_SUFFIX))
-    .map((entry) => ({ name: entry.name, kind: kindOf(entry), key: `${entry.isDirectory() ? 0 : 1}${entry.name.toLowerCase()}` }))
+    .map((entry) => ({
+      name: entry.name,
+      kind: kindOf(entry),
+      key: `${entry.isDirectory() ? 0 : 1}${entry.name.toLowerCase()}`,
+    }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.name < b.name ? -1 : 1))
     .map(({ name, kind }) => ({ name, kind }));
 }

@@ -3,7 +3,10 @@ const SETTLE_MS = 10;
 /** Work takes at most one part in so many of the time, however often it is asked for. */
 const SHARE = 5;
 
-/** Work that follows what happens: soon after the first word, never twice at once, once more for what came meanwhile, and never most of the time. */
+/**
+ * Work that follows what happens: soon after the first word, never twice at once, once more for what came meanwhile,
+ * and never most of the time.
+ */
 export class Paced {
   #timer: NodeJS.Timeout | undefined;
   #running = false;

@@ -37,7 +37,8 @@ export async function saveFile(workspace: string, save: Save): Promise<Saved> {
   const now = await readFileState(workspace, save.path);
   if (now.kind === 'text' && now.version === version) return { written: version };
   if (now.kind === 'refused') throw new SlipwayError('request.invalid', now.detail);
-  if ((now.kind === 'text' ? now.version : null) !== base || (now.kind !== 'text' && now.kind !== 'gone')) return { conflict: now };
+  if ((now.kind === 'text' ? now.version : null) !== base || (now.kind !== 'text' && now.kind !== 'gone'))
+    return { conflict: now };
   const file = await insideWorkspace(workspace, save.path);
   try {
     const replaced = base === null ? await placeNew(file, bytes) : await replace(file, bytes, base);
@@ -53,7 +54,10 @@ function bytesOf({ path: file, text, encoding }: Save): Buffer {
     throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
   const bytes = encoded(text, encoding);
   if (bytes.length > MAX_LIVE_TEXT_BYTES)
-    throw new SlipwayError('request.too-large', `A file may have ${MAX_LIVE_TEXT_BYTES / 1024 / 1024} MiB here; use the terminal for a larger one.`);
+    throw new SlipwayError(
+      'request.too-large',
+      `A file may have ${MAX_LIVE_TEXT_BYTES / 1024 / 1024} MiB here; use the terminal for a larger one.`,
+    );
   return bytes;
 }
 

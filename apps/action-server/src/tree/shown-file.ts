@@ -84,7 +84,9 @@ export class ShownFile {
     }
     if (this.#closed || nameOf(state) === sent) return 0;
     this.options.changed(state);
-    return 'sizeBytes' in state && (state.kind === 'text' || state.kind === 'picture') ? state.sizeBytes / SENT_A_MS : 0;
+    return 'sizeBytes' in state && (state.kind === 'text' || state.kind === 'picture')
+      ? state.sizeBytes / SENT_A_MS
+      : 0;
   }
 
   async #read(): Promise<FileState> {
@@ -97,7 +99,9 @@ export class ShownFile {
   }
 
   async #signature(): Promise<string> {
-    const found = await stat(path.join(this.options.workspace, this.options.path), { bigint: true }).catch(() => undefined);
+    const found = await stat(path.join(this.options.workspace, this.options.path), { bigint: true }).catch(
+      () => undefined,
+    );
     return `${found?.ino}:${found?.size}:${found?.mtimeNs}:${found?.ctimeNs}`;
   }
 
@@ -131,7 +135,11 @@ async function foldersOf(workspace: string, wanted: string): Promise<Array<{ fol
   const [root, base] = [await realpath(workspace), path.basename(wanted)];
   const parent = await insideWorkspace(workspace, path.dirname(wanted));
   const found = [{ folder: path.dirname(real), name: path.basename(real) }];
-  if (path.join(parent, base) !== real && real !== root && (await lstat(path.join(parent, base)).catch(() => undefined)) !== undefined)
+  if (
+    path.join(parent, base) !== real &&
+    real !== root &&
+    (await lstat(path.join(parent, base)).catch(() => undefined)) !== undefined
+  )
     found.push({ folder: parent, name: base });
   return found;
 }

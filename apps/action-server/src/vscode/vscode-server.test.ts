@@ -50,7 +50,11 @@ describe('VS Code in the sandbox', () => {
 
   it('that the image does not have is said, and nothing is started', async () => {
     const server = at(path.join(folder, 'nowhere'), 1);
-    expect(server.status()).toEqual({ running: false, enabled: false, message: expect.stringContaining('has no VS Code') });
+    expect(server.status()).toEqual({
+      running: false,
+      enabled: false,
+      message: expect.stringContaining('has no VS Code'),
+    });
     expect(await server.open('127.0.0.1')).toEqual({ open: false, reason: expect.stringContaining('layer vscode') });
   });
 
@@ -77,7 +81,11 @@ describe('VS Code in the sandbox', () => {
     expect(args).toContain('--enable-remote-auto-shutdown');
     expect(statSync(path.join(folder, 'state/vscode-token')).mode & 0o777).toBe(0o600);
     server.close();
-    await until('it has ended', async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null, 20_000);
+    await until(
+      'it has ended',
+      async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null,
+      20_000,
+    );
     expect(server.status().running).toBe(false);
   });
 
@@ -88,7 +96,11 @@ describe('VS Code in the sandbox', () => {
     const server = at(image('unnoted', STAND_IN), port);
     expect(await server.open('127.0.0.1')).toMatchObject({ open: true, port });
     server.close();
-    await until('it has ended', async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null, 20_000);
+    await until(
+      'it has ended',
+      async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null,
+      20_000,
+    );
     rmSync(note, { recursive: true });
   });
 
@@ -104,9 +116,10 @@ describe('VS Code in the sandbox', () => {
   });
 
   it('that does not start says why, without its token', async () => {
-    const broken = await at(image('broken', `${STAND_IN.split('\n').slice(0, 6).join('\n')}\nthrow new Error('no module x');`), await freePort()).open(
-      '127.0.0.1',
-    );
+    const broken = await at(
+      image('broken', `${STAND_IN.split('\n').slice(0, 6).join('\n')}\nthrow new Error('no module x');`),
+      await freePort(),
+    ).open('127.0.0.1');
     expect(broken).toEqual({ open: false, reason: expect.stringContaining('no module x') });
     expect(JSON.stringify(broken)).not.toContain(readFileSync(path.join(folder, 'state/vscode-token'), 'utf8'));
   });
@@ -129,7 +142,9 @@ describe('VS Code in the sandbox', () => {
     const directory = image('left', STAND_IN);
     const env = () => ({ VSCODE_DIR: directory, VSCODE_PORT: String(port) });
     const open = async (server: RunningServer): Promise<OpenVscodeResponse> =>
-      (await (await server.send('POST', '/vscode/open', JSON.stringify({ host: '127.0.0.1' }))).json()) as OpenVscodeResponse;
+      (await (
+        await server.send('POST', '/vscode/open', JSON.stringify({ host: '127.0.0.1' }))
+      ).json()) as OpenVscodeResponse;
     const first = await startActionServer(env);
     const before = await open(first);
     const died = once(first.process, 'exit');
@@ -147,7 +162,10 @@ describe('VS Code in the sandbox', () => {
       await until('the last one has ended', async () => {
         const status = (await (await second.send('GET', '/vscode/status')).json()) as VscodeStatus;
         if (!status.running) return true;
-        process.kill(Number(readFileSync(path.join(directory, 'out/starts'), 'utf8').trim().split('\n').at(-1)), 'SIGKILL');
+        process.kill(
+          Number(readFileSync(path.join(directory, 'out/starts'), 'utf8').trim().split('\n').at(-1)),
+          'SIGKILL',
+        );
         return false;
       });
       writeFileSync(file, JSON.stringify({ pid: bystander.pid, started }));
@@ -157,11 +175,18 @@ describe('VS Code in the sandbox', () => {
       await second.close();
       bystander.kill('SIGKILL');
     }
-    await until('its port is free', async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null, 20_000);
+    await until(
+      'its port is free',
+      async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null,
+      20_000,
+    );
   });
 
   const installed = process.env['TEST_VSCODE_DIR'];
-  const skip = installed === undefined ? 'VS Code is not installed here: TEST_VSCODE_DIR names the folder of its server (docs/sandbox-images.md)' : false;
+  const skip =
+    installed === undefined
+      ? 'VS Code is not installed here: TEST_VSCODE_DIR names the folder of its server (docs/sandbox-images.md)'
+      : false;
   itUnless(skip)('as it is installed shows its page to holders of the token only', async () => {
     const port = await freePort();
     const server = at(installed as string, port);
@@ -169,10 +194,14 @@ describe('VS Code in the sandbox', () => {
     if (!opened.open) throw new Error(opened.reason);
     try {
       expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(403);
-      const entered = await fetch(`http://127.0.0.1:${port}/?tkn=${opened.token}&folder=${folder}`, { redirect: 'manual' });
+      const entered = await fetch(`http://127.0.0.1:${port}/?tkn=${opened.token}&folder=${folder}`, {
+        redirect: 'manual',
+      });
       expect(entered.status).toBe(302);
       const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-      expect(await (await fetch(`http://127.0.0.1:${port}/?folder=${folder}`, { headers: { cookie } })).text()).toContain('workbench');
+      expect(
+        await (await fetch(`http://127.0.0.1:${port}/?folder=${folder}`, { headers: { cookie } })).text(),
+      ).toContain('workbench');
     } finally {
       server.close();
     }

@@ -53,7 +53,11 @@ export class VscodeServer {
 
   status(): VscodeStatus {
     const { missing } = this;
-    return { running: this.#running !== undefined, enabled: missing === null, ...(missing === null ? {} : { message: missing }) };
+    return {
+      running: this.#running !== undefined,
+      enabled: missing === null,
+      ...(missing === null ? {} : { message: missing }),
+    };
   }
 
   /**
@@ -64,7 +68,8 @@ export class VscodeServer {
     const { missing } = this;
     if (missing !== null) return { open: false, reason: missing };
     // One that is starting does not listen yet: who comes meanwhile waits with the first.
-    if (this.#opening === undefined && this.#running !== undefined) return { open: true, port: this.options.port, token: this.#running.token };
+    if (this.#opening === undefined && this.#running !== undefined)
+      return { open: true, port: this.options.port, token: this.#running.token };
     this.#opening ??= this.start(host).finally(() => {
       this.#opening = undefined;
     });
@@ -90,12 +95,26 @@ export class VscodeServer {
     await writeFile(tokenFile, token, { mode: 0o600 });
     const env = environment.variables();
     const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
-    const args = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
+    const args = [
+      '--host',
+      host,
+      '--port',
+      String(port),
+      '--connection-token-file',
+      tokenFile,
+      '--server-data-dir',
+      data,
+    ];
     const still = ['--accept-server-license-terms', '--telemetry-level', 'off', '--enable-remote-auto-shutdown'];
     // The sandbox is the boundary: what lies in it needs no second trust. And no advertisement.
     still.push('--disable-workspace-trust', '--disable-getting-started-override');
     await settingsOnce(path.join(data, 'data', 'Machine'));
-    const child = spawn(process.execPath, [this.program, ...args, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [this.program, ...args, ...still], {
+      env,
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
@@ -125,7 +144,9 @@ export class VscodeServer {
     const taken = /EADDRINUSE/.test(printed);
     return {
       open: false,
-      reason: taken ? `Port ${port} of the sandbox is taken by another program.` : `VS Code did not start: ${ended}. ${lastOf(printed, token)}`.trim(),
+      reason: taken
+        ? `Port ${port} of the sandbox is taken by another program.`
+        : `VS Code did not start: ${ended}. ${lastOf(printed, token)}`.trim(),
     };
   }
 }
@@ -136,17 +157,23 @@ const LeftBehind = z.object({ pid: z.int().min(2), started: z.string() });
 async function remember(file: string, pid: number): Promise<void> {
   const started = processStart(pid);
   if (started === null) return;
-  await writeFile(`${file}.new`, JSON.stringify({ pid, started } satisfies z.infer<typeof LeftBehind>), { mode: 0o600 });
+  await writeFile(`${file}.new`, JSON.stringify({ pid, started } satisfies z.infer<typeof LeftBehind>), {
+    mode: 0o600,
+  });
   await rename(`${file}.new`, file);
 }
 
-/** Ends it with all that it started, and waits until its port is free; nothing happens when it has ended, also when its number is another's by now. */
+/**
+ * Ends it with all that it started, and waits until its port is free; nothing happens when it has ended, also when its
+ * number is another's by now.
+ */
 async function endLeftBehind(file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const { data } = LeftBehind.safeParse(parsed(text));
   if (data === undefined || data.pid === process.pid || processStart(data.pid) !== data.started) return;
   killSession(data.pid);
-  for (const until = performance.now() + END_MS; processStart(data.pid) === data.started && performance.now() < until; ) await wait(LOOK_EVERY_MS / 10);
+  for (const until = performance.now() + END_MS; processStart(data.pid) === data.started && performance.now() < until; )
+    await wait(LOOK_EVERY_MS / 10);
 }
 
 function parsed(text: string): unknown {
@@ -157,7 +184,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether ours listens: it refuses whoever has no token, and not who has. Another program on the port makes ours end. */
+/**
+ * Whether ours listens: it refuses whoever has no token, and not who has. Another program on the port makes ours end.
+ */
 async function answers(host: string, port: number, token: string): Promise<boolean> {
   const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const statusOf = async (query: string): Promise<number> => {
@@ -179,9 +208,11 @@ const FIRST_SETTINGS = {
 
 async function settingsOnce(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'settings.json'), JSON.stringify(FIRST_SETTINGS, null, 2), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await writeFile(path.join(folder, 'settings.json'), JSON.stringify(FIRST_SETTINGS, null, 2), { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
 }
 
 function lastOf(printed: string, token: string): string {

@@ -16,8 +16,10 @@ import { broken, contentStart, type ZipEntry, zipEntries } from './read-zip.js';
 const MAX_UNPACKED = 4 * 1024 * 1024 * 1024;
 
 /**
- * Unpacks an uploaded zip archive into a folder of the workspace; what is there under the same names is replaced. All of it is unpacked and checked beside the folder first: an archive
- * that is broken, too large, or has a name that leads out leaves nothing. @throws SlipwayError `request.invalid`, `request.too-large`, `file.outside-workspace`, `sandbox.disk-full`.
+ * Unpacks an uploaded zip archive into a folder of the workspace; what is there under the same names is replaced. All
+ * of it is unpacked and checked beside the folder first: an archive that is broken, too large, or has a name that leads
+ * out leaves nothing. @throws SlipwayError `request.invalid`, `request.too-large`, `file.outside-workspace`,
+ * `sandbox.disk-full`.
  */
 export async function extractUpload(
   workspace: string,
@@ -27,7 +29,8 @@ export async function extractUpload(
 ): Promise<{ path: string; files: number; sizeBytes: number }> {
   const folder = await insideWorkspace(workspace, wanted);
   const there = await stat(folder).catch(() => undefined);
-  if (there !== undefined && !there.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a file; name a directory.`);
+  if (there !== undefined && !there.isDirectory())
+    throw new SlipwayError('request.invalid', `${wanted} is a file; name a directory.`);
   const work = path.join(workspace, `.unpack-${randomBytes(6).toString('hex')}`);
   try {
     await mkdir(work, { recursive: true });
@@ -37,7 +40,11 @@ export async function extractUpload(
     try {
       const entries = await zipEntries(handle, (await handle.stat()).size);
       const sizeBytes = entries.reduce((sum, { size }) => sum + size, 0);
-      if (sizeBytes > MAX_UNPACKED) throw new SlipwayError('request.too-large', `The archive holds ${sizeBytes} bytes; the limit is ${MAX_UNPACKED}.`);
+      if (sizeBytes > MAX_UNPACKED)
+        throw new SlipwayError(
+          'request.too-large',
+          `The archive holds ${sizeBytes} bytes; the limit is ${MAX_UNPACKED}.`,
+        );
       const files = path.join(work, 'files');
       await mkdir(files);
       const made = new Set<string>();
@@ -70,7 +77,9 @@ async function unpack(handle: FileHandle, entry: ZipEntry, file: string): Promis
   const start = await contentStart(handle, entry);
   if (entry.packed <= SMALL && entry.size <= SMALL) return unpackSmall(handle, entry, start, file);
   const source =
-    entry.packed === 0 ? Readable.from([]) : handle.createReadStream({ start, end: start + entry.packed - 1, autoClose: false, highWaterMark: 256 * 1024 });
+    entry.packed === 0
+      ? Readable.from([])
+      : handle.createReadStream({ start, end: start + entry.packed - 1, autoClose: false, highWaterMark: 256 * 1024 });
   let [size, sum] = [0, 0];
   // More than it says of itself is not unpacked: that is how a small archive becomes a large one.
   const counted = new Transform({
@@ -85,7 +94,9 @@ async function unpack(handle: FileHandle, entry: ZipEntry, file: string): Promis
     if (entry.method === 'stored') await pipeline(source, counted, target);
     else await pipeline(source, createInflateRaw(), counted, target);
   } catch (error) {
-    throw /^Z_/.test((error as NodeJS.ErrnoException).code ?? '') ? broken(`${JSON.stringify(entry.name)} cannot be unpacked`) : error;
+    throw /^Z_/.test((error as NodeJS.ErrnoException).code ?? '')
+      ? broken(`${JSON.stringify(entry.name)} cannot be unpacked`)
+      : error;
   }
   if (size !== entry.size || sum !== entry.sum) throw broken(`${JSON.stringify(entry.name)} is not what its list says`);
 }
@@ -95,7 +106,8 @@ async function unpackSmall(handle: FileHandle, entry: ZipEntry, start: number, f
   const { bytesRead } = await handle.read(packed, 0, packed.length, start);
   if (bytesRead < packed.length) throw broken('it is cut off');
   const content = entry.method === 'stored' ? packed : inflated(packed, entry);
-  if (content.length !== entry.size || crc32(content) !== entry.sum) throw broken(`${JSON.stringify(entry.name)} is not what its list says`);
+  if (content.length !== entry.size || crc32(content) !== entry.sum)
+    throw broken(`${JSON.stringify(entry.name)} is not what its list says`);
   await writeFile(file, content, { flag: 'wx', mode: entry.executable ? 0o755 : 0o644 });
 }
 
@@ -103,7 +115,8 @@ function inflated(packed: Buffer, { name, size }: ZipEntry): Buffer {
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, size) });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw broken(`${JSON.stringify(name)} is larger than its list says`);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE')
+      throw broken(`${JSON.stringify(name)} is larger than its list says`);
     throw broken(`${JSON.stringify(name)} cannot be unpacked`);
   }
 }
@@ -121,7 +134,10 @@ async function moveIn(entries: readonly ZipEntry[], files: string, folder: strin
     parents.set(path.dirname(to), parent);
     const there = await lstat(to).catch(() => undefined);
     if (there !== undefined && there.isDirectory() !== isFolder)
-      throw new SlipwayError('request.invalid', `${name} is ${isFolder ? 'a file' : 'a directory'} in the workspace, and not so in the archive.`);
+      throw new SlipwayError(
+        'request.invalid',
+        `${name} is ${isFolder ? 'a file' : 'a directory'} in the workspace, and not so in the archive.`,
+      );
     moves.push({ from: path.join(files, name), to: path.join(parent, path.basename(to)), isFolder });
   }
   const made = new Set<string>();

@@ -20,7 +20,8 @@ export interface ZipEntry {
 
 /**
  * What is in a zip archive. The list at its end counts, as every program reads it.
- * @throws SlipwayError `request.invalid` for what is no such archive, for an entry that is encrypted, packed otherwise or a link, and for a name that leads out of the archive.
+ * @throws SlipwayError `request.invalid` for what is no such archive, for an entry that is encrypted, packed otherwise
+ * or a link, and for a name that leads out of the archive.
  */
 export async function zipEntries(handle: FileHandle, length: number): Promise<ZipEntry[]> {
   const { start, size, count } = await listOf(handle, length);
@@ -30,14 +31,20 @@ export async function zipEntries(handle: FileHandle, length: number): Promise<Zi
   const names = new Set<string>();
   for (let at = 0; entries.length < count; ) {
     if (at + 46 > list.length || list.readUInt32LE(at) !== 0x02014b50) throw broken('its list of entries is cut off');
-    const [nameLength, extraLength, commentLength] = [list.readUInt16LE(at + 28), list.readUInt16LE(at + 30), list.readUInt16LE(at + 32)];
+    const [nameLength, extraLength, commentLength] = [
+      list.readUInt16LE(at + 28),
+      list.readUInt16LE(at + 30),
+      list.readUInt16LE(at + 32),
+    ];
     const end = at + 46 + nameLength + extraLength + commentLength;
     if (end > list.length) throw broken('its list of entries is cut off');
     const given = list.subarray(at + 46, at + 46 + nameLength).toString('utf8');
     const wide = wideNumbers(list.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength));
-    const number = (where: number): number => (list.readUInt32LE(where) === 0xffff_ffff ? (wide.shift() ?? Number.NaN) : list.readUInt32LE(where));
+    const number = (where: number): number =>
+      list.readUInt32LE(where) === 0xffff_ffff ? (wide.shift() ?? Number.NaN) : list.readUInt32LE(where);
     const [sizeOf, packed, offset] = [number(at + 24), number(at + 20), number(at + 42)];
-    if (![sizeOf, packed, offset].every(Number.isSafeInteger)) throw broken(`the size of ${shown(given)} cannot be read`);
+    if (![sizeOf, packed, offset].every(Number.isSafeInteger))
+      throw broken(`the size of ${shown(given)} cannot be read`);
     // Only archives of Unix say what a file is and who may run it.
     const mode = list[at + 5] === 3 ? list.readUInt16LE(at + 40) : 0;
     const kind = mode & 0xf000;
@@ -78,7 +85,11 @@ export function broken(why: string): SlipwayError {
 function safeName(given: string): string {
   const name = given.endsWith('/') ? given.slice(0, -1) : given;
   const parts = name.split('/');
-  const bad = name.includes('\0') || name.includes('\\') || /^[A-Za-z]:/.test(name) || parts.some((part) => part === '' || part === '.' || part === '..');
+  const bad =
+    name.includes('\0') ||
+    name.includes('\\') ||
+    /^[A-Za-z]:/.test(name) ||
+    parts.some((part) => part === '' || part === '.' || part === '..');
   if (bad || name.length > 4_000) throw broken(`the name ${shown(given)} is not one of a file inside it`);
   return name;
 }
@@ -87,7 +98,11 @@ async function listOf(handle: FileHandle, length: number): Promise<{ start: numb
   const tail = await bytesAt(handle, Math.max(0, length - 65_557), Math.min(length, 65_557));
   const at = tail.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
   if (at < 0 || at + 22 > tail.length) throw broken('it is no zip archive, or is cut off');
-  const end = { count: tail.readUInt16LE(at + 10), size: tail.readUInt32LE(at + 12), start: tail.readUInt32LE(at + 16) };
+  const end = {
+    count: tail.readUInt16LE(at + 10),
+    size: tail.readUInt32LE(at + 12),
+    start: tail.readUInt32LE(at + 16),
+  };
   const wide = at >= 20 && tail.readUInt32LE(at - 20) === 0x07064b50;
   const found = wide ? await wideList(handle, Number(tail.readBigUInt64LE(at - 12))) : end;
   if (!Number.isSafeInteger(found.start) || !Number.isSafeInteger(found.size) || found.start + found.size > length)
@@ -98,7 +113,11 @@ async function listOf(handle: FileHandle, length: number): Promise<{ start: numb
 async function wideList(handle: FileHandle, offset: number): Promise<{ start: number; size: number; count: number }> {
   const record = await bytesAt(handle, offset, 56);
   if (record.readUInt32LE(0) !== 0x06064b50) throw broken('its end cannot be read');
-  return { count: Number(record.readBigUInt64LE(32)), size: Number(record.readBigUInt64LE(40)), start: Number(record.readBigUInt64LE(48)) };
+  return {
+    count: Number(record.readBigUInt64LE(32)),
+    size: Number(record.readBigUInt64LE(40)),
+    start: Number(record.readBigUInt64LE(48)),
+  };
 }
 
 /** The numbers of the wide form, in the order in which they stand for those that are too large. */

@@ -12,7 +12,12 @@ import { zipOf } from './write-zip.js';
  * Streams a folder of the workspace as a zip archive. A failure after the first byte breaks the answer off: half an
  * archive must not pass for a whole one.
  */
-export async function sendZip(workspace: string, wanted: string, response: ServerResponse, signal: AbortSignal): Promise<void> {
+export async function sendZip(
+  workspace: string,
+  wanted: string,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   const folder = await insideWorkspace(workspace, wanted);
   const found = await stat(folder).catch((error: unknown) => Promise.reject(fileError(error, wanted)));
   if (!found.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a file; download it as it is.`);

@@ -6,7 +6,10 @@ import { type ZipMember, zipDescriptor, zipEnd, zipHeader, zipMember, zipPacked 
 
 /** Parts are sent together up to about this size, and read and packed in such. Bytes. */
 const PIECE = 256 * 1024;
-/** A file of at most this size is packed in one go: a stream for each of a hundred thousand takes most of their time. Bytes. */
+/**
+ * A file of at most this size is packed in one go: a stream for each of a hundred thousand takes most of their time.
+ * Bytes.
+ */
 const SMALL = 64 * 1024;
 /** Files that are checked, and small ones read, ahead of their turn. */
 const AHEAD = 16;
@@ -14,8 +17,9 @@ const AHEAD = 16;
 const NOT_LED_AWAY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * A folder as a zip archive, as a stream of bounded memory: regular files and empty folders, names in order. Links, pipes and devices are left out: no archive leads out of
- * its folder, and none of them is waited for. A file that may not be read is left out too; one that grows meanwhile is as long as it was read.
+ * A folder as a zip archive, as a stream of bounded memory: regular files and empty folders, names in order. Links,
+ * pipes and devices are left out: no archive leads out of its folder, and none of them is waited for. A file that may
+ * not be read is left out too; one that grows meanwhile is as long as it was read.
  */
 export async function* zipOf(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   let gathered: Buffer[] = [];
@@ -38,7 +42,9 @@ async function* partsOf(folder: string, signal: AbortSignal): AsyncGenerator<Buf
     signal.throwIfAborted();
     if (member === null) continue;
     const entry = entryOf(member, offset);
-    for await (const part of member.content === null ? streamed(member, entry, signal) : [zipPacked(member.content, entry)]) {
+    for await (const part of member.content === null
+      ? streamed(member, entry, signal)
+      : [zipPacked(member.content, entry)]) {
       offset += part.length;
       yield part;
     }
@@ -134,9 +140,12 @@ async function* inAdvance<T, R>(items: AsyncIterable<T>, work: (item: T) => Prom
 
 async function* placesBelow(folder: string, prefix: string): AsyncGenerator<Place> {
   const names: Array<{ name: string; isDirectory: boolean }> = [];
-  const directory = await opendir(folder, { bufferSize: 512 }).catch((error: unknown) => (prefix === '' ? Promise.reject(error) : undefined));
+  const directory = await opendir(folder, { bufferSize: 512 }).catch((error: unknown) =>
+    prefix === '' ? Promise.reject(error) : undefined,
+  );
   if (directory === undefined) return;
-  for await (const entry of directory) if (entry.isDirectory() || entry.isFile()) names.push({ name: entry.name, isDirectory: entry.isDirectory() });
+  for await (const entry of directory)
+    if (entry.isDirectory() || entry.isFile()) names.push({ name: entry.name, isDirectory: entry.isDirectory() });
   names.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const { name, isDirectory } of names) {
     const file = path.join(folder, name);

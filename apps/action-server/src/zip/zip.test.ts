@@ -1,6 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
@@ -13,11 +22,16 @@ describe('folders in and out as zip archives', () => {
   let server: RunningServer;
   const at = (name: string): string => path.join(server.workspace, name);
   const archive = (program: string): Buffer => {
-    python(`z = zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED)\n${program}\nz.close()`, path.join(server.stateDirectory, 'made.zip'));
+    python(
+      `z = zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED)\n${program}\nz.close()`,
+      path.join(server.stateDirectory, 'made.zip'),
+    );
     return readFileSync(path.join(server.stateDirectory, 'made.zip'));
   };
-  const unpack = (where: string, body: Buffer): Promise<Response> => server.send('POST', `/file/unzip?path=${encodeURIComponent(where)}`, body);
-  const code = async (answer: Promise<Response>): Promise<unknown> => ((await (await answer).json()) as { code?: string }).code;
+  const unpack = (where: string, body: Buffer): Promise<Response> =>
+    server.send('POST', `/file/unzip?path=${encodeURIComponent(where)}`, body);
+  const code = async (answer: Promise<Response>): Promise<unknown> =>
+    ((await (await answer).json()) as { code?: string }).code;
   beforeAll(async () => {
     server = await startActionServer();
   });
@@ -55,12 +69,14 @@ describe('folders in and out as zip archives', () => {
       writeFileSync(at(`sizes/same-${size}`), Buffer.alloc(size, 'ab'));
     }
     for (let index = 0; index < 1_500; index += 1) writeFileSync(at(`sizes/many-${index}`), `content of ${index}\n`);
-    const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const peak = (): number =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
     const before = peak();
     const file = path.join(server.stateDirectory, 'sizes.zip');
     writeFileSync(file, Buffer.from(await (await server.send('GET', '/file/zip?path=sizes')).arrayBuffer()));
     expect(peak() - before).toBeLessThan(100);
-    const script = 'z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), sum(i.file_size for i in z.infolist()))';
+    const script =
+      'z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), sum(i.file_size for i in z.infolist()))';
     const total = readdirSync(at('sizes')).reduce((sum, name) => sum + statSync(at(`sizes/${name}`)).size, 0);
     expect(python(script, file).trim()).toBe(`None 1530 ${total}`);
   });
@@ -73,7 +89,11 @@ describe('folders in and out as zip archives', () => {
     );
     const answer = await unpack('in', made);
     expect([answer.status, await answer.json()]).toEqual([200, { path: at('in'), files: 3, sizeBytes: 100_004 }]);
-    expect([readFileSync(at('in/old.txt'), 'utf8'), statSync(at('in/deep/b.txt')).size, readdirSync(at('in/folder'))]).toEqual(['new', 100_000, []]);
+    expect([
+      readFileSync(at('in/old.txt'), 'utf8'),
+      statSync(at('in/deep/b.txt')).size,
+      readdirSync(at('in/folder')),
+    ]).toEqual(['new', 100_000, []]);
     const own = Buffer.from(await (await server.send('GET', '/file/zip?path=in')).arrayBuffer());
     expect((await unpack('again', own)).status).toBe(200);
     expect(readFileSync(at('again/deep/b.txt')).equals(readFileSync(at('in/deep/b.txt')))).toBe(true);
@@ -84,7 +104,10 @@ describe('folders in and out as zip archives', () => {
     ['an absolute name', "z.writestr('/tmp/escaped', 'x')"],
     ['a name of Windows', "z.writestr('C:/escaped', 'x')"],
     ['a name with a backslash', "i = zipfile.ZipInfo('x'); i.filename = '..\\\\\\\\escaped'; z.writestr(i, 'x')"],
-    ['a link', "i = zipfile.ZipInfo('escaped'); i.create_system = 3; i.external_attr = 0o120777 << 16; z.writestr(i, '/etc')"],
+    [
+      'a link',
+      "i = zipfile.ZipInfo('escaped'); i.create_system = 3; i.external_attr = 0o120777 << 16; z.writestr(i, '/etc')",
+    ],
     ['one name twice', "z.writestr('a', '1'); z.writestr('a', '2')"],
     ['an entry that another packing is of', "z.writestr('a', 'x' * 1000, zipfile.ZIP_BZIP2)"],
   ] as const)

@@ -44,7 +44,12 @@ describe('the activation latch', () => {
               verdicts.push(...(await Promise.all(waiting.splice(0))));
               latch = await ActivationLatch.open(directory);
             } else if (item === 'together') verdicts.push(...(await Promise.all(waiting.splice(0))));
-            else waiting.push(latch.claim(record(item.claim, item.body)).then((verdict) => ({ key: `${item.claim}/${item.body}`, verdict })));
+            else
+              waiting.push(
+                latch
+                  .claim(record(item.claim, item.body))
+                  .then((verdict) => ({ key: `${item.claim}/${item.body}`, verdict })),
+              );
           }
           verdicts.push(...(await Promise.all(waiting)));
           const accepted = verdicts.filter(({ verdict }) => verdict === 'accepted');
@@ -67,7 +72,13 @@ describe('the activation latch', () => {
 });
 
 /** A token as an attacker without the platform's key would make it: with a header and a signature of his choice. */
-function forge(sandbox: TestSandbox, body: string, header: object, signature: (head: string) => string, more: object = {}): string {
+function forge(
+  sandbox: TestSandbox,
+  body: string,
+  header: object,
+  signature: (head: string) => string,
+  more: object = {},
+): string {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const claims = {
     aud: 'slipway-activation',
@@ -92,10 +103,16 @@ describe('POST /api/init', () => {
       await sandbox.startAgentServer();
       const body = JSON.stringify({ session_api_keys: ['key-of-an-attacker-0123456789'], env: {} });
       const send = async (token: string): Promise<number> =>
-        (await fetch(`${sandbox.url}/api/init`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body }))
-          .status;
+        (
+          await fetch(`${sandbox.url}/api/init`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            body,
+          })
+        ).status;
       const own = generateKeyPairSync('ed25519');
-      const bySecret = (secret: string | Buffer) => (head: string) => createHmac('sha256', secret).update(head).digest('base64url');
+      const bySecret = (secret: string | Buffer) => (head: string) =>
+        createHmac('sha256', secret).update(head).digest('base64url');
       const forged = [
         forge(sandbox, body, { alg: 'none' }, () => ''),
         forge(sandbox, body, { alg: 'None' }, () => 'AAAA'),
@@ -117,8 +134,13 @@ describe('POST /api/init', () => {
       expect((await sandbox.activate({})).status).toBe(200);
       // The same claim again is heard and changes nothing; with other keys it is another claim.
       const stolen = await sandbox.activate({ body: { session_api_keys: ['key-of-an-attacker-0123456789'] } });
-      expect([stolen.status, ((await stolen.json()) as { code: string }).code]).toEqual([409, 'sandbox.already-activated']);
-      const answer = await fetch(`${sandbox.url}/api/conversations/count`, { headers: { 'x-session-api-key': 'key-of-an-attacker-0123456789' } });
+      expect([stolen.status, ((await stolen.json()) as { code: string }).code]).toEqual([
+        409,
+        'sandbox.already-activated',
+      ]);
+      const answer = await fetch(`${sandbox.url}/api/conversations/count`, {
+        headers: { 'x-session-api-key': 'key-of-an-attacker-0123456789' },
+      });
       expect(answer.status).toBe(401);
       expect((await sandbox.call('GET', '/api/conversations/count')).status).toBe(200);
     } finally {
@@ -131,7 +153,8 @@ describe('POST /api/init', () => {
     try {
       await sandbox.startActionServer();
       await sandbox.startAgentServer();
-      const state = async (): Promise<unknown> => ((await (await fetch(`${sandbox.url}/api/init`)).json()) as { state: string }).state;
+      const state = async (): Promise<unknown> =>
+        ((await (await fetch(`${sandbox.url}/api/init`)).json()) as { state: string }).state;
       const now = Math.floor(Date.now() / 1000);
       const forged = async (): Promise<number[]> =>
         (
@@ -148,7 +171,9 @@ describe('POST /api/init', () => {
         ).map((response) => response.status);
       const REFUSED = [401, 401, 401, 401, 401, 403, 403, 401];
       expect(await forged()).toEqual(REFUSED);
-      expect((await sandbox.call<{ code: string }>('GET', '/api/conversations/count')).body.code).toBe('sandbox.dormant');
+      expect((await sandbox.call<{ code: string }>('GET', '/api/conversations/count')).body.code).toBe(
+        'sandbox.dormant',
+      );
       expect(await state()).toBe('dormant');
       const race = await Promise.all(['x', 'y', 'z'].map((claim) => sandbox.activate({ claim: { claim_id: claim } })));
       expect(race.map((response) => response.status).sort()).toEqual([200, 409, 409]);
@@ -157,7 +182,10 @@ describe('POST /api/init', () => {
         expect(await forged()).toEqual(REFUSED);
         expect((await sandbox.activate({ claim: { claim_id: winner } })).status).toBe(200);
         const other = await sandbox.activate({ claim: { claim_id: 'later' } });
-        expect([other.status, ((await other.json()) as { code: string }).code]).toEqual([409, 'sandbox.already-activated']);
+        expect([other.status, ((await other.json()) as { code: string }).code]).toEqual([
+          409,
+          'sandbox.already-activated',
+        ]);
         expect((await sandbox.call('GET', '/api/conversations/count')).status).toBe(200);
         await sandbox.kill('agentServer');
         await sandbox.startAgentServer();

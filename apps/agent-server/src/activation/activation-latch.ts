@@ -17,7 +17,10 @@ const ActivationRecord = z.object({
 export type ActivationRecord = z.infer<typeof ActivationRecord>;
 
 /** `unreadable` is a latch that cannot be read: closed to all. */
-export type LatchState = { readonly state: 'open' } | { readonly state: 'closed'; readonly record: ActivationRecord } | { readonly state: 'unreadable' };
+export type LatchState =
+  | { readonly state: 'open' }
+  | { readonly state: 'closed'; readonly record: ActivationRecord }
+  | { readonly state: 'unreadable' };
 
 /**
  * Accepts exactly one claim in the lifetime of the state directory: the record is on disk, whole, before the answer.
@@ -40,7 +43,10 @@ export class ActivationLatch {
     return this.current;
   }
 
-  /** `repeated`: this very claim closed the latch before. `refused`: another did. Rejects when the disk refuses; the latch is then as it was. */
+  /**
+   * `repeated`: this very claim closed the latch before. `refused`: another did. Rejects when the disk refuses; the
+   * latch is then as it was.
+   */
   claim(record: ActivationRecord): Promise<'accepted' | 'repeated' | 'refused'> {
     const turn = this.queue.then(() => this.close(record));
     this.queue = turn.catch(() => undefined);

@@ -13,7 +13,9 @@ export function readPublicKey(spki: string): KeyObject {
     const key = createPublicKey({ key: Buffer.from(spki, 'base64'), format: 'der', type: 'spki' });
     if (key.asymmetricKeyType === 'ed25519') return key;
   } catch (error) {
-    throw new SlipwayError('config.invalid', 'ACTIVATION_PUBLIC_KEY is not a public key in SPKI DER, base64.', { cause: error });
+    throw new SlipwayError('config.invalid', 'ACTIVATION_PUBLIC_KEY is not a public key in SPKI DER, base64.', {
+      cause: error,
+    });
   }
   throw new SlipwayError('config.invalid', 'ACTIVATION_PUBLIC_KEY is not an Ed25519 key.');
 }
@@ -24,19 +26,26 @@ export function refusedToken(what: string, why: string): SlipwayError {
 }
 
 /**
- * The payload of a JWT that was signed with the platform's key for `audience` and has not expired. What else must be in it is the caller's to check.
- * Fails closed: a token with anything missing, foreign or old is refused with `auth.missing`.
+ * The payload of a JWT that was signed with the platform's key for `audience` and has not expired. What else must be in
+ * it is the caller's to check. Fails closed: a token with anything missing, foreign or old is refused with
+ * `auth.missing`.
  */
-export function readSignedToken(token: string, expected: { key: KeyObject; audience: string; what: string; nowMs: number }): Readonly<Record<string, unknown>> {
+export function readSignedToken(
+  token: string,
+  expected: { key: KeyObject; audience: string; what: string; nowMs: number },
+): Readonly<Record<string, unknown>> {
   const refuse = (why: string): SlipwayError => refusedToken(expected.what, why);
   const [header, payload, signature, ...rest] = token.split('.');
-  if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) throw refuse('it is not a JWT');
+  if (header === undefined || payload === undefined || signature === undefined || rest.length > 0)
+    throw refuse('it is not a JWT');
   if ((decode(header) as { alg?: unknown } | null)?.alg !== 'EdDSA') throw refuse('its algorithm is not EdDSA');
-  if (!verify(null, Buffer.from(`${header}.${payload}`), expected.key, Buffer.from(signature, 'base64url'))) throw refuse('its signature does not match');
+  if (!verify(null, Buffer.from(`${header}.${payload}`), expected.key, Buffer.from(signature, 'base64url')))
+    throw refuse('its signature does not match');
   const raw = decode(payload) as Record<string, unknown> | null;
   if (raw === null || typeof raw !== 'object') throw refuse('claims are missing');
   const { aud, exp } = raw;
-  if (aud !== expected.audience && !(Array.isArray(aud) && aud.includes(expected.audience))) throw refuse('it is for another audience');
+  if (aud !== expected.audience && !(Array.isArray(aud) && aud.includes(expected.audience)))
+    throw refuse('it is for another audience');
   if (exp !== undefined && (typeof exp !== 'number' || expected.nowMs / 1000 > exp)) throw refuse('it has expired');
   return raw;
 }
@@ -45,15 +54,21 @@ export function readSignedToken(token: string, expected: { key: KeyObject; audie
  * @throws SlipwayError `auth.missing` for a bad token and `permission.denied` for the wrong sandbox; only a token
  * freshly signed for this sandbox and this body passes.
  */
-export function verifyActivation(token: string, body: Buffer, expected: { key: KeyObject; slotId: string; podUid: string; nowMs: number }): ActivationClaims {
+export function verifyActivation(
+  token: string,
+  body: Buffer,
+  expected: { key: KeyObject; slotId: string; podUid: string; nowMs: number },
+): ActivationClaims {
   const refuse = (why: string): SlipwayError => refusedToken('activation', why);
   const raw = readSignedToken(token, { ...expected, audience: ACTIVATION_AUDIENCE, what: 'activation' });
   const claims = ActivationClaims.safeParse(raw);
   if (!claims.success) throw refuse('claims are missing');
   const now = expected.nowMs / 1000;
   const { iat } = raw;
-  if (typeof iat !== 'number' || now - iat > MAX_AGE_S || iat - now > MAX_SKEW_S) throw refuse('it is too old, or from the future');
-  if (claims.data.body_sha256 !== createHash('sha256').update(body).digest('base64url')) throw refuse('it was signed for another body');
+  if (typeof iat !== 'number' || now - iat > MAX_AGE_S || iat - now > MAX_SKEW_S)
+    throw refuse('it is too old, or from the future');
+  if (claims.data.body_sha256 !== createHash('sha256').update(body).digest('base64url'))
+    throw refuse('it was signed for another body');
   if (claims.data.slot_id !== expected.slotId || claims.data.pod_uid !== expected.podUid)
     throw new SlipwayError('permission.denied', 'The activation is for another sandbox.');
   return claims.data;

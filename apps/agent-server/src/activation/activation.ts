@@ -30,11 +30,15 @@ export class Activation {
     private readonly latch: ActivationLatch,
     private readonly logger: Logger,
     private readonly condition: BlankCondition,
-    /** Called with the sandbox's environment and session keys, at activation or at a start after it (then only the keys' hashes are known). */
+    /**
+     * Called with the sandbox's environment and session keys, at activation or at a start after it (then only the keys'
+     * hashes are known).
+     */
     private readonly onReady: (env: Readonly<Record<string, string>>, keys: readonly string[]) => void,
   ) {
     if (latch.state.state === 'closed') onReady(latch.state.record.env, []);
-    if (latch.state.state === 'unreadable') logger.error({ slot_id: config.SLOT_ID }, 'activation record not readable, claims are refused');
+    if (latch.state.state === 'unreadable')
+      logger.error({ slot_id: config.SLOT_ID }, 'activation record not readable, claims are refused');
   }
 
   state(): InitState {
@@ -58,7 +62,8 @@ export class Activation {
 
   /** @throws SlipwayError `sandbox.dormant` or `auth.missing`. Takes the key from the header, a bearer, or `extra`. */
   authorize(request: IncomingMessage, extra?: string | null): Caller {
-    if (this.latch.state.state !== 'closed') throw new SlipwayError('sandbox.dormant', 'This sandbox has not been activated.');
+    if (this.latch.state.state !== 'closed')
+      throw new SlipwayError('sandbox.dormant', 'This sandbox has not been activated.');
     const header = request.headers['x-session-api-key'];
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (!this.accepts((typeof header === 'string' ? header : undefined) ?? bearer ?? extra ?? ''))
@@ -103,7 +108,12 @@ export class Activation {
   }
 
   private async activate(token: string, body: Buffer): Promise<InitState> {
-    const claims = verifyActivation(token, body, { key: this.key, slotId: this.config.SLOT_ID, podUid: this.config.POD_UID, nowMs: Date.now() });
+    const claims = verifyActivation(token, body, {
+      key: this.key,
+      slotId: this.config.SLOT_ID,
+      podUid: this.config.POD_UID,
+      nowMs: Date.now(),
+    });
     let parsed: unknown;
     try {
       parsed = JSON.parse(body.toString('utf8'));
@@ -112,7 +122,8 @@ export class Activation {
     }
     const request = parseOrThrow(InitRequest, parsed);
     const { obstacle } = this.condition;
-    if (obstacle !== null && this.latch.state.state === 'open') throw new SlipwayError('sandbox.archive-broken', obstacle);
+    if (obstacle !== null && this.latch.state.state === 'open')
+      throw new SlipwayError('sandbox.archive-broken', obstacle);
     this.claiming += 1;
     const verdict = await this.latch
       .claim({
@@ -129,7 +140,10 @@ export class Activation {
         this.claiming -= 1;
       });
     if (verdict === 'refused') {
-      this.logger.error({ claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org }, 'second claim refused, sandbox is activated already');
+      this.logger.error(
+        { claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org },
+        'second claim refused, sandbox is activated already',
+      );
       throw new SlipwayError('sandbox.already-activated', 'This sandbox was activated by another claim.');
     }
     if (verdict === 'accepted') {

@@ -39,11 +39,15 @@ export function callerOf(request: IncomingMessage, keys: CallerKeys): Caller {
     const user = callerUserOf(typeof header === 'string' ? header : undefined);
     return user === null ? UNAUTHENTICATED : { kind: 'user', user };
   }
-  const isMarked = request.headers[THROUGH_GATEWAY_HEADER] !== undefined || request.rawHeaders.length >= MANY_RAW_HEADERS;
+  const isMarked =
+    request.headers[THROUGH_GATEWAY_HEADER] !== undefined || request.rawHeaders.length >= MANY_RAW_HEADERS;
   return { kind: 'unauthenticated', isMarked, mayBeEarlierApp: keys.app_key_sha256 === undefined && !isMarked };
 }
 
-/** True for the app, and for what may be a release of it that has no key yet. It may start and set up; what needs a second user it may not accept. */
+/**
+ * True for the app, and for what may be a release of it that has no key yet. It may start and set up; what needs a
+ * second user it may not accept.
+ */
 export function actsForApp(caller: Caller): boolean {
   return caller.kind === 'app' || (caller.kind === 'unauthenticated' && caller.mayBeEarlierApp);
 }

@@ -1,6 +1,9 @@
 import { ARCHIVE_PARTS, type ArchivePart } from '@slipway/contracts/agent';
 
-/** How long a read of every part still stands for what the sandbox holds. Milliseconds: whoever keeps a workspace ends its sandbox right after that. */
+/**
+ * How long a read of every part still stands for what the sandbox holds. Milliseconds: whoever keeps a workspace ends
+ * its sandbox right after that.
+ */
 const FRESH_MS = 10_000;
 
 /** A save that failed after it has read everything is tried again within this. Milliseconds. */

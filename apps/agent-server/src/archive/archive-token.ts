@@ -18,10 +18,13 @@ export interface ExpectedTransfer {
  */
 export function verifyArchive(token: string | undefined, expected: ExpectedTransfer): void {
   if (token === undefined) throw new SlipwayError('auth.missing', 'An archive needs a signed token.');
-  const claims = ArchiveClaims.safeParse(readSignedToken(token, { key: expected.key, audience: ARCHIVE_AUDIENCE, what: 'archive', nowMs: expected.nowMs }));
+  const claims = ArchiveClaims.safeParse(
+    readSignedToken(token, { key: expected.key, audience: ARCHIVE_AUDIENCE, what: 'archive', nowMs: expected.nowMs }),
+  );
   if (!claims.success) throw refusedToken('archive', 'claims are missing');
   const { exp, slot_id: slotId, pod_uid: podUid, op, part } = claims.data;
-  if (exp - expected.nowMs / 1000 > ARCHIVE_TOKEN_SECONDS + MAX_SKEW_S) throw refusedToken('archive', 'its lifetime is too long');
+  if (exp - expected.nowMs / 1000 > ARCHIVE_TOKEN_SECONDS + MAX_SKEW_S)
+    throw refusedToken('archive', 'its lifetime is too long');
   if (slotId !== expected.slotId || podUid !== expected.podUid || op !== expected.op || part !== expected.part)
     throw new SlipwayError('permission.denied', 'The token is for another sandbox, another part or another direction.');
 }

@@ -52,7 +52,14 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
     const part = ArchivePart.safeParse(call.params['part']);
     if (!part.success) throw notFound();
     const token = /^Bearer (.+)$/i.exec(call.request.headers.authorization ?? '')?.[1];
-    verifyArchive(token, { key: deps.key, slotId: deps.config.SLOT_ID, podUid: deps.config.POD_UID, op, part: part.data, nowMs: Date.now() });
+    verifyArchive(token, {
+      key: deps.key,
+      slotId: deps.config.SLOT_ID,
+      podUid: deps.config.POD_UID,
+      op,
+      part: part.data,
+      nowMs: Date.now(),
+    });
     return part.data;
   };
   return [
@@ -65,7 +72,8 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
         // A half must never be kept in place of the whole.
         if (restores.obstacle !== null) throw new SlipwayError('sandbox.archive-broken', restores.obstacle);
         const { stream, skipped } = await parts[part].read(call.signal);
-        if (skipped > 0) logger.warn({ part, skipped }, 'unreadable entries, sockets, pipes and devices left out of the archive');
+        if (skipped > 0)
+          logger.warn({ part, skipped }, 'unreadable entries, sockets, pipes and devices left out of the archive');
         call.response.writeHead(200, { 'content-type': ARCHIVE_CONTENT_TYPE, [ARCHIVE_SKIPPED_HEADER]: skipped });
         await pipeline(stream, call.response);
         deps.reads.note(part);
@@ -78,7 +86,8 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
       access: 'open',
       handle: async (call) => {
         const part = partOf(call, 'write');
-        if (!activation.untouched) throw new SlipwayError('sandbox.already-activated', 'Only an unclaimed sandbox accepts a saved workspace.');
+        if (!activation.untouched)
+          throw new SlipwayError('sandbox.already-activated', 'Only an unclaimed sandbox accepts a saved workspace.');
         // Destroying the request would take the answer's connection with it.
         const source = Readable.from(call.request.iterator({ destroyOnReturn: false }), { objectMode: false });
         await restores.run(part, () => parts[part].write(source, call.signal));
@@ -94,7 +103,10 @@ function passing(source: Readable): Readable {
   return connect(source, metered(Number.POSITIVE_INFINITY), () => {});
 }
 
-/** agent-server's own logs; nothing is open in a blank sandbox, so they are read when the first conversation is asked for. */
+/**
+ * agent-server's own logs; nothing is open in a blank sandbox, so they are read when the first conversation is asked
+ * for.
+ */
 function conversationsPart({ config, conversations }: ArchiveDeps): Part {
   const directories = { conversations: conversations.directory };
   const maxBytes = async (): Promise<number> => config.ARCHIVE_MAX_BYTES ?? (await volumeBytes(config.STATE_DIR));

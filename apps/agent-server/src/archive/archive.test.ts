@@ -21,8 +21,12 @@ describe('GET and PUT /api/archive/{part}', () => {
     await sandbox.startAgentServer();
     return sandbox;
   }
-  const state = async (sandbox: TestSandbox): Promise<InitState> => (await fetch(`${sandbox.url}/api/init`)).json() as Promise<InitState>;
-  const codeOf = async (answer: Response): Promise<unknown> => [answer.status, ((await answer.json()) as { code?: string }).code];
+  const state = async (sandbox: TestSandbox): Promise<InitState> =>
+    (await fetch(`${sandbox.url}/api/init`)).json() as Promise<InitState>;
+  const codeOf = async (answer: Response): Promise<unknown> => [
+    answer.status,
+    ((await answer.json()) as { code?: string }).code,
+  ];
   const kept = async (sandbox: TestSandbox, part: string): Promise<Buffer<ArrayBuffer>> => {
     const answer = await sandbox.archive('read', part);
     if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
@@ -50,7 +54,8 @@ describe('GET and PUT /api/archive/{part}', () => {
   let archives: Record<(typeof PARTS)[number], Buffer<ArrayBuffer>>;
   let conversation = '';
   const eventsOf = async (sandbox: TestSandbox): Promise<ConversationEvent[]> =>
-    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${conversation}/events/search`)).body.items;
+    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${conversation}/events/search`)).body
+      .items;
 
   beforeAll(async () => {
     full = await blank();
@@ -62,9 +67,17 @@ describe('GET and PUT /api/archive/{part}', () => {
     execFileSync('mkfifo', [path.join(full.workspace, 'pipe')]);
     conversation = randomUUID();
     const agent = { llm: { model: 'm', base_url: 'http://127.0.0.1:9' } };
-    await full.call('POST', '/api/conversations', { conversation_id: conversation, agent, workspace: { working_dir: full.workspace } });
+    await full.call('POST', '/api/conversations', {
+      conversation_id: conversation,
+      agent,
+      workspace: { working_dir: full.workspace },
+    });
     const say = (text: string): Promise<unknown> =>
-      full.call('POST', `/api/conversations/${conversation}/events`, { role: 'user', content: [{ type: 'text', text }], run: false });
+      full.call('POST', `/api/conversations/${conversation}/events`, {
+        role: 'user',
+        content: [{ type: 'text', text }],
+        run: false,
+      });
     for (let index = 0; index < 20; index += 1) await say(`message ${index}`);
     archives = { workspace: await kept(full, 'workspace'), conversations: await kept(full, 'conversations') };
   });
@@ -73,10 +86,13 @@ describe('GET and PUT /api/archive/{part}', () => {
   it('carries the files, the home and the conversations into a blank sandbox, as often as it is asked', async () => {
     const next = await blank();
     writeFileSync(path.join(next.workspace, 'of an earlier try'), '');
-    for (const _time of [1, 2]) for (const part of PARTS) expect((await next.archive('write', part, { body: archives[part] })).status).toBe(204);
+    for (const _time of [1, 2])
+      for (const part of PARTS) expect((await next.archive('write', part, { body: archives[part] })).status).toBe(204);
     expect(await state(next)).toMatchObject({ state: 'dormant', healthy: true, unhealthy_reason: null });
     expect(readdirSync(next.workspace).sort()).toEqual(['noise', 'src']);
-    expect(readFileSync(path.join(next.workspace, 'noise')).equals(readFileSync(path.join(full.workspace, 'noise')))).toBe(true);
+    expect(
+      readFileSync(path.join(next.workspace, 'noise')).equals(readFileSync(path.join(full.workspace, 'noise'))),
+    ).toBe(true);
     expect(statSync(path.join(next.workspace, 'src', 'tool.sh')).mode & 0o777).toBe(0o755);
     expect(existsSync(path.join(next.workspace, 'src', 'empty'))).toBe(true);
     expect(readFileSync(path.join(next.home, '.netrc'), 'utf8')).toBe('machine x');
@@ -89,7 +105,10 @@ describe('GET and PUT /api/archive/{part}', () => {
   it('says how much it left out', async () => {
     const answer = await full.archive('read', 'workspace');
     await answer.arrayBuffer();
-    expect([answer.headers.get('content-type'), answer.headers.get('x-slipway-skipped')]).toEqual(['application/zstd', '1']);
+    expect([answer.headers.get('content-type'), answer.headers.get('x-slipway-skipped')]).toEqual([
+      'application/zstd',
+      '1',
+    ]);
   });
 
   it('opens to nothing but a fresh token of the platform for this sandbox, this part and this direction', async () => {
@@ -109,16 +128,24 @@ describe('GET and PUT /api/archive/{part}', () => {
     const dormant = await blank();
     for (const [more, status] of refused) {
       expect([more, (await full.archive('read', 'workspace', more)).status]).toEqual([more, status]);
-      expect([more, (await dormant.archive('write', 'workspace', { ...more, body: archives.workspace })).status]).toEqual([more, status]);
+      expect([
+        more,
+        (await dormant.archive('write', 'workspace', { ...more, body: archives.workspace })).status,
+      ]).toEqual([more, status]);
     }
     expect((await full.archive('read', 'workspace', { claim: { op: 'write' } })).status).toBe(403);
-    expect((await dormant.archive('write', 'workspace', { claim: { op: 'read' }, body: archives.workspace })).status).toBe(403);
+    expect(
+      (await dormant.archive('write', 'workspace', { claim: { op: 'read' }, body: archives.workspace })).status,
+    ).toBe(403);
     expect((await full.archive('read', 'secrets')).status).toBe(404);
     expect(readdirSync(dormant.workspace)).toEqual([]);
   });
 
   it('puts nothing into a sandbox that has an owner, and claims none that is being filled', async () => {
-    expect(await codeOf(await full.archive('write', 'workspace', { body: archives.workspace }))).toEqual([409, 'sandbox.already-activated']);
+    expect(await codeOf(await full.archive('write', 'workspace', { body: archives.workspace }))).toEqual([
+      409,
+      'sandbox.already-activated',
+    ]);
     expect(existsSync(path.join(full.workspace, 'noise'))).toBe(true);
     const filling = await blank();
     const stream = begun();
@@ -136,7 +163,10 @@ describe('GET and PUT /api/archive/{part}', () => {
     const sandbox = await blank();
     const altered = Buffer.from(archives.workspace);
     altered.fill(0, altered.length >> 1, (altered.length >> 1) + 50);
-    expect(await codeOf(await sandbox.archive('write', 'workspace', { body: altered }))).toEqual([422, 'sandbox.archive-broken']);
+    expect(await codeOf(await sandbox.archive('write', 'workspace', { body: altered }))).toEqual([
+      422,
+      'sandbox.archive-broken',
+    ]);
     const stream = begun();
     const put = sandbox.archive('write', 'workspace', { body: stream.body }).catch(() => 'cut');
     await until('it has begun', async () => (await state(sandbox)).unhealthy_reason === null);
@@ -144,7 +174,11 @@ describe('GET and PUT /api/archive/{part}', () => {
     expect(await put).toBe('cut');
     await until('it is over', async () => !(await state(sandbox)).healthy);
     for (const _life of [1, 2]) {
-      expect(await state(sandbox)).toMatchObject({ state: 'dormant', healthy: false, unhealthy_reason: expect.stringContaining('workspace') });
+      expect(await state(sandbox)).toMatchObject({
+        state: 'dormant',
+        healthy: false,
+        unhealthy_reason: expect.stringContaining('workspace'),
+      });
       expect(await codeOf(await sandbox.activate({}))).toEqual([422, 'sandbox.archive-broken']);
       expect(await codeOf(await sandbox.archive('read', 'workspace'))).toEqual([422, 'sandbox.archive-broken']);
       await sandbox.kill('agentServer');
@@ -188,7 +222,9 @@ describe('GET and PUT /api/archive/{part}', () => {
     // The first transfer loads code.
     await (await sandbox.archive('read', 'conversations')).arrayBuffer();
     const peak = (): number[] =>
-      [sandbox.agentServer, sandbox.actionServer].map((child) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, 'utf8'))?.[1]) / 1024);
+      [sandbox.agentServer, sandbox.actionServer].map(
+        (child) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child?.pid}/status`, 'utf8'))?.[1]) / 1024,
+      );
     const before = peak();
     const answer = await sandbox.archive('read', 'workspace');
     const archive = Buffer.from(await answer.arrayBuffer());

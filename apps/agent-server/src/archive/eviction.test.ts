@@ -30,10 +30,20 @@ describe('a sandbox stopped by a drain', () => {
     writeFileSync(path.join(sandbox.workspace, 'uncommitted.txt'), 'work of an hour');
     const conversation = randomUUID();
     const agent = { llm: { model: 'm', base_url: 'http://127.0.0.1:9' } };
-    await sandbox.call('POST', '/api/conversations', { conversation_id: conversation, agent, workspace: { working_dir: sandbox.workspace } });
-    await sandbox.call('POST', `/api/conversations/${conversation}/events`, { role: 'user', content: [{ type: 'text', text: 'hello' }], run: false });
+    await sandbox.call('POST', '/api/conversations', {
+      conversation_id: conversation,
+      agent,
+      workspace: { working_dir: sandbox.workspace },
+    });
+    await sandbox.call('POST', `/api/conversations/${conversation}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'hello' }],
+      run: false,
+    });
     sandbox.agentServer?.kill('SIGTERM');
-    await until('it has put its agents to rest', () => sandbox.lines.some((line) => line.includes('waiting for the workspace to be saved')));
+    await until('it has put its agents to rest', () =>
+      sandbox.lines.some((line) => line.includes('waiting for the workspace to be saved')),
+    );
     const archives = new Map<string, Buffer<ArrayBuffer>>();
     for (const part of PARTS) {
       const answer = await sandbox.archive('read', part);
@@ -45,12 +55,21 @@ describe('a sandbox stopped by a drain', () => {
     expect(await ended(sandbox)).toBe(143);
 
     const next = await started(false);
-    for (const part of PARTS) expect((await next.archive('write', part, { body: archives.get(part) ?? null })).status).toBe(204);
+    for (const part of PARTS)
+      expect((await next.archive('write', part, { body: archives.get(part) ?? null })).status).toBe(204);
     expect((await next.activate({})).status).toBe(200);
-    const events = await next.call<{ items: Array<{ kind: string }> }>('GET', `/api/conversations/${conversation}/events/search`);
+    const events = await next.call<{ items: Array<{ kind: string }> }>(
+      'GET',
+      `/api/conversations/${conversation}/events/search`,
+    );
     expect(events.body.items.filter((event) => event.kind === 'MessageEvent')).toHaveLength(1);
     expect(
-      (await next.call<{ stdout: string }>('POST', '/api/bash/execute_bash_command', { command: 'cat uncommitted.txt', cwd: next.workspace })).body.stdout,
+      (
+        await next.call<{ stdout: string }>('POST', '/api/bash/execute_bash_command', {
+          command: 'cat uncommitted.txt',
+          cwd: next.workspace,
+        })
+      ).body.stdout,
     ).toBe('work of an hour');
   });
 

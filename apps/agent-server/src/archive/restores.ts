@@ -25,7 +25,9 @@ export class Restores {
   /** Why this sandbox may not be given to anybody now, in a sentence; `null` when it may. */
   get obstacle(): string | null {
     const [running] = this.running;
-    return running === undefined ? this.damage : `The part ${running} of a kept workspace is being put into this sandbox.`;
+    return running === undefined
+      ? this.damage
+      : `The part ${running} of a kept workspace is being put into this sandbox.`;
   }
 
   /** Why it never may, unless that part comes again. */
@@ -36,7 +38,11 @@ export class Restores {
 
   /** @throws SlipwayError `sandbox.archive-broken` while the same part is under way; what `work` throws. */
   async run(part: ArchivePart, work: () => Promise<void>): Promise<void> {
-    if (this.running.has(part)) throw new SlipwayError('sandbox.archive-broken', `The part ${part} is being put into this sandbox by another request.`);
+    if (this.running.has(part))
+      throw new SlipwayError(
+        'sandbox.archive-broken',
+        `The part ${part} is being put into this sandbox by another request.`,
+      );
     this.running.add(part);
     this.begun.add(part);
     try {

@@ -31,13 +31,24 @@ export class AppLink {
   static async open(
     slipway: NonNullable<StartConversationRequest['slipway']>,
     log: EventLog,
-    options: { traceparent: () => string; logger: Logger; onFenced: () => void; onAcked: (acked: number) => void; signal: AbortSignal },
+    options: {
+      traceparent: () => string;
+      logger: Logger;
+      onFenced: () => void;
+      onAcked: (acked: number) => void;
+      signal: AbortSignal;
+    },
   ): Promise<AppLink> {
     const client = new IngestClient(slipway.ingestUrl, slipway.ingestToken);
     const ackedBefore = await persistently(() => client.position(slipway.epoch, options.signal), options.signal);
-    const history = slipway.head > 0 || ackedBefore > 0 ? await persistently(() => client.history(options.signal), options.signal) : [];
+    const history =
+      slipway.head > 0 || ackedBefore > 0
+        ? await persistently(() => client.history(options.signal), options.signal)
+        : [];
     const firstIndex = await log.rebase(history);
-    const approved = isAcceptedAndPending(log.events) ? await persistently(() => client.approvals(options.signal), options.signal) : [];
+    const approved = isAcceptedAndPending(log.events)
+      ? await persistently(() => client.approvals(options.signal), options.signal)
+      : [];
     const outbox = new Outbox({
       log,
       firstIndex,

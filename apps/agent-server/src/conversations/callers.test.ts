@@ -3,7 +3,12 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type ConversationInfo, callerUserHeader } from '@slipway/contracts/agent';
+import {
+  CALLER_KEY_HEADER,
+  CALLER_USER_HEADER,
+  type ConversationInfo,
+  callerUserHeader,
+} from '@slipway/contracts/agent';
 import { type OrgConfirmationPolicy } from '@slipway/contracts/conversations';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
@@ -49,23 +54,47 @@ describe('the callers of an agent-server', () => {
     // Of its own: what another conversation still asks for takes no turn of this one.
     model = await startModelServer({ script: [] });
     models.push(model);
-    model.use([...names.map((name) => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch ${name}` } }] })), FINISH]);
+    model.use([
+      ...names.map((name) => ({ toolCalls: [{ name: 'terminal', arguments: { command: `touch ${name}` } }] })),
+      FINISH,
+    ]);
     const id = randomUUID();
     const at = `/api/conversations/${id}`;
-    expect((await of.call('POST', '/api/conversations', startOf(id, orgConfirmation, of, app.epoch), headers)).status).toBe(201);
+    expect(
+      (await of.call('POST', '/api/conversations', startOf(id, orgConfirmation, of, app.epoch), headers)).status,
+    ).toBe(201);
     const say = (text: string, as: Headers = of.asApp, more: object = {}) =>
-      of.call<{ code?: string }>('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text }], run: true, ...more }, as);
+      of.call<{ code?: string }>(
+        'POST',
+        `${at}/events`,
+        { role: 'user', content: [{ type: 'text', text }], run: true, ...more },
+        as,
+      );
     const status = (wanted: string) =>
-      until(`it is ${wanted}`, async () => (await of.call<ConversationInfo>('GET', at)).body.execution_status === wanted, 20_000);
-    const events = async () => (await of.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
-    return { id, at, say, status, events, made: () => names.filter((name) => existsSync(path.join(of.workspace, name))).length };
+      until(
+        `it is ${wanted}`,
+        async () => (await of.call<ConversationInfo>('GET', at)).body.execution_status === wanted,
+        20_000,
+      );
+    const events = async () =>
+      (await of.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
+    return {
+      id,
+      at,
+      say,
+      status,
+      events,
+      made: () => names.filter((name) => existsSync(path.join(of.workspace, name))).length,
+    };
   }
   const post = async (of: TestSandbox, route: string, body: object, headers: Headers): Promise<string> => {
     const answer = await of.call<{ code?: string }>('POST', route, body, headers);
     return `${answer.status} ${answer.body.code ?? ''}`.trim();
   };
   const answersIn = (events: readonly ConversationEvent[]) =>
-    events.flatMap((event) => (event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation' ? [event.value] : []));
+    events.flatMap((event) =>
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation' ? [event.value] : [],
+    );
 
   it('carry out nothing by repeating a run while the agent works, not even the app', async () => {
     const { at, say, status, made, events } = await asking(FOUR_EYES, 6);
@@ -77,7 +106,8 @@ describe('the callers of an agent-server', () => {
       return seen;
     });
     await status('waiting_for_confirmation');
-    for (const _again of Array(20)) expect(await post(sandbox, `${at}/run`, {}, sandbox.asApp)).toBe('409 conversation.awaits-confirmation');
+    for (const _again of Array(20))
+      expect(await post(sandbox, `${at}/run`, {}, sandbox.asApp)).toBe('409 conversation.awaits-confirmation');
     over.abort();
     const seen = new Set((await Promise.all(repeated)).flatMap((each) => [...each]));
     expect(seen.has('409 conversation.awaits-confirmation')).toBe(true);
@@ -97,11 +127,20 @@ describe('the callers of an agent-server', () => {
       { ...sandbox.asApp, [CALLER_KEY_HEADER]: `${sandbox.appKey}, ${sandbox.appKey}` },
     ];
     for (const headers of forged) {
-      expect(await post(sandbox, '/api/conversations', startOf(id, NONE, sandbox, app.epoch), headers)).toBe('403 permission.denied');
-      expect(await post(sandbox, '/api/slipway/secrets', { variables: {}, git: [] }, headers)).toBe('403 permission.denied');
-      expect(await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Carol', by_id: 'usr_carol' } }, headers)).toBe(
-        '403 conversation.four-eyes',
+      expect(await post(sandbox, '/api/conversations', startOf(id, NONE, sandbox, app.epoch), headers)).toBe(
+        '403 permission.denied',
       );
+      expect(await post(sandbox, '/api/slipway/secrets', { variables: {}, git: [] }, headers)).toBe(
+        '403 permission.denied',
+      );
+      expect(
+        await post(
+          sandbox,
+          `${at}/events/respond_to_confirmation`,
+          { accept: true, slipway: { by: 'Carol', by_id: 'usr_carol' } },
+          headers,
+        ),
+      ).toBe('403 conversation.four-eyes');
       expect((await say('go on', headers)).body.code).toBe('conversation.four-eyes');
       expect(await post(sandbox, `${at}/run`, {}, headers)).toBe('403 conversation.four-eyes');
     }
@@ -123,12 +162,17 @@ describe('the callers of an agent-server', () => {
     headers.push('x-slipway-through', 'sandbox-gateway');
     const refused = await new Promise<number>((resolve, reject) => {
       const body = JSON.stringify({ variables: {}, git: [] });
-      const request = httpRequest(`${old.url}/api/slipway/secrets`, { method: 'POST', headers: [...headers, 'content-length', String(body.length)] });
+      const request = httpRequest(`${old.url}/api/slipway/secrets`, {
+        method: 'POST',
+        headers: [...headers, 'content-length', String(body.length)],
+      });
       request.once('response', (response) => resolve(response.resume().statusCode ?? 0));
       request.once('error', reject).end(body);
     });
     expect([400, 403, 431]).toContain(refused);
-    expect(await post(old, `${at}/events/respond_to_confirmation`, { accept: true }, sessionKeyAlone(old))).toBe('403 conversation.four-eyes');
+    expect(await post(old, `${at}/events/respond_to_confirmation`, { accept: true }, sessionKeyAlone(old))).toBe(
+      '403 conversation.four-eyes',
+    );
   });
 
   it('of an earlier release may start and speak in a sandbox that was activated for one, and approve nothing under four eyes', async () => {
@@ -143,7 +187,9 @@ describe('the callers of an agent-server', () => {
     await status('waiting_for_confirmation');
     expect((await events()).find((event) => event.kind === 'MessageEvent')).toMatchObject({ sender: 'Ada' });
     expect(await post(old, `${at}/run`, {}, alone)).toBe('409 conversation.awaits-confirmation');
-    expect(await post(old, `${at}/events/respond_to_confirmation`, { accept: true }, alone)).toBe('403 conversation.four-eyes');
+    expect(await post(old, `${at}/events/respond_to_confirmation`, { accept: true }, alone)).toBe(
+      '403 conversation.four-eyes',
+    );
     const through = { ...alone, 'x-slipway-through': 'sandbox-gateway' };
     expect(await post(old, '/api/slipway/secrets', { variables: {}, git: [] }, through)).toBe('403 permission.denied');
     expect(made()).toBe(0);
@@ -154,13 +200,20 @@ describe('the callers of an agent-server', () => {
     const claimed = { sender: 'Ada', sender_id: 'usr_ada', event_id: randomUUID() };
     expect((await say('by request', sandbox.asUser(BOB), claimed)).status).toBe(200);
     await status('finished');
-    const socket = new WebSocket(`${sandbox.url.replace('http', 'ws')}/sockets/events/${id}`, { headers: sandbox.asUser(BOB) });
+    const socket = new WebSocket(`${sandbox.url.replace('http', 'ws')}/sockets/events/${id}`, {
+      headers: sandbox.asUser(BOB),
+    });
     await new Promise((resolve) => socket.once('message', resolve));
     socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'by socket' }], ...claimed }));
-    await until('both', async () => (await events()).filter((event) => event.kind === 'MessageEvent' && event.source === 'user').length === 2);
+    await until(
+      'both',
+      async () =>
+        (await events()).filter((event) => event.kind === 'MessageEvent' && event.source === 'user').length === 2,
+    );
     socket.close();
     const ofWorker = { ...claimed, event_id: randomUUID() };
-    for (const _again of [1, 2]) expect((await say('by an earlier worker', sessionKeyAlone(sandbox), ofWorker)).status).toBe(200);
+    for (const _again of [1, 2])
+      expect((await say('by an earlier worker', sessionKeyAlone(sandbox), ofWorker)).status).toBe(200);
     const written = (await events()).filter((event) => event.kind === 'MessageEvent' && event.source === 'user');
     const known = await sandbox.call<ConversationEvent[]>('GET', `/api/conversations/${id}/events/search?limit=100`);
     expect(written.map((event) => [event.id === claimed.event_id, event.id === ofWorker.event_id])).toEqual([
@@ -169,7 +222,11 @@ describe('the callers of an agent-server', () => {
       [false, true],
     ]);
     expect(JSON.stringify(known.body)).not.toContain('usr_ada');
-    expect(written.map((event) => (event.kind === 'MessageEvent' ? (event.sender ?? null) : ''))).toEqual(['Bób', 'Bób', null]);
+    expect(written.map((event) => (event.kind === 'MessageEvent' ? (event.sender ?? null) : ''))).toEqual([
+      'Bób',
+      'Bób',
+      null,
+    ]);
   });
 
   it('who run what waits, as OpenHands’ clients do, give the one answer, with their name, where nothing forbids it', async () => {
@@ -181,7 +238,9 @@ describe('the callers of an agent-server', () => {
     expect(await post(sandbox, `${at}/run`, {}, sandbox.asUser(BOB))).toBe('200');
     await status('finished');
     expect(made()).toBe(1);
-    expect(answersIn(await events())).toMatchObject([{ accepted: true, by: 'Bób', by_id: 'usr_bob', by_kind: 'user', through: 'sandbox-gateway' }]);
+    expect(answersIn(await events())).toMatchObject([
+      { accepted: true, by: 'Bób', by_id: 'usr_bob', by_kind: 'user', through: 'sandbox-gateway' },
+    ]);
   });
 
   it('refuses a run of pending actions where the organization has a floor, and names the answer to give', async () => {
@@ -190,7 +249,9 @@ describe('the callers of an agent-server', () => {
     await status('waiting_for_confirmation');
     expect(await post(sandbox, `${at}/run`, {}, sandbox.asUser(BOB))).toBe('409 conversation.awaits-confirmation');
     expect(made()).toBe(0);
-    expect(await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true }, sandbox.asUser(BOB))).toBe('200');
+    expect(await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true }, sandbox.asUser(BOB))).toBe(
+      '200',
+    );
     await status('finished');
     expect(made()).toBe(1);
   });
@@ -205,8 +266,19 @@ describe('the callers of an agent-server', () => {
       limits: { maxIterations: null, maxBudgetUsd: null },
       confirmation: { policy: { kind: 'AlwaysConfirm' }, analyzer: null, organization: FOUR_EYES },
     };
-    expect((await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, { settings, version: 1, epoch: app.epoch, chosen: true })).status).toBe(200);
-    expect(await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true, slipway: { rule } }, sandbox.asApp)).toBe('200');
+    expect(
+      (
+        await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, {
+          settings,
+          version: 1,
+          epoch: app.epoch,
+          chosen: true,
+        })
+      ).status,
+    ).toBe(200);
+    expect(
+      await post(sandbox, `${at}/events/respond_to_confirmation`, { accept: true, slipway: { rule } }, sandbox.asApp),
+    ).toBe('200');
     await until('the first is made', () => made() === 1);
     await status('waiting_for_confirmation');
     expect(made()).toBe(1);

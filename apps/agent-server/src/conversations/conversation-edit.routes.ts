@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { stamp } from '@slipway/agent';
-import { AGENT_ROUTES, CHARGE_PASS_HEADER, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts/agent';
+import {
+  AGENT_ROUTES,
+  CHARGE_PASS_HEADER,
+  ForkConversationRequest,
+  NavigateConversationRequest,
+  UpdateConversationRequest,
+} from '@slipway/contracts/agent';
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson, serve } from '../http/router.js';
@@ -14,7 +20,12 @@ const STAMPS = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID
 
 /** What is done to a conversation beside its task, on OpenHands' wire. */
 export function conversationEditRoutes(conversations: Conversations): Route[] {
-  const on = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations/:id${path}`, access: 'session', handle });
+  const on = (method: Route['method'], path: string, handle: Handler): Route => ({
+    method,
+    path: `/api/conversations/:id${path}`,
+    access: 'session',
+    handle,
+  });
   return [
     on('PATCH', '', async ({ params, request }) => {
       const change = parseOrThrow(UpdateConversationRequest, await readJson(request));
@@ -27,14 +38,23 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
     }),
     serve(AGENT_ROUTES.askAgent, async ({ params, request, body, signal }) => {
       const { question } = await body();
-      return ok({ response: await (await conversations.get(params['id'])).askAgent(question, chargePassOf(request.headers[CHARGE_PASS_HEADER]), signal) });
+      return ok({
+        response: await (await conversations.get(params['id'])).askAgent(
+          question,
+          chargePassOf(request.headers[CHARGE_PASS_HEADER]),
+          signal,
+        ),
+      });
     }),
     on('POST', '/navigate', async ({ params, request, caller }) => {
       const { event_id } = parseOrThrow(NavigateConversationRequest, (await readJson(request)) ?? {});
       const conversation = await conversations.get(params['id']);
       const { log, confirmation } = conversation;
       if (lastStatus(log.events) === 'running' || confirmation.waits)
-        throw new SlipwayError('conversation.busy', 'The agent works or waits for an answer: pause it, or answer, before it goes back.');
+        throw new SlipwayError(
+          'conversation.busy',
+          'The agent works or waits for an answer: pause it, or answer, before it goes back.',
+        );
       const forgotten_event_ids = forgottenAt(log.events, event_id ?? null);
       if (forgotten_event_ids.length > 0)
         await log.append([

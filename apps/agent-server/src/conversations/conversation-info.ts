@@ -31,7 +31,8 @@ export function conversationInfo(
     confirmation_policy: policy,
     security_analyzer: analyzer,
     activated_knowledge_skills: activatedSkills(events),
-    last_user_message_id: events.findLast((event) => event.kind === 'MessageEvent' && event.source === 'user')?.id ?? null,
+    last_user_message_id:
+      events.findLast((event) => event.kind === 'MessageEvent' && event.source === 'user')?.id ?? null,
     leaf_event_id: events.at(-1)?.id ?? null,
     title: meta.title,
     tags: meta.tags,
@@ -67,7 +68,14 @@ function agentOf(meta: ConversationMeta): object {
     kind,
     ...agent,
     // No start signs in to a model with a subscription, but a client gets its own value back.
-    llm: { usage_id: 'agent', is_subscription: false, ...(llm as object | undefined), model: meta.model, base_url: meta.base_url, api_key: '**********' },
+    llm: {
+      usage_id: 'agent',
+      is_subscription: false,
+      ...(llm as object | undefined),
+      model: meta.model,
+      base_url: meta.base_url,
+      api_key: '**********',
+    },
   };
 }
 

@@ -35,7 +35,15 @@ import { logOfRun } from '../log/run-log.js';
 import { agentPorts, llmConfigOf } from '../run/agent-ports.js';
 import { AgentSetup } from '../run/agent-setup.js';
 import { type ChargePass, portsBeside, summaryModels } from '../run/charge-pass.js';
-import { eventsToGoOn, hasWork, INTERRUPT_MS, interruptedAnswers, restsOnPause, SESSION_END_MS, settledWithin } from '../run/going-on.js';
+import {
+  eventsToGoOn,
+  hasWork,
+  INTERRUPT_MS,
+  interruptedAnswers,
+  restsOnPause,
+  SESSION_END_MS,
+  settledWithin,
+} from '../run/going-on.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from '../run/started.js';
 import { userMessage } from '../run/user-message.js';
 import { MCP_UPDATE, McpServers } from '../sandbox/mcp-servers.js';
@@ -77,7 +85,9 @@ export class Conversation {
   ) {
     this.file = new MetaFile(directory, meta, deps.logger);
     this.confirmation = new Confirmation(log, this.stamps, deps.fourEyes);
-    this.mcp = new McpServers(meta.id, deps, (value) => this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]));
+    this.mcp = new McpServers(meta.id, deps, (value) =>
+      this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]),
+    );
   }
 
   get id(): string {
@@ -114,13 +124,16 @@ export class Conversation {
   }
 
   /**
-   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again only brings new keys, and when to ask.
-   * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable` when the log cannot be read back.
+   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again
+   * only brings new keys, and when to ask.
+   * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable`
+   * when the log cannot be read back.
    */
   async start(request: StartConversationRequest, author: Author = {}): Promise<void> {
     const { slipway } = request;
     const epoch = slipway?.epoch ?? null;
-    if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined)) return this.renew(this.started, request);
+    if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined))
+      return this.renew(this.started, request);
     if (epoch !== null && this.meta.epoch !== null && epoch < this.meta.epoch)
       throw new SlipwayError('ingest.stale-epoch', 'A newer start of this conversation was here before.');
     await this.quiesce();
@@ -140,10 +153,19 @@ export class Conversation {
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
     this.mcp.begin(request);
     await this.confirmation.adopt(request);
-    if (this.confirmation.accepted || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
+    if (
+      this.confirmation.accepted ||
+      (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))
+    )
+      this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
-      await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true, ...author });
+      await this.send({
+        role: 'user',
+        content: request.initial_message.content,
+        run: request.initial_message.run ?? true,
+        ...author,
+      });
     }
   }
 
@@ -167,7 +189,10 @@ export class Conversation {
     return this.meta.epoch !== null;
   }
 
-  /** The one way to accept what waits; the agent goes on if the answer says so. @returns the id of the answer's event. @throws SlipwayError `conversation.nothing-to-confirm`, `conversation.not-running`, `ingest.stale-epoch`. */
+  /**
+   * The one way to accept what waits; the agent goes on if the answer says so. @returns the id of the answer's event.
+   * @throws SlipwayError `conversation.nothing-to-confirm`, `conversation.not-running`, `ingest.stale-epoch`.
+   */
   async respond(answer: Answer): Promise<string> {
     this.assertOwned();
     if (this.started === undefined) throw notStarted();
@@ -177,11 +202,17 @@ export class Conversation {
     return id;
   }
 
-  /** Accepts nothing of what waits. @throws SlipwayError `conversation.awaits-confirmation`, `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
+  /**
+   * Accepts nothing of what waits. @throws SlipwayError `conversation.awaits-confirmation`, `conversation.busy`,
+   * `conversation.not-running`, `ingest.stale-epoch`.
+   */
   run(): void {
     this.assertOwned();
     if (this.confirmation.waits && !this.confirmation.accepted)
-      throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no: answer it with respond_to_confirmation.');
+      throw new SlipwayError(
+        'conversation.awaits-confirmation',
+        'The agent waits for a yes or a no: answer it with respond_to_confirmation.',
+      );
     if (this.active !== undefined) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
     this.startRun();
   }
@@ -192,10 +223,16 @@ export class Conversation {
     this.runAgain = false;
     if (this.active !== undefined) this.active.pause = true;
     else if (lastStatus(this.log.events) === 'idle')
-      await this.log.append([stamp(this.stamps, { kind: 'PauseEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+      await this.log.append([
+        stamp(this.stamps, { kind: 'PauseEvent', source: 'user' }),
+        statusUpdate(this.stamps, 'paused'),
+      ]);
   }
 
-  /** Stops the run now: the model call is aborted and the command killed, also one that an earlier step left running. Answers within a second; a run that does not end by then is cut off from the log. */
+  /**
+   * Stops the run now: the model call is aborted and the command killed, also one that an earlier step left running.
+   * Answers within a second; a run that does not end by then is cut off from the log.
+   */
   async interrupt(): Promise<void> {
     this.assertOwned();
     const { active } = this;
@@ -203,15 +240,25 @@ export class Conversation {
     if (active === undefined) {
       if (!this.confirmation.waits && !restsOnPause(this.log.events)) return;
       await this.confirmation.rejectPending(STOPPED);
-      return this.log.append([stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+      return this.log.append([
+        stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }),
+        statusUpdate(this.stamps, 'paused'),
+      ]);
     }
     active.control.abort(new Error('interrupted'));
-    const [ended] = await Promise.all([settledWithin(active.done, INTERRUPT_MS), this.deps.actionServer.interruptTerminal(INTERRUPT_MS)]);
+    const [ended] = await Promise.all([
+      settledWithin(active.done, INTERRUPT_MS),
+      this.deps.actionServer.interruptTerminal(INTERRUPT_MS),
+    ]);
     if (ended) return;
     this.active = undefined;
     this.deps.logger.error({ conversation_id: this.id }, 'run did not stop in time, cut off');
     const errors = interruptedAnswers(this.stamps, this.log.events);
-    await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+    await this.log.appendLast([
+      ...errors,
+      stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }),
+      statusUpdate(this.stamps, 'paused'),
+    ]);
     this.rests.tell();
   }
 
@@ -228,7 +275,10 @@ export class Conversation {
     await this.work((ports, settings, { signal }) => condenseAsAsked(ports, settings, signal));
   }
 
-  /** An answer from what the agent knows; the log gets nothing of it but its cost. @throws SlipwayError as `condense`, `model.*`. */
+  /**
+   * An answer from what the agent knows; the log gets nothing of it but its cost. @throws SlipwayError as `condense`,
+   * `model.*`.
+   */
   async askAgent(question: string, pass: ChargePass | null, signal: AbortSignal): Promise<string> {
     this.assertOwned();
     const { started } = this;
@@ -237,14 +287,23 @@ export class Conversation {
     return askAgent(portsBeside(this.portsOf(started, log), pass), this.settingsOf(started), question, signal);
   }
 
-  /** From the next step on; a run that paused at a limit goes on with `run`. `check` changes nothing. @throws SlipwayError `request.invalid` beyond the ceiling. */
+  /**
+   * From the next step on; a run that paused at a limit goes on with `run`. `check` changes nothing. @throws
+   * SlipwayError `request.invalid` beyond the ceiling.
+   */
   setLimits({ maxIterations, maxBudgetUsd }: Partial<RunLimits>, mode: 'apply' | 'check'): void {
     this.assertOwned();
-    const change = { ...stepsOf(maxIterations, this.meta.iteration_ceiling), ...(maxBudgetUsd === undefined ? {} : { max_budget: maxBudgetUsd }) };
+    const change = {
+      ...stepsOf(maxIterations, this.meta.iteration_ceiling),
+      ...(maxBudgetUsd === undefined ? {} : { max_budget: maxBudgetUsd }),
+    };
     if (mode === 'apply') this.file.change(change);
   }
 
-  /** `check` changes nothing. @throws SlipwayError `conversation.busy` while the agent works, `conversation.not-running`, `ingest.stale-epoch`. */
+  /**
+   * `check` changes nothing. @throws SlipwayError `conversation.busy` while the agent works,
+   * `conversation.not-running`, `ingest.stale-epoch`.
+   */
   async setAgentType(agent_type: AgentType, mode: 'apply' | 'check'): Promise<void> {
     this.assertOwned();
     const { started } = this;
@@ -260,7 +319,10 @@ export class Conversation {
     await this.log.append([this.deps.mask.event(setup.systemPrompt(this.stamps))]);
   }
 
-  /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
+  /**
+   * Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`,
+   * `ingest.stale-epoch`.
+   */
   switchLlm(llm: LlmSettings): void {
     this.assertOwned();
     const { started } = this;
@@ -275,14 +337,23 @@ export class Conversation {
     this.file.change({ model: llm.model, base_url: llm.base_url ?? null });
   }
 
-  /** What another conversation needs to go on by itself from what this one knows. @throws SlipwayError `conversation.not-running`, `resource.not-found`. */
+  /**
+   * What another conversation needs to go on by itself from what this one knows. @throws SlipwayError
+   * `conversation.not-running`, `resource.not-found`.
+   */
   fork(wanted: ForkConversationRequest): Fork {
     if (this.started === undefined) throw notStarted();
     return forkOf(this.id, this.started.request, this.log.events, wanted);
   }
 
   /** What people call it and how they sort it; nothing of the agent's. */
-  describe({ title, tags }: { readonly title?: string | null | undefined; readonly tags?: Record<string, string> | null | undefined }): void {
+  describe({
+    title,
+    tags,
+  }: {
+    readonly title?: string | null | undefined;
+    readonly tags?: Record<string, string> | null | undefined;
+  }): void {
     this.file.change({ ...(title == null ? {} : { title }), ...(tags == null ? {} : { tags }) });
   }
 
@@ -316,7 +387,9 @@ export class Conversation {
     if (started === undefined || this.fenced || this.setup.hooks === null) return;
     await this.halt();
     const log = this.logOf(started, () => this.started === started);
-    await sessionEnd(this.portsOf(started, log), this.settingsOf(started), AbortSignal.timeout(SESSION_END_MS)).catch(() => {});
+    await sessionEnd(this.portsOf(started, log), this.settingsOf(started), AbortSignal.timeout(SESSION_END_MS)).catch(
+      () => {},
+    );
   }
 
   private async renew(started: Started, request: StartConversationRequest): Promise<void> {
@@ -340,11 +413,18 @@ export class Conversation {
     if (pendingMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
     this.work(runAgent).then(
       (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'run ended'),
-      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to append the end of a run to its log'),
+      (error: unknown) =>
+        this.deps.logger.error(
+          { err: error, conversation_id: this.id },
+          'failed to append the end of a run to its log',
+        ),
     );
   }
 
-  /** Something that works on the conversation alone, and is interrupted as a run is. @throws SlipwayError `conversation.not-running`, and what `job` rejects with. */
+  /**
+   * Something that works on the conversation alone, and is interrupted as a run is. @throws SlipwayError
+   * `conversation.not-running`, and what `job` rejects with.
+   */
   private work<T>(job: (ports: AgentPorts, settings: RunSettings, control: RunControl) => Promise<T>): Promise<T> {
     const { started } = this;
     if (started === undefined) throw notStarted();
@@ -356,7 +436,9 @@ export class Conversation {
       this.logOf(started, () => this.active === active),
     );
     const control = { signal: active.control.signal, pauseRequested: () => active.pause };
-    const result = runInContext({ traceId: this.traceId, conversationId: this.id }, () => job(ports, this.settingsOf(started), control));
+    const result = runInContext({ traceId: this.traceId, conversationId: this.id }, () =>
+      job(ports, this.settingsOf(started), control),
+    );
     active.done = result.then(
       () => this.ended(active),
       () => this.ended(active),
@@ -399,7 +481,8 @@ export class Conversation {
     if (!this.runAgain || this.fenced || pendingMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
-      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to start a run for a pending message'),
+      (error: unknown) =>
+        this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to start a run for a pending message'),
     );
   }
 
@@ -435,12 +518,19 @@ export class Conversation {
     this.active?.control.abort(new Error('another sandbox owns the conversation'));
   }
 
-  /** @throws SlipwayError `ingest.stale-epoch` when another sandbox has the conversation, or what is asked is meant for another start. */
+  /**
+   * @throws SlipwayError `ingest.stale-epoch` when another sandbox has the conversation, or what is asked is meant for
+   * another start.
+   */
   assertOwned(epoch?: number): void {
-    if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
+    if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch)
+      throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
   }
 }
 
 function notStarted(): SlipwayError {
-  return new SlipwayError('conversation.not-running', 'This sandbox was restarted: start the conversation again with POST /api/conversations.');
+  return new SlipwayError(
+    'conversation.not-running',
+    'This sandbox was restarted: start the conversation again with POST /api/conversations.',
+  );
 }

@@ -25,29 +25,51 @@ const SUCCESS = { success: true } as const;
 const Secrets = z.looseObject({
   secrets: z.record(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'),
-    z.union([z.string(), LookupSecret, z.looseObject({ kind: z.literal('StaticSecret').optional(), value: z.string() })]),
+    z.union([
+      z.string(),
+      LookupSecret,
+      z.looseObject({ kind: z.literal('StaticSecret').optional(), value: z.string() }),
+    ]),
   ),
 });
 
 const isLookup = (secret: object): secret is LookupSecret => (secret as { kind?: unknown }).kind === 'LookupSecret';
 
-const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
+const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined =>
+  event === undefined ? undefined : openhandsEvent(event);
 
 /** A route below `/api/conversations/:id`; what `work` returns is the answer. */
-type RouteOnOne = (method: Route['method'], path: string, work: (conversation: Conversation, call: Call) => unknown) => Route;
+type RouteOnOne = (
+  method: Route['method'],
+  path: string,
+  work: (conversation: Conversation, call: Call) => unknown,
+) => Route;
 
 /** `/api/conversations…` on OpenHands' wire. */
-export function conversationRoutes(conversations: Conversations, held: HeldSecrets, mask: SecretMask, models: ModelProofs): Route[] {
-  const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
+export function conversationRoutes(
+  conversations: Conversations,
+  held: HeldSecrets,
+  mask: SecretMask,
+  models: ModelProofs,
+): Route[] {
+  const session = (method: Route['method'], path: string, handle: Handler): Route => ({
+    method,
+    path: `/api/conversations${path}`,
+    access: 'session',
+    handle,
+  });
   const conversationOf = async ({ params }: Call): Promise<Conversation> => {
     const conversation = await conversations.get(params['id']);
     const context = currentContext();
     if (context !== undefined) context.conversationId = conversation.id;
     return conversation;
   };
-  const on: RouteOnOne = (method, path, work) => session(method, `/:id${path}`, async (call) => ok(await work(await conversationOf(call), call)));
-  const of = <Entry extends AgentRoute>(entry: Entry, work: (conversation: Conversation, call: EntryCall<Entry>) => unknown): Route =>
-    serve(entry, async (call) => ok(await work(await conversationOf(call), call)));
+  const on: RouteOnOne = (method, path, work) =>
+    session(method, `/:id${path}`, async (call) => ok(await work(await conversationOf(call), call)));
+  const of = <Entry extends AgentRoute>(
+    entry: Entry,
+    work: (conversation: Conversation, call: EntryCall<Entry>) => unknown,
+  ): Route => serve(entry, async (call) => ok(await work(await conversationOf(call), call)));
 
   return [
     serve(AGENT_ROUTES.startConversation, async ({ body, caller }) => {
@@ -90,7 +112,10 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     }),
     of(AGENT_ROUTES.run, async (conversation, { caller }) => {
       // A run accepts nothing. OpenHands' clients mean a yes by it: theirs is made the one that names who said it.
-      if (conversation.confirmation.waits && conversations.orgConfirmation.takesRunForYes(caller, conversation.isOfTheApp))
+      if (
+        conversation.confirmation.waits &&
+        conversations.orgConfirmation.takesRunForYes(caller, conversation.isOfTheApp)
+      )
         await conversation.respond(withAnswerer(caller, { accept: true, reason: '' }));
       else conversation.run();
       return SUCCESS;
@@ -108,11 +133,15 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       return SUCCESS;
     }),
     on('POST', '/confirmation_policy', async (conversation, { request }) => {
-      await conversation.confirmation.setPolicy(parseOrThrow(SetConfirmationPolicyRequest, await readJson(request)).policy);
+      await conversation.confirmation.setPolicy(
+        parseOrThrow(SetConfirmationPolicyRequest, await readJson(request)).policy,
+      );
       return SUCCESS;
     }),
     on('POST', '/security_analyzer', async (conversation, { request }) => {
-      await conversation.confirmation.setAnalyzer(parseOrThrow(SetSecurityAnalyzerRequest, await readJson(request)).security_analyzer);
+      await conversation.confirmation.setAnalyzer(
+        parseOrThrow(SetSecurityAnalyzerRequest, await readJson(request)).security_analyzer,
+      );
       return SUCCESS;
     }),
     of(AGENT_ROUTES.respondToConfirmation, async (conversation, { body, caller }) => {
@@ -140,7 +169,9 @@ function eventRoutes(on: RouteOnOne): Route[] {
   return [
     on('GET', '/events/search', (conversation, { query }) => searchEvents(conversation.log, query)),
     on('GET', '/events/count', (conversation, { query }) => countEvents(conversation.log, query)),
-    on('GET', '/events', ({ log }, { query }) => query.getAll('event_ids').map((id) => shownEvent(log.events[log.indexOf(id)]) ?? null)),
+    on('GET', '/events', ({ log }, { query }) =>
+      query.getAll('event_ids').map((id) => shownEvent(log.events[log.indexOf(id)]) ?? null),
+    ),
     on('GET', '/events/:event', (conversation, { params }) => {
       const event = shownEvent(conversation.log.events[conversation.log.indexOf(params['event'] ?? '')]);
       if (event === undefined) throw notFound();
@@ -152,7 +183,11 @@ function eventRoutes(on: RouteOnOne): Route[] {
 /** The values of the secrets that a caller gives: as they are, held here already, or looked up. */
 async function secretsOf(
   { request, signal }: Pick<Call, 'request' | 'signal'>,
-  { conversations, held, mask }: { readonly conversations: Conversations; readonly held: HeldSecrets; readonly mask: SecretMask },
+  {
+    conversations,
+    held,
+    mask,
+  }: { readonly conversations: Conversations; readonly held: HeldSecrets; readonly mask: SecretMask },
 ): Promise<Record<string, string>> {
   const { secrets } = parseOrThrow(Secrets, await readJson(request));
   const hosts = [request.headers.host, String(request.headers['x-forwarded-host'] ?? '')];

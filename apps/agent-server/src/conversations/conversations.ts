@@ -30,7 +30,10 @@ export class Conversations {
   }
 
   /** @param author of the first message. @returns the conversation, and whether it is new here. */
-  async start(request: StartConversationRequest, author: Author = {}): Promise<{ conversation: Conversation; created: boolean }> {
+  async start(
+    request: StartConversationRequest,
+    author: Author = {},
+  ): Promise<{ conversation: Conversation; created: boolean }> {
     const id = request.conversation_id?.toLowerCase() ?? randomUUID();
     this.orgConfirmation.hold(request.slipway?.orgConfirmation ?? request.slipway?.brake);
     const before = this.starting.get(id);
@@ -38,7 +41,11 @@ export class Conversations {
       await before?.catch(() => undefined);
       await this.discover();
       const created = !this.open.has(id);
-      if (created) this.open.set(id, Conversation.create(id, { directory: path.join(this.directory, id), request, deps: this.deps }));
+      if (created)
+        this.open.set(
+          id,
+          Conversation.create(id, { directory: path.join(this.directory, id), request, deps: this.deps }),
+        );
       const conversation = (await this.open.get(id)) as Conversation;
       try {
         await conversation.start(request, author);
@@ -59,12 +66,21 @@ export class Conversations {
     }
   }
 
-  /** A conversation of its own that knows what `id` knows; it belongs to no app. @throws SlipwayError `resource.not-found`, `conversation.not-running`, `conversation.exists`. */
+  /**
+   * A conversation of its own that knows what `id` knows; it belongs to no app. @throws SlipwayError
+   * `resource.not-found`, `conversation.not-running`, `conversation.exists`.
+   */
   async fork(id: string | undefined, wanted: ForkConversationRequest): Promise<Conversation> {
     const { request, events } = (await this.get(id)).fork(wanted);
     const forkId = wanted.id?.toLowerCase() ?? randomUUID();
-    if (this.open.has(forkId)) throw new SlipwayError('conversation.exists', 'There is a conversation with this id already.');
-    const making = Conversation.create(forkId, { directory: path.join(this.directory, forkId), request, deps: this.deps, events });
+    if (this.open.has(forkId))
+      throw new SlipwayError('conversation.exists', 'There is a conversation with this id already.');
+    const making = Conversation.create(forkId, {
+      directory: path.join(this.directory, forkId),
+      request,
+      deps: this.deps,
+      events,
+    });
     this.open.set(forkId, making);
     try {
       const fork = await making;
@@ -77,8 +93,15 @@ export class Conversations {
     }
   }
 
-  /** The app's conversation gets its policy; forks, which the app does not know, at least the organization's floor. @throws SlipwayError `sandbox.disk-full`. */
-  async applyConfirmation(conversation: Conversation, { organization, ...asked }: AgentConfirmation, chosen: boolean): Promise<void> {
+  /**
+   * The app's conversation gets its policy; forks, which the app does not know, at least the organization's floor.
+   * @throws SlipwayError `sandbox.disk-full`.
+   */
+  async applyConfirmation(
+    conversation: Conversation,
+    { organization, ...asked }: AgentConfirmation,
+    chosen: boolean,
+  ): Promise<void> {
     await conversation.confirmation.applyFromApp(asked, chosen);
     this.orgConfirmation.hold(organization);
     const others = (await this.list()).filter((other) => other !== conversation);

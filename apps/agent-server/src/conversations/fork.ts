@@ -9,10 +9,19 @@ export interface Fork {
   readonly events: readonly ConversationEvent[];
 }
 
-/** A conversation that begins with what another knows, up to an event of it or as a whole. It has no app: what it does stays in this sandbox. @throws SlipwayError `resource.not-found`. */
-export function forkOf(id: string, request: StartConversationRequest, events: readonly ConversationEvent[], wanted: ForkConversationRequest): Fork {
+/**
+ * A conversation that begins with what another knows, up to an event of it or as a whole. It has no app: what it does
+ * stays in this sandbox. @throws SlipwayError `resource.not-found`.
+ */
+export function forkOf(
+  id: string,
+  request: StartConversationRequest,
+  events: readonly ConversationEvent[],
+  wanted: ForkConversationRequest,
+): Fork {
   const { slipway: _, initial_message: __, conversation_id: ___, ...kept } = request;
-  const end = wanted.from_event_id == null ? events.length - 1 : events.findIndex((event) => event.id === wanted.from_event_id);
+  const end =
+    wanted.from_event_id == null ? events.length - 1 : events.findIndex((event) => event.id === wanted.from_event_id);
   if (wanted.from_event_id != null && end === -1) throw notFound();
   const upTo = events.slice(0, end + 1);
   // What was accepted here was accepted once: a copy that waits asks for itself.

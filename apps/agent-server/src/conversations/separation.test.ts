@@ -19,8 +19,8 @@ const MAX_PROCESSES = 200;
 const RUN_MS = 90_000;
 
 /**
- * Each line of its answer is an attempt and `refused` or `done`. Arguments: process id of agent-server, its directory, its port.
- * The numbers of system calls are those of x86_64 and of arm64.
+ * Each line of its answer is an attempt and `refused` or `done`. Arguments: process id of agent-server, its directory,
+ * its port. The numbers of system calls are those of x86_64 and of arm64.
  */
 const PROBE = String.raw`
 try() { local what=$1; shift; if "$@" >/dev/null 2>&1; then echo "$what: done"; else echo "$what: refused"; fi; }
@@ -49,9 +49,15 @@ try 'ask its interface with the key of the tools' api "x-session-api-key: $(tr '
 echo 'all tried'
 `;
 
-const missing = process.platform !== 'linux' || process.getuid?.() !== 0 ? 'only root on Linux can start the two as two users' : false;
+const missing =
+  process.platform !== 'linux' || process.getuid?.() !== 0
+    ? 'only root on Linux can start the two as two users'
+    : false;
 
-/** Without containers around them: in a pod each has, beside its user, a process table and a root of its own (`in-container.test.ts`, `tests/cluster/isolation.test.ts`). */
+/**
+ * Without containers around them: in a pod each has, beside its user, a process table and a root of its own
+ * (`in-container.test.ts`, `tests/cluster/isolation.test.ts`).
+ */
 describeUnless(missing)('agent-server and action-server as two users in one table of processes', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
@@ -62,7 +68,16 @@ describeUnless(missing)('agent-server and action-server as two users in one tabl
   const as = (user: number, more: readonly string[] = []): string[] => [
     ...more,
     'setpriv',
-    ...['--reuid', `${user}`, '--regid', `${GROUP}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all', '--bounding-set=-all'],
+    ...[
+      '--reuid',
+      `${user}`,
+      '--regid',
+      `${GROUP}`,
+      '--clear-groups',
+      '--no-new-privs',
+      '--inh-caps=-all',
+      '--bounding-set=-all',
+    ],
   ];
 
   beforeAll(async () => {
@@ -79,7 +94,9 @@ describeUnless(missing)('agent-server and action-server as two users in one tabl
       chmodSync(at(name), mode);
     }
     sandbox.wrap = (which, command) =>
-      which === 'agentServer' ? [...as(AGENT), ...command] : ['env', `HOME=${at('home')}`, ...as(TOOLS, ['prlimit', `--nproc=${MAX_PROCESSES}`]), ...command];
+      which === 'agentServer'
+        ? [...as(AGENT), ...command]
+        : ['env', `HOME=${at('home')}`, ...as(TOOLS, ['prlimit', `--nproc=${MAX_PROCESSES}`]), ...command];
     model = await startModelServer({ script: [] });
     await sandbox.startActionServer();
     await sandbox.startAgentServer();
@@ -122,19 +139,25 @@ describeUnless(missing)('agent-server and action-server as two users in one tabl
       initial_message: { role: 'user', content: [{ type: 'text', text: 'Do it.' }], run: true },
     });
     await whileItRuns();
-    const info = async (): Promise<ConversationInfo> => (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${body.id}`)).body;
+    const info = async (): Promise<ConversationInfo> =>
+      (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${body.id}`)).body;
     await until('the end of the task', async () => (await info()).execution_status === 'finished', RUN_MS);
     const count = (await sandbox.call<number>('GET', `/api/conversations/${body.id}/events/count`)).body;
     await until('the app has every event', () => app.events.length === count, RUN_MS);
     const answers = app.events.filter(
-      (event): event is EventOf<'ObservationEvent'> | EventOf<'AgentErrorEvent'> => event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent',
+      (event): event is EventOf<'ObservationEvent'> | EventOf<'AgentErrorEvent'> =>
+        event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent',
     );
     const observed = answers.map((event) =>
-      event.kind === 'AgentErrorEvent' ? `error: ${event.error}` : event.observation.content.map(({ text }) => text).join(''),
+      event.kind === 'AgentErrorEvent'
+        ? `error: ${event.error}`
+        : event.observation.content.map(({ text }) => text).join(''),
     );
     return { observed, events: app.events };
   }
-  const terminal = (command: string, more: object = {}): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command, ...more } }] });
+  const terminal = (command: string, more: object = {}): ModelTurn => ({
+    toolCalls: [{ name: 'terminal', arguments: { command, ...more } }],
+  });
   const finish: ModelTurn = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 
   it('a command of the agent gets at no memory, file, environment, key or socket of agent-server', async () => {
@@ -152,7 +175,10 @@ describeUnless(missing)('agent-server and action-server as two users in one tabl
     expect(outcomes.length).toBeGreaterThan(15);
     expect(outcomes.filter((line) => !line.endsWith(': refused'))).toEqual([]);
     // The attempts are able to do what they try: to root, who may, the same is done but for what needs the session key.
-    const byRoot = execFileSync('bash', [at('workspace/probe.sh'), ...arguments_], { encoding: 'utf8', timeout: 60_000 })
+    const byRoot = execFileSync('bash', [at('workspace/probe.sh'), ...arguments_], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
       .trim()
       .split('\n');
     execFileSync('mv', [`${sandbox.stateDir}.away`, sandbox.stateDir]);
@@ -168,15 +194,21 @@ describeUnless(missing)('agent-server and action-server as two users in one tabl
     const search = (user: number, what: readonly string[]): string => {
       const [command = '', ...argv] = as(user);
       const places = `/proc/[0-9]*/environ /proc/[0-9]*/cmdline '${sandbox.directory}'`;
-      const { stdout } = spawnSync(command, [...argv, 'bash', '-c', `grep -rlaF -f - ${places} 2>/dev/null; echo searched`], {
-        input: what.join('\n'),
-        encoding: 'utf8',
-      });
+      const { stdout } = spawnSync(
+        command,
+        [...argv, 'bash', '-c', `grep -rlaF -f - ${places} 2>/dev/null; echo searched`],
+        {
+          input: what.join('\n'),
+          encoding: 'utf8',
+        },
+      );
       return stdout.trim();
     };
     expect(search(TOOLS, keys)).toBe('searched');
     // It finds what is there: the one token that both share, in the environment of the tools alone.
-    expect(search(TOOLS, [sandbox.token])).toMatch(new RegExp(`^/proc/${sandbox.actionServer?.pid}/environ\nsearched$`));
+    expect(search(TOOLS, [sandbox.token])).toMatch(
+      new RegExp(`^/proc/${sandbox.actionServer?.pid}/environ\nsearched$`),
+    );
     expect(search(AGENT, [sandbox.token])).toContain(`/proc/${sandbox.agentServer?.pid}/environ`);
   });
 

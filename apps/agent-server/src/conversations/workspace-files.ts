@@ -37,12 +37,18 @@ export interface WorkspaceFiles {
  * Skills and hooks of the workspace, read by the sandbox's own user. Their content is trusted only as input of the
  * agent, or run in the sandbox. A workspace that cannot be read has none: the agent can work without.
  */
-export async function readWorkspaceFiles(actionServer: ActionServerClient, directory: string, signal: AbortSignal): Promise<WorkspaceFiles> {
+export async function readWorkspaceFiles(
+  actionServer: ActionServerClient,
+  directory: string,
+  signal: AbortSignal,
+): Promise<WorkspaceFiles> {
   try {
     const { stdout } = await actionServer.runCommand({ command: SCRIPT, cwd: directory, timeout: TIMEOUT_S }, signal);
     const files = stdout.split('\n').flatMap((line) => {
       const [path, content] = line.split(' ');
-      return path === undefined || content === undefined ? [] : [{ path: text(path), content: text(content).slice(0, MAX_FILE) }];
+      return path === undefined || content === undefined
+        ? []
+        : [{ path: text(path), content: text(content).slice(0, MAX_FILE) }];
     });
     const hooks = files.find(({ path }) => path === HOOKS_FILE);
     return {

@@ -50,7 +50,8 @@ describe('a body', () => {
 
   it('that comes in pieces is read whole, and one that ends in its midst is an error', async () => {
     const read: unknown[] = [];
-    const handle: Handler = async ({ request }) => ok({ read: read.push(await readJson(request).catch((error: unknown) => String(error))) });
+    const handle: Handler = async ({ request }) =>
+      ok({ read: read.push(await readJson(request).catch((error: unknown) => String(error))) });
     await serving(handle, async (said) => {
       const whole = said('Content-Length: 13\r\n\r\n{"at"');
       whole.write(' : "é"}');

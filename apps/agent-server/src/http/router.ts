@@ -44,12 +44,18 @@ export type BodyOf<Entry> = Entry extends { readonly body: infer Body extends z.
 
 /** A call of a route of `AGENT_ROUTES`. */
 export interface EntryCall<Entry> extends Call {
-  /** The body as the entry's schema reads it. @throws SlipwayError `request.invalid`, `request.not-json`, `request.too-large`. */
+  /**
+   * The body as the entry's schema reads it. @throws SlipwayError `request.invalid`, `request.not-json`,
+   * `request.too-large`.
+   */
   body(): Promise<BodyOf<Entry>>;
 }
 
 /** The route that an entry of `AGENT_ROUTES` is. */
-export function serve<const Entry extends AgentRoute>(entry: Entry, handle: (call: EntryCall<Entry>) => ReturnType<Handler>): Route {
+export function serve<const Entry extends AgentRoute>(
+  entry: Entry,
+  handle: (call: EntryCall<Entry>) => ReturnType<Handler>,
+): Route {
   const { method, path, access, body: schema } = entry;
   const body = async ({ request }: Call): Promise<BodyOf<Entry>> =>
     (schema === undefined ? undefined : parseOrThrow(schema, await readJson(request))) as BodyOf<Entry>;
@@ -58,7 +64,10 @@ export function serve<const Entry extends AgentRoute>(entry: Entry, handle: (cal
 
 type Split = Route & { readonly segments: readonly string[] };
 
-/** Finds the route of a path, and its parameters. Built once; a lookup walks the segments of those with its method and as many segments. */
+/**
+ * Finds the route of a path, and its parameters. Built once; a lookup walks the segments of those with its method and
+ * as many segments.
+ */
 export class Router {
   private readonly routes = new Map<string, Split[]>();
   private readonly openEnded: Split[] = [];
@@ -114,14 +123,18 @@ function goneWithin(): Error {
   return new Error('the client went away within the body');
 }
 
-/** The body's bytes. @throws SlipwayError `request.too-large`; an error when the client goes away, also when it did so before. */
+/**
+ * The body's bytes. @throws SlipwayError `request.too-large`; an error when the client goes away, also when it did so
+ * before.
+ */
 export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const tooLarge = (): SlipwayError => new SlipwayError('request.too-large', `The body is larger than ${limit} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   if (request.readableEnded) return Buffer.alloc(0);
   // It has already reported its end: no event awaited below would come.
   if (request.destroyed) throw goneWithin();
-  // Events, and not `for await`: a body that came with its head is here without a turn of the loop for each step of an iterator.
+  // Events, and not `for await`: a body that came with its head is here without a turn of the loop for each step of an
+  // iterator.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

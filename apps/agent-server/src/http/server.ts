@@ -14,7 +14,10 @@ const DOCS_URL = '/docs';
 export function createHttpServer(router: Router, guard: Guard, logger: Logger, drainedMs = DRAINED_MS): Server {
   const server = createServer((request, response) => {
     const traceparent = request.headers['traceparent'];
-    runInContext({ traceId: traceIdOf(traceparent) }, () => void serve(request, response, { router, guard, logger, drainedMs }));
+    runInContext(
+      { traceId: traceIdOf(traceparent) },
+      () => void serve(request, response, { router, guard, logger, drainedMs }),
+    );
   });
   // A command may run for an hour; clients that send nothing are cut off by the headers' limit.
   server.requestTimeout = 0;
@@ -30,7 +33,11 @@ interface ServeOptions {
   readonly drainedMs: number;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, { router, guard, logger, drainedMs }: ServeOptions): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { router, guard, logger, drainedMs }: ServeOptions,
+): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client went away')));
   try {
@@ -56,7 +63,12 @@ const DRAINED_MS = 10_000;
 
 async function drained(request: IncomingMessage, end: AbortSignal): Promise<void> {
   // One that was broken off after a hand-over has already reported its end.
-  if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
+  if (
+    request.complete ||
+    request.destroyed ||
+    Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED
+  )
+    return;
   request.resume();
   await once(request, 'close', { signal: end }).catch(() => undefined);
 }
@@ -71,12 +83,25 @@ function send(response: ServerResponse, reply: Reply): void {
 function fail(request: IncomingMessage, response: ServerResponse, thrown: unknown, logger: Logger): void {
   const problem = toProblem(thrown, { docsUrl: DOCS_URL });
   if (problem.status >= 500 && !response.destroyed && problem.error.code !== 'sandbox.dormant')
-    logger.error({ err: problem.error, cause: problem.error.more.cause, code: problem.error.code, path: request.url?.split('?')[0] }, problem.error.message);
+    logger.error(
+      {
+        err: problem.error,
+        cause: problem.error.more.cause,
+        code: problem.error.code,
+        path: request.url?.split('?')[0],
+      },
+      problem.error.message,
+    );
   if (response.headersSent || response.destroyed) return void response.destroy();
   const body = Buffer.from(JSON.stringify(problem.body));
   // A body that was not read to its end cannot be followed by another request.
   const close: Record<string, string> = request.complete ? {} : { connection: 'close' };
-  response.writeHead(problem.status, { ...problem.headers, ...close, 'content-type': 'application/problem+json', 'content-length': body.length });
+  response.writeHead(problem.status, {
+    ...problem.headers,
+    ...close,
+    'content-type': 'application/problem+json',
+    'content-length': body.length,
+  });
   response.end(body);
 }
 
@@ -86,7 +111,11 @@ export function listen(server: Server, host: string, port: number): Promise<numb
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new SlipwayError('config.invalid', `Port ${port} on ${host} is taken. Set PORT to another one, or to 0 for any.`, { cause: error })
+          ? new SlipwayError(
+              'config.invalid',
+              `Port ${port} on ${host} is taken. Set PORT to another one, or to 0 for any.`,
+              { cause: error },
+            )
           : error,
       ),
     );

@@ -20,11 +20,18 @@ describe('a full disk in the sandbox', () => {
     }
     const app = await new TestApp().start();
     const model = await startModelServer({
-      script: [{ toolCalls: [{ name: 'terminal', arguments: { command: 'seq 1 4000' } }], delayMs: 300 }, { text: 'There is room again.' }],
+      script: [
+        { toolCalls: [{ name: 'terminal', arguments: { command: 'seq 1 4000' } }], delayMs: 300 },
+        { text: 'There is room again.' },
+      ],
     });
     const ballast = path.join(sandbox.stateDir, 'ballast');
     const say = (text: string): Promise<{ status: number; body: { code?: string } }> =>
-      sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text }], run: true });
+      sandbox.call('POST', `/api/conversations/${id}/events`, {
+        role: 'user',
+        content: [{ type: 'text', text }],
+        run: true,
+      });
     let id = '';
     try {
       await sandbox.startActionServer();
@@ -39,14 +46,21 @@ describe('a full disk in the sandbox', () => {
       id = body.id;
       expect((await say('count')).status).toBe(200);
       await writeFile(ballast, Buffer.alloc(512 * 1024)).catch(() => {});
-      const failure = await until('the reason', () => app.events.find((event) => event.kind === 'ConversationErrorEvent'));
+      const failure = await until('the reason', () =>
+        app.events.find((event) => event.kind === 'ConversationErrorEvent'),
+      );
       expect(failure).toMatchObject({ code: 'sandbox.disk-full' });
       const refused = await say('x'.repeat(100_000));
       expect([refused.status, refused.body.code]).toEqual([507, 'sandbox.disk-full']);
       await unlink(ballast);
       expect((await say('go on')).status).toBe(200);
-      await until('the end', () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'));
-      const { body: page } = await sandbox.call<{ items: Array<{ id: string }> }>('GET', `/api/conversations/${id}/events/search`);
+      await until('the end', () =>
+        app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'),
+      );
+      const { body: page } = await sandbox.call<{ items: Array<{ id: string }> }>(
+        'GET',
+        `/api/conversations/${id}/events/search`,
+      );
       expect(page.items.map((event) => event.id)).toEqual(app.events.map((event) => event.id));
     } finally {
       await sandbox.kill('agentServer');

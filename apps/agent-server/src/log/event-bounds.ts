@@ -8,7 +8,10 @@ const KEPT = 64 * 1024;
 /** What stays of each long list then. */
 const KEPT_ITEMS = 1_000;
 
-/** The event, with the middle of its long strings and lists cut out when it is larger than the log takes. Agents write such events with whole files in them. */
+/**
+ * The event, with the middle of its long strings and lists cut out when it is larger than the log takes. Agents write
+ * such events with whole files in them.
+ */
 export function boundEvent(event: ConversationEvent): ConversationEvent {
   return weight(event) <= MAX_EVENT_LENGTH ? event : (shorten(event) as ConversationEvent);
 }
@@ -26,15 +29,22 @@ function shorten(value: unknown): unknown {
     if (value.length <= KEPT) return value;
     return `${value.slice(0, KEPT / 2)}\n[… ${value.length - KEPT} characters left out …]\n${value.slice(-KEPT / 2)}`;
   }
-  if (Array.isArray(value)) return (value.length <= KEPT_ITEMS ? value : [...value.slice(0, KEPT_ITEMS / 2), ...value.slice(-KEPT_ITEMS / 2)]).map(shorten);
+  if (Array.isArray(value))
+    return (
+      value.length <= KEPT_ITEMS ? value : [...value.slice(0, KEPT_ITEMS / 2), ...value.slice(-KEPT_ITEMS / 2)]
+    ).map(shorten);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, key === 'arguments' ? shortenArguments(item) : shorten(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key === 'arguments' ? shortenArguments(item) : shorten(item)]),
+  );
 }
 
 /** Of a tool call: JSON before and JSON afterwards, since the model is shown it again, and providers read it. */
 function shortenArguments(given: unknown): unknown {
   try {
-    return typeof given === 'string' && given.length > KEPT ? JSON.stringify(shorten(JSON.parse(given))) : shorten(given);
+    return typeof given === 'string' && given.length > KEPT
+      ? JSON.stringify(shorten(JSON.parse(given)))
+      : shorten(given);
   } catch {
     return shorten(given);
   }

@@ -9,7 +9,13 @@ import { itUnless, skipTest } from '@slipway/testing/jest';
 import { EventLog } from './event-log.js';
 
 function message(text: string, id: string = randomUUID()): ConversationEvent {
-  return { id, timestamp: new Date().toISOString(), source: 'user', kind: 'MessageEvent', llm_message: { role: 'user', content: [{ type: 'text', text }] } };
+  return {
+    id,
+    timestamp: new Date().toISOString(),
+    source: 'user',
+    kind: 'MessageEvent',
+    llm_message: { role: 'user', content: [{ type: 'text', text }] },
+  };
 }
 
 async function inDirectory(work: (directory: string) => Promise<void>): Promise<void> {
@@ -45,7 +51,10 @@ describe('the log file', () => {
       await again.append([message('next')]);
       await again.dispose();
       const last = await EventLog.open(directory);
-      expect(last.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text)).toEqual(['whole', 'next']);
+      expect(last.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text)).toEqual([
+        'whole',
+        'next',
+      ]);
       await last.dispose();
     });
   });
@@ -100,11 +109,11 @@ describe('the log file', () => {
           await log.append([message('afterwards')]);
           await log.dispose();
           const again = await EventLog.open(path.join(parent, 'conversation'));
-          expect(again.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5))).toEqual([
-            'kept',
-            'yyyyy',
-            'after',
-          ]);
+          expect(
+            again.events.map(
+              (event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5),
+            ),
+          ).toEqual(['kept', 'yyyyy', 'after']);
           await again.dispose();
         } finally {
           execFileSync('umount', [parent]);

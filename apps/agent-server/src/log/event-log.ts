@@ -6,7 +6,10 @@ import { SlipwayError } from '@slipway/errors';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import { textFrame } from './frame.js';
 
-/** One event of the log, with its JSON once: as the line of the file, the body of a batch and, unless something of ours is in it, the frame of the sockets. */
+/**
+ * One event of the log, with its JSON once: as the line of the file, the body of a batch and, unless something of ours
+ * is in it, the frame of the sockets.
+ */
 export interface LogEntry {
   readonly event: ConversationEvent;
   readonly frame: Buffer;
@@ -23,7 +26,12 @@ export function jsonOf(entry: LogEntry): Buffer {
 export function entryOf(event: ConversationEvent): LogEntry {
   const { frame, headerLength } = textFrame(Buffer.from(JSON.stringify(event)));
   const shown = openhandsEvent(event);
-  return { event, frame, shown: shown === event ? frame : textFrame(Buffer.from(JSON.stringify(shown))).frame, offset: headerLength };
+  return {
+    event,
+    frame,
+    shown: shown === event ? frame : textFrame(Buffer.from(JSON.stringify(shown))).frame,
+    offset: headerLength,
+  };
 }
 
 interface Waiting {
@@ -35,7 +43,10 @@ interface Waiting {
 }
 
 const NEWLINE = Buffer.from('\n');
-/** Each write returns when the disk has it, as with `fdatasync` after it, but with one trip to the thread pool instead of two; and begins at the end, also after a truncation. */
+/**
+ * Each write returns when the disk has it, as with `fdatasync` after it, but with one trip to the thread pool instead
+ * of two; and begins at the end, also after a truncation.
+ */
 const APPEND_SYNCED = constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC;
 
 /** Longest line that the loop's own thread writes. Bytes. */
@@ -222,7 +233,9 @@ export class EventLog {
       const began = performance.now();
       const atOnce = this.wary === 0 && lines.length <= SMALL && began - this.wroteAt > REST_MS;
       for (let written = 0; written < lines.length; )
-        written += atOnce ? writeSync(this.handle.fd, lines, written) : (await this.handle.write(lines, written)).bytesWritten;
+        written += atOnce
+          ? writeSync(this.handle.fd, lines, written)
+          : (await this.handle.write(lines, written)).bytesWritten;
       this.size += lines.length;
       this.wroteAt = performance.now();
       this.wary = this.wroteAt - began > QUICK_MS ? WARY : Math.max(0, this.wary - 1);
@@ -250,11 +263,18 @@ function linesOf(entries: readonly LogEntry[]): Buffer {
 function diskError(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
-    ? new SlipwayError('sandbox.disk-full', 'The disk of the sandbox is full. Delete files in the workspace, then send a message to go on.', { cause: error })
+    ? new SlipwayError(
+        'sandbox.disk-full',
+        'The disk of the sandbox is full. Delete files in the workspace, then send a message to go on.',
+        { cause: error },
+      )
     : error;
 }
 
-/** The whole lines of the file, and how many bytes they take. A line that is not JSON ends the log there: what follows it was never acknowledged. */
+/**
+ * The whole lines of the file, and how many bytes they take. A line that is not JSON ends the log there: what follows
+ * it was never acknowledged.
+ */
 async function readEvents(file: string): Promise<{ events: ConversationEvent[]; bytes: number }> {
   let content: Buffer;
   try {

@@ -26,11 +26,16 @@ function filterOf(query: URLSearchParams): EventFilter {
   };
 }
 
-export function searchEvents(log: EventLog, query: URLSearchParams): { items: ConversationEvent[]; next_page_id: string | null } {
+export function searchEvents(
+  log: EventLog,
+  query: URLSearchParams,
+): { items: ConversationEvent[]; next_page_id: string | null } {
   const limit = Number(query.get('limit') ?? MAX_PAGE);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
+    throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
   const order = query.get('sort_order') ?? 'TIMESTAMP';
-  if (order !== 'TIMESTAMP' && order !== 'TIMESTAMP_DESC') throw new SlipwayError('request.invalid', 'sort_order: must be TIMESTAMP or TIMESTAMP_DESC');
+  if (order !== 'TIMESTAMP' && order !== 'TIMESTAMP_DESC')
+    throw new SlipwayError('request.invalid', 'sort_order: must be TIMESTAMP or TIMESTAMP_DESC');
   const filter = filterOf(query);
   const step = order === 'TIMESTAMP' ? 1 : -1;
   let index = startOf(log, query.get('page_id'), step);

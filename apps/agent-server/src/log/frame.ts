@@ -1,7 +1,10 @@
 /** A payload of at least this much makes a frame with a 64-bit length. Bytes. */
 const LONG_PAYLOAD = 65_536;
 
-/** A whole WebSocket text frame as a server sends it (unmasked, uncompressed). Built once for an event, and written to every subscriber as it is. */
+/**
+ * A whole WebSocket text frame as a server sends it (unmasked, uncompressed). Built once for an event, and written to
+ * every subscriber as it is.
+ */
 export function textFrame(payload: Buffer): { frame: Buffer; headerLength: number } {
   const headerLength = payload.length < 126 ? 2 : payload.length < LONG_PAYLOAD ? 4 : 10;
   const frame = Buffer.allocUnsafe(headerLength + payload.length);

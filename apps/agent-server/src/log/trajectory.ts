@@ -9,8 +9,15 @@ import { openhandsEvent } from '../openhands/openhands-event.js';
 
 const FILE = 0o100_644;
 
-/** A conversation as a zip archive, named as OpenHands names its files: what it is, and each event of its log as clients are given it. One event at a time is in memory. */
-export async function* trajectoryOf(info: ConversationInfo, events: readonly ConversationEvent[], signal: AbortSignal): AsyncGenerator<Buffer> {
+/**
+ * A conversation as a zip archive, named as OpenHands names its files: what it is, and each event of its log as clients
+ * are given it. One event at a time is in memory.
+ */
+export async function* trajectoryOf(
+  info: ConversationInfo,
+  events: readonly ConversationEvent[],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const members: ZipMember[] = [];
   let offset = 0;
   const file = (name: string, time: string, value: object): Buffer => {
@@ -40,7 +47,10 @@ export function trajectoryRoute(conversations: Conversations): Route {
     handle: async ({ params, response, signal }) => {
       const conversation = await conversations.get(params['id']);
       const archive = trajectoryOf(conversation.info(), conversation.log.events, signal);
-      response.writeHead(200, { 'content-type': 'application/zip', 'content-disposition': `attachment; filename="${conversation.id}.zip"` });
+      response.writeHead(200, {
+        'content-type': 'application/zip',
+        'content-disposition': `attachment; filename="${conversation.id}.zip"`,
+      });
       await pipeline(Readable.from(archive, { objectMode: false }), response);
       return undefined;
     },

@@ -26,7 +26,8 @@ export function settingsOf(request: StartConversationRequest): Record<string, un
   const kept: Record<string, unknown> = { agent: { kind: 'Agent', ...(withoutSecrets(request.agent) as object) } };
   for (const name of HANDED_BACK) {
     const value = request[name];
-    if (value !== null && value !== undefined && JSON.stringify(value).length <= MAX_KEPT) kept[name] = withoutSecrets(value);
+    if (value !== null && value !== undefined && JSON.stringify(value).length <= MAX_KEPT)
+      kept[name] = withoutSecrets(value);
   }
   return kept;
 }
@@ -34,12 +35,17 @@ export function settingsOf(request: StartConversationRequest): Record<string, un
 /** How an MCP server is convinced: the way, and whose name, but nothing that does it. */
 function withoutProofs(auth: object): object {
   const shown = ['strategy', 'username', 'header_name', 'headers'];
-  const kept = Object.entries(auth).map(([key, item]) => [key, key !== 'headers' && (shown.includes(key) || item === null) ? item : redacted(item)]);
+  const kept = Object.entries(auth).map(([key, item]) => [
+    key,
+    key !== 'headers' && (shown.includes(key) || item === null) ? item : redacted(item),
+  ]);
   return Object.fromEntries(kept);
 }
 
 function redacted(item: unknown): unknown {
-  return typeof item === 'object' && item !== null ? Object.fromEntries(Object.keys(item).map((name) => [name, REDACTED])) : REDACTED;
+  return typeof item === 'object' && item !== null
+    ? Object.fromEntries(Object.keys(item).map((name) => [name, REDACTED]))
+    : REDACTED;
 }
 
 /** The value with every credential in it masked. Counts and switches (`max_tokens`) are kept. */

@@ -11,7 +11,10 @@ const READ_TIMEOUT_MS = 15_000;
 const ProjectDir = z.looseObject({ project_dir: z.string().min(1).max(4_096).nullish() });
 const SubAgents = ProjectDir.extend({ load_builtin: z.boolean().default(true) });
 
-/** What a client lists before it offers a choice. Of what is not kept in a sandbox there is none: the list says so, and the way to add to it is refused with a word. */
+/**
+ * What a client lists before it offers a choice. Of what is not kept in a sandbox there is none: the list says so, and
+ * the way to add to it is refused with a word.
+ */
 const NOTHING: Readonly<Record<string, object>> = {
   '/api/skills/installed': { skills: [] },
   '/api/skills/catalog': { skills: [] },
@@ -34,9 +37,15 @@ const NONE_BY_NAME = [
   '/api/meta-profiles/:name',
 ];
 
-export function listingRoutes(conversations: Conversations, actionServer: ActionServerClient, workspaceDir: string): Route[] {
+export function listingRoutes(
+  conversations: Conversations,
+  actionServer: ActionServerClient,
+  workspaceDir: string,
+): Route[] {
   return [
-    ...Object.entries(NOTHING).map(([path, none]): Route => ({ method: 'GET', path, access: 'session', handle: () => ok(none) })),
+    ...Object.entries(NOTHING).map(
+      ([path, none]): Route => ({ method: 'GET', path, access: 'session', handle: () => ok(none) }),
+    ),
     ...NONE_BY_NAME.map(
       (path): Route => ({
         method: 'GET',
@@ -51,7 +60,11 @@ export function listingRoutes(conversations: Conversations, actionServer: Action
       method: 'GET',
       path: '/api/workspaces',
       access: 'session',
-      handle: () => ok({ workspaces: [{ id: workspaceDir, name: 'workspace', path: workspaceDir, parentPath: null }], workspaceParents: [] }),
+      handle: () =>
+        ok({
+          workspaces: [{ id: workspaceDir, name: 'workspace', path: workspaceDir, parentPath: null }],
+          workspaceParents: [],
+        }),
     },
     {
       method: 'GET',

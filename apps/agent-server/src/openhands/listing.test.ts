@@ -25,10 +25,14 @@ describe('what clients of OpenHands list', () => {
     ).body;
 
   it('are the hooks of the project, in OpenHands’ form, or none', async () => {
-    const hooks = async () => (await sandbox.call<{ hook_config: unknown }>('POST', '/api/hooks', { project_dir: sandbox.workspace })).body.hook_config;
+    const hooks = async () =>
+      (await sandbox.call<{ hook_config: unknown }>('POST', '/api/hooks', { project_dir: sandbox.workspace })).body
+        .hook_config;
     expect(await hooks()).toBeNull();
     await mkdir(path.join(sandbox.workspace, '.openhands'));
-    const claude = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] } };
+    const claude = {
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] },
+    };
     await writeFile(path.join(sandbox.workspace, '.openhands/hooks.json'), JSON.stringify(claude));
     const none = { post_tool_use: [], user_prompt_submit: [], session_start: [], session_end: [], stop: [] };
     const guard = { type: 'command', command: 'sh guard.sh', timeout: 60, max_iterations: 10, tools: [] };
@@ -38,16 +42,31 @@ describe('what clients of OpenHands list', () => {
   });
 
   it('are the kinds of sub-agents, the workspace, the runtime of a conversation that there is, and features that are always empty here', async () => {
-    const { body } = await sandbox.call<{ agents: Array<{ name: string; is_builtin: boolean }> }>('POST', '/api/sub-agents', {});
+    const { body } = await sandbox.call<{ agents: Array<{ name: string; is_builtin: boolean }> }>(
+      'POST',
+      '/api/sub-agents',
+      {},
+    );
     expect(body.agents.map(({ name, is_builtin }) => [name, is_builtin])).toEqual([
       ['general-purpose', true],
       ['explore', true],
     ]);
-    expect((await sandbox.call<object>('POST', '/api/sub-agents', { load_builtin: false })).body).toEqual({ agents: [] });
-    expect(await get('/api/workspaces')).toMatchObject({ workspaces: [{ path: sandbox.workspace }], workspaceParents: [] });
+    expect((await sandbox.call<object>('POST', '/api/sub-agents', { load_builtin: false })).body).toEqual({
+      agents: [],
+    });
+    expect(await get('/api/workspaces')).toMatchObject({
+      workspaces: [{ path: sandbox.workspace }],
+      workspaceParents: [],
+    });
     const { id } = await make();
-    expect(await get(`/api/conversations/${id}/runtime`)).toEqual({ runtime_status: 'available', can_resume: false, runtime_error: null });
-    expect((await sandbox.call('GET', '/api/conversations/0197c0de-0000-7000-8000-000000000001/runtime')).status).toBe(404);
+    expect(await get(`/api/conversations/${id}/runtime`)).toEqual({
+      runtime_status: 'available',
+      can_resume: false,
+      runtime_error: null,
+    });
+    expect((await sandbox.call('GET', '/api/conversations/0197c0de-0000-7000-8000-000000000001/runtime')).status).toBe(
+      404,
+    );
     expect(await get('/api/profiles')).toEqual({ profiles: [], active_profile: null });
     expect(await get('/api/skills/installed')).toEqual({ skills: [] });
   });

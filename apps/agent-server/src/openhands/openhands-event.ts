@@ -11,7 +11,9 @@ export function openhandsEvent(event: ConversationEvent): ConversationEvent {
 function translated(event: ConversationEvent): ConversationEvent {
   switch (event.kind) {
     case 'ConversationStateUpdateEvent':
-      return event.key === 'confirmation_settings' ? { ...event, key: 'confirmation_policy', value: policyOf(event.value) } : event;
+      return event.key === 'confirmation_settings'
+        ? { ...event, key: 'confirmation_policy', value: policyOf(event.value) }
+        : event;
     case 'ActionEvent':
       return { ...event, tool_call: { origin: 'completion', ...event.tool_call }, action: actionOf(event) };
     case 'ObservationEvent': {
@@ -33,7 +35,10 @@ function actionOf({ action }: EventOf<'ActionEvent'>): EventOf<'ActionEvent'>['a
   return fields === undefined ? { kind: 'MCPToolAction', data: { ...action } } : only(action, ['kind'], fields);
 }
 
-function observationOf({ observation, tool_name }: EventOf<'ObservationEvent'>): EventOf<'ObservationEvent'>['observation'] {
+function observationOf({
+  observation,
+  tool_name,
+}: EventOf<'ObservationEvent'>): EventOf<'ObservationEvent'>['observation'] {
   const { content, is_error } = observation;
   const fields = OBSERVATION_FIELDS[observation.kind];
   if (fields === undefined) return { kind: 'MCPToolObservation', content, is_error, tool_name };
@@ -42,14 +47,20 @@ function observationOf({ observation, tool_name }: EventOf<'ObservationEvent'>):
 }
 
 /** Their picture of a page is a field of its own, beside the text. */
-function withScreenshot(observation: EventOf<'ObservationEvent'>['observation']): EventOf<'ObservationEvent'>['observation'] {
+function withScreenshot(
+  observation: EventOf<'ObservationEvent'>['observation'],
+): EventOf<'ObservationEvent'>['observation'] {
   const pictures = observation.content.flatMap((part) => (part.type === 'image' ? part.image_urls : []));
   const data = pictures.flatMap((url) => /^data:image\/jpeg;base64,([A-Za-z0-9+/]+=*)$/.exec(url)?.[1] ?? [])[0];
-  return data === undefined ? observation : { ...observation, content: observation.content.filter(({ type }) => type !== 'image'), screenshot_data: data };
+  return data === undefined
+    ? observation
+    : { ...observation, content: observation.content.filter(({ type }) => type !== 'image'), screenshot_data: data };
 }
 
 /** The value without fields of other names; the same object when it has none. */
 function only<T extends object>(value: T, always: readonly string[], fields: readonly string[] = []): T {
   const known = (key: string): boolean => always.includes(key) || fields.includes(key);
-  return Object.keys(value).every(known) ? value : (Object.fromEntries(Object.entries(value).filter(([key]) => known(key))) as T);
+  return Object.keys(value).every(known)
+    ? value
+    : (Object.fromEntries(Object.entries(value).filter(([key]) => known(key))) as T);
 }

@@ -1,4 +1,7 @@
-/** What the classes of OpenHands' SDK 1.58.0 and its tools take: they refuse an event that has another field. `tests/openhands-sdk` reads what we send with those classes. */
+/**
+ * What the classes of OpenHands' SDK 1.58.0 and its tools take: they refuse an event that has another field.
+ * `tests/openhands-sdk` reads what we send with those classes.
+ */
 
 /** Fields of each kind of event beside `id`, `timestamp`, `source`, `parent_id` and `kind`. */
 export const EVENT_FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -8,12 +8,22 @@ const FAMILIES = new Set(Object.keys(ACTION_FIELDS).map(familyOf));
 /** Tools whose actions and observations OpenHands 1.58.0 has classes for, and which themselves it has none for. */
 const WITHOUT_CLASS = new Set(['MCPTool', 'Delegate']);
 /** Names of sets of tools, and of classes that OpenHands registers tools by. */
-const SETS: Readonly<Record<string, RegExp>> = { browser_tool_set: /^browser_/, task_tool_set: /^task$/, DelegateTool: /^delegate$/ };
+const SETS: Readonly<Record<string, RegExp>> = {
+  browser_tool_set: /^browser_/,
+  task_tool_set: /^task$/,
+  DelegateTool: /^delegate$/,
+};
 /** What an agent has without being asked, by the names of their classes. */
 const DEFAULT_CLASSES = ['FinishTool', 'ThinkTool'];
 
-/** The tools that a start asks for, in our order; all standard ones when it names none. A name that is not known here is passed over: the model is not offered what cannot run. */
-export function toolsOf(agent: StartConversationRequest['agent'], known: readonly Tool[] = STANDARD_TOOLS): readonly Tool[] {
+/**
+ * The tools that a start asks for, in our order; all standard ones when it names none. A name that is not known here is
+ * passed over: the model is not offered what cannot run.
+ */
+export function toolsOf(
+  agent: StartConversationRequest['agent'],
+  known: readonly Tool[] = STANDARD_TOOLS,
+): readonly Tool[] {
   const { tools, include_default_tools: classes } = agent as { tools?: unknown; include_default_tools?: unknown };
   if (!Array.isArray(tools)) return known;
   const names = tools.map((tool: unknown) => String((tool as { name?: unknown } | null)?.name));
@@ -21,14 +31,17 @@ export function toolsOf(agent: StartConversationRequest['agent'], known: readonl
   return known.filter((tool) => {
     const { name } = tool.definition;
     return (
-      names.some((wanted) => wanted === name || tool.aliases?.includes(wanted) === true || SETS[wanted]?.test(name) === true) ||
-      defaults.includes(classOf(tool))
+      names.some(
+        (wanted) => wanted === name || tool.aliases?.includes(wanted) === true || SETS[wanted]?.test(name) === true,
+      ) || defaults.includes(classOf(tool))
     );
   });
 }
 
 /** Which names of tools a start lets through, by its `filter_tools_regex`. @throws SlipwayError `request.invalid` */
-export function toolFilter({ filter_tools_regex: source }: StartConversationRequest['agent']): (name: string) => boolean {
+export function toolFilter({
+  filter_tools_regex: source,
+}: StartConversationRequest['agent']): (name: string) => boolean {
   if (source == null || source === '') return () => true;
   try {
     // As Python's `re.match`: from the beginning on.
@@ -37,7 +50,9 @@ export function toolFilter({ filter_tools_regex: source }: StartConversationRequ
     return (name) => pattern.test(name);
   } catch {
     const message = 'is not a regular expression';
-    throw new SlipwayError('request.invalid', `agent.filter_tools_regex: ${message}`, { fields: [{ path: 'agent.filter_tools_regex', message }] });
+    throw new SlipwayError('request.invalid', `agent.filter_tools_regex: ${message}`, {
+      fields: [{ path: 'agent.filter_tools_regex', message }],
+    });
   }
 }
 

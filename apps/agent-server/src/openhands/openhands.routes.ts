@@ -7,17 +7,34 @@ import { readProjectSkills } from '../sandbox/project-skills.js';
 import { listedTool } from './openhands-tools.js';
 import { operationsOfOpenHands } from './operations.js';
 
-const LoadSkills = z.looseObject({ project_dir: z.string().min(1).max(4_096).nullish(), load_project: z.boolean().default(true) });
+const LoadSkills = z.looseObject({
+  project_dir: z.string().min(1).max(4_096).nullish(),
+  load_project: z.boolean().default(true),
+});
 
-/** The same routes once more below a conversation, as clients ask for the workspace of one: it has no other than the sandbox's. */
+/**
+ * The same routes once more below a conversation, as clients ask for the workspace of one: it has no other than the
+ * sandbox's.
+ */
 export function inRuntimes(routes: readonly Route[]): Route[] {
-  return [...routes, ...routes.map((route) => ({ ...route, path: route.path.replace(/^\/api\//, '/api/conversations/:runtime/') }))];
+  return [
+    ...routes,
+    ...routes.map((route) => ({ ...route, path: route.path.replace(/^\/api\//, '/api/conversations/:runtime/') })),
+  ];
 }
 
-/** What OpenHands' clients ask of a server beside conversations. What is offered elsewhere, or not at all, is refused with a word on what takes its place. */
+/**
+ * What OpenHands' clients ask of a server beside conversations. What is offered elsewhere, or not at all, is refused
+ * with a word on what takes its place.
+ */
 export function openhandsRoutes(actionServer: ActionServerClient, workspaceDir: string): Route[] {
   return [
-    { method: 'GET', path: '/api/tools', access: 'session', handle: () => ok(STANDARD_TOOLS.map(({ definition }) => definition.name)) },
+    {
+      method: 'GET',
+      path: '/api/tools',
+      access: 'session',
+      handle: () => ok(STANDARD_TOOLS.map(({ definition }) => definition.name)),
+    },
     { method: 'GET', path: '/api/tools/catalog', access: 'session', handle: () => ok(STANDARD_TOOLS.map(listedTool)) },
     {
       method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * Every operation that OpenHands' agent-server 1.58.0 describes of itself, and what becomes of it here. `operations.test.ts` holds it against the routes,
- * `docs/compatibility.md` is made from it.
+ * Every operation that OpenHands' agent-server 1.58.0 describes of itself, and what becomes of it here.
+ * `operations.test.ts` holds it against the routes, `docs/compatibility.md` is made from it.
  */
 export interface OpenHandsOperation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -62,19 +62,31 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/file/download'],
     ['POST', '/api/file/create_directory'],
   ),
-  ...rows('more', 'The id of the answer. Refused where the organization has four eyes: there another user approves, in Slipway.', [
-    'POST',
-    '/api/conversations/{conversation_id}/events/respond_to_confirmation',
-  ]),
+  ...rows(
+    'more',
+    'The id of the answer. Refused where the organization has four eyes: there another user approves, in Slipway.',
+    ['POST', '/api/conversations/{conversation_id}/events/respond_to_confirmation'],
+  ),
   ...rows(
     'differs',
     'Accepts what waits, as theirs does, where the organization has neither four eyes nor a floor: the answer then bears the name of who came by sandbox-gateway. Elsewhere 409 `conversation.awaits-confirmation`: answer with `respond_to_confirmation`, or under four eyes in Slipway.',
     ['POST', '/api/conversations/{conversation_id}/run'],
   ),
-  ...rows('same', 'With and without a condenser in the settings of the agent.', ['POST', '/api/conversations/{conversation_id}/condense']),
-  ...rows('same', 'The fork of a conversation that the app owns stays in the sandbox.', ['POST', '/api/conversations/{conversation_id}/fork']),
+  ...rows('same', 'With and without a condenser in the settings of the agent.', [
+    'POST',
+    '/api/conversations/{conversation_id}/condense',
+  ]),
+  ...rows('same', 'The fork of a conversation that the app owns stays in the sandbox.', [
+    'POST',
+    '/api/conversations/{conversation_id}/fork',
+  ]),
   ...rows('same', 'One with `oauth2` is reported as one that cannot be signed in to.', ['POST', '/api/mcp/test']),
-  ...rows('more', 'Says idle time and tools as theirs does; title and version are ours.', ['GET', '/server_info'], ['GET', '/']),
+  ...rows(
+    'more',
+    'Says idle time and tools as theirs does; title and version are ours.',
+    ['GET', '/server_info'],
+    ['GET', '/'],
+  ),
   ...rows('same', 'Of the workspace, in either form.', ['POST', '/api/hooks']),
   ...rows(
     'same',
@@ -105,10 +117,11 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/settings'],
   ),
   ...rows('same', 'The names of what commands have as variables; never a value.', ['GET', '/api/settings/secrets']),
-  ...rows('differs', 'A value is never read out (403). As a LookupSecret of a conversation the address gives it, also under another name.', [
-    'GET',
-    '/api/settings/secrets/{name}',
-  ]),
+  ...rows(
+    'differs',
+    'A value is never read out (403). As a LookupSecret of a conversation the address gives it, also under another name.',
+    ['GET', '/api/settings/secrets/{name}'],
+  ),
   ...rows(
     'differs',
     'As a download, never as a page: what lies in a workspace does not run with the rights of this server. Of the workspace itself its `index.html`.',
@@ -134,7 +147,10 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows('same', 'The one workspace of the sandbox.', ['GET', '/api/workspaces']),
   ...rows('same', 'Available: what answers is the runtime.', ['GET', '/api/conversations/{conversation_id}/runtime']),
-  ...rows('differs', 'The kinds that are built in; others come with a start, and none from files.', ['POST', '/api/sub-agents']),
+  ...rows('differs', 'The kinds that are built in; others come with a start, and none from files.', [
+    'POST',
+    '/api/sub-agents',
+  ]),
   ...rows(
     'more',
     'Also takes the raw body. Inside the workspace; at most 1 GiB.',
@@ -165,20 +181,36 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/conversations/{runtime_conversation_id}/git/commits/{sha}/changes'],
     ['GET', '/api/git/commits/{sha}/changes'],
   ),
-  ...rows('more', 'Times end in Z; a page begins at an event, so that new events shift nothing. Fields of ours are taken out.', [
-    'GET',
-    '/api/conversations/{conversation_id}/events/search',
+  ...rows(
+    'more',
+    'Times end in Z; a page begins at an event, so that new events shift nothing. Fields of ours are taken out.',
+    ['GET', '/api/conversations/{conversation_id}/events/search'],
+  ),
+  ...rows('more', '`event_id` makes a repeated message one message.', [
+    'POST',
+    '/api/conversations/{conversation_id}/events',
   ]),
-  ...rows('more', '`event_id` makes a repeated message one message.', ['POST', '/api/conversations/{conversation_id}/events']),
-  ...rows('more', 'Secrets of the start are never handed back; `slipway` says how far the app has the log.', ['GET', '/api/conversations/{conversation_id}']),
+  ...rows('more', 'Secrets of the start are never handed back; `slipway` says how far the app has the log.', [
+    'GET',
+    '/api/conversations/{conversation_id}',
+  ]),
   ...rows(
     'more',
     '`slipway` ties the conversation to the app. Plugins and profiles are handed back and not acted on; a tool that is not known here is not offered to the model.',
     ['POST', '/api/conversations'],
   ),
-  ...rows('more', 'Takes rules and ensembles of ours beside their classes.', ['POST', '/api/conversations/{conversation_id}/security_analyzer']),
-  ...rows('differs', 'Whose sandbox this is; answered without a key, and only as far as a claim needs it.', ['GET', '/api/init']),
-  ...rows('differs', 'Takes one signed claim of the platform, once. A key in the environment activates nothing.', ['POST', '/api/init']),
+  ...rows('more', 'Takes rules and ensembles of ours beside their classes.', [
+    'POST',
+    '/api/conversations/{conversation_id}/security_analyzer',
+  ]),
+  ...rows('differs', 'Whose sandbox this is; answered without a key, and only as far as a claim needs it.', [
+    'GET',
+    '/api/init',
+  ]),
+  ...rows('differs', 'Takes one signed claim of the platform, once. A key in the environment activates nothing.', [
+    'POST',
+    '/api/init',
+  ]),
   ...rows(
     'differs',
     'The output is one event at the end, with the last MiB of each stream; commands are forgotten when the process restarts.',
@@ -187,11 +219,16 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['POST', '/api/bash/start_bash_command'],
     ['POST', '/api/bash/execute_bash_command'],
   ),
-  ...rows('differs', 'Values, StaticSecret and LookupSecret; that is resolved once, when it is sent, and not at each use.', [
-    'POST',
-    '/api/conversations/{conversation_id}/secrets',
-  ]),
-  ...rows('differs', 'Skills of the project. Public skills, and those of a user or an organization, come from the app.', ['POST', '/api/skills']),
+  ...rows(
+    'differs',
+    'Values, StaticSecret and LookupSecret; that is resolved once, when it is sent, and not at each use.',
+    ['POST', '/api/conversations/{conversation_id}/secrets'],
+  ),
+  ...rows(
+    'differs',
+    'Skills of the project. Public skills, and those of a user or an organization, come from the app.',
+    ['POST', '/api/skills'],
+  ),
   ...rows(
     'not-here',
     'Models are reached through llm-gateway, never through the sandbox.',
@@ -199,10 +236,11 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['POST', '/v1/chat/completions'],
     ['POST', '/v1/responses'],
   ),
-  ...rows('not-here', 'Repositories of a git host are chosen in the app; those of the workspace are at /api/git/repositories.', [
-    'GET',
-    '/api/git/repositories/search',
-  ]),
+  ...rows(
+    'not-here',
+    'Repositories of a git host are chosen in the app; those of the workspace are at /api/git/repositories.',
+    ['GET', '/api/git/repositories/search'],
+  ),
   ...rows(
     'more',
     'VS Code is an optional layer of the image and is started by asking for its address; `url` is null with the `reason` where there is none.',

@@ -7,7 +7,10 @@ const GATHER_MS = 25;
 const MAX_WAITING = 200;
 const MAX_WAITING_LENGTH = 64 * 1024;
 
-/** Sends what the model is writing to the app, beside the log. One call at a time; what does not fit is dropped, so that it never delays an event. */
+/**
+ * Sends what the model is writing to the app, beside the log. One call at a time; what does not fit is dropped, so that
+ * it never delays an event.
+ */
 export class DeltaSender {
   private waiting: StreamingDelta[] = [];
   private length = 0;
@@ -25,7 +28,12 @@ export class DeltaSender {
     const last = this.waiting.at(-1);
     if (this.waiting.length >= MAX_WAITING || this.length + delta.text.length > MAX_WAITING_LENGTH) return;
     this.length += delta.text.length;
-    if (last !== undefined && last.responseId === delta.responseId && last.channel === delta.channel && last.offset + last.text.length === delta.offset) {
+    if (
+      last !== undefined &&
+      last.responseId === delta.responseId &&
+      last.channel === delta.channel &&
+      last.offset + last.text.length === delta.offset
+    ) {
       this.waiting[this.waiting.length - 1] = { ...last, text: last.text + delta.text };
     } else this.waiting.push(delta);
     if (!this.sending) this.timer ??= setTimeout(() => void this.send(), GATHER_MS);
@@ -44,6 +52,7 @@ export class DeltaSender {
     this.sending = true;
     await this.client.sendDeltas(this.epoch, deltas, this.stop.signal);
     this.sending = false;
-    if (this.waiting.length > 0 && !this.stop.signal.aborted) this.timer ??= setTimeout(() => void this.send(), GATHER_MS);
+    if (this.waiting.length > 0 && !this.stop.signal.aborted)
+      this.timer ??= setTimeout(() => void this.send(), GATHER_MS);
   }
 }

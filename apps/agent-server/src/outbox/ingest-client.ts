@@ -1,4 +1,10 @@
-import { type ConversationEvent, EventPage, IngestAck, IngestApprovals, type StreamingDelta } from '@slipway/contracts/events';
+import {
+  type ConversationEvent,
+  EventPage,
+  IngestAck,
+  IngestApprovals,
+  type StreamingDelta,
+} from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, problemCode, refusal } from '../http/outgoing.js';
 
@@ -39,8 +45,11 @@ export class IngestClient {
   async position(epoch: number, signal: AbortSignal): Promise<number> {
     const result = await this.send(Buffer.from(JSON.stringify({ epoch, events: [] })), signal);
     if (result.result === 'acked') return result.acked;
-    if (result.result === 'fenced') throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
-    throw new SlipwayError('service.unavailable', 'The app does not take events of this conversation at the moment.', { internal: JSON.stringify(result) });
+    if (result.result === 'fenced')
+      throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+    throw new SlipwayError('service.unavailable', 'The app does not take events of this conversation at the moment.', {
+      internal: JSON.stringify(result),
+    });
   }
 
   /** @param body an `IngestBatch`. Rejects with the signal's reason only; every other failure is a result. */
@@ -73,7 +82,10 @@ export class IngestClient {
     if (code === 'ingest.stale-epoch' || answer.status === 404) return { result: 'fenced', detail };
     if (answer.status === 413) return { result: 'too-large' };
     if (answer.status === 400 || answer.status === 422)
-      return { result: 'invalid', detail: `${detail}: ${String((answer.body as { detail?: unknown } | null)?.detail ?? '')}` };
+      return {
+        result: 'invalid',
+        detail: `${detail}: ${String((answer.body as { detail?: unknown } | null)?.detail ?? '')}`,
+      };
     return { result: 'retry', detail, afterMs: (Number(answer.headers['retry-after']) || 0) * 1000 };
   }
 
@@ -94,7 +106,10 @@ export class IngestClient {
     }
   }
 
-  /** Actions that users approved in the app under four eyes. None from an app that does not know the question yet. @throws SlipwayError `service.unavailable`. */
+  /**
+   * Actions that users approved in the app under four eyes. None from an app that does not know the question yet.
+   * @throws SlipwayError `service.unavailable`.
+   */
   async approvals(signal: AbortSignal): Promise<string[]> {
     const answer = await this.read('approvals', signal);
     if (answer.status === 404) return [];
@@ -108,10 +123,14 @@ export class IngestClient {
     const events: ConversationEvent[] = [];
     for (let after: number | null = 0; after !== null; ) {
       const answer: Answer = await this.read(`events?after=${after}&limit=${HISTORY_PAGE}`, signal);
-      if (problemCode(answer.body) === 'ingest.stale-epoch') throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+      if (problemCode(answer.body) === 'ingest.stale-epoch')
+        throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
       if (answer.status !== 200) throw refusal('The app', answer.status, answer.body);
       const page = EventPage.safeParse(answer.body);
-      if (!page.success) throw new SlipwayError('service.unavailable', 'The log of the conversation could not be read back.', { internal: page.error.message });
+      if (!page.success)
+        throw new SlipwayError('service.unavailable', 'The log of the conversation could not be read back.', {
+          internal: page.error.message,
+        });
       for (const line of page.data.data) events.push(line.event);
       after = page.data.page.nextAfter;
     }
@@ -121,9 +140,16 @@ export class IngestClient {
   private async read(what: string, signal: AbortSignal): Promise<Answer> {
     try {
       const within = AbortSignal.any([signal, AbortSignal.timeout(HISTORY_TIMEOUT_MS)]);
-      return await callJson({ method: 'GET', url: `${this.ingestUrl}/${what}`, headers: this.headers(), signal: within });
+      return await callJson({
+        method: 'GET',
+        url: `${this.ingestUrl}/${what}`,
+        headers: this.headers(),
+        signal: within,
+      });
     } catch (error) {
-      throw new SlipwayError('service.unavailable', 'The log of the conversation cannot be read back at the moment.', { cause: error });
+      throw new SlipwayError('service.unavailable', 'The log of the conversation cannot be read back at the moment.', {
+        cause: error,
+      });
     }
   }
 

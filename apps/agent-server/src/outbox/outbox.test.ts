@@ -58,42 +58,56 @@ describe('the outbox', () => {
   it('brings each event to the app once and in order, under any schedule of failures, restarts and takeovers', async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ write: fc.integer({ min: 1, max: 30 }) }) },
-      { weight: 4, arbitrary: fc.record({ fault: fc.constantFrom<AppFault>('error-500', 'cut', 'lost-ack', 'rate-limited', 'hang-then-cut') }) },
+      {
+        weight: 4,
+        arbitrary: fc.record({
+          fault: fc.constantFrom<AppFault>('error-500', 'cut', 'lost-ack', 'rate-limited', 'hang-then-cut'),
+        }),
+      },
       { weight: 2, arbitrary: fc.constant('restart' as const) },
       { weight: 1, arbitrary: fc.constant('platform-event' as const) },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), fc.constantFrom('same epoch', 'next epoch'), (steps, life) =>
-        withLog(async (directory, app) => {
-          const written: string[] = [];
-          let log = await EventLog.open(directory);
-          let outbox = open(log, app, 0);
-          for (const item of steps) {
-            if (item === 'restart') {
-              // As after kill -9: what the old process had under way is gone, and the file stays.
-              await outbox.close();
-              await log.dispose();
-              if (life === 'next epoch') app.nextEpoch();
-              log = await EventLog.open(directory);
-              const client = new IngestClient(app.url, 'token');
-              const signal = AbortSignal.timeout(30_000);
-              const ackedBefore = await until('the position', () => client.position(app.epoch, signal).then((acked) => ({ acked })));
-              outbox = open(log, app, await log.rebase(await client.history(signal)), { ackedBefore: ackedBefore.acked });
-            } else if (item === 'platform-event') app.append(message('from the platform'));
-            else if ('fault' in item) app.fail(item.fault);
-            else {
-              const events = Array.from({ length: item.write }, (_, index) => message(String(index)));
-              written.push(...events.map((event) => event.id));
-              await log.append(events);
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 14 }),
+        fc.constantFrom('same epoch', 'next epoch'),
+        (steps, life) =>
+          withLog(async (directory, app) => {
+            const written: string[] = [];
+            let log = await EventLog.open(directory);
+            let outbox = open(log, app, 0);
+            for (const item of steps) {
+              if (item === 'restart') {
+                // As after kill -9: what the old process had under way is gone, and the file stays.
+                await outbox.close();
+                await log.dispose();
+                if (life === 'next epoch') app.nextEpoch();
+                log = await EventLog.open(directory);
+                const client = new IngestClient(app.url, 'token');
+                const signal = AbortSignal.timeout(30_000);
+                const ackedBefore = await until('the position', () =>
+                  client.position(app.epoch, signal).then((acked) => ({ acked })),
+                );
+                outbox = open(log, app, await log.rebase(await client.history(signal)), {
+                  ackedBefore: ackedBefore.acked,
+                });
+              } else if (item === 'platform-event') app.append(message('from the platform'));
+              else if ('fault' in item) app.fail(item.fault);
+              else {
+                const events = Array.from({ length: item.write }, (_, index) => message(String(index)));
+                written.push(...events.map((event) => event.id));
+                await log.append(events);
+              }
             }
-          }
-          await outbox.flushed(AbortSignal.timeout(30_000));
-          const sandboxEvents = app.events.filter((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text !== 'from the platform');
-          expect(sandboxEvents.map((event) => event.id)).toEqual(written);
-          expect(app.lines.map((line) => line.seq)).toEqual(app.lines.map((_, index) => index + 1));
-          await outbox.close();
-          await log.dispose();
-        }),
+            await outbox.flushed(AbortSignal.timeout(30_000));
+            const sandboxEvents = app.events.filter(
+              (event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text !== 'from the platform',
+            );
+            expect(sandboxEvents.map((event) => event.id)).toEqual(written);
+            expect(app.lines.map((line) => line.seq)).toEqual(app.lines.map((_, index) => index + 1));
+            await outbox.close();
+            await log.dispose();
+          }),
       ),
       { numRuns: 40 },
     );

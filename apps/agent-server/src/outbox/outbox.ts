@@ -10,7 +10,10 @@ const MAX_UNACKED_BYTES = 16 * 1024 * 1024;
 /** Between two attempts, doubling. Milliseconds; the longest is well under the lease. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
-/** Longest that the app's own word for when to come back is kept to. Milliseconds: half of the lease, which only what is sent renews. */
+/**
+ * Longest that the app's own word for when to come back is kept to. Milliseconds: half of the lease, which only what is
+ * sent renews.
+ */
 const LONGEST_ASKED_MS = LEASE_MS / 2;
 
 export interface OutboxOptions {
@@ -60,18 +63,25 @@ export class Outbox {
   }
 
   get state(): { epoch: number; acked: number; pending: number; fenced: boolean } {
-    return { epoch: this.options.epoch, acked: this.options.ackedBefore + this.acked, pending: this.pending, fenced: this.fenced };
+    return {
+      epoch: this.options.epoch,
+      acked: this.options.ackedBefore + this.acked,
+      pending: this.pending,
+      fenced: this.fenced,
+    };
   }
 
   /** Resolves when the agent may go on. Rejects with the signal's reason. */
   async room(signal: AbortSignal): Promise<void> {
-    while (!this.fenced && (this.pending > MAX_UNACKED_EVENTS || this.unackedBytes > MAX_UNACKED_BYTES)) await this.waiter(this.roomWaiters, signal);
+    while (!this.fenced && (this.pending > MAX_UNACKED_EVENTS || this.unackedBytes > MAX_UNACKED_BYTES))
+      await this.waiter(this.roomWaiters, signal);
     signal.throwIfAborted();
   }
 
   /** Resolves when everything is acknowledged, the outbox is fenced, or the signal is aborted. */
   async flushed(signal: AbortSignal): Promise<void> {
-    while (!this.fenced && this.pending > 0 && !signal.aborted) await this.waiter(this.idleWaiters, signal).catch(() => undefined);
+    while (!this.fenced && this.pending > 0 && !signal.aborted)
+      await this.waiter(this.idleWaiters, signal).catch(() => undefined);
   }
 
   /** Sends no more. */
@@ -99,11 +109,16 @@ export class Outbox {
       }
       const before = this.acked;
       this.settle(result, batch);
-      const stands = result.result === 'retry' || ((result.result === 'acked' || result.result === 'gap') && batch.length > 0 && this.acked === before);
+      const stands =
+        result.result === 'retry' ||
+        ((result.result === 'acked' || result.result === 'gap') && batch.length > 0 && this.acked === before);
       failures = stands ? failures + 1 : 0;
       if (stands)
         await this.pause(
-          Math.max(result.result === 'retry' ? Math.min(result.afterMs, LONGEST_ASKED_MS) : 0, backoffMs(failures, this.options.random)),
+          Math.max(
+            result.result === 'retry' ? Math.min(result.afterMs, LONGEST_ASKED_MS) : 0,
+            backoffMs(failures, this.options.random),
+          ),
           signal,
         );
       else if (this.pending === 0) await this.pause(this.options.heartbeatMs ?? HEARTBEAT_MS, signal, 'or news');
@@ -114,7 +129,8 @@ export class Outbox {
     switch (result.result) {
       case 'acked':
       case 'gap':
-        if (result.result === 'gap') this.options.warn({ acked: result.acked, expected: this.acked }, 'app-server requested events again');
+        if (result.result === 'gap')
+          this.options.warn({ acked: result.acked, expected: this.acked }, 'app-server requested events again');
         this.advance(result.acked - this.options.ackedBefore);
         this.maxEvents = Math.min(MAX_INGEST_EVENTS, this.maxEvents * 2);
         return;
@@ -135,7 +151,10 @@ export class Outbox {
         if (batch[0] !== undefined) this.replace(batch[0]);
         return;
       case 'retry':
-        this.options.warn({ detail: result.detail, pending: this.pending }, 'batch not accepted by app-server, will retry');
+        this.options.warn(
+          { detail: result.detail, pending: this.pending },
+          'batch not accepted by app-server, will retry',
+        );
     }
   }
 
@@ -157,10 +176,14 @@ export class Outbox {
   private advance(acked: number): void {
     const { log, firstIndex } = this.options;
     if (acked < 0 || acked > log.entries.length - firstIndex) {
-      this.options.warn({ acked, sent: log.entries.length - firstIndex }, 'app-server acknowledged events that were not sent');
+      this.options.warn(
+        { acked, sent: log.entries.length - firstIndex },
+        'app-server acknowledged events that were not sent',
+      );
       return;
     }
-    if (acked > this.acked) this.unackedBytes -= bytesOf(log.entries.slice(firstIndex + this.acked, firstIndex + acked));
+    if (acked > this.acked)
+      this.unackedBytes -= bytesOf(log.entries.slice(firstIndex + this.acked, firstIndex + acked));
     else this.unackedBytes += bytesOf(log.entries.slice(firstIndex + acked, firstIndex + this.acked));
     const moved = acked !== this.acked;
     this.acked = acked;
@@ -189,10 +212,14 @@ export class Outbox {
   }
 
   private body(batch: readonly LogEntry[]): Buffer {
-    const parts: Buffer[] = [Buffer.from(`{"epoch":${this.options.epoch},"traceparent":"${this.options.traceparent()}","events":[`)];
+    const parts: Buffer[] = [
+      Buffer.from(`{"epoch":${this.options.epoch},"traceparent":"${this.options.traceparent()}","events":[`),
+    ];
     for (const [index, entry] of batch.entries()) {
       parts.push(
-        Buffer.from(`${index === 0 ? '' : ','}{"producerSeq":${this.options.ackedBefore + this.acked + index + 1},"event":`),
+        Buffer.from(
+          `${index === 0 ? '' : ','}{"producerSeq":${this.options.ackedBefore + this.acked + index + 1},"event":`,
+        ),
         jsonOf(entry),
         Buffer.from('}'),
       );

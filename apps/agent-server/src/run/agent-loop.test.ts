@@ -40,17 +40,29 @@ describe('the loop of an agent in its sandbox', () => {
       conversation_id: randomUUID(),
       agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, systemMessageSuffix: 'The repository.' },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'token',
+        head: 0,
+        resumeRun: false,
+        systemMessageSuffix: 'The repository.',
+      },
       ...more,
     });
     expect(status).toBe(201);
     return body.id;
   }
   async function say(id: string, text: string): Promise<void> {
-    const { status } = await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text }], run: true });
+    const { status } = await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text }],
+      run: true,
+    });
     expect(status).toBe(200);
   }
-  const info = async (id: string): Promise<ConversationInfo> => (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body;
+  const info = async (id: string): Promise<ConversationInfo> =>
+    (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body;
   const isOver = (id: string, status: string): Promise<ConversationInfo> =>
     until(
       `status ${status}`,
@@ -61,7 +73,8 @@ describe('the loop of an agent in its sandbox', () => {
       20_000,
     );
   const events = async (id: string): Promise<ConversationEvent[]> =>
-    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body.items;
+    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body
+      .items;
 
   it('gets the skills of the workspace: what always counts at once, a triggered one with the message that asks for it, a listed one when it reads it', async () => {
     await write('.openhands/skills/docker.md', '---\nname: docker\ntriggers: [docker]\n---\nUse buildx.');
@@ -94,7 +107,9 @@ describe('the loop of an agent in its sandbox', () => {
     await say(id, 'look around');
     await isOver(id, 'finished');
     expect((await sandbox.call('POST', `/api/conversations/${id}/condense`)).status).toBe(200);
-    expect((await sandbox.call('POST', `/api/conversations/${id}/ask_agent`, { question: 'Are you done?' })).body).toEqual({ response: 'I am done.' });
+    expect(
+      (await sandbox.call('POST', `/api/conversations/${id}/ask_agent`, { question: 'Are you done?' })).body,
+    ).toEqual({ response: 'I am done.' });
     const log = await events(id);
     expect(log.slice(-4).map(({ kind }) => kind)).toEqual([
       'CondensationRequest',
@@ -107,10 +122,15 @@ describe('the loop of an agent in its sandbox', () => {
     expect(Object.keys(stats.usage_to_metrics ?? {}).sort()).toEqual(['agent', 'ask-agent', 'condenser']);
     expect(stats['service_to_metrics']).toEqual(stats.usage_to_metrics);
     model.use((request) => ({
-      text: request.body.messages?.some(({ content }) => String(content).includes('It listed files.')) === true ? 'I remember.' : 'I forgot.',
+      text:
+        request.body.messages?.some(({ content }) => String(content).includes('It listed files.')) === true
+          ? 'I remember.'
+          : 'I forgot.',
     }));
     await say(id, 'What did you do?');
-    const answer = await until('the answer', async () => (await events(id)).find((event) => event.kind === 'MessageEvent' && event.source === 'agent'));
+    const answer = await until('the answer', async () =>
+      (await events(id)).find((event) => event.kind === 'MessageEvent' && event.source === 'agent'),
+    );
     expect(answer.kind === 'MessageEvent' && answer.llm_message.content[0]?.text).toBe('I remember.');
   });
 
@@ -128,7 +148,12 @@ describe('the loop of an agent in its sandbox', () => {
       return terminal('ls');
     });
     const beside = (what: string, name: string) =>
-      sandbox.call('POST', `/api/conversations/${id}/${what}`, { question: 'Why?' }, { ...sandbox.asApp, [CHARGE_PASS_HEADER]: name });
+      sandbox.call(
+        'POST',
+        `/api/conversations/${id}/${what}`,
+        { question: 'Why?' },
+        { ...sandbox.asApp, [CHARGE_PASS_HEADER]: name },
+      );
     await say(id, 'look around');
     await until('the agent works', () => model.requests.length > from);
     expect([(await beside('ask_agent', 'bob')).status, (await beside('condense', 'carol')).status]).toEqual([200, 200]);
@@ -136,7 +161,11 @@ describe('the loop of an agent in its sandbox', () => {
     await isOver(id, 'finished');
     expect((await beside('condense', 'dora')).status).toBe(200);
     const made = model.requests.slice(from).map(pass);
-    expect(made.filter((each) => !each.startsWith('agent'))).toEqual(['ask-agent bob', 'condenser carol', 'condenser dora']);
+    expect(made.filter((each) => !each.startsWith('agent'))).toEqual([
+      'ask-agent bob',
+      'condenser carol',
+      'condenser dora',
+    ]);
     expect(new Set(made.filter((each) => each.startsWith('agent')))).toEqual(new Set(['agent -']));
   });
 
@@ -147,20 +176,26 @@ describe('the loop of an agent in its sandbox', () => {
     model.use([finish]);
     expect((await sandbox.call('POST', `/api/conversations/${id}/run`)).status).toBe(200);
     await isOver(id, 'finished');
-    expect((await events(id)).find((event) => event.kind === 'ConversationErrorEvent')).toMatchObject({ code: 'agent.iteration-limit' });
+    expect((await events(id)).find((event) => event.kind === 'ConversationErrorEvent')).toMatchObject({
+      code: 'agent.iteration-limit',
+    });
   });
 
   it('hands a task to another agent, whose steps reach the app and not its own prompt', async () => {
     const id = await start((request) => {
       const answered = request.body.messages?.some(({ role }) => role === 'tool') === true;
       if (purpose(request) === 'sub-agent')
-        return answered ? { toolCalls: [{ name: 'finish', arguments: { message: 'It is here.' } }] } : terminal('echo inner');
+        return answered
+          ? { toolCalls: [{ name: 'finish', arguments: { message: 'It is here.' } }] }
+          : terminal('echo inner');
       return answered ? finish : { toolCalls: [{ name: 'task', arguments: { prompt: 'find it' } }] };
     });
     await say(id, 'search');
     await isOver(id, 'finished');
     const inner = await until('the steps in the app', () => {
-      const found = app.events.filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent');
+      const found = app.events.filter(
+        (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent',
+      );
       return found.some((event) => JSON.stringify(event).includes('It is here.')) ? found : null;
     });
     expect(JSON.stringify(inner)).toContain('echo inner');
@@ -171,7 +206,9 @@ describe('the loop of an agent in its sandbox', () => {
   it('asks the hooks of the workspace and of the start, in the sandbox, with what they want to know', async () => {
     await write(
       '.openhands/hooks.json',
-      JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] } }),
+      JSON.stringify({
+        hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] },
+      }),
     );
     await write('guard.sh', 'if grep -q forbidden; then echo "not in $OPENHANDS_PROJECT_DIR" >&2; exit 2; fi');
     const started = { matcher: '*', hooks: [{ command: 'cat > started.json' }] };
@@ -182,7 +219,9 @@ describe('the loop of an agent in its sandbox', () => {
     await say(id, 'try it');
     await isOver(id, 'finished');
     const log = await events(id);
-    expect(log.find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: `not in ${sandbox.workspace}` });
+    expect(log.find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      rejection_reason: `not in ${sandbox.workspace}`,
+    });
     const shown = log.find((event) => event.kind === 'ObservationEvent');
     expect(JSON.stringify(shown)).toContain('SessionStart');
     await expect(access(path.join(sandbox.workspace, 'made'))).rejects.toThrow('ENOENT');
@@ -198,8 +237,13 @@ describe('the loop of an agent in its sandbox', () => {
   it('has a read-only agent judge a call, where a hook of the workspace wants it', async () => {
     await write('RULES', 'Nobody pushes on Fridays.');
     const judged = [{ type: 'agent', prompt: 'Is it allowed? Read RULES.' }];
-    await write('.openhands/hooks.json', JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: judged }] } }));
-    const view = { toolCalls: [{ name: 'file_editor', arguments: { command: 'view', path: path.join(sandbox.workspace, 'RULES') } }] };
+    await write(
+      '.openhands/hooks.json',
+      JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: judged }] } }),
+    );
+    const view = {
+      toolCalls: [{ name: 'file_editor', arguments: { command: 'view', path: path.join(sandbox.workspace, 'RULES') } }],
+    };
     const id = await start((request) => {
       const said = JSON.stringify(request.body.messages?.filter(({ role }) => role === 'tool'));
       if (purpose(request) !== 'sub-agent') return said === '[]' ? terminal('touch pushed') : finish;
@@ -208,28 +252,45 @@ describe('the loop of an agent in its sandbox', () => {
     });
     await say(id, 'push it');
     await isOver(id, 'finished');
-    expect((await events(id)).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'It is Friday.' });
+    expect((await events(id)).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      rejection_reason: 'It is Friday.',
+    });
     await expect(access(path.join(sandbox.workspace, 'pushed'))).rejects.toThrow('ENOENT');
     await write('.openhands/hooks.json', '{}');
   });
 
   it('plans without changing anything but its plan', async () => {
     const edit = (file: string) => ({
-      toolCalls: [{ name: 'file_editor', arguments: { command: 'create', path: path.join(sandbox.workspace, file), file_text: '1. Do it.' } }],
+      toolCalls: [
+        {
+          name: 'file_editor',
+          arguments: { command: 'create', path: path.join(sandbox.workspace, file), file_text: '1. Do it.' },
+        },
+      ],
     });
-    const id = await start([edit('src.ts'), terminal('touch made-by-plan'), edit('PLAN.md'), finish], { agent_type: 'plan' });
+    const id = await start([edit('src.ts'), terminal('touch made-by-plan'), edit('PLAN.md'), finish], {
+      agent_type: 'plan',
+    });
     await say(id, 'plan it');
     await isOver(id, 'finished');
     expect(await readFile(path.join(sandbox.workspace, 'PLAN.md'), 'utf8')).toBe('1. Do it.');
     await expect(access(path.join(sandbox.workspace, 'src.ts'))).rejects.toThrow('ENOENT');
     const log = await until('the log in the app', () =>
-      app.events.some((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'FinishObservation') ? app.events : null,
+      app.events.some((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'FinishObservation')
+        ? app.events
+        : null,
     );
-    expect(log.flatMap((event) => (event.kind === 'ObservationEvent' ? [[event.observation.kind, event.observation.is_error]] : []))).toEqual([
+    expect(
+      log.flatMap((event) =>
+        event.kind === 'ObservationEvent' ? [[event.observation.kind, event.observation.is_error]] : [],
+      ),
+    ).toEqual([
       ['PlanningFileEditorObservation', true],
       ['PlanningFileEditorObservation', false],
       ['FinishObservation', false],
     ]);
-    expect(log.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('There is no tool "terminal"') });
+    expect(log.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({
+      error: expect.stringContaining('There is no tool "terminal"'),
+    });
   });
 });

@@ -46,7 +46,9 @@ export function llmConfigOf(llm: LlmSettings): LlmConfig {
     model: llm.model,
     idleTimeoutMs: (llm.timeout ?? DEFAULT_TIMEOUT_S) * 1000,
     ...(llm.temperature === null || llm.temperature === undefined ? {} : { temperature: llm.temperature }),
-    ...(llm.max_output_tokens === null || llm.max_output_tokens === undefined ? {} : { maxOutputTokens: llm.max_output_tokens }),
+    ...(llm.max_output_tokens === null || llm.max_output_tokens === undefined
+      ? {}
+      : { maxOutputTokens: llm.max_output_tokens }),
     ...(typeof llm.max_input_tokens === 'number' ? { contextWindow: llm.max_input_tokens } : {}),
     ...(llm.native_tool_calling === false ? { nativeToolCalling: false } : {}),
   };
@@ -57,5 +59,9 @@ function costOf(model: string, usage: CompletionUsage): number {
   const price = priceOf(model);
   return price === null
     ? 0
-    : costUsd(price, { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens, cachedTokens: usage.cacheReadTokens });
+    : costUsd(price, {
+        promptTokens: usage.promptTokens,
+        completionTokens: usage.completionTokens,
+        cachedTokens: usage.cacheReadTokens,
+      });
 }

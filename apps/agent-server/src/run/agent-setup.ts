@@ -48,17 +48,29 @@ export class AgentSetup {
     return new AgentSetup(new Toolbox(STANDARD_TOOLS), [], '', null);
   }
 
-  /** Skills of the workspace are read for conversations of the app; other clients bring theirs with them, as OpenHands' do. */
-  static async of(id: string, request: StartConversationRequest, actionServer: ActionServerClient, coming: ComingTools): Promise<AgentSetup> {
+  /**
+   * Skills of the workspace are read for conversations of the app; other clients bring theirs with them, as OpenHands'
+   * do.
+   */
+  static async of(
+    id: string,
+    request: StartConversationRequest,
+    actionServer: ActionServerClient,
+    coming: ComingTools,
+  ): Promise<AgentSetup> {
     const { agent, slipway, workspace } = request;
     const [unavailable, found] = await Promise.all([
       actionServer.unavailable(),
-      slipway === undefined ? NO_FILES : readWorkspaceFiles(actionServer, workspace.working_dir, AbortSignal.timeout(READ_TIMEOUT_MS)),
+      slipway === undefined
+        ? NO_FILES
+        : readWorkspaceFiles(actionServer, workspace.working_dir, AbortSignal.timeout(READ_TIMEOUT_MS)),
     ]);
     const skills = [...(agent.agent_context?.skills ?? []).map(skillOfStart), ...found.skills].filter(
       ({ name }, index, all) => all.findIndex((other) => other.name === name) === index,
     );
-    const suffix = [slipway?.systemMessageSuffix, agent.agent_context?.system_message_suffix ?? undefined].filter((each) => each !== undefined).join('\n\n');
+    const suffix = [slipway?.systemMessageSuffix, agent.agent_context?.system_message_suffix ?? undefined]
+      .filter((each) => each !== undefined)
+      .join('\n\n');
     const base = agent.system_prompt ?? systemPrompt(workspace.working_dir, suffix);
     const definitions = request.agent_definitions ?? [];
     const tools = [...STANDARD_TOOLS, taskTool(definitions), delegateTool(definitions)];
@@ -67,14 +79,23 @@ export class AgentSetup {
     const chosen = filtered(toolsOf(agent, tools), agent);
     const wanted = plans ? planningTools(chosen) : chosen;
     const own = wanted.filter(({ kind }) => !Object.hasOwn(unavailable, kind));
-    const missing = unavailablePrompt(wanted.flatMap(({ kind }) => (Object.hasOwn(unavailable, kind) ? [unavailable[kind] as string] : [])));
+    const missing = unavailablePrompt(
+      wanted.flatMap(({ kind }) => (Object.hasOwn(unavailable, kind) ? [unavailable[kind] as string] : [])),
+    );
     // Who plans changes nothing, and of a server's tools that cannot be known.
     const toolbox = plans ? new Toolbox(own) : new Toolbox(own, coming);
-    const hooks = hookPort(joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS), actionServer, id, workspace.working_dir);
+    const hooks = hookPort(
+      joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS),
+      actionServer,
+      id,
+      workspace.working_dir,
+    );
     return new AgentSetup(
       toolbox,
       skills,
-      [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base) ?? '', missing].filter((part) => part !== '').join('\n\n'),
+      [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base) ?? '', missing]
+        .filter((part) => part !== '')
+        .join('\n\n'),
       hooks,
       missing,
       plans,
@@ -97,10 +118,14 @@ export class AgentSetup {
   }
 
   /** Skills of the files that an action read or changed. */
-  readonly skillsOf: NonNullable<AgentPorts['skillsOf']> = (action, events) => broughtByFiles(action, this.workingDir, this.skills, events);
+  readonly skillsOf: NonNullable<AgentPorts['skillsOf']> = (action, events) =>
+    broughtByFiles(action, this.workingDir, this.skills, events);
 
   /** What a message brings beside its own text. */
-  broughtBy(text: string, events: readonly ConversationEvent[]): Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'> {
+  broughtBy(
+    text: string,
+    events: readonly ConversationEvent[],
+  ): Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'> {
     return activatedBy(text, this.skills, events);
   }
 }

@@ -28,9 +28,13 @@ describe('routes with a budget check in sandbox-gateway', () => {
       const { body } = await sandbox.call<{ paths: Record<string, Record<string, unknown>> }>('GET', '/openapi.json');
       const posts = Object.entries(body.paths).flatMap(([path, methods]) => ('post' in methods ? [path] : []));
       // Refused with 501.
-      const notHere = new Set(operationsOfOpenHands.filter(({ state }) => state === 'not-here').map(({ path }) => shown(path)));
+      const notHere = new Set(
+        operationsOfOpenHands.filter(({ state }) => state === 'not-here').map(({ path }) => shown(path)),
+      );
       const ofConversations = posts.filter(
-        (path) => !notHere.has(shown(path)) && /^\/api\/conversations(\/\{[^}]+\}\/[^/]+(\/respond_to_confirmation)?)?$/.test(path),
+        (path) =>
+          !notHere.has(shown(path)) &&
+          /^\/api\/conversations(\/\{[^}]+\}\/[^/]+(\/respond_to_confirmation)?)?$/.test(path),
       );
       const work = ofConversations.filter((path) => agentWorkOf('POST', path) !== null);
       expect(work.map(shown).sort()).toEqual([
@@ -40,7 +44,9 @@ describe('routes with a budget check in sandbox-gateway', () => {
         '/api/conversations/ID/events',
         '/api/conversations/ID/run',
       ]);
-      const rest = ofConversations.filter((path) => !work.includes(path)).map((path) => path.replace(/^\/api\/conversations\/\{[^}]+\}/, ''));
+      const rest = ofConversations
+        .filter((path) => !work.includes(path))
+        .map((path) => path.replace(/^\/api\/conversations\/\{[^}]+\}/, ''));
       expect(rest.sort()).toEqual(NO_WORK);
     } finally {
       await sandbox.close();

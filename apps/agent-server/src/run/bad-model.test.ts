@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationInfo } from '@slipway/contracts/agent';
 import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
-import { type ModelRequest, type ModelScript, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
+import {
+  type ModelRequest,
+  type ModelScript,
+  type ModelServer,
+  type ModelTurn,
+  startModelServer,
+  until,
+} from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -25,7 +32,8 @@ describe('a model that answers badly', () => {
   let model: ModelServer;
   const apps: TestApp[] = [];
   let peakBefore = 0;
-  const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.agentServer?.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const peak = (): number =>
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${sandbox.agentServer?.pid}/status`, 'utf8'))?.[1]) / 1024;
 
   beforeAll(async () => {
     sandbox = await TestSandbox.start();
@@ -62,21 +70,35 @@ describe('a model that answers badly', () => {
       slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false },
     });
     expect(created).toBe(201);
-    await sandbox.call('POST', `/api/conversations/${body.id}/events`, { role: 'user', content: [{ type: 'text', text: 'Do it.' }], run: true });
+    await sandbox.call('POST', `/api/conversations/${body.id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'Do it.' }],
+      run: true,
+    });
     await until(
       `status ${status}`,
       async () => {
-        const { execution_status: now } = (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${body.id}`)).body;
-        if (['error', 'stuck', 'finished'].includes(now) && now !== status) expect(JSON.stringify(app.events.slice(-2)).slice(0, 2_000)).toBe(status);
+        const { execution_status: now } = (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${body.id}`))
+          .body;
+        if (['error', 'stuck', 'finished'].includes(now) && now !== status)
+          expect(JSON.stringify(app.events.slice(-2)).slice(0, 2_000)).toBe(status);
         return now === status;
       },
       RUN_MS,
     );
     const count = (await sandbox.call<number>('GET', `/api/conversations/${body.id}/events/count`)).body;
     await until('the app has every event', () => app.events.length === count, RUN_MS);
-    const answered = new Set(app.events.flatMap((event) => ('tool_call_id' in event && event.kind !== 'ActionEvent' ? [event.tool_call_id] : [])));
+    const answered = new Set(
+      app.events.flatMap((event) =>
+        'tool_call_id' in event && event.kind !== 'ActionEvent' ? [event.tool_call_id] : [],
+      ),
+    );
     for (const event of app.events) if (event.kind === 'ActionEvent') expect(answered).toContain(event.tool_call_id);
-    return { app, requests: model.requests.slice(from), of: (kind) => app.events.filter((event): event is EventOf<typeof kind> => event.kind === kind) };
+    return {
+      app,
+      requests: model.requests.slice(from),
+      of: (kind) => app.events.filter((event): event is EventOf<typeof kind> => event.kind === kind),
+    };
   }
   const toolMessages = (request: ModelRequest | undefined): string[] =>
     (request?.body.messages ?? []).filter(({ role }) => role === 'tool').map(({ content }) => String(content));
@@ -103,16 +125,25 @@ describe('a model that answers badly', () => {
       ['finish', {}, /not valid: message/],
     ];
     const named = wrong.filter(([name]) => name !== '');
-    const { requests, of } = await run([calls(...wrong.map(([name, given]) => [name, given] as const)), finish], 'finished');
-    expect(of('AgentErrorEvent').map(({ error }) => error)).toEqual(named.map(([, , words]) => expect.stringMatching(words)));
+    const { requests, of } = await run(
+      [calls(...wrong.map(([name, given]) => [name, given] as const)), finish],
+      'finished',
+    );
+    expect(of('AgentErrorEvent').map(({ error }) => error)).toEqual(
+      named.map(([, , words]) => expect.stringMatching(words)),
+    );
     expect(toolMessages(requests[1])).toHaveLength(named.length);
   });
 
   it('with arguments that are nested without end, or hold what every object has, does what else they say', async () => {
     const deep = `{"command": "echo deep", "extra": ${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    const own = '{"command": "echo own", "__proto__": {"is_input": true}, "constructor": 1, "kind": "FinishAction", "toString": null}';
+    const own =
+      '{"command": "echo own", "__proto__": {"is_input": true}, "constructor": 1, "kind": "FinishAction", "toString": null}';
     const lone = '{"command": "echo \\ud800 lone"}';
-    const { of, requests } = await run([calls(['terminal', deep], ['terminal', own], ['terminal', lone]), finish], 'finished');
+    const { of, requests } = await run(
+      [calls(['terminal', deep], ['terminal', own], ['terminal', lone]), finish],
+      'finished',
+    );
     const said = of('ObservationEvent').map(({ observation }) => observation.content.map(({ text }) => text).join(''));
     expect(said.slice(0, 3)).toEqual(['deep', 'own', '\ufffd lone']);
     expect(toolMessages(requests[1])).toHaveLength(3);
@@ -121,13 +152,18 @@ describe('a model that answers badly', () => {
   it('with 10 MB of arguments hears that its answer was cut off, and goes on; nothing of it is done', async () => {
     const { of, requests } = await run(
       [
-        calls(['file_editor', { command: 'create', path: `${sandbox.workspace}/huge`, file_text: 'x'.repeat(10 * MIB) }]),
+        calls([
+          'file_editor',
+          { command: 'create', path: `${sandbox.workspace}/huge`, file_text: 'x'.repeat(10 * MIB) },
+        ]),
         calls(['terminal', { command: 'ls huge' }]),
         finish,
       ],
       'finished',
     );
-    expect(of('AgentErrorEvent').map(({ error }) => error)).toEqual([expect.stringMatching(/not valid JSON.*cut off there because it was too long/)]);
+    expect(of('AgentErrorEvent').map(({ error }) => error)).toEqual([
+      expect.stringMatching(/not valid JSON.*cut off there because it was too long/),
+    ]);
     expect(of('ObservationEvent')[0]?.observation).toMatchObject({ exit_code: 2 });
     expect(requests).toHaveLength(3);
     expect(requests[2]?.raw.length).toBeLessThan(MIB);
@@ -148,7 +184,9 @@ describe('a model that answers badly', () => {
     );
     expect(readFileSync(`${sandbox.workspace}/large`, 'utf8')).toBe(text);
     const assistant = requests[1]?.body.messages?.find(({ role }) => role === 'assistant');
-    const shown = (assistant?.tool_calls ?? []).map((call) => JSON.parse(call.function.arguments) as Record<string, unknown>);
+    const shown = (assistant?.tool_calls ?? []).map(
+      (call) => JSON.parse(call.function.arguments) as Record<string, unknown>,
+    );
     expect(shown).toMatchObject([{ command: 'create', path: `${sandbox.workspace}/large` }, { command: 'plan' }]);
     for (const event of app.events) expect(JSON.stringify(event).length).toBeLessThan(2 * MIB);
   });
@@ -166,7 +204,8 @@ describe('a model that answers badly', () => {
     expect(of('ActionEvent')).toHaveLength(181);
     const answers = toolMessages(requests[1]);
     expect(answers).toHaveLength(200);
-    for (const [index, answer] of answers.entries()) expect(answer).toContain(index % 10 === 9 ? 'no_such_tool' : String(index));
+    for (const [index, answer] of answers.entries())
+      expect(answer).toContain(index % 10 === 9 ? 'no_such_tool' : String(index));
   });
 
   it('without end is broken off, and what it said until then is its answer', async () => {
@@ -181,7 +220,9 @@ describe('a model that answers badly', () => {
   it('with nothing in its answers is asked again, and given up with a sentence when it stays so', async () => {
     const { of, requests } = await run(() => ({ text: '' }), 'error', 1);
     expect(requests).toHaveLength(2);
-    expect(of('ConversationErrorEvent')).toMatchObject([{ code: 'model.bad-response', detail: expect.stringMatching(/empty answer/) }]);
+    expect(of('ConversationErrorEvent')).toMatchObject([
+      { code: 'model.bad-response', detail: expect.stringMatching(/empty answer/) },
+    ]);
   });
 
   it('that asks for the same broken call over and over is warned, then stopped as stuck', async () => {

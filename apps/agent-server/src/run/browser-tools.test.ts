@@ -12,7 +12,9 @@ import { itUnless } from '@slipway/testing/jest';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
-const hasChromium = spawnSync('sh', ['-c', 'command -v chromium-headless-shell || command -v chromium || command -v google-chrome']).status === 0;
+const hasChromium =
+  spawnSync('sh', ['-c', 'command -v chromium-headless-shell || command -v chromium || command -v google-chrome'])
+    .status === 0;
 const SECRET = 'a-secret-value-of-36-characters-long';
 
 describe('the browser in a run of the agent', () => {
@@ -25,7 +27,8 @@ describe('the browser in a run of the agent', () => {
   beforeAll(async () => {
     site = createServer((request, response) => {
       asked.push(request.url ?? '');
-      if (request.url === '/file') return void response.setHeader('content-disposition', 'attachment; filename=plan.bin').end('a file');
+      if (request.url === '/file')
+        return void response.setHeader('content-disposition', 'attachment; filename=plan.bin').end('a file');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(
         `<title>${SECRET}</title><p>The key is ${SECRET}</p><label>Key <input oninput="fetch('/heard?' + this.value)"></label><button>Send</button>${request.url}`,
@@ -57,48 +60,69 @@ describe('the browser in a run of the agent', () => {
       agent: { llm: { model: 'openai/gpt-4.1', base_url: model.url, api_key: 'sk-of-the-model' } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: 20,
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'ingest-token-very-secret', head: 0, resumeRun: false },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'ingest-token-very-secret',
+        head: 0,
+        resumeRun: false,
+      },
       ...more,
     });
-    await sandbox.call('POST', `/api/conversations/${body.id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
-    await until('the end of the run', () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'), 60_000);
+    await sandbox.call('POST', `/api/conversations/${body.id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+      run: true,
+    });
+    await until(
+      'the end of the run',
+      () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'),
+      60_000,
+    );
     return app;
   };
   const call = (name: string, args: Record<string, unknown>) => ({ toolCalls: [{ name, arguments: args }] });
   const offered = () =>
-    (model.requests.at(-1)?.body as undefined | { tools: Array<{ function: { name: string } }> })?.tools.map((tool) => tool.function.name) ?? [];
+    (model.requests.at(-1)?.body as undefined | { tools: Array<{ function: { name: string } }> })?.tools.map(
+      (tool) => tool.function.name,
+    ) ?? [];
 
-  itUnless(hasChromium ? false : 'no Chromium on the PATH')('is used as the model asks, its picture reaches the model, and no secret leaves it', async () => {
-    expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { SECRET }, git: [] })).status).toBe(200);
-    const app = await done([
-      call('browser_navigate', { url: `${url}/?key=${SECRET}` }),
-      call('browser_get_state', { include_screenshot: true }),
-      call('browser_type', { index: 0, text: 'typed' }),
-      call('browser_type', { index: 0, text: '<secret>SECRET</secret>' }),
-      call('browser_click', { index: 77 }),
-      call('browser_get_content', {}),
-      call('browser_get_storage', {}),
-      call('browser_list_tabs', {}),
-      { text: 'Done.' },
-    ]);
-    const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
-    expect(observations.map(({ kind, is_error, error_code }) => [kind, is_error, error_code])).toEqual(
-      [undefined, undefined, undefined, undefined, 'browser.element-gone', undefined, undefined, undefined].map((code) => [
-        'BrowserObservation',
-        code !== undefined,
-        code,
-      ]),
-    );
-    expect(JSON.stringify(app.events)).not.toContain(SECRET);
-    expect(observations[0]?.['page']).toMatchObject({ url: `${url}/?key=<secret:SECRET>`, title: '<secret:SECRET>' });
-    expect(textOfContent(observations[1]?.content ?? [])).toContain('[0] textbox "Key"');
-    const prompt = JSON.stringify(model.requests.at(-1)?.body);
-    expect(prompt).toContain('data:image/jpeg;base64,/9j/');
-    expect(prompt).not.toContain(SECRET);
-    expect(textOfContent(observations[3]?.content ?? [])).toContain('Typed the secret SECRET into [0] textbox "Key"');
-    expect(asked).toContain(`/heard?${SECRET}`);
-    expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));
-  });
+  itUnless(hasChromium ? false : 'no Chromium on the PATH')(
+    'is used as the model asks, its picture reaches the model, and no secret leaves it',
+    async () => {
+      expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { SECRET }, git: [] })).status).toBe(200);
+      const app = await done([
+        call('browser_navigate', { url: `${url}/?key=${SECRET}` }),
+        call('browser_get_state', { include_screenshot: true }),
+        call('browser_type', { index: 0, text: 'typed' }),
+        call('browser_type', { index: 0, text: '<secret>SECRET</secret>' }),
+        call('browser_click', { index: 77 }),
+        call('browser_get_content', {}),
+        call('browser_get_storage', {}),
+        call('browser_list_tabs', {}),
+        { text: 'Done.' },
+      ]);
+      const observations = app.events.flatMap((event) =>
+        event.kind === 'ObservationEvent' ? [event.observation] : [],
+      );
+      expect(observations.map(({ kind, is_error, error_code }) => [kind, is_error, error_code])).toEqual(
+        [undefined, undefined, undefined, undefined, 'browser.element-gone', undefined, undefined, undefined].map(
+          (code) => ['BrowserObservation', code !== undefined, code],
+        ),
+      );
+      expect(JSON.stringify(app.events)).not.toContain(SECRET);
+      expect(observations[0]?.['page']).toMatchObject({ url: `${url}/?key=<secret:SECRET>`, title: '<secret:SECRET>' });
+      expect(textOfContent(observations[1]?.content ?? [])).toContain('[0] textbox "Key"');
+      const prompt = JSON.stringify(model.requests.at(-1)?.body);
+      expect(prompt).toContain('data:image/jpeg;base64,/9j/');
+      expect(prompt).not.toContain(SECRET);
+      expect(textOfContent(observations[3]?.content ?? [])).toContain('Typed the secret SECRET into [0] textbox "Key"');
+      expect(asked).toContain(`/heard?${SECRET}`);
+      expect(offered()).toEqual(
+        expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']),
+      );
+    },
+  );
 
   itUnless(hasChromium ? false : 'no Chromium on the PATH')(
     'is read-only while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded',
@@ -114,15 +138,28 @@ describe('the browser in a run of the agent', () => {
         ],
         { agent_type: 'plan' },
       );
-      const seen = ['go_back', 'get_content', 'get_state', 'get_storage', 'list_tabs', 'navigate', 'scroll', 'switch_tab'].map((name) => `browser_${name}`);
+      const seen = [
+        'go_back',
+        'get_content',
+        'get_state',
+        'get_storage',
+        'list_tabs',
+        'navigate',
+        'scroll',
+        'switch_tab',
+      ].map((name) => `browser_${name}`);
       expect(
         offered()
           .filter((name) => name.startsWith('browser_'))
           .sort(),
       ).toEqual(seen.sort());
-      const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
+      const observations = app.events.flatMap((event) =>
+        event.kind === 'ObservationEvent' ? [event.observation] : [],
+      );
       expect(textOfContent(observations[1]?.content ?? [])).toContain('textbox "Key"');
-      expect(app.events.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('no tool "browser_click"') });
+      expect(app.events.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({
+        error: expect.stringContaining('no tool "browser_click"'),
+      });
       expect(asked).toEqual(expect.arrayContaining(['/docs', '/file']));
       expect(observations.map(({ content }) => textOfContent(content)).join('\n')).toContain('which was not taken');
       expect(existsSync(path.join(sandbox.workspace, 'downloads'))).toBe(false);

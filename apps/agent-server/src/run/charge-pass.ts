@@ -13,7 +13,10 @@ export class ChargePass {
   private left = CHARGE_PASS_CALLS;
   private readonly until = performance.now() + CHARGE_PASS_SECONDS * 1000 - MARGIN_MS;
 
-  /** @param spent what a call comes to that its budget does not pay for: `fails`, or it counts for who pays for the `task`, so that a run of theirs does not end by it. */
+  /**
+   * @param spent what a call comes to that its budget does not pay for: `fails`, or it counts for who pays for the
+   * `task`, so that a run of theirs does not end by it.
+   */
   constructor(
     private readonly pass: string,
     readonly spent: 'fails' | 'task' = 'fails',
@@ -37,7 +40,11 @@ export function chargePassOf(header: string | string[] | undefined): ChargePass 
 }
 
 /** Models whose calls of one usage come with the pass that `current` names at each call. */
-function chargedModels(models: AgentPorts['models'], usage: LlmUsage, current: () => ChargePass | null): AgentPorts['models'] {
+function chargedModels(
+  models: AgentPorts['models'],
+  usage: LlmUsage,
+  current: () => ChargePass | null,
+): AgentPorts['models'] {
   return (wanted) => {
     const model = models(wanted);
     if (wanted !== usage) return model;
@@ -52,7 +59,8 @@ function chargedModels(models: AgentPorts['models'], usage: LlmUsage, current: (
         try {
           return await model.complete(request, { ...options, headers });
         } catch (error) {
-          if (pass?.spent !== 'task' || !(error instanceof SlipwayError) || error.code !== 'budget.exhausted') throw error;
+          if (pass?.spent !== 'task' || !(error instanceof SlipwayError) || error.code !== 'budget.exhausted')
+            throw error;
           return model.complete(request, options);
         }
       },

@@ -5,7 +5,9 @@ import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';
 import { noticeOf } from './restart-notice.js';
 
-/** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
+/**
+ * How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second.
+ */
 export const INTERRUPT_MS = 700;
 export const SESSION_END_MS = 5_000;
 
@@ -47,12 +49,18 @@ export function eventsToGoOn(
 /** Is there something to go on with: a message that was not taken in, or a run that had not come to its end? */
 export function hasWork(events: readonly ConversationEvent[]): boolean {
   if (pendingMessages(events).length > 0) return true;
-  return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
+  return (
+    events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') &&
+    !['finished', 'stuck'].includes(lastStatus(events))
+  );
 }
 
 /** The agent halted by itself or as it was asked to, and no event says that this is its end. */
 export function restsOnPause(events: readonly ConversationEvent[]): boolean {
-  return lastStatus(events) === 'paused' && events.findLast(({ kind }) => kind === 'PauseEvent' || kind === 'InterruptEvent')?.kind === 'PauseEvent';
+  return (
+    lastStatus(events) === 'paused' &&
+    events.findLast(({ kind }) => kind === 'PauseEvent' || kind === 'InterruptEvent')?.kind === 'PauseEvent'
+  );
 }
 
 /** True when the work ended, one way or the other, in time. Milliseconds. */

@@ -2,8 +2,16 @@ import { type HookPort, judgeByAgent } from '@slipway/agent';
 import type { HookConfig } from '@slipway/contracts/events';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 
-/** Hooks as commands in the sandbox, in a process group of their own and with the environment of every shell. `null` when there are none. */
-export function hookPort(config: HookConfig, actionServer: ActionServerClient, sessionId: string, workingDir: string): HookPort | null {
+/**
+ * Hooks as commands in the sandbox, in a process group of their own and with the environment of every shell. `null`
+ * when there are none.
+ */
+export function hookPort(
+  config: HookConfig,
+  actionServer: ActionServerClient,
+  sessionId: string,
+  workingDir: string,
+): HookPort | null {
   if (!Object.values(config).some((matchers) => Array.isArray(matchers) && matchers.length > 0)) return null;
   return {
     config,
@@ -14,7 +22,11 @@ export function hookPort(config: HookConfig, actionServer: ActionServerClient, s
       // The route has no standard input of its own.
       const json = Buffer.from(JSON.stringify(input)).toString('base64');
       const piped = `printf %s ${json} | base64 -d | bash -c ${quote(command)}`;
-      const env = { OPENHANDS_PROJECT_DIR: workingDir, CLAUDE_PROJECT_DIR: workingDir, OPENHANDS_SESSION_ID: sessionId };
+      const env = {
+        OPENHANDS_PROJECT_DIR: workingDir,
+        CLAUDE_PROJECT_DIR: workingDir,
+        OPENHANDS_SESSION_ID: sessionId,
+      };
       return actionServer.runCommand({ command: piped, cwd: workingDir, timeout, env }, signal);
     },
   };

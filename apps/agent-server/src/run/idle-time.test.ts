@@ -32,10 +32,22 @@ describe('the idle time that agent-server reports without a key', () => {
       conversation_id: randomUUID(),
       agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-very-secret-key', num_retries: 2 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'ingest-token-very-secret', head: 0, resumeRun: false },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'ingest-token-very-secret',
+        head: 0,
+        resumeRun: false,
+      },
     });
-    await sandbox.call('POST', `/api/conversations/${body.id}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
-    await until('it works', () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'running'));
+    await sandbox.call('POST', `/api/conversations/${body.id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'work' }],
+      run: true,
+    });
+    await until('it works', () =>
+      app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'running'),
+    );
     const begun = (await info()).uptime;
     const later = await until('time passes', async () => {
       const now = await info();

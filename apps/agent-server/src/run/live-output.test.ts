@@ -38,11 +38,17 @@ describe('a command that prints while it runs', () => {
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false },
     });
-    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+    await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+      run: true,
+    });
     return id;
   }
-  const shown = (): string => app.deltas.flatMap((delta) => (delta.channel === 'progress' ? [delta.text] : [])).join('');
-  const event = <K extends ConversationEvent['kind']>(kind: K) => app.events.find((one): one is Extract<ConversationEvent, { kind: K }> => one.kind === kind);
+  const shown = (): string =>
+    app.deltas.flatMap((delta) => (delta.channel === 'progress' ? [delta.text] : [])).join('');
+  const event = <K extends ConversationEvent['kind']>(kind: K) =>
+    app.events.find((one): one is Extract<ConversationEvent, { kind: K }> => one.kind === kind);
 
   it('shows each line while it goes on, with colours and without secrets', async () => {
     const file = path.join(sandbox.workspace, 'go-on');
@@ -56,13 +62,17 @@ describe('a command that prints while it runs', () => {
     writeFileSync(`${file}-1`, '');
     await until('the second line', () => shown().endsWith('it is <secret:CANARY>\n'));
     const action = event('ActionEvent');
-    expect(new Set(app.deltas.filter(({ channel }) => channel === 'progress').map(({ responseId }) => responseId))).toEqual(new Set([action?.id]));
+    expect(
+      new Set(app.deltas.filter(({ channel }) => channel === 'progress').map(({ responseId }) => responseId)),
+    ).toEqual(new Set([action?.id]));
     expect(event('ObservationEvent')).toBeUndefined();
     writeFileSync(file, '');
     await until('the answer', () => event('ObservationEvent'));
     expect(JSON.stringify(app.deltas)).not.toContain(SECRET);
     // Otherwise its next call of the model would take an answer of the next test.
-    await until('the end of the run', () => app.events.some((one) => one.kind === 'ActionEvent' && one.tool_name === 'finish'));
+    await until('the end of the run', () =>
+      app.events.some((one) => one.kind === 'ActionEvent' && one.tool_name === 'finish'),
+    );
   });
 
   it('keeps its lines in the log when it is stopped, without secrets', async () => {
@@ -76,7 +86,10 @@ describe('a command that prints while it runs', () => {
   });
 
   it('keeps of a flood its end alone when it is stopped', async () => {
-    const id = await start(terminal('for i in $(seq 1 20000); do echo "line $i of many"; done; echo last; while :; do sleep 0.1; done'), FINISH);
+    const id = await start(
+      terminal('for i in $(seq 1 20000); do echo "line $i of many"; done; echo last; while :; do sleep 0.1; done'),
+      FINISH,
+    );
     await until('the last line', () => shown().includes('last\n'));
     await sandbox.call('POST', `/api/conversations/${id}/interrupt`);
     const { error } = await until('the answer to the call', () => event('AgentErrorEvent'));
@@ -108,7 +121,9 @@ describe('a provider that gives each of its answers the same id', () => {
   });
 
   it('has each answer streamed from its beginning, under an id of its own that its event names, too', async () => {
-    model = await startModelServer({ script: ['First.', 'Second.', 'Third.'].map((text) => ({ text, id: 'chatcmpl-always-the-same' })) });
+    model = await startModelServer({
+      script: ['First.', 'Second.', 'Third.'].map((text) => ({ text, id: 'chatcmpl-always-the-same' })),
+    });
     const id = randomUUID();
     await sandbox.call('POST', '/api/conversations', {
       conversation_id: id,
@@ -116,14 +131,24 @@ describe('a provider that gives each of its answers the same id', () => {
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false },
     });
-    const answers = () => app.events.flatMap((event) => (event.kind === 'MessageEvent' && event.source === 'agent' ? [event.llm_response_id] : []));
+    const answers = () =>
+      app.events.flatMap((event) =>
+        event.kind === 'MessageEvent' && event.source === 'agent' ? [event.llm_response_id] : [],
+      );
     for (const number of [1, 2, 3]) {
-      await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+      await sandbox.call('POST', `/api/conversations/${id}/events`, {
+        role: 'user',
+        content: [{ type: 'text', text: 'go' }],
+        run: true,
+      });
       await until(`answer ${number}`, () => answers().length === number);
     }
     expect(new Set(answers()).size).toBe(3);
     // Pieces are sent beside the events, and the last of them may come after the event that they end in.
-    const streamed = () => answers().map((response) => app.deltas.filter((delta) => delta.responseId === response && delta.channel === 'content'));
+    const streamed = () =>
+      answers().map((response) =>
+        app.deltas.filter((delta) => delta.responseId === response && delta.channel === 'content'),
+      );
     await until('the pieces of every answer', () =>
       streamed().every((deltas) =>
         deltas
@@ -132,7 +157,11 @@ describe('a provider that gives each of its answers the same id', () => {
           .endsWith('.'),
       ),
     );
-    expect(streamed().map((deltas) => deltas.map(({ text }) => text).join(''))).toEqual(['First.', 'Second.', 'Third.']);
+    expect(streamed().map((deltas) => deltas.map(({ text }) => text).join(''))).toEqual([
+      'First.',
+      'Second.',
+      'Third.',
+    ]);
     expect(streamed().map(([first]) => first?.offset)).toEqual([0, 0, 0]);
   });
 });

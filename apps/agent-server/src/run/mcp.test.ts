@@ -5,22 +5,34 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { McpServersUpdate } from '@slipway/contracts/agent';
 import { type ConversationEvent, type EventOf } from '@slipway/contracts/events';
-import { byAnswersSoFar, type ModelRequest, type ModelScript, type ModelServer, startModelServer, textOfMessage, until } from '@slipway/testing';
+import {
+  byAnswersSoFar,
+  type ModelRequest,
+  type ModelScript,
+  type ModelServer,
+  startModelServer,
+  textOfMessage,
+  until,
+} from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
 /** Real servers, made with the protocol's own library; they belong to action-server's tests. */
-const program = (name: string): string => fileURLToPath(new URL(`../../../action-server/dist/testing/${name}.js`, import.meta.url));
+const program = (name: string): string =>
+  fileURLToPath(new URL(`../../../action-server/dist/testing/${name}.js`, import.meta.url));
 const HONEST = { command: process.execPath, args: [program('mcp-stdio-server')] };
 const DEAD = { command: 'no-such-program-anywhere' };
 const KEY = 'key-of-the-tool-server-4711';
 
 const call = (name: string, args: object = {}) => ({ toolCalls: [{ name, arguments: { ...args } }] });
 /** Steps that take a while and are never alike. */
-const idle = (count: number) => Array.from({ length: count }, (_, n) => call('terminal', { command: `sleep 0.3; echo ${n}` }));
+const idle = (count: number) =>
+  Array.from({ length: count }, (_, n) => call('terminal', { command: `sleep 0.3; echo ${n}` }));
 const finish = call('finish', { message: 'done' });
-const offered = ({ body }: ModelRequest): string[] => ((body['tools'] ?? []) as Array<{ function: { name: string } }>).map((tool) => tool.function.name);
-const textOf = ({ observation }: EventOf<'ObservationEvent'>): string => observation.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+const offered = ({ body }: ModelRequest): string[] =>
+  ((body['tools'] ?? []) as Array<{ function: { name: string } }>).map((tool) => tool.function.name);
+const textOf = ({ observation }: EventOf<'ObservationEvent'>): string =>
+  observation.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
 describe('an agent with MCP servers', () => {
   let sandbox: TestSandbox;
@@ -37,43 +49,65 @@ describe('an agent with MCP servers', () => {
     model.use(script);
     const { status, body } = await sandbox.call<{ id: string }>('POST', '/api/conversations', {
       conversation_id: randomUUID(),
-      agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 }, mcp_config: { mcpServers: servers }, ...agent },
+      agent: {
+        llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 },
+        mcp_config: { mcpServers: servers },
+        ...agent,
+      },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       ...more,
     });
     expect(status).toBe(201);
     await until(
       'every server is there or is not',
-      async () => (await updates(body.id)).some((update) => update.servers.every(({ state }) => state !== 'connecting')),
+      async () =>
+        (await updates(body.id)).some((update) => update.servers.every(({ state }) => state !== 'connecting')),
       30_000,
     );
     return body.id;
   }
   const events = async (id: string): Promise<ConversationEvent[]> =>
-    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body.items;
+    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body
+      .items;
   const say = (id: string, text: string) =>
-    sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text }], run: true });
+    sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text }],
+      run: true,
+    });
   const isOver = (id: string, wanted = 'finished'): Promise<unknown> =>
     until(
       `status ${wanted}`,
-      async () => (await sandbox.call<{ execution_status: string }>('GET', `/api/conversations/${id}`)).body.execution_status === wanted,
+      async () =>
+        (await sandbox.call<{ execution_status: string }>('GET', `/api/conversations/${id}`)).body.execution_status ===
+        wanted,
       20_000,
     );
-  const answers = async (id: string): Promise<Array<EventOf<'ObservationEvent'>>> => (await events(id)).filter((event) => event.kind === 'ObservationEvent');
+  const answers = async (id: string): Promise<Array<EventOf<'ObservationEvent'>>> =>
+    (await events(id)).filter((event) => event.kind === 'ObservationEvent');
   const updates = async (id: string): Promise<McpServersUpdate[]> =>
     (await events(id)).flatMap((event) =>
-      event.kind === 'ConversationStateUpdateEvent' && event.key === 'mcp_servers' ? [McpServersUpdate.parse(event.value)] : [],
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'mcp_servers'
+        ? [McpServersUpdate.parse(event.value)]
+        : [],
     );
 
   it('calls their tools with what it has no other name for, and reveals none of their credentials', async () => {
     const from = model.requests.length;
     const id = await start(
-      [call('helper_describe', { kind: 'Pod', of: null, security_risk: 'LOW', summary: 'Look' }), call('helper_told'), call('helper_refuse'), finish],
+      [
+        call('helper_describe', { kind: 'Pod', of: null, security_risk: 'LOW', summary: 'Look' }),
+        call('helper_told'),
+        call('helper_refuse'),
+        finish,
+      ],
       { helper: { ...HONEST, env: { TOKEN: KEY } } },
     );
     await say(id, 'Ask the helper.');
     await isOver(id);
-    expect(offered(model.requests[from] as ModelRequest)).toEqual(expect.arrayContaining(['terminal', 'helper_echo', 'helper_describe']));
+    expect(offered(model.requests[from] as ModelRequest)).toEqual(
+      expect.arrayContaining(['terminal', 'helper_echo', 'helper_describe']),
+    );
     const [action] = (await events(id)).filter((event) => event.kind === 'ActionEvent');
     expect(action).toMatchObject({
       tool_name: 'helper_describe',
@@ -83,10 +117,18 @@ describe('an agent with MCP servers', () => {
     });
     const [described, environment, refused] = await answers(id);
     expect(described && textOf(described)).toBe('{"kind":"Pod","of":null}');
-    expect(described?.observation).toMatchObject({ kind: 'MCPToolObservation', tool_name: 'helper_describe', is_error: false });
+    expect(described?.observation).toMatchObject({
+      kind: 'MCPToolObservation',
+      tool_name: 'helper_describe',
+      is_error: false,
+    });
     expect(environment && textOf(environment)).toBe('token <secret-hidden>, other undefined');
     expect(refused?.observation.is_error).toBe(true);
-    const everything = JSON.stringify([await events(id), (await sandbox.call('GET', `/api/conversations/${id}`)).body, sandbox.lines]);
+    const everything = JSON.stringify([
+      await events(id),
+      (await sandbox.call('GET', `/api/conversations/${id}`)).body,
+      sandbox.lines,
+    ]);
     expect(everything).not.toContain(KEY);
     expect(readFileSync(path.join(sandbox.stateDir, 'conversations', id, 'meta.json'), 'utf8')).not.toContain(KEY);
   });
@@ -94,7 +136,10 @@ describe('an agent with MCP servers', () => {
   it('starts without an unreachable server, reports it once, and reports tools that come later', async () => {
     const turns = [call('terminal', { command: 'true' }), call('helper_grow'), call('think', { thought: 'Not yet.' })];
     const id = await start(
-      (request) => (JSON.stringify(request.body.messages).includes('helper_grown') ? finish : byAnswersSoFar([...turns, ...idle(20)])(request)),
+      (request) =>
+        JSON.stringify(request.body.messages).includes('helper_grown')
+          ? finish
+          : byAnswersSoFar([...turns, ...idle(20)])(request),
       { dead: DEAD, helper: HONEST },
     );
     const [first] = await updates(id);
@@ -112,14 +157,20 @@ describe('an agent with MCP servers', () => {
   it('says in its log at each step which tools its model had, once for each change, and not again in another run', async () => {
     const from = model.requests.length;
     const turns = [call('terminal', { command: 'true' }), call('helper_grow'), call('think', { thought: 'Not yet.' })];
-    const id = await start((request) => (offered(request).includes('helper_grown') ? finish : byAnswersSoFar([...turns, ...idle(20)])(request)), {
-      helper: HONEST,
-    });
+    const id = await start(
+      (request) =>
+        offered(request).includes('helper_grown') ? finish : byAnswersSoFar([...turns, ...idle(20)])(request),
+      {
+        helper: HONEST,
+      },
+    );
     await say(id, 'Go.');
     await isOver(id);
     const environment = async (): Promise<string[]> =>
       (await events(id)).flatMap((event) =>
-        event.kind === 'SystemPromptEvent' ? [JSON.stringify((event.tools as Array<{ title: string }>).map(({ title }) => title))] : [],
+        event.kind === 'SystemPromptEvent'
+          ? [JSON.stringify((event.tools as Array<{ title: string }>).map(({ title }) => title))]
+          : [],
       );
     const had = model.requests.slice(from).map((request) => JSON.stringify(offered(request)));
     const changes = had.filter((tools, index) => tools !== had[index - 1]);
@@ -128,7 +179,10 @@ describe('an agent with MCP servers', () => {
     expect((await environment()).slice(1)).toEqual(changes);
     model.use([finish]);
     await say(id, 'Again.');
-    await until('the second end', async () => (await answers(id)).filter(({ tool_name: tool }) => tool === 'finish').length === 2);
+    await until(
+      'the second end',
+      async () => (await answers(id)).filter(({ tool_name: tool }) => tool === 'finish').length === 2,
+    );
     expect(await environment()).toHaveLength(3);
   });
 
@@ -142,7 +196,8 @@ describe('an agent with MCP servers', () => {
       { slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false } },
     );
     await say(id, 'Take steps.');
-    const shown = (): string => app.deltas.flatMap((delta) => (delta.channel === 'progress' ? [delta.text] : [])).join('');
+    const shown = (): string =>
+      app.deltas.flatMap((delta) => (delta.channel === 'progress' ? [delta.text] : [])).join('');
     await until('three lines of progress', () => shown().split('\n').length > 3);
     const [action] = (await events(id)).filter((event) => event.kind === 'ActionEvent');
     writeFileSync(file, '');
@@ -181,7 +236,11 @@ describe('an agent with MCP servers', () => {
       return again ? finish : call('helper_echo', { text: 'after' });
     });
     await say(id, 'Again.');
-    await until('an answer of the new one', async () => (await answers(id)).some((event) => textOf(event) === 'after'), 30_000);
+    await until(
+      'an answer of the new one',
+      async () => (await answers(id)).some((event) => textOf(event) === 'after'),
+      30_000,
+    );
     await isOver(id);
   });
 
@@ -216,7 +275,8 @@ describe('an agent with MCP servers', () => {
   });
 
   it('has its servers tried as an OpenHands client asks for it', async () => {
-    const test = async (server: object) => (await sandbox.call('POST', '/api/mcp/test', { server, timeout: 20, tool_call: { name: 'told' } })).body;
+    const test = async (server: object) =>
+      (await sandbox.call('POST', '/api/mcp/test', { server, timeout: 20, tool_call: { name: 'told' } })).body;
     expect(await test({ type: 'stdio', ...HONEST, env: { TOKEN: `another-${KEY}` } })).toMatchObject({
       ok: true,
       tools: expect.arrayContaining(['echo']),

@@ -17,7 +17,10 @@ export class ModelProofs {
     if (slipway !== undefined && agent.llm.api_key != null) this.newest = agent.llm;
   }
 
-  /** The start as it was asked for; with the app's key where it names none, and an address only where it is the app's or none is named. */
+  /**
+   * The start as it was asked for; with the app's key where it names none, and an address only where it is the app's or
+   * none is named.
+   */
   withProof(request: StartConversationRequest): StartConversationRequest {
     const { llm, condenser } = request.agent;
     if (request.slipway !== undefined) return request;
@@ -27,7 +30,12 @@ export class ModelProofs {
 
   private withCredential(llm: LlmSettings): LlmSettings {
     const { newest } = this;
-    if (newest === undefined || (llm.api_key ?? '') !== '' || (llm.base_url != null && llm.base_url !== newest.base_url)) return llm;
+    if (
+      newest === undefined ||
+      (llm.api_key ?? '') !== '' ||
+      (llm.base_url != null && llm.base_url !== newest.base_url)
+    )
+      return llm;
     return { ...llm, base_url: newest.base_url, api_key: newest.api_key };
   }
 }

@@ -3,7 +3,10 @@ import type { EventBody } from '@slipway/agent';
 import type { StartConversationRequest } from '@slipway/contracts/agent';
 
 /** Notice for an agent that continues, as a message to it. Its id is the epoch's own: a repeated start adds it once. */
-export function noticeOf(conversationId: string, slipway: StartConversationRequest['slipway']): (EventBody & { readonly id: string }) | null {
+export function noticeOf(
+  conversationId: string,
+  slipway: StartConversationRequest['slipway'],
+): (EventBody & { readonly id: string }) | null {
   if (slipway?.notice === undefined) return null;
   const hash = createHash('sha256').update(`notice ${conversationId} ${slipway.epoch}`).digest('hex');
   return {

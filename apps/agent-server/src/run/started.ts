@@ -9,7 +9,10 @@ import { llmConfigOf } from './agent-ports.js';
 
 const DEFAULT_MODEL_RETRIES = 5;
 
-/** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
+/**
+ * What a start brought: present while the conversation can run. A restarted process has only the log until it is
+ * started again.
+ */
 export interface Started {
   /** As it came; the model in it is the one in use. Holds keys. */
   request: StartConversationRequest;
@@ -21,7 +24,11 @@ export interface Started {
   readonly link: AppLink | null;
 }
 
-export function startedOf(request: StartConversationRequest, events: readonly ConversationEvent[], link: AppLink | null): Started {
+export function startedOf(
+  request: StartConversationRequest,
+  events: readonly ConversationEvent[],
+  link: AppLink | null,
+): Started {
   const { llm, condenser } = request.agent;
   const ownModel = condenser?.llm ?? null;
   return {
@@ -29,7 +36,9 @@ export function startedOf(request: StartConversationRequest, events: readonly Co
     llms: new LlmRegistry({
       agent: llmConfigOf(llm),
       // A client that names one model twice means one: it is then switched with the agent's.
-      ...(ownModel === null || (ownModel.model === llm.model && ownModel.base_url === llm.base_url) ? {} : { condenser: llmConfigOf(ownModel) }),
+      ...(ownModel === null || (ownModel.model === llm.model && ownModel.base_url === llm.base_url)
+        ? {}
+        : { condenser: llmConfigOf(ownModel) }),
     }),
     stats: new StatsBook(lastStats(events)),
     condenser: {

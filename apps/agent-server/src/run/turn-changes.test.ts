@@ -14,17 +14,29 @@ describe('changes since the last message', () => {
   let id: string;
   let directory: string;
   const git = (...args: string[]): string =>
-    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: directory, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+      cwd: directory,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   const get = async <T>(route: string): Promise<T> => (await sandbox.call<T>('GET', route)).body;
   const since = async (): Promise<string[]> =>
-    (await get<GitChange[]>(`/api/git/changes?path=${encodeURIComponent(directory)}&turn=${id}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+    (await get<GitChange[]>(`/api/git/changes?path=${encodeURIComponent(directory)}&turn=${id}`))
+      .map(({ status, path: name }) => `${status} ${name}`)
+      .sort();
   const say = async (command: string): Promise<void> => {
     const before = model.requests.length;
     model.use([{ toolCalls: [{ name: 'terminal', arguments: { command } }] }, { text: 'Done.' }]);
-    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+    await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+      run: true,
+    });
     await until(
       'the end of the run',
-      async () => model.requests.length >= before + 2 && (await get<{ execution_status: string }>(`/api/conversations/${id}`)).execution_status === 'finished',
+      async () =>
+        model.requests.length >= before + 2 &&
+        (await get<{ execution_status: string }>(`/api/conversations/${id}`)).execution_status === 'finished',
       60_000,
     );
   };
@@ -65,14 +77,20 @@ describe('changes since the last message', () => {
     const changed = await get<GitChange[]>(`/api/git/commits/${commits[0]?.short_sha}/changes?${where}`);
     expect(changed.map(({ path: name }) => name).sort()).toEqual(['first.txt', 'mine.txt']);
     const { repositories } = await get<GitRepositories>('/api/git/repositories?path=.');
-    expect(repositories).toMatchObject([{ path: 'project', kind: 'repository', branch: 'main', upstream: null, problem: null }]);
+    expect(repositories).toMatchObject([
+      { path: 'project', kind: 'repository', branch: 'main', upstream: null, problem: null },
+    ]);
     expect(git('for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
   });
 
   it('are not known when the tool process was away as the message came; the message is answered all the same', async () => {
     await sandbox.kill('actionServer');
     model.use([{ text: 'Nothing to do.' }]);
-    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
+    await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+      run: true,
+    });
     await until(
       'the end of the run',
       async () => (await get<{ execution_status: string }>(`/api/conversations/${id}`)).execution_status === 'finished',

@@ -13,7 +13,12 @@ import {
   type SandboxObservation,
   UnavailableTools,
 } from '@slipway/contracts/actions';
-import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER, type McpCallRequest, McpCallResponse } from '@slipway/contracts/agent';
+import {
+  ARCHIVE_CONTENT_TYPE,
+  ARCHIVE_SKIPPED_HEADER,
+  type McpCallRequest,
+  McpCallResponse,
+} from '@slipway/contracts/agent';
 import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
 import { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
@@ -29,7 +34,9 @@ const COME_BACK_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 const CONFIGURE_TIMEOUT_MS = 5_000;
 const UNAVAILABLE_TIMEOUT_MS = 1_000;
-/** Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second. */
+/**
+ * Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second.
+ */
 const MARK_TIMEOUT_MS = 5_000;
 /** It says itself when it does not start. Milliseconds. */
 const VSCODE_TIMEOUT_MS = 60_000;
@@ -43,8 +50,8 @@ export interface PostOptions {
 }
 
 /**
- * The sandbox's tool process. It may die and come back at any time; it is then given the environment again before it is asked anything.
- * Aborting a call closes its connection, which kills what the call had started.
+ * The sandbox's tool process. It may die and come back at any time; it is then given the environment again before it is
+ * asked anything. Aborting a call closes its connection, which kills what the call had started.
  */
 export class ActionServerClient implements ToolPort {
   private settings: {
@@ -69,7 +76,9 @@ export class ActionServerClient implements ToolPort {
     private readonly comeBackMs = COME_BACK_MS,
   ) {}
 
-  /** Adds to the environment of every shell that is started from now on. @param typed as `setSecrets`; absent: as it is. */
+  /**
+   * Adds to the environment of every shell that is started from now on. @param typed as `setSecrets`; absent: as it is.
+   */
   addEnv(env: Readonly<Record<string, string>>, typed = this.settings.typed): void {
     this.change({ ...this.settings, env: { ...this.settings.env, ...env }, typed });
   }
@@ -79,7 +88,8 @@ export class ActionServerClient implements ToolPort {
    * @param typed which of all variables the browser may type by name, each with the site that takes it.
    */
   setSecrets(secrets: Readonly<Record<string, string>>, typed: ConfigureRequest['typed']): void {
-    if (!isDeepStrictEqual([this.settings.secrets, this.settings.typed], [secrets, typed])) this.change({ ...this.settings, secrets, typed });
+    if (!isDeepStrictEqual([this.settings.secrets, this.settings.typed], [secrets, typed]))
+      this.change({ ...this.settings, secrets, typed });
   }
 
   /** The agent's shell begins in this directory from now on. */
@@ -87,22 +97,30 @@ export class ActionServerClient implements ToolPort {
     if (this.settings.working_dir !== directory) this.change({ ...this.settings, working_dir: directory });
   }
 
-  /** Kinds of action that the sandbox's image cannot do. Best effort, for at most a second: of a tool process that is away nothing is known, and each tool says it itself. */
+  /**
+   * Kinds of action that the sandbox's image cannot do. Best effort, for at most a second: of a tool process that is
+   * away nothing is known, and each tool says it itself.
+   */
   async unavailable(): Promise<UnavailableTools['unavailable']> {
     const answer = await this.ask('GET', '/unavailable-tools', undefined, UNAVAILABLE_TIMEOUT_MS).catch(() => null);
     return UnavailableTools.safeParse(answer).data?.unavailable ?? {};
   }
 
   /**
-   * Has the tool process remember what the repositories hold now, as the beginning of a turn; actions wait until it has. Best effort: what fails or takes too
-   * long leaves the turn without a beginning to compare with.
+   * Has the tool process remember what the repositories hold now, as the beginning of a turn; actions wait until it
+   * has. Best effort: what fails or takes too long leaves the turn without a beginning to compare with.
    */
   markTurn(turn: string): void {
     // One that has not begun will find what there is now.
     if (this.toMark.has(turn)) return;
     const asked = async (): Promise<void> => {
       this.toMark.delete(turn);
-      const { status } = await this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), currentTraceparent());
+      const { status } = await this.attempt(
+        '/git/mark',
+        { turn },
+        AbortSignal.timeout(MARK_TIMEOUT_MS),
+        currentTraceparent(),
+      );
       if (status < 300) this.unmarked.delete(turn);
     };
     this.unmarked.add(turn);
@@ -110,41 +128,77 @@ export class ActionServerClient implements ToolPort {
     this.marking = this.marking.then(asked).catch(() => {});
   }
 
-  /** Waits until the beginning of the turn is remembered. @throws SlipwayError `changes.turn-unknown` when it is not. */
+  /**
+   * Waits until the beginning of the turn is remembered. @throws SlipwayError `changes.turn-unknown` when it is not.
+   */
   async turnMarked(turn: string): Promise<void> {
     await this.marking;
-    if (this.unmarked.has(turn)) throw new SlipwayError('changes.turn-unknown', 'The tool process was away, or took too long, when the last message came.');
+    if (this.unmarked.has(turn))
+      throw new SlipwayError(
+        'changes.turn-unknown',
+        'The tool process was away, or took too long, when the last message came.',
+      );
   }
 
-  /** Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process that is away runs nothing. */
+  /**
+   * Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process
+   * that is away runs nothing.
+   */
   async interruptTerminal(timeoutMs: number): Promise<void> {
     await this.attempt('/interrupt_terminal', {}, AbortSignal.timeout(timeoutMs), currentTraceparent()).catch(() => {});
   }
 
-  /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
+  /**
+   * @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused
+   * with), or the signal's reason.
+   */
   async execute(
     action: SandboxAction,
-    { signal, traceparent, watch }: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
+    {
+      signal,
+      traceparent,
+      watch,
+    }: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
   ): Promise<SandboxObservation> {
     await orAborted(this.marking, signal);
     const body = watch === undefined ? { action } : { action, call: watch.call };
-    const work = (): Promise<unknown> => this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
+    const work = (): Promise<unknown> =>
+      this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
     const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));
     const parsed = ExecuteActionResponse.safeParse(answer);
     if (!parsed.success)
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read. Try again.', { internal: parsed.error.message });
+      throw new SlipwayError(
+        'sandbox.tool-unavailable',
+        'The tool answered something that could not be read. Try again.',
+        { internal: parsed.error.message },
+      );
     return parsed.data.observation;
   }
 
   /** One question in the background, whose answer may take as long as `signal` lets it. Nothing is tried again here. */
-  async request(method: 'GET' | 'POST' | 'PUT', path: string, body: unknown, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
+  async request(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<{ status: number; body: unknown }> {
     await orAborted(this.prepare(), signal);
     const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token, ...traceHeaders() };
-    return callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return callJson({
+      method,
+      url: `${this.url}${path}`,
+      headers,
+      signal,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 
   /** A call of a tool of an MCP server, which `set` of servers has. @throws as `execute`. */
-  async callMcp(set: string, call: McpCallRequest, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<MCPToolObservation> {
+  async callMcp(
+    set: string,
+    call: McpCallRequest,
+    context: { readonly signal: AbortSignal; readonly traceparent: string },
+  ): Promise<MCPToolObservation> {
     const answer = await this.post(`/mcp/call?set=${encodeURIComponent(set)}`, call, {
       signal: context.signal,
       traceparent: context.traceparent,
@@ -152,38 +206,68 @@ export class ActionServerClient implements ToolPort {
     });
     const parsed = McpCallResponse.safeParse(answer);
     if (!parsed.success)
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read.', { internal: parsed.error.message });
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read.', {
+        internal: parsed.error.message,
+      });
     return parsed.data.observation;
   }
 
   /** One command outside the agent's shell. @throws as `execute`. */
   async runCommand(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
-    const answer = await this.post('/bash/execute', request, { signal, traceparent: currentTraceparent(), timeoutMs: (request.timeout + 30) * 1000 });
+    const answer = await this.post('/bash/execute', request, {
+      signal,
+      traceparent: currentTraceparent(),
+      timeoutMs: (request.timeout + 30) * 1000,
+    });
     const parsed = RunCommandResponse.safeParse(answer);
     if (!parsed.success)
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process answered something that could not be read.', { internal: parsed.error.message });
+      throw new SlipwayError(
+        'sandbox.tool-unavailable',
+        'The tool process answered something that could not be read.',
+        { internal: parsed.error.message },
+      );
     return parsed.data;
   }
 
   /** Whether VS Code is there and runs. @throws as `execute`. */
   async vscodeStatus(): Promise<VscodeStatus> {
     const answer = await this.ask('GET', '/vscode/status').catch((error: unknown) => {
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      });
     });
     return VscodeStatus.parse(answer);
   }
 
   /** Starts VS Code unless it runs, where the image has it; the answer says why not. @throws as `execute`. */
   async openVscode(host: string, signal: AbortSignal): Promise<OpenVscodeResponse> {
-    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, { signal, traceparent: currentTraceparent(), timeoutMs: VSCODE_TIMEOUT_MS }));
+    return OpenVscodeResponse.parse(
+      await this.post(
+        '/vscode/open',
+        { host },
+        { signal, traceparent: currentTraceparent(), timeoutMs: VSCODE_TIMEOUT_MS },
+      ),
+    );
   }
 
-  /** Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
+  /**
+   * Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with
+   * the same query. @throws SlipwayError `sandbox.tool-unavailable`.
+   */
   async forward(call: Call, path: string, through?: Transform): Promise<undefined> {
     const { response } = call;
     const answer = await this.passOn(call, path);
     const passed: Record<string, string | string[]> = {};
-    for (const name of ['content-type', 'content-length', 'content-disposition', 'content-range', 'accept-ranges', 'retry-after', 'etag']) {
+    for (const name of [
+      'content-type',
+      'content-length',
+      'content-disposition',
+      'content-range',
+      'accept-ranges',
+      'retry-after',
+      'etag',
+    ]) {
       const value = answer.headers[name];
       if (value !== undefined && !(through !== undefined && name === 'content-length')) passed[name] = value;
     }
@@ -195,12 +279,17 @@ export class ActionServerClient implements ToolPort {
     return undefined;
   }
 
-  /** As `forward`, for files: what is said of a file that is not given is forwarded, the bytes of one that is go past every parser. @throws as `forward`. */
+  /**
+   * As `forward`, for files: what is said of a file that is not given is forwarded, the bytes of one that is go past
+   * every parser. @throws as `forward`.
+   */
   async download(call: Call, path: string): Promise<undefined> {
     await this.prepare().catch((error: unknown) => Promise.reject(notThere(error)));
     const headers = { 'x-session-api-key': this.token, ...traceHeaders() };
     const url = new URL(`${this.url}${path}?${call.query}`);
-    const handed = await rawDownload({ url, headers, signal: call.signal }, call.response).catch((error: unknown) => Promise.reject(notThere(error)));
+    const handed = await rawDownload({ url, headers, signal: call.signal }, call.response).catch((error: unknown) =>
+      Promise.reject(notThere(error)),
+    );
     return handed ? undefined : this.forward(call, path);
   }
 
@@ -210,22 +299,34 @@ export class ActionServerClient implements ToolPort {
     return { status: answer.statusCode, body: await readAnswer(answer) };
   }
 
-  /** The workspace as action-server keeps it: one stream that breaks off when it is not whole. @throws SlipwayError `sandbox.archive-*`, `sandbox.tool-unavailable`. */
+  /**
+   * The workspace as action-server keeps it: one stream that breaks off when it is not whole. @throws SlipwayError
+   * `sandbox.archive-*`, `sandbox.tool-unavailable`.
+   */
   async readArchive(signal: AbortSignal): Promise<{ stream: Readable; skipped: number }> {
     const answer = await this.transfer({ method: 'GET', signal });
     return { stream: answer.body, skipped: Number(answer.headers[ARCHIVE_SKIPPED_HEADER] ?? 0) };
   }
 
-  /** Puts a kept workspace in place of what is there. @throws as `readArchive`, and `sandbox.disk-full`: what is there then is a part. */
+  /**
+   * Puts a kept workspace in place of what is there. @throws as `readArchive`, and `sandbox.disk-full`: what is there
+   * then is a part.
+   */
   async writeArchive(source: Readable, signal: AbortSignal): Promise<void> {
     const answer = await this.transfer({ method: 'PUT', body: source, signal });
     await answer.body.dump();
   }
 
   /** Where a live channel is, once the process is there and has its environment. Rejects when it does not answer. */
-  async liveAddress(channel: string, query: URLSearchParams): Promise<{ url: string; headers: Record<string, string> }> {
+  async liveAddress(
+    channel: string,
+    query: URLSearchParams,
+  ): Promise<{ url: string; headers: Record<string, string> }> {
     await this.prepare();
-    return { url: `${this.url.replace(/^http/, 'ws')}/live/${channel}?${query}`, headers: { 'x-session-api-key': this.token } };
+    return {
+      url: `${this.url.replace(/^http/, 'ws')}/live/${channel}?${query}`,
+      headers: { 'x-session-api-key': this.token },
+    };
   }
 
   private async transfer(call: Pick<OutgoingRequest, 'method' | 'body' | 'signal'>): Promise<Dispatcher.ResponseData> {
@@ -235,7 +336,10 @@ export class ActionServerClient implements ToolPort {
       answer = await callOut({ ...call, url: `${this.url}/archive/workspace`, headers });
     } catch (error) {
       call.signal.throwIfAborted();
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox broke off the archive.', { cause: error, retryAfterSeconds: 1 });
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox broke off the archive.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      });
     }
     if (answer.statusCode < 300) return answer;
     throw refusedByTool(answer.statusCode, await readAnswer(answer));
@@ -291,7 +395,12 @@ export class ActionServerClient implements ToolPort {
     }
   }
 
-  private async attempt(path: string, body: unknown, signal: AbortSignal, traceparent: string): Promise<{ status: number; body: unknown }> {
+  private async attempt(
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+    traceparent: string,
+  ): Promise<{ status: number; body: unknown }> {
     await orAborted(this.prepare(), signal);
     return callJson({
       method: 'POST',
@@ -334,11 +443,22 @@ export class ActionServerClient implements ToolPort {
   }
 
   /** Nothing has been done when this rejects. */
-  private async ask(method: 'GET' | 'POST', path: string, body?: unknown, timeoutMs = CONFIGURE_TIMEOUT_MS): Promise<unknown> {
+  private async ask(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    timeoutMs = CONFIGURE_TIMEOUT_MS,
+  ): Promise<unknown> {
     const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token };
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const answer = await callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      const answer = await callJson({
+        method,
+        url: `${this.url}${path}`,
+        headers,
+        signal,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
       if (answer.status < 300) return answer.body;
       throw new Error(`status ${answer.status}`);
     } catch (error) {
@@ -377,5 +497,8 @@ class NotThere extends Error {
 }
 
 function notThere(cause: unknown): SlipwayError {
-  return new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause, retryAfterSeconds: 1 });
+  return new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
 }

@@ -17,7 +17,10 @@ export interface BashCommand {
 }
 export type BashEvent = BashCommand | BashOutput;
 
-/** Commands of the platform and of SDK clients, outside the agent's shell, with what they printed. In memory: a restart of this process forgets them. */
+/**
+ * Commands of the platform and of SDK clients, outside the agent's shell, with what they printed. In memory: a restart
+ * of this process forgets them.
+ */
 export class BashEvents {
   private readonly kept: BashEvent[] = [];
   private readonly running = new Map<string, AbortController>();
@@ -36,7 +39,9 @@ export class BashEvents {
   /** Runs it to its end. Rejects as the tool process refuses; `signal` kills it. */
   async execute(request: ExecuteBashRequest, signal: AbortSignal): Promise<BashOutput> {
     const command = this.begin(request);
-    const output = await this.run(command, AbortSignal.any([signal, this.stopOf(command)])).finally(() => this.running.delete(command.id));
+    const output = await this.run(command, AbortSignal.any([signal, this.stopOf(command)])).finally(() =>
+      this.running.delete(command.id),
+    );
     this.remember(output);
     return output;
   }
@@ -45,7 +50,9 @@ export class BashEvents {
   start(request: ExecuteBashRequest): BashCommand {
     const command = this.begin(request);
     void this.run(command, this.stopOf(command))
-      .catch((error: unknown) => outputOf(command, -1, '', this.running.get(command.id)?.signal.aborted === true ? 'stopped' : saidOf(error)))
+      .catch((error: unknown) =>
+        outputOf(command, -1, '', this.running.get(command.id)?.signal.aborted === true ? 'stopped' : saidOf(error)),
+      )
       .then((output) => {
         this.running.delete(command.id);
         this.remember(output);
@@ -70,7 +77,14 @@ export class BashEvents {
 
   private begin(request: ExecuteBashRequest): BashCommand {
     const { command, cwd, timeout } = request;
-    const event: BashCommand = { id: randomUUID(), kind: 'BashCommand', command, cwd: cwd ?? null, timeout, timestamp: new Date().toISOString() };
+    const event: BashCommand = {
+      id: randomUUID(),
+      kind: 'BashCommand',
+      command,
+      cwd: cwd ?? null,
+      timeout,
+      timestamp: new Date().toISOString(),
+    };
     this.remember(event);
     return event;
   }
@@ -82,7 +96,10 @@ export class BashEvents {
   }
 
   private async run({ command, cwd, timeout, ...event }: BashCommand, signal: AbortSignal): Promise<BashOutput> {
-    const { exitCode, stdout, stderr } = await this.actionServer.runCommand({ command, timeout, ...(cwd === null ? {} : { cwd }) }, signal);
+    const { exitCode, stdout, stderr } = await this.actionServer.runCommand(
+      { command, timeout, ...(cwd === null ? {} : { cwd }) },
+      signal,
+    );
     return outputOf(event, exitCode, this.hide(stdout), this.hide(stderr));
   }
 

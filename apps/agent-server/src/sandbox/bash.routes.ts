@@ -7,16 +7,25 @@ const MAX_PAGE = 100;
 
 /** Commands of the platform and of SDK clients, outside the agent's shell: each in a process group of its own. */
 export function bashRoutes(bash: BashEvents): Route[] {
-  const route = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/bash${path}`, access: 'session', handle });
+  const route = (method: Route['method'], path: string, handle: Handler): Route => ({
+    method,
+    path: `/api/bash${path}`,
+    access: 'session',
+    handle,
+  });
   return [
     serve(AGENT_ROUTES.runCommand, async ({ body, signal }) => ok(await bash.execute(await body(), signal))),
-    route('POST', '/start_bash_command', async ({ request }) => ok(bash.start(parseOrThrow(ExecuteBashRequest, await readJson(request))))),
+    route('POST', '/start_bash_command', async ({ request }) =>
+      ok(bash.start(parseOrThrow(ExecuteBashRequest, await readJson(request)))),
+    ),
     route('POST', '/bash_commands/:id/stop', ({ params }) => {
       bash.stop(params['id'] ?? '');
       return ok({ success: true });
     }),
     route('GET', '/bash_events/search', ({ query }) => ok(search(bash.events, query))),
-    route('GET', '/bash_events', ({ query }) => ok(query.getAll('event_ids').map((id) => bash.events.find((event) => event.id === id) ?? null))),
+    route('GET', '/bash_events', ({ query }) =>
+      ok(query.getAll('event_ids').map((id) => bash.events.find((event) => event.id === id) ?? null)),
+    ),
     route('GET', '/bash_events/:id', ({ params }) => {
       const found = bash.events.find((event) => event.id === params['id']);
       if (found === undefined) throw notFound();
@@ -26,9 +35,13 @@ export function bashRoutes(bash: BashEvents): Route[] {
   ];
 }
 
-function search(events: readonly BashEvent[], query: URLSearchParams): { items: BashEvent[]; next_page_id: string | null } {
+function search(
+  events: readonly BashEvent[],
+  query: URLSearchParams,
+): { items: BashEvent[]; next_page_id: string | null } {
   const limit = Number(query.get('limit') ?? MAX_PAGE);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE)
+    throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
   const after = Number(query.get('order__gt') ?? -1);
   const from = query.get('timestamp__gte');
   const to = query.get('timestamp__lt');

@@ -6,7 +6,10 @@ import type { SandboxSecrets } from '@slipway/contracts/agent';
  * process. Over https alone, but for this machine itself. Repositories of `relays` keep their address in visible
  * output; git fetches them from the relay, and sends the token only there.
  */
-export function gitCredentialEnv(git: SandboxSecrets['git'], relays: NonNullable<SandboxSecrets['relays']> = []): Record<string, string> {
+export function gitCredentialEnv(
+  git: SandboxSecrets['git'],
+  relays: NonNullable<SandboxSecrets['relays']> = [],
+): Record<string, string> {
   const env: Record<string, string> = {};
   let settings = 0;
   const set = (key: string, value: string): void => {
@@ -22,13 +25,17 @@ export function gitCredentialEnv(git: SandboxSecrets['git'], relays: NonNullable
     const schemes = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host) ? ['https', 'http'] : ['https'];
     for (const scheme of schemes) {
       const key = `credential.${scheme}://${host}.helper`;
-      set(key, `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SLIPWAY_GIT_USERNAME_${index}" "$SLIPWAY_GIT_PASSWORD_${index}"; }; f`);
+      set(
+        key,
+        `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SLIPWAY_GIT_USERNAME_${index}" "$SLIPWAY_GIT_PASSWORD_${index}"; }; f`,
+      );
     }
   }
   for (const { repository, through, token } of relays) {
     set(`url.${through}.insteadOf`, repository);
     // git compares whole segments of a path, and people write both.
-    for (const address of [through, `${through}.git`]) set(`http.${address}.extraHeader`, `authorization: Bearer ${token}`);
+    for (const address of [through, `${through}.git`])
+      set(`http.${address}.extraHeader`, `authorization: Bearer ${token}`);
   }
   return settings === 0 ? {} : { ...env, GIT_CONFIG_COUNT: String(settings) };
 }

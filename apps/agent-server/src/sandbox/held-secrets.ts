@@ -48,12 +48,15 @@ export class HeldSecrets {
    * own servers.
    */
   private get typed(): Readonly<Record<string, string | null>> {
-    return Object.fromEntries(this.names.map((name) => [name, (Object.hasOwn(this.ofApp, name) && this.hosts[name]) || null]));
+    return Object.fromEntries(
+      this.names.map((name) => [name, (Object.hasOwn(this.ofApp, name) && this.hosts[name]) || null]),
+    );
   }
 
   /** As commands see it; for them alone. */
   value(name: string): string | undefined {
-    const own = (of: Readonly<Record<string, string>>): string | undefined => (Object.hasOwn(of, name) ? of[name] : undefined);
+    const own = (of: Readonly<Record<string, string>>): string | undefined =>
+      Object.hasOwn(of, name) ? of[name] : undefined;
     return own(this.ofApp) ?? own(this.ofClients);
   }
 }

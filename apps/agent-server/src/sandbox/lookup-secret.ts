@@ -10,7 +10,12 @@ const MAX_BYTES = 64 * 1024;
 export const LookupSecret = z.looseObject({
   kind: z.literal('LookupSecret'),
   url: z.url({ protocol: /^https?$/ }).max(2_048),
-  headers: z.record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'is not the name of a header'), z.string().max(8_192)).nullish(),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'is not the name of a header'),
+      z.string().max(8_192),
+    )
+    .nullish(),
 });
 export type LookupSecret = z.infer<typeof LookupSecret>;
 
@@ -23,7 +28,11 @@ const AT_THE_APP = new RegExp(`/api/v1/sandboxes/([0-9a-f-]{36})/settings/secret
  * own (`hosts`: what the client calls it), or the app's of a conversation that is here (`isHere`). The value is already
  * here: no request is made, and no address has to serve it. `null` for any other.
  */
-export function heldSecretAt(url: string, hosts: ReadonlyArray<string | undefined>, isHere: (conversation: string) => boolean): string | null {
+export function heldSecretAt(
+  url: string,
+  hosts: ReadonlyArray<string | undefined>,
+  isHere: (conversation: string) => boolean,
+): string | null {
   const { host, pathname } = new URL(url);
   const here = HERE.exec(pathname);
   if (here !== null && hosts.includes(host)) return here[1] ?? null;
@@ -32,13 +41,16 @@ export function heldSecretAt(url: string, hosts: ReadonlyArray<string | undefine
 }
 
 /**
- * Asks for the value once, now, from inside the sandbox: whoever may hand secrets over may run commands here, so nothing is reached that was not before. A redirect
- * leads nowhere. Neither the headers nor what the address answers is in a failure.
+ * Asks for the value once, now, from inside the sandbox: whoever may hand secrets over may run commands here, so
+ * nothing is reached that was not before. A redirect leads nowhere. Neither the headers nor what the address answers is
+ * in a failure.
  * @throws SlipwayError `service.unavailable`, or the signal's reason.
  */
 export async function lookUp(name: string, { url, headers }: LookupSecret, signal: AbortSignal): Promise<string> {
   const failed = (why: string, cause?: unknown): SlipwayError =>
-    new SlipwayError('service.unavailable', `The secret ${name} cannot be fetched from ${new URL(url).host}: ${why}.`, { cause });
+    new SlipwayError('service.unavailable', `The secret ${name} cannot be fetched from ${new URL(url).host}: ${why}.`, {
+      cause,
+    });
   const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const answer = await callOut({ method: 'GET', url, headers: headers ?? {}, signal: limit });

@@ -19,7 +19,8 @@ export function proofsIn(config: McpConfig): string[] {
   };
   for (const { env, headers, auth, url, args } of Object.values(config)) {
     for (const value of [...inAddress(url ?? ''), ...inArguments(args ?? [])]) if (TOKEN.test(value)) note(value);
-    for (const [name, value] of Object.entries({ ...env, ...headers })) if (PROOF.test(name) || TOKEN.test(value)) note(value);
+    for (const [name, value] of Object.entries({ ...env, ...headers }))
+      if (PROOF.test(name) || TOKEN.test(value)) note(value);
     if (typeof auth === 'string') {
       if (auth !== 'oauth') note(auth);
     } else if (auth?.strategy === 'header') for (const value of Object.values(auth.headers)) note(value);

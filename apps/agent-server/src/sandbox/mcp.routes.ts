@@ -14,8 +14,17 @@ export function mcpRoutes(actionServer: ActionServerClient, mask: SecretMask): R
     serve(AGENT_ROUTES.testMcpServer, async (call) => {
       const asked = await call.body();
       mask.add(proofsIn({ [asked.name]: asked.server }));
-      const { status, body } = await actionServer.request('POST', '/mcp/test', asked, AbortSignal.any([call.signal, AbortSignal.timeout(TEST_MS)]));
-      if (status >= 300) throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox did not try the server. Try again.');
+      const { status, body } = await actionServer.request(
+        'POST',
+        '/mcp/test',
+        asked,
+        AbortSignal.any([call.signal, AbortSignal.timeout(TEST_MS)]),
+      );
+      if (status >= 300)
+        throw new SlipwayError(
+          'sandbox.tool-unavailable',
+          'The tool process of the sandbox did not try the server. Try again.',
+        );
       return ok(JSON.parse(mask.text(JSON.stringify(body))) as object);
     }),
   ];

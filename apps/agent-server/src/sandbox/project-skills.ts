@@ -26,23 +26,36 @@ done | head -n ${MAX_FILES}`;
  * Instructions of a project: AGENTS.md and its like always, skills by their trigger words. @throws SlipwayError
  * `sandbox.tool-unavailable`.
  */
-export async function readProjectSkills(actionServer: ActionServerClient, directory: string, signal: AbortSignal): Promise<ProjectSkill[]> {
+export async function readProjectSkills(
+  actionServer: ActionServerClient,
+  directory: string,
+  signal: AbortSignal,
+): Promise<ProjectSkill[]> {
   const { stdout } = await actionServer.runCommand({ command: SCRIPT, cwd: directory, timeout: READ_SECONDS }, signal);
   return stdout
     .split('\n')
     .filter((line) => line.includes('\t'))
-    .map((line) => skillOf(line.slice(0, line.indexOf('\t')), Buffer.from(line.slice(line.indexOf('\t') + 1), 'base64').toString('utf8')));
+    .map((line) =>
+      skillOf(
+        line.slice(0, line.indexOf('\t')),
+        Buffer.from(line.slice(line.indexOf('\t') + 1), 'base64').toString('utf8'),
+      ),
+    );
 }
 
 /** @param text may begin with a head of `name:`, `description:` and `triggers:` between two lines of three dashes. */
 function skillOf(source: string, text: string): ProjectSkill {
   const head = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text);
   const lines = head?.[1]?.split(/\r?\n/) ?? [];
-  const one = (key: string): string | null => unquoted(lines.find((line) => line.startsWith(`${key}:`))?.slice(key.length + 1)) ?? null;
+  const one = (key: string): string | null =>
+    unquoted(lines.find((line) => line.startsWith(`${key}:`))?.slice(key.length + 1)) ?? null;
   const triggers = listOf(lines, 'triggers');
   const agentSkill = source.endsWith('/SKILL.md');
   return {
-    name: one('name') ?? (agentSkill ? source.split('/').at(-2) : source.split('/').at(-1)?.replace(/\.md$/, '').toLowerCase()) ?? source,
+    name:
+      one('name') ??
+      (agentSkill ? source.split('/').at(-2) : source.split('/').at(-1)?.replace(/\.md$/, '').toLowerCase()) ??
+      source,
     type: agentSkill ? 'agentskills' : triggers.length > 0 ? 'knowledge' : 'repo',
     content: head === null ? text : text.slice(head[0].length),
     triggers,
@@ -60,7 +73,10 @@ function listOf(lines: readonly string[], key: string): string[] {
   const inline = /^\[(.*)\]$/.exec((lines[at] as string).slice(key.length + 1).trim())?.[1];
   const rest = lines.slice(at + 1);
   const end = rest.findIndex((line) => !/^\s*-\s/.test(line));
-  const items = inline === undefined ? rest.slice(0, end === -1 ? rest.length : end).map((line) => line.replace(/^\s*-\s/, '')) : inline.split(',');
+  const items =
+    inline === undefined
+      ? rest.slice(0, end === -1 ? rest.length : end).map((line) => line.replace(/^\s*-\s/, ''))
+      : inline.split(',');
   return items.map((item) => unquoted(item) ?? '').filter((item) => item !== '');
 }
 

@@ -7,7 +7,15 @@ import { until } from '@slipway/testing';
 import { rawDownload } from './raw-download.js';
 
 const OK = (length: number, ...more: string[]): string =>
-  ['HTTP/1.1 200 OK', `Content-Length: ${length}`, 'Content-Type: application/octet-stream', 'Set-Cookie: no=1', ...more, '', ''].join('\r\n');
+  [
+    'HTTP/1.1 200 OK',
+    `Content-Length: ${length}`,
+    'Content-Type: application/octet-stream',
+    'Set-Cookie: no=1',
+    ...more,
+    '',
+    '',
+  ].join('\r\n');
 
 jest.setTimeout(120_000);
 
@@ -50,7 +58,11 @@ describe('a download that goes past the parser', () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   afterAll(() => agent.destroy());
   const get = (path = '/file?path=a'): Promise<http.IncomingMessage> =>
-    new Promise((resolve, reject) => http.get({ port: (front.address() as AddressInfo).port, host: '127.0.0.1', path, agent }, resolve).once('error', reject));
+    new Promise((resolve, reject) =>
+      http
+        .get({ port: (front.address() as AddressInfo).port, host: '127.0.0.1', path, agent }, resolve)
+        .once('error', reject),
+    );
   const read = async (message: http.IncomingMessage): Promise<Buffer> => {
     const parts: Buffer[] = [];
     for await (const part of message) parts.push(part as Buffer);
@@ -71,7 +83,10 @@ describe('a download that goes past the parser', () => {
       };
       const message = await get('/file?path=%0D%0Ax');
       ports.add(message.socket.localPort);
-      expect(message.headers).toMatchObject({ 'content-length': String(length), 'content-type': 'application/octet-stream' });
+      expect(message.headers).toMatchObject({
+        'content-length': String(length),
+        'content-type': 'application/octet-stream',
+      });
       expect(message.headers['set-cookie']).toBeUndefined();
       expect((await read(message)).equals(body)).toBe(true);
       expect(head).toMatch(/^GET \/file\?path=%0D%0Ax HTTP\/1\.1\r\n[\s\S]*x-session-api-key: the-token\r\n\r\n$/);

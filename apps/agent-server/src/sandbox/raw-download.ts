@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** One read. Bytes: what is done for each costs nothing beside the copy, and it stays in a processor's cache until it is written. */
+/**
+ * One read. Bytes: what is done for each costs nothing beside the copy, and it stays in a processor's cache until it is
+ * written.
+ */
 const PIECE_BYTES = 512 * 1024;
 /** What may wait for the client before the tool process is no longer read, and until how much it then is not. Bytes. */
 const HIGH_WATER = 2 * PIECE_BYTES;
@@ -55,10 +58,16 @@ class RawDownload {
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: Number(url.port === '' ? 80 : url.port),
       noDelay: true,
-      onread: { buffer: () => this.spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES), callback: (length, memory) => this.take(memory as Buffer, length) },
+      onread: {
+        buffer: () => this.spare.pop() ?? Buffer.allocUnsafeSlow(PIECE_BYTES),
+        callback: (length, memory) => this.take(memory as Buffer, length),
+      },
     });
     let cause: unknown = new Error('the tool process closed the connection');
-    this.socket.setTimeout(SILENCE_MS, () => this.waiting === 0 && this.socket.destroy(new Error('the tool process is silent')));
+    this.socket.setTimeout(
+      SILENCE_MS,
+      () => this.waiting === 0 && this.socket.destroy(new Error('the tool process is silent')),
+    );
     this.socket.once('error', (error) => {
       cause = error;
     });
@@ -69,7 +78,9 @@ class RawDownload {
     response.once('close', leave);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
-    const lines = Object.entries({ host: url.host, connection: 'close', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = Object.entries({ host: url.host, connection: 'close', ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
     this.socket.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`);
   }
 
@@ -98,8 +109,10 @@ class RawDownload {
     const bytes = all.length > this.left ? all.subarray(0, this.left) : all;
     this.left -= bytes.length;
     this.waiting += bytes.length;
-    // Past the response's own bookkeeping, which costs a queue and a turn for each piece; its head is on the way already.
-    if (bytes.length > 0) (this.response.socket ?? this.response).write(bytes, (error) => this.written(memory, bytes.length, error));
+    // Past the response's own bookkeeping, which costs a queue and a turn for each piece; its head is on the way
+    // already.
+    if (bytes.length > 0)
+      (this.response.socket ?? this.response).write(bytes, (error) => this.written(memory, bytes.length, error));
     if (this.left === 0) {
       this.response.end();
       return this.settle(true);
@@ -139,7 +152,9 @@ class RawDownload {
 function readHead(head: string): Record<string, string> | null {
   const [status = '', ...lines] = head.split('\r\n');
   if (!/^HTTP\/1\.1 200( |$)/.test(status)) return null;
-  const given = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  const given = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   if (given.has('transfer-encoding') || !/^\d{1,15}$/.test(given.get('content-length') ?? '')) return null;
   if (PASSED.some((name) => !VALUE.test(given.get(name) ?? ''))) return null;
   return Object.fromEntries(

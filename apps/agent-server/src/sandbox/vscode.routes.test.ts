@@ -14,7 +14,10 @@ require('node:http').createServer((request, response) => {
 }).listen(Number(option('port')), option('host'));
 `;
 
-async function withSandbox(env: (sandbox: TestSandbox) => Promise<Record<string, string>>, use: (sandbox: TestSandbox) => Promise<void>): Promise<void> {
+async function withSandbox(
+  env: (sandbox: TestSandbox) => Promise<Record<string, string>>,
+  use: (sandbox: TestSandbox) => Promise<void>,
+): Promise<void> {
   const sandbox = await TestSandbox.create();
   try {
     sandbox.env = await env(sandbox);
@@ -37,7 +40,10 @@ describe('VS Code, as OpenHands’ clients ask for it', () => {
           enabled: false,
           message: expect.stringContaining('no VS Code'),
         });
-        expect((await sandbox.call('GET', '/api/vscode/url')).body).toEqual({ url: null, reason: expect.stringContaining('no VS Code') });
+        expect((await sandbox.call('GET', '/api/vscode/url')).body).toEqual({
+          url: null,
+          reason: expect.stringContaining('no VS Code'),
+        });
       },
     ));
 
@@ -51,9 +57,15 @@ describe('VS Code, as OpenHands’ clients ask for it', () => {
       async (sandbox) => {
         expect((await sandbox.call('GET', '/api/vscode/status')).body).toEqual({ running: false, enabled: true });
         const base = `http://127.0.0.1:${sandbox.env['VSCODE_PORT']}/`;
-        const { body } = await sandbox.call<{ url: string; reason: null }>('GET', `/api/vscode/url?base_url=${encodeURIComponent(base)}&workspace_dir=project`);
+        const { body } = await sandbox.call<{ url: string; reason: null }>(
+          'GET',
+          `/api/vscode/url?base_url=${encodeURIComponent(base)}&workspace_dir=project`,
+        );
         const url = new URL(body.url);
-        expect([url.origin, url.searchParams.get('folder')]).toEqual([new URL(base).origin, path.join(sandbox.workspace, 'project')]);
+        expect([url.origin, url.searchParams.get('folder')]).toEqual([
+          new URL(base).origin,
+          path.join(sandbox.workspace, 'project'),
+        ]);
         expect([(await fetch(body.url)).status, (await fetch(base)).status]).toEqual([200, 403]);
         expect((await sandbox.call('GET', '/api/vscode/status')).body).toEqual({ running: true, enabled: true });
       },

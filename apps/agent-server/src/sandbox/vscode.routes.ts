@@ -6,8 +6,13 @@ import type { ActionServerClient } from './action-server-client.js';
 
 const FALLBACK_BASE = 'http://localhost:60001';
 
-/** VS Code in the browser, at OpenHands' addresses. Asking for its address starts it; asking for its status does not. */
-export function vscodeRoutes(actionServer: ActionServerClient, { HOST, WORKSPACE_DIR }: Pick<Config, 'HOST' | 'WORKSPACE_DIR'>): Route[] {
+/**
+ * VS Code in the browser, at OpenHands' addresses. Asking for its address starts it; asking for its status does not.
+ */
+export function vscodeRoutes(
+  actionServer: ActionServerClient,
+  { HOST, WORKSPACE_DIR }: Pick<Config, 'HOST' | 'WORKSPACE_DIR'>,
+): Route[] {
   return [
     serve(AGENT_ROUTES.editor, async ({ query, signal }) => {
       const opened = await actionServer.openVscode(HOST, signal);
@@ -16,6 +21,11 @@ export function vscodeRoutes(actionServer: ActionServerClient, { HOST, WORKSPACE
       const folder = path.resolve(WORKSPACE_DIR, query.get('workspace_dir') ?? '.');
       return ok({ url: `${base}/?${new URLSearchParams({ tkn: opened.token, folder })}`, reason: null });
     }),
-    { method: 'GET', path: '/api/vscode/status', access: 'session', handle: async () => ok(await actionServer.vscodeStatus()) },
+    {
+      method: 'GET',
+      path: '/api/vscode/status',
+      access: 'session',
+      handle: async () => ok(await actionServer.vscodeStatus()),
+    },
   ];
 }

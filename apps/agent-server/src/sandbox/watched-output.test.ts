@@ -7,13 +7,18 @@ const text = (value: string, end: number, over = false): Answer => ({ status: 20
 const UNKNOWN: Answer = { status: 404, body: { code: 'resource.not-found' } };
 
 /** A tool process that gives these answers one after another, then none until it is asked no more. */
-function toolsWith(...answers: (Answer | Error)[]): { asked: string[]; request: Parameters<typeof watched>[0]['request'] } {
+function toolsWith(...answers: (Answer | Error)[]): {
+  asked: string[];
+  request: Parameters<typeof watched>[0]['request'];
+} {
   const asked: string[] = [];
   return {
     asked,
     request: async (_method, path, _body, signal) => {
       asked.push(path);
-      const answer = answers.shift() ?? (await new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
+      const answer =
+        answers.shift() ??
+        (await new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))));
       if (answer instanceof Error) throw answer;
       return answer;
     },
@@ -41,7 +46,12 @@ describe('the output of a call under way', () => {
   it('is asked for no more once it is over, or the call has its answer', async () => {
     const tools = toolsWith(text('all', 3, true));
     const work = Promise.withResolvers<string>();
-    const done = watched(tools, { call: 'c1', output: () => work.resolve('answer') }, new AbortController().signal, () => work.promise);
+    const done = watched(
+      tools,
+      { call: 'c1', output: () => work.resolve('answer') },
+      new AbortController().signal,
+      () => work.promise,
+    );
     expect(await done).toBe('answer');
     expect(tools.asked.length).toBe(1);
   });

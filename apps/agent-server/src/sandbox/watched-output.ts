@@ -4,7 +4,10 @@ import { CallOutputResponse } from '@slipway/contracts/actions';
 
 /** A call that is over sooner has no output to show meanwhile. Milliseconds. */
 const SHOWN_AFTER_MS = 300;
-/** From a question that had no output for an answer to the next: a busy tool process may not have the call yet. Milliseconds. */
+/**
+ * From a question that had no output for an answer to the next: a busy tool process may not have the call yet.
+ * Milliseconds.
+ */
 const ASK_AGAIN_MS = 300;
 /** Longest wait for one answer: the tool process itself waits 25 seconds. Milliseconds. */
 const ASK_MS = 40_000;
@@ -12,14 +15,24 @@ const ASK_MS = 40_000;
 const LAST_MS = 500;
 
 interface Asks {
-  request(method: 'GET', path: string, body: undefined, signal: AbortSignal): Promise<{ status: number; body: unknown }>;
+  request(
+    method: 'GET',
+    path: string,
+    body: undefined,
+    signal: AbortSignal,
+  ): Promise<{ status: number; body: unknown }>;
 }
 
 /**
  * Runs a call and passes its output to `watch` meanwhile. @throws what the work rejects with; a stopped call has passed
  * on its output by then.
  */
-export async function watched<T>(tools: Asks, watch: OutputWatch, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function watched<T>(
+  tools: Asks,
+  watch: OutputWatch,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   const over = new AbortController();
   const follower = new Follower(tools, watch);
   const following = follower.follow(AbortSignal.any([signal, over.signal])).catch(() => {});
@@ -47,7 +60,9 @@ class Follower {
   async follow(signal: AbortSignal): Promise<void> {
     await wait(SHOWN_AFTER_MS, undefined, { signal });
     while (!signal.aborted) {
-      const found = await this.ask('', AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])).catch(() => 'no-answer' as const);
+      const found = await this.ask('', AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])).catch(
+        () => 'no-answer' as const,
+      );
       if (found === 'over') return;
       if (found === 'no-answer') await wait(ASK_AGAIN_MS, undefined, { signal });
     }

@@ -7,10 +7,18 @@ import { ok, type Route, serve } from '../http/router.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 
-const ArchiveQuery = z.looseObject({ format: z.enum(['git-delta', 'tar.gz']).default('git-delta'), base_ref: z.string().max(200).optional() });
+const ArchiveQuery = z.looseObject({
+  format: z.enum(['git-delta', 'tar.gz']).default('git-delta'),
+  base_ref: z.string().max(200).optional(),
+});
 
 /** Files and git of the workspace: handed on to the tool process, which alone touches them. */
-export function workspaceRoutes(conversations: Conversations, actionServer: ActionServerClient, workspaceDir: string, mask: SecretMask): Route[] {
+export function workspaceRoutes(
+  conversations: Conversations,
+  actionServer: ActionServerClient,
+  workspaceDir: string,
+  mask: SecretMask,
+): Route[] {
   const forward = (method: 'GET' | 'POST', where: string): Route => ({
     method,
     path: `/api${where}`,
@@ -18,7 +26,10 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
     handle: (call) => actionServer.forward(call, where),
   });
   /** What people are shown of files, as text. */
-  const masked = (where: string): Route => ({ ...forward('GET', where), handle: (call) => actionServer.forward(call, where, mask.stream()) });
+  const masked = (where: string): Route => ({
+    ...forward('GET', where),
+    handle: (call) => actionServer.forward(call, where, mask.stream()),
+  });
   /** Against the beginning of a turn, once that is remembered. */
   const compared = (route: Route): Route => ({
     ...route,
@@ -30,7 +41,8 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
   });
   /** Of the platform's routes: the tool process has them without the prefix. */
   const toolPath = ({ path: address }: AgentRoute): string => address.replace(/^\/api/, '');
-  const shown = (entry: AgentRoute): Route => serve(entry, (call) => actionServer.forward(call, toolPath(entry), mask.stream()));
+  const shown = (entry: AgentRoute): Route =>
+    serve(entry, (call) => actionServer.forward(call, toolPath(entry), mask.stream()));
   return [
     {
       method: 'POST',
@@ -86,6 +98,11 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
         },
       }),
     ),
-    { method: 'GET', path: '/api/file/home', access: 'session', handle: () => ok({ home: workspaceDir, favorites: [], locations: [] }) },
+    {
+      method: 'GET',
+      path: '/api/file/home',
+      access: 'session',
+      handle: () => ok({ home: workspaceDir, favorites: [], locations: [] }),
+    },
   ];
 }

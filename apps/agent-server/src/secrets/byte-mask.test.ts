@@ -4,9 +4,26 @@ import { ByteMask } from './byte-mask.js';
 import { SecretMask } from './secret-mask.js';
 
 const SECRETS = { SHORT: 'abcd1234', LONG: 'abcd1234efgh', OTHER: 'dX-€uro' };
-const words = fc.array(fc.constantFrom('abcd1234', 'abcd1234efgh', 'abcd', 'dX-€uro', 'dX-', 'x', 'ab', '1234', '-', 'efgh', '€', '\x1b[31m', '\r\n'), {
-  maxLength: 20,
-});
+const words = fc.array(
+  fc.constantFrom(
+    'abcd1234',
+    'abcd1234efgh',
+    'abcd',
+    'dX-€uro',
+    'dX-',
+    'x',
+    'ab',
+    '1234',
+    '-',
+    'efgh',
+    '€',
+    '\x1b[31m',
+    '\r\n',
+  ),
+  {
+    maxLength: 20,
+  },
+);
 const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
 
 function shownOf(text: string, lengths: readonly number[]): string {
@@ -52,6 +69,8 @@ describe('what a user sees of a terminal', () => {
     mask.addNamed({ TOKEN: 'ghp_0123456789' });
     const out = new ByteMask(mask);
     expect([...'gh-pages'].map((key) => out.next(Buffer.from(key)).toString())).toEqual([...'gh-pages']);
-    expect([...'ghp_0123456789!'].map((key) => out.next(Buffer.from(key)).toString()).join('')).toBe('ghp<secret:TOKEN>!');
+    expect([...'ghp_0123456789!'].map((key) => out.next(Buffer.from(key)).toString()).join('')).toBe(
+      'ghp<secret:TOKEN>!',
+    );
   });
 });

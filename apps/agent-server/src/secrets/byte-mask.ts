@@ -20,7 +20,9 @@ export class ByteMask {
 
   /** What can be shown now; may be empty. */
   next(bytes: Uint8Array): Buffer {
-    const { shown, held } = this.mask.bytePiece(this.#held + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'));
+    const { shown, held } = this.mask.bytePiece(
+      this.#held + Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'),
+    );
     const known = commonLength(this.#ahead, shown + held);
     this.#held = held;
     this.#ahead = held.slice(0, Math.max(SHOWN_AHEAD, known - shown.length));

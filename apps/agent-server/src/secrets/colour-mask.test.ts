@@ -20,7 +20,12 @@ describe('coloured output of a hostile program, on its way to the page', () => {
         const bounds = [0, ...pieces.map((piece) => piece % text.length).sort((a, b) => a - b), text.length];
         let shown = '';
         for (let at = 1; at < bounds.length; at += 1) {
-          const delta = deltas.next({ responseId: 'r', channel: 'progress', offset: 0, text: text.slice(bounds[at - 1], bounds[at]) });
+          const delta = deltas.next({
+            responseId: 'r',
+            channel: 'progress',
+            offset: 0,
+            text: text.slice(bounds[at - 1], bounds[at]),
+          });
           if (delta === null) continue;
           expect(delta.offset).toBe(shown.length);
           shown += delta.text;

@@ -5,7 +5,10 @@ import type { SecretMask } from './secret-mask.js';
 /** Texts that may come beside each other, such as the progress of several calls: more than there are at once. */
 const MAX_TEXTS = 64;
 
-/** Pieces of text on their way out: a secret that is split over several is hidden too. Offsets are those of the masked text. Several texts may come in turns. */
+/**
+ * Pieces of text on their way out: a secret that is split over several is hidden too. Offsets are those of the masked
+ * text. Several texts may come in turns.
+ */
 export class DeltaMask {
   /** The one that a piece came of last is the last. */
   private readonly texts = new Map<string, { held: string; offset: number }>();

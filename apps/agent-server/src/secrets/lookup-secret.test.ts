@@ -18,7 +18,10 @@ describe('a secret read by its address', () => {
       if (request.url === '/elsewhere') return void response.writeHead(302, { location: '/value' }).end();
       response.end(request.url === '/value' ? VALUE : '');
     });
-    [sandbox] = await Promise.all([TestSandbox.start(), new Promise<void>((resolve) => vault.listen(0, '127.0.0.1', resolve))]);
+    [sandbox] = await Promise.all([
+      TestSandbox.start(),
+      new Promise<void>((resolve) => vault.listen(0, '127.0.0.1', resolve)),
+    ]);
     const { body } = await sandbox.call<{ id: string }>('POST', '/api/conversations', {
       conversation_id: randomUUID(),
       agent: { llm: { model: 'openai/none', base_url: 'http://127.0.0.1:9/v1' } },
@@ -34,7 +37,11 @@ describe('a secret read by its address', () => {
   const give = (path: string, headers: object = { 'X-Vault-Key': KEY }) =>
     sandbox.call<{ detail?: string }>('POST', `/api/conversations/${id}/secrets`, {
       secrets: {
-        FROM_VAULT: { kind: 'LookupSecret', url: `http://127.0.0.1:${(vault.address() as AddressInfo).port}${path}`, headers },
+        FROM_VAULT: {
+          kind: 'LookupSecret',
+          url: `http://127.0.0.1:${(vault.address() as AddressInfo).port}${path}`,
+          headers,
+        },
         PLAIN: { kind: 'StaticSecret', value: 'a-plain-value-4711' },
       },
     });
@@ -59,7 +66,9 @@ describe('a secret read by its address', () => {
       const { status, body } = await give(path, headers);
       expect([status, body.detail]).toEqual([
         503,
-        expect.stringMatching(new RegExp(`^The secret FROM_VAULT cannot be fetched from 127\\.0\\.0\\.1:\\d+: .*${why}`)),
+        expect.stringMatching(
+          new RegExp(`^The secret FROM_VAULT cannot be fetched from 127\\.0\\.0\\.1:\\d+: .*${why}`),
+        ),
       ]);
       expect(JSON.stringify(body)).not.toContain(KEY);
     }

@@ -6,7 +6,19 @@ import { SecretMatcher } from './secret-matcher.js';
 /** Stands for what has no name: keys and tokens of the platform itself. */
 export const HIDDEN = '<secret-hidden>';
 /** Fields of an event that are structure, not text. */
-const STRUCTURE = new Set(['id', 'kind', 'timestamp', 'source', 'parent_id', 'action_id', 'tool_call_id', 'llm_response_id', 'key', 'type', 'role']);
+const STRUCTURE = new Set([
+  'id',
+  'kind',
+  'timestamp',
+  'source',
+  'parent_id',
+  'action_id',
+  'tool_call_id',
+  'llm_response_id',
+  'key',
+  'type',
+  'role',
+]);
 
 /**
  * Replaces a known secret by `<secret:NAME>`, in any form that programs print, before an event or a piece of text

@@ -36,7 +36,8 @@ export class SecretMatcher {
   }
 
   /**
-   * @param more whether text follows: what could be the beginning of a known text is then held back, and is to be put before what follows.
+   * @param more whether text follows: what could be the beginning of a known text is then held back, and is to be put
+   * before what follows.
    */
   replace(text: string, more: boolean): { shown: string; held: string } {
     const { heads } = this;

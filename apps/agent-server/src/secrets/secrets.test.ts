@@ -9,7 +9,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BashOutput, type SandboxSecrets } from '@slipway/contracts/agent';
 import { textOfContent } from '@slipway/contracts/events';
-import { createSampleRepository, type GitServer, type ModelServer, startGitServer, startModelServer, until } from '@slipway/testing';
+import {
+  createSampleRepository,
+  type GitServer,
+  type ModelServer,
+  startGitServer,
+  startModelServer,
+  until,
+} from '@slipway/testing';
 import { TestSandbox } from '../testing/sandbox.js';
 import { TestApp } from '../testing/test-app.js';
 
@@ -33,7 +40,9 @@ describe('secrets that a sandbox was handed', () => {
   let git: GitServer;
   let directory: string;
   const hand = async (secrets: Partial<SandboxSecrets>): Promise<void> => {
-    expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: {}, git: [], ...secrets })).status).toBe(200);
+    expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: {}, git: [], ...secrets })).status).toBe(
+      200,
+    );
   };
   const bash = async (command: string): Promise<BashOutput> =>
     (await sandbox.call<BashOutput>('POST', '/api/bash/execute_bash_command', { command, timeout: 20 })).body;
@@ -71,10 +80,22 @@ describe('secrets that a sandbox was handed', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-of-the-model', num_retries: 2 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: 20,
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'ingest-token-very-secret', head: 0, resumeRun: false },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'ingest-token-very-secret',
+        head: 0,
+        resumeRun: false,
+      },
     });
-    await sandbox.call('POST', `/api/conversations/${body.id}/events`, { role: 'user', content: [{ type: 'text', text: `print ${CANARY}` }], run: true });
-    await until('the end of the run', () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'));
+    await sandbox.call('POST', `/api/conversations/${body.id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: `print ${CANARY}` }],
+      run: true,
+    });
+    await until('the end of the run', () =>
+      app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'),
+    );
     await until('the last piece of text', () => app.deltas.some(({ text }) => text.includes('you see')));
     const events = JSON.stringify(app.events);
     for (const form of [
@@ -89,10 +110,14 @@ describe('secrets that a sandbox was handed', () => {
       expect(app.deltas.map(({ text }) => text).join('')).not.toContain(form);
       expect(sandbox.lines.join('\n')).not.toContain(form);
       // Conversations, activation, the workspace and the home: what stands in a file may be kept.
-      const found = spawnSync('grep', ['-rlF', '--exclude-dir=action-state', '--', form, sandbox.directory], { encoding: 'utf8' });
+      const found = spawnSync('grep', ['-rlF', '--exclude-dir=action-state', '--', form, sandbox.directory], {
+        encoding: 'utf8',
+      });
       expect([found.status, found.stdout]).toEqual([1, '']);
     }
-    const said = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [textOfContent(event.observation.content)] : []));
+    const said = app.events.flatMap((event) =>
+      event.kind === 'ObservationEvent' ? [textOfContent(event.observation.content)] : [],
+    );
     expect(said[0]).toContain('<secret:CANARY>');
     expect(said.slice(0, 5).map((text) => text.includes('<secret:CANARY>'))).toEqual([true, true, true, true, true]);
     expect(JSON.stringify(app.events.at(-1)) + events).toContain('It is <secret:CANARY>, you see.');
@@ -104,16 +129,22 @@ describe('secrets that a sandbox was handed', () => {
       'mkdir -p shown && cd shown && git init -q . && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m x && printf "%s\\n" "$CANARY" > kept.txt',
     );
     const where = encodeURIComponent(path.join(sandbox.workspace, 'shown'));
-    const patch = await fetch(`${sandbox.url}/api/git/patch?path=${where}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
+    const patch = await fetch(`${sandbox.url}/api/git/patch?path=${where}`, {
+      headers: { 'x-session-api-key': sandbox.sessionKey },
+    });
     expect(await patch.text()).toContain('+<secret:CANARY>\n');
-    const diff = await sandbox.call<{ modified: string }>('GET', `/api/git/diff?path=${encodeURIComponent(path.join(sandbox.workspace, 'shown/kept.txt'))}`);
+    const diff = await sandbox.call<{ modified: string }>(
+      'GET',
+      `/api/git/diff?path=${encodeURIComponent(path.join(sandbox.workspace, 'shown/kept.txt'))}`,
+    );
     expect(diff.body.modified).toBe('<secret:CANARY>\n');
   });
 
   it('are replaced as a whole, stay masked, and are there again when the tool process comes back', async () => {
     await hand({ variables: { FIRST: 'first-value-of-it', CANARY } });
     await hand({ variables: { SECOND: 'second-value-of-it' } });
-    const seen = async (): Promise<string | null> => (await bash('echo "[$FIRST][$CANARY][$SECOND]" first-value-of-it')).stdout;
+    const seen = async (): Promise<string | null> =>
+      (await bash('echo "[$FIRST][$CANARY][$SECOND]" first-value-of-it')).stdout;
     expect(await seen()).toBe('[][][<secret:SECOND>] <secret:FIRST>\n');
     await sandbox.kill('actionServer');
     await sandbox.startActionServer();
@@ -124,7 +155,9 @@ describe('secrets that a sandbox was handed', () => {
     const host = new URL(git.url).host;
     // As the start of a conversation clones (apps/worker/src/start/workspace-script.ts).
     const clone = (repository: string, to: string): Promise<BashOutput> =>
-      bash(`GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= git -c core.askPass= clone -q ${git.url}/${repository} ${to} && echo cloned`);
+      bash(
+        `GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= git -c core.askPass= clone -q ${git.url}/${repository} ${to} && echo cloned`,
+      );
     await hand({ git: [{ name: 'ELSEWHERE', host: 'git.example', username: 'user', password: GIT_PASSWORD }] });
     expect((await clone('private.git', 'refused')).exit_code).not.toBe(0);
     await hand({ git: [{ name: 'GIT_TOKEN', host, username: 'user', password: GIT_PASSWORD }] });
@@ -134,7 +167,10 @@ describe('secrets that a sandbox was handed', () => {
       'cd cloned && echo more > more.txt && git add . && git -c user.name=x -c user.email=x@y commit -qm more && git push -q origin HEAD && git remote -v && echo pushed',
     );
     expect([push.exit_code, push.stdout]).toEqual([0, expect.stringContaining('pushed')]);
-    for (const text of [push.stdout ?? '', await readFile(path.join(sandbox.workspace, 'cloned/.git/config'), 'utf8')]) {
+    for (const text of [
+      push.stdout ?? '',
+      await readFile(path.join(sandbox.workspace, 'cloned/.git/config'), 'utf8'),
+    ]) {
       expect(text).not.toContain('user:');
       expect(text).not.toContain(`${GIT_PASSWORD}@`);
     }
@@ -150,7 +186,8 @@ describe('secrets that a sandbox was handed', () => {
     const server = createServer((request, response) => {
       asked.push(request.headers.authorization ?? '');
       if (released) response.writeHead(403).end();
-      else if (request.headers.authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+      else if (request.headers.authorization === undefined)
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -178,8 +215,13 @@ describe('secrets that a sandbox was handed', () => {
   });
 
   it('are refused without the session key, and only in their form', async () => {
-    const open = await fetch(`${sandbox.url}/api/slipway/secrets`, { method: 'POST', body: JSON.stringify({ variables: {}, git: [] }) });
+    const open = await fetch(`${sandbox.url}/api/slipway/secrets`, {
+      method: 'POST',
+      body: JSON.stringify({ variables: {}, git: [] }),
+    });
     expect(open.status).toBe(401);
-    expect((await sandbox.call('POST', '/api/slipway/secrets', { variables: { 'not a name': 'x' }, git: [] })).status).toBe(400);
+    expect(
+      (await sandbox.call('POST', '/api/slipway/secrets', { variables: { 'not a name': 'x' }, git: [] })).status,
+    ).toBe(400);
   });
 });

@@ -15,8 +15,15 @@ interface Refusal {
   readonly error: SlipwayError;
 }
 
-/** Changes each setting by itself, so that one refusal keeps none of the others. `check` changes nothing. @throws what is no refusal. */
-export async function tryChange(conversation: Conversation, change: SettingsChange, mode: 'apply' | 'check'): Promise<Refusal[]> {
+/**
+ * Changes each setting by itself, so that one refusal keeps none of the others. `check` changes nothing. @throws what
+ * is no refusal.
+ */
+export async function tryChange(
+  conversation: Conversation,
+  change: SettingsChange,
+  mode: 'apply' | 'check',
+): Promise<Refusal[]> {
   const { maxIterations, maxBudgetUsd, agentType } = change;
   const setters: Record<RefusedSetting['setting'], () => unknown> = {
     maxIterations: () => maxIterations !== undefined && conversation.setLimits({ maxIterations }, mode),

@@ -33,17 +33,28 @@ describe('an agent that asks first', () => {
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       confirmation_policy: { kind: 'AlwaysConfirm' },
     });
-    const say = (text: string, run = true) => sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text }], run });
+    const say = (text: string, run = true) =>
+      sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text }], run });
     const status = (wanted: string) =>
       until(`it is ${wanted}`, async () => {
         const { body } = await sandbox.call<ConversationInfo>('GET', at);
         return body.execution_status === wanted ? body : null;
       });
-    const events = async () => (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
+    const events = async () =>
+      (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
     await say('work');
     await status('waiting_for_confirmation');
-    const respond = (body: object) => sandbox.call<{ code?: string }>('POST', `${at}/events/respond_to_confirmation`, body);
-    return { at, model, say, status, events, respond, made: (name: string) => existsSync(path.join(sandbox.workspace, name)) };
+    const respond = (body: object) =>
+      sandbox.call<{ code?: string }>('POST', `${at}/events/respond_to_confirmation`, body);
+    return {
+      at,
+      model,
+      say,
+      status,
+      events,
+      respond,
+      made: (name: string) => existsSync(path.join(sandbox.workspace, name)),
+    };
   }
 
   it('does nothing before it is approved, and then does it', async () => {
@@ -59,7 +70,10 @@ describe('an agent that asks first', () => {
     const { respond, status, made, events, at, model } = await waiting([touch('refused'), FINISH]);
     expect((await respond({ accept: false, reason: 'not there' })).status).toBe(200);
     await status('idle');
-    expect((await events()).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not there', rejection_source: 'user' });
+    expect((await events()).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      rejection_reason: 'not there',
+      rejection_source: 'user',
+    });
     await sandbox.call('POST', `${at}/run`);
     await status('finished');
     expect([made('refused'), JSON.stringify(model.requests.at(-1)?.body).includes('not there')]).toEqual([false, true]);
@@ -85,11 +99,20 @@ describe('an agent that asks first', () => {
     // An agent-server of before sees only what is approved, and must refuse it: it would carry out the others.
     const half = await respond({ accept: true, slipway: { action_ids: [first, third] } });
     expect([stranger.status, half.status]).toEqual([409, 409]);
-    const answer = { accept: true, slipway: { by: 'Ada', action_ids: [first, third], rejections: [{ id: second, reason: 'the second is not ours' }] } };
+    const answer = {
+      accept: true,
+      slipway: {
+        by: 'Ada',
+        action_ids: [first, third],
+        rejections: [{ id: second, reason: 'the second is not ours' }],
+      },
+    };
     expect((await respond(answer)).status).toBe(200);
     await status('finished');
     expect(['first', 'second', 'third'].map(made)).toEqual([true, false, true]);
-    const said = (await events()).find((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation');
+    const said = (await events()).find(
+      (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation',
+    );
     expect(said).toMatchObject({ value: { accepted: true, action_ids: [first, third], by: 'Ada' } });
     const prompt = JSON.stringify(model.requests.at(-1)?.body);
     expect([prompt.includes('the second is not ours'), prompt.includes('undefined')]).toEqual([true, false]);
@@ -98,10 +121,14 @@ describe('an agent that asks first', () => {
   it('takes reasons of their own for actions that are all rejected', async () => {
     const { respond, status, made, events } = await waiting([touch('none'), FINISH]);
     const [id] = (await events()).filter((event) => event.kind === 'ActionEvent').map((event) => event.id);
-    expect((await respond({ accept: true, slipway: { rejections: [{ id, reason: 'not this one' }] } })).status).toBe(200);
+    expect((await respond({ accept: true, slipway: { rejections: [{ id, reason: 'not this one' }] } })).status).toBe(
+      200,
+    );
     await status('idle');
     expect(made('none')).toBe(false);
-    expect((await events()).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not this one' });
+    expect((await events()).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      rejection_reason: 'not this one',
+    });
   });
 
   it('reads a message as a no, and a stop, too', async () => {
@@ -112,7 +139,8 @@ describe('an agent that asks first', () => {
     await sandbox.call('POST', `${second.at}/interrupt`);
     await second.status('paused');
     expect([first.made('instead'), second.made('halted')]).toEqual([false, false]);
-    for (const { events } of [first, second]) expect((await events()).filter((event) => event.kind === 'UserRejectObservation')).toHaveLength(1);
+    for (const { events } of [first, second])
+      expect((await events()).filter((event) => event.kind === 'UserRejectObservation')).toHaveLength(1);
   });
 
   it('keeps waiting in the next sandbox', async () => {
@@ -133,7 +161,10 @@ describe('an agent that asks first', () => {
 
   it('asks no more for what was allowed for the remainder of the conversation', async () => {
     const { respond, status, made } = await waiting([touch('a'), touch('b'), FINISH]);
-    await respond({ accept: true, slipway: { by: 'Ada', rule: { tool_name: 'terminal', match: 'prefix', value: 'touch' } } });
+    await respond({
+      accept: true,
+      slipway: { by: 'Ada', rule: { tool_name: 'terminal', match: 'prefix', value: 'touch' } },
+    });
     await status('finished');
     expect(made('b')).toBe(true);
   });

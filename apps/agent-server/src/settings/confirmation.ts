@@ -37,8 +37,9 @@ export interface ConfirmationLog {
 }
 
 /**
- * What the agent asks a user before it acts, and the answers. All of it is in the log: a sandbox that is lost while it waits waits on in the next one.
- * Answers are taken one after the other; of two the first counts and the second is refused.
+ * What the agent asks a user before it acts, and the answers. All of it is in the log: a sandbox that is lost while it
+ * waits waits on in the next one. Answers are taken one after the other; of two the first counts and the second is
+ * refused.
  */
 export class Confirmation {
   private turn: Promise<unknown> = Promise.resolve();
@@ -68,7 +69,9 @@ export class Confirmation {
 
   /** Was what waits accepted, by somebody who may, and has not begun? */
   get accepted(): boolean {
-    return isAcceptedAndPending(this.log.events) && this.mayCarryOut(pendingActions(this.log.events).map(({ id }) => id));
+    return (
+      isAcceptedAndPending(this.log.events) && this.mayCarryOut(pendingActions(this.log.events).map(({ id }) => id))
+    );
   }
 
   /** Under four eyes only what the app vouches for, whatever the log says. */
@@ -85,17 +88,24 @@ export class Confirmation {
     this.initial = initialSettings(request);
   }
 
-  /** What a start of the app asks for holds over what the log says; rules that a user made stay. In the log only when it is something new. */
+  /**
+   * What a start of the app asks for holds over what the log says; rules that a user made stay. In the log only when it
+   * is something new.
+   */
   adopt(request: StartConversationRequest): Promise<void> {
     if (request.slipway === undefined || request.confirmation_policy == null) return Promise.resolve();
     const { policy, analyzer } = initialSettings(request);
     [this.applied, this.own] = [{ policy, analyzer }, null];
     const known = confirmationSettingsOf(this.log.events);
-    if (known === undefined ? policy.kind === 'NeverConfirm' : isSame(known, { policy, analyzer })) return Promise.resolve();
+    if (known === undefined ? policy.kind === 'NeverConfirm' : isSame(known, { policy, analyzer }))
+      return Promise.resolve();
     return this.change({ policy, analyzer });
   }
 
-  /** The app's policy holds from the agent's next step on; pending actions stay pending. `chosen`: also where the sandbox itself set a stricter one. */
+  /**
+   * The app's policy holds from the agent's next step on; pending actions stay pending. `chosen`: also where the
+   * sandbox itself set a stricter one.
+   */
   applyFromApp({ policy, analyzer }: Asking, chosen: boolean): Promise<void> {
     return this.inTurn(async () => {
       const { settings, applied } = this;
@@ -128,14 +138,18 @@ export class Confirmation {
   revoke({ tool_name, match, value }: Omit<ConfirmationRule, 'by'>): Promise<void> {
     return this.inTurn(async () => {
       const { settings } = this;
-      const rules = settings.rules.filter((rule) => rule.tool_name !== tool_name || rule.match !== match || rule.value !== value);
+      const rules = settings.rules.filter(
+        (rule) => rule.tool_name !== tool_name || rule.match !== match || rule.value !== value,
+      );
       if (rules.length < settings.rules.length) await this.log.append([this.said({ ...settings, rules })]);
     });
   }
 
   /**
-   * Takes an answer: the only place where anything that waits is accepted. @returns the id of its event, and whether the agent is to go on.
-   * @throws SlipwayError `conversation.nothing-to-confirm` when nothing waits, or something else than what was answered.
+   * Takes an answer: the only place where anything that waits is accepted. @returns the id of its event, and whether
+   * the agent is to go on.
+   * @throws SlipwayError `conversation.nothing-to-confirm` when nothing waits, or something else than what was
+   * answered.
    */
   respond({ accept, reason, slipway, through }: Answer): Promise<{ id: string; goesOn: boolean }> {
     return this.inTurn(async () => {
@@ -163,12 +177,18 @@ export class Confirmation {
         },
       });
       const { settings } = this;
-      const rule = always === undefined ? [] : [this.said({ ...settings, rules: [...settings.rules, { ...always, ...by }].slice(-100) })];
-      // Those that are left when the rejected ones have their answer are exactly what the yes names: a restart between the two reads it so.
+      const rule =
+        always === undefined
+          ? []
+          : [this.said({ ...settings, rules: [...settings.rules, { ...always, ...by }].slice(-100) })];
+      // Those that are left when the rejected ones have their answer are exactly what the yes names: a restart between
+      // the two reads it so.
       const rejected = this.rejections(divided.rejected);
       // OrgConfirmation.assertMayAnswer: under four eyes nobody but the app comes this far.
       if (this.fourEyes()) this.vouch(divided.approved);
-      await this.log.append(approves ? [...rejected, answer, ...rule] : [answer, ...rejected, statusUpdate(this.stamps, 'idle')]);
+      await this.log.append(
+        approves ? [...rejected, answer, ...rule] : [answer, ...rejected, statusUpdate(this.stamps, 'idle')],
+      );
       return { id: answer.id, goesOn: approves || slipway?.run === true };
     });
   }
@@ -177,7 +197,11 @@ export class Confirmation {
   rejectPending(reason: string): Promise<void> {
     return this.inTurn(async () => {
       const pending = pendingActions(this.log.events);
-      if (pending.length > 0) await this.log.append([...this.rejections(pending.map(({ id }) => ({ id, reason }))), statusUpdate(this.stamps, 'idle')]);
+      if (pending.length > 0)
+        await this.log.append([
+          ...this.rejections(pending.map(({ id }) => ({ id, reason }))),
+          statusUpdate(this.stamps, 'idle'),
+        ]);
     });
   }
 
@@ -204,7 +228,12 @@ export class Confirmation {
   }
 
   private said(settings: ConfirmationSettings): ConversationEvent {
-    return stamp(this.stamps, { kind: 'ConversationStateUpdateEvent', source: 'user', key: CONFIRMATION_SETTINGS, value: settings });
+    return stamp(this.stamps, {
+      kind: 'ConversationStateUpdateEvent',
+      source: 'user',
+      key: CONFIRMATION_SETTINGS,
+      value: settings,
+    });
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -231,7 +260,9 @@ function isSame(a: Asking, b: Asking): boolean {
 }
 
 /** What a start asks for. */
-function initialSettings(request: Pick<StartConversationRequest, 'confirmation_policy' | 'security_analyzer'>): ConfirmationSettings {
+function initialSettings(
+  request: Pick<StartConversationRequest, 'confirmation_policy' | 'security_analyzer'>,
+): ConfirmationSettings {
   return ConfirmationSettings.parse({
     ...(request.confirmation_policy == null ? {} : { policy: request.confirmation_policy }),
     ...(request.security_analyzer == null ? {} : { analyzer: request.security_analyzer }),

@@ -29,7 +29,12 @@ export type ConversationMeta = z.infer<typeof ConversationMeta>;
 
 const DEFAULT_MAX_ITERATIONS = 500;
 
-export function metaOf(id: string, request: StartConversationRequest, createdAt: string, title: string | null = null): ConversationMeta {
+export function metaOf(
+  id: string,
+  request: StartConversationRequest,
+  createdAt: string,
+  title: string | null = null,
+): ConversationMeta {
   return {
     id,
     created_at: createdAt,
@@ -48,13 +53,21 @@ export function metaOf(id: string, request: StartConversationRequest, createdAt:
   };
 }
 
-/** What a change of the steps is for a conversation: `null` is as many as can be, nothing stays. @throws SlipwayError `request.invalid` beyond the ceiling. */
-export function stepsOf(wanted: number | null | undefined, ceiling: number | null): Partial<Pick<ConversationMeta, 'max_iterations'>> {
+/**
+ * What a change of the steps is for a conversation: `null` is as many as can be, nothing stays. @throws SlipwayError
+ * `request.invalid` beyond the ceiling.
+ */
+export function stepsOf(
+  wanted: number | null | undefined,
+  ceiling: number | null,
+): Partial<Pick<ConversationMeta, 'max_iterations'>> {
   if (wanted === undefined) return {};
   if (wanted === null) return { max_iterations: ceiling ?? DEFAULT_MAX_ITERATIONS };
   if (ceiling === null || wanted <= ceiling) return { max_iterations: wanted };
   const message = `must be at most ${ceiling} here`;
-  throw new SlipwayError('request.invalid', `max_iterations: ${message}`, { fields: [{ path: 'max_iterations', message }] });
+  throw new SlipwayError('request.invalid', `max_iterations: ${message}`, {
+    fields: [{ path: 'max_iterations', message }],
+  });
 }
 
 export async function readMeta(directory: string): Promise<ConversationMeta | null> {

@@ -6,7 +6,10 @@ import { checkEarlierRunSettings, type SettingsInOrder } from './settings-in-ord
 
 /** Aliases of `PUT …/settings` for an app-server or worker of the release before. They go in 0.2.0. */
 export function earlierSettingsRoutes(conversations: Conversations, settings: SettingsInOrder): Route[] {
-  const of = <Entry extends AgentRoute>(entry: Entry, work: (conversation: Conversation, body: BodyOf<Entry>) => Promise<void>): Route =>
+  const of = <Entry extends AgentRoute>(
+    entry: Entry,
+    work: (conversation: Conversation, body: BodyOf<Entry>) => Promise<void>,
+  ): Route =>
     serve(entry, async ({ params, body }) => {
       await work(await conversations.get(params['id']), await body());
       return ok({ success: true });

@@ -26,26 +26,51 @@ describe('settings of the release before', () => {
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: 1,
       slipway: {
-        ...{ epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, iterationCeiling: 60 },
+        ...{
+          epoch: app.epoch,
+          ingestUrl: app.url,
+          ingestToken: 'token',
+          head: 0,
+          resumeRun: false,
+          iterationCeiling: 60,
+        },
         brake: { floor: 'never', fourEyes: false },
       },
     });
     expect(status).toBe(201);
   }
   const post = async (route: string, body: object) => {
-    const answer = await sandbox.call<{ code?: string; fields?: unknown }>('POST', `/api/slipway/conversations/${id}/${route}`, body);
-    return { status: answer.status, ...(answer.body.code === undefined ? {} : { code: answer.body.code, fields: answer.body.fields }) };
+    const answer = await sandbox.call<{ code?: string; fields?: unknown }>(
+      'POST',
+      `/api/slipway/conversations/${id}/${route}`,
+      body,
+    );
+    return {
+      status: answer.status,
+      ...(answer.body.code === undefined ? {} : { code: answer.body.code, fields: answer.body.fields }),
+    };
   };
-  const terms = (steps: number, version?: number) => post('terms', { max_iterations: steps, ...(version === undefined ? {} : { version, epoch: app.epoch }) });
+  const terms = (steps: number, version?: number) =>
+    post('terms', { max_iterations: steps, ...(version === undefined ? {} : { version, epoch: app.epoch }) });
   const brake = (mode: ConfirmationMode, version: number, epoch = app.epoch) =>
     post('brake', { ...settingsOfMode(mode), brake: { floor: mode, fourEyes: mode === 'always' }, version, epoch });
-  const put = (mode: ConfirmationMode, maxIterations: number, version: number, earlierVersions: { runSettings: number; confirmation: number }) => {
+  const put = (
+    mode: ConfirmationMode,
+    maxIterations: number,
+    version: number,
+    earlierVersions: { runSettings: number; confirmation: number },
+  ) => {
     const settings: AgentSettings = {
       agentType: 'default',
       limits: { maxIterations, maxBudgetUsd: null },
       confirmation: { ...settingsOfMode(mode), organization: { floor: mode, fourEyes: mode === 'always' } },
     };
-    return sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, { settings, version, epoch: app.epoch, earlierVersions });
+    return sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, {
+      settings,
+      version,
+      epoch: app.epoch,
+      earlierVersions,
+    });
   };
   const holds = async (): Promise<[unknown, unknown]> => {
     const { body } = await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`);
@@ -54,15 +79,23 @@ describe('settings of the release before', () => {
 
   it('are applied in the order of their versions, refused beyond the ceiling, and checked without a change', async () => {
     await start();
-    expect(await terms(61)).toEqual({ status: 400, code: 'request.invalid', fields: [{ path: 'max_iterations', message: 'must be at most 60 here' }] });
-    expect([await terms(7, 3), await terms(5, 2), await post('terms/check', { max_iterations: 50 }), await holds()]).toEqual([
-      { status: 200 },
-      { status: 200 },
-      { status: 200 },
-      [7, 'NeverConfirm'],
-    ]);
+    expect(await terms(61)).toEqual({
+      status: 400,
+      code: 'request.invalid',
+      fields: [{ path: 'max_iterations', message: 'must be at most 60 here' }],
+    });
+    expect([
+      await terms(7, 3),
+      await terms(5, 2),
+      await post('terms/check', { max_iterations: 50 }),
+      await holds(),
+    ]).toEqual([{ status: 200 }, { status: 200 }, { status: 200 }, [7, 'NeverConfirm']]);
     expect(await terms(8)).toEqual({ status: 200 });
-    expect([await brake('always', 4), await brake('never', 3), await holds()]).toEqual([{ status: 200 }, { status: 200 }, [8, 'AlwaysConfirm']]);
+    expect([await brake('always', 4), await brake('never', 3), await holds()]).toEqual([
+      { status: 200 },
+      { status: 200 },
+      [8, 'AlwaysConfirm'],
+    ]);
     expect(await brake('never', 9, app.epoch + 1)).toMatchObject({ status: 409, code: 'ingest.stale-epoch' });
     expect(await holds()).toEqual([8, 'AlwaysConfirm']);
   });

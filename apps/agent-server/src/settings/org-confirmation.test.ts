@@ -25,7 +25,11 @@ describe('the confirmation policy of an organization', () => {
   let model: ModelServer;
   let app: TestApp;
   beforeAll(async () => {
-    [sandbox, model, app] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] }), new TestApp().start()]);
+    [sandbox, model, app] = await Promise.all([
+      TestSandbox.start(),
+      startModelServer({ script: [] }),
+      new TestApp().start(),
+    ]);
   });
   afterAll(() => Promise.all([sandbox.close(), model.close(), app.close()]));
 
@@ -41,20 +45,38 @@ describe('the confirmation policy of an organization', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       confirmation_policy: { kind: 'AlwaysConfirm' },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, orgConfirmation },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'token',
+        head: 0,
+        resumeRun: false,
+        orgConfirmation,
+      },
     });
     expect(started.status).toBe(201);
     const at = `/api/conversations/${id}`;
     await sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
-    const status = (wanted: string) => until(`it is ${wanted}`, async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status === wanted);
+    const status = (wanted: string) =>
+      until(
+        `it is ${wanted}`,
+        async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status === wanted,
+      );
     await status('waiting_for_confirmation');
-    const events = async () => (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
-    const policy = async () => (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', at)).body.confirmation_policy.kind;
+    const events = async () =>
+      (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
+    const policy = async () =>
+      (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', at)).body.confirmation_policy.kind;
     return { id, at, status, events, policy, made: () => existsSync(path.join(sandbox.workspace, name)) };
   }
 
   /** As sandbox-gateway forwards a user's request. */
-  async function outside(route: string, body: object = {}, headers = sandbox.asUser(BOB), method = 'POST'): Promise<string> {
+  async function outside(
+    route: string,
+    body: object = {},
+    headers = sandbox.asUser(BOB),
+    method = 'POST',
+  ): Promise<string> {
     const response = await fetch(`${sandbox.url}${route}`, {
       method,
       headers: { ...headers, 'content-type': 'application/json' },
@@ -81,10 +103,18 @@ describe('the confirmation policy of an organization', () => {
     expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
     expect(await outside(`${at}/run`)).toBe('409 conversation.awaits-confirmation');
     const { said, socket } = overSocket(id, { type: 'confirmation', accept: true }, sandbox.asUser(BOB));
-    await until('the socket refuses it', () => said().some((frame) => (frame as { code?: string }).code === 'conversation.four-eyes'));
+    await until('the socket refuses it', () =>
+      said().some((frame) => (frame as { code?: string }).code === 'conversation.four-eyes'),
+    );
     socket.close();
-    expect([made(), (await events()).some((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')]).toEqual([false, false]);
-    expect((await sandbox.call('POST', `${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Eve' } })).status).toBe(200);
+    expect([
+      made(),
+      (await events()).some((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation'),
+    ]).toEqual([false, false]);
+    expect(
+      (await sandbox.call('POST', `${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Eve' } }))
+        .status,
+    ).toBe(200);
     await status('finished');
     expect(made()).toBe(true);
   });
@@ -95,7 +125,11 @@ describe('the confirmation policy of an organization', () => {
       outside(`${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } }),
       outside(`${at}/security_analyzer`, { security_analyzer: null }),
       outside(`${at}/fork`),
-      outside('/api/conversations', { conversation_id: id, agent: { llm: { model: 'other' } }, workspace: { working_dir: sandbox.workspace } }),
+      outside('/api/conversations', {
+        conversation_id: id,
+        agent: { llm: { model: 'other' } },
+        workspace: { working_dir: sandbox.workspace },
+      }),
       outside(
         `/api/slipway/conversations/${id}/settings`,
         { settings: settingsWith('never', false), version: 9, epoch: app.epoch },
@@ -112,7 +146,9 @@ describe('the confirmation policy of an organization', () => {
   it('that is none leaves them everything, but nobody’s name', async () => {
     const { at, status, events, policy } = await waiting({ floor: 'never', fourEyes: false });
     const rule = { tool_name: 'terminal', match: 'prefix', value: 'touch', by: 'Somebody else' };
-    expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Somebody else', rule } })).toBe('200');
+    expect(
+      await outside(`${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Somebody else', rule } }),
+    ).toBe('200');
     await status('finished');
     expect(JSON.stringify(await events())).not.toContain('Somebody else');
     expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } })).toBe('200');
@@ -121,9 +157,20 @@ describe('the confirmation policy of an organization', () => {
 
   it('or none: where the log of a conversation goes, and what the organization wants, nobody says who comes by the gateway', async () => {
     const { id } = await waiting({ floor: 'never', fourEyes: false });
-    const elsewhere = { epoch: app.epoch + 1, ingestUrl: 'http://127.0.0.1:9/', ingestToken: 'token', head: 0, resumeRun: false };
-    const start = { agent: { llm: { model: 'openai/scripted', base_url: model.url } }, workspace: { working_dir: sandbox.workspace }, slipway: elsewhere };
-    for (const conversation_id of [id, randomUUID()]) expect(await outside('/api/conversations', { ...start, conversation_id })).toBe('403 permission.denied');
+    const elsewhere = {
+      epoch: app.epoch + 1,
+      ingestUrl: 'http://127.0.0.1:9/',
+      ingestToken: 'token',
+      head: 0,
+      resumeRun: false,
+    };
+    const start = {
+      agent: { llm: { model: 'openai/scripted', base_url: model.url } },
+      workspace: { working_dir: sandbox.workspace },
+      slipway: elsewhere,
+    };
+    for (const conversation_id of [id, randomUUID()])
+      expect(await outside('/api/conversations', { ...start, conversation_id })).toBe('403 permission.denied');
     const { slipway: _, ...own } = start;
     expect(await outside('/api/conversations', { ...own, conversation_id: randomUUID() })).toBe('201');
   });
@@ -142,8 +189,14 @@ describe('the confirmation policy of an organization', () => {
         })
       ).status;
     const forked = async () =>
-      (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', `/api/conversations/${fork.body.id}`)).body.confirmation_policy.kind;
-    expect([await tell('always', 7, { chosen: true }), await policy(), await forked(), made()]).toEqual([200, 'AlwaysConfirm', 'AlwaysConfirm', false]);
+      (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', `/api/conversations/${fork.body.id}`)).body
+        .confirmation_policy.kind;
+    expect([await tell('always', 7, { chosen: true }), await policy(), await forked(), made()]).toEqual([
+      200,
+      'AlwaysConfirm',
+      'AlwaysConfirm',
+      false,
+    ]);
     await status('waiting_for_confirmation');
     expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
     expect([await tell('never', 6), await policy()]).toEqual([200, 'AlwaysConfirm']);
@@ -165,12 +218,21 @@ describe('the confirmation policy of an organization', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       ...{ confirmation_policy: { kind: 'NeverConfirm' }, security_analyzer: settingsOfMode('never').analyzer },
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, orgConfirmation: { floor: 'never', fourEyes: false } },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'token',
+        head: 0,
+        resumeRun: false,
+        orgConfirmation: { floor: 'never', fourEyes: false },
+      },
     });
     const at = `/api/conversations/${id}`;
     await sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
     const kinds = async () =>
-      (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items.map((event) => event.kind);
+      (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items.map(
+        (event) => event.kind,
+      );
     await until('the first command runs', async () => (await kinds()).includes('ActionEvent'));
     const strict = { settings: settingsWith('always', true), version: 1, epoch: app.epoch };
     expect((await sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, strict)).status).toBe(200);
@@ -183,7 +245,12 @@ describe('the confirmation policy of an organization', () => {
   it('is a floor for whoever made it ask more often in the sandbox itself, and goes back to that', async () => {
     const { id, at, policy } = await waiting({ floor: 'never', fourEyes: false });
     const tell = (mode: ConfirmationMode, version: number, chosen = false) =>
-      sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, { settings: settingsWith(mode, false), version, epoch: app.epoch, chosen });
+      sandbox.call('PUT', `/api/slipway/conversations/${id}/settings`, {
+        settings: settingsWith(mode, false),
+        version,
+        epoch: app.epoch,
+        chosen,
+      });
     await tell('never', 1, true);
     expect(await policy()).toBe('NeverConfirm');
     expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'AlwaysConfirm' } })).toBe('200');
@@ -200,12 +267,17 @@ describe('the confirmation policy of an organization', () => {
   it('or none: an answer over the agent’s own socket counts, and of two at once the first', async () => {
     const { id, status, made, events } = await waiting({ floor: 'never', fourEyes: false });
     const sockets = [true, true, true].map((accept) => overSocket(id, { type: 'confirmation', accept }));
-    const refusals = () => sockets.filter(({ said }) => said().some((frame) => (frame as { code?: string }).code === 'conversation.nothing-to-confirm'));
+    const refusals = () =>
+      sockets.filter(({ said }) =>
+        said().some((frame) => (frame as { code?: string }).code === 'conversation.nothing-to-confirm'),
+      );
     await until('two of three were refused as too late', () => refusals().length === 2);
     await status('finished');
     for (const { socket } of sockets) socket.close();
     expect(made()).toBe(true);
-    expect((await events()).filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')).toHaveLength(1);
+    expect(
+      (await events()).filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation'),
+    ).toHaveLength(1);
   });
 
   it('holds from the first moment of a restart of the sandbox on, before the app has said anything', async () => {
@@ -213,7 +285,12 @@ describe('the confirmation policy of an organization', () => {
     await sandbox.kill('agentServer');
     await sandbox.kill('actionServer');
     sandbox = await TestSandbox.start(sandbox);
-    const start = { agent: { llm: { model: 'openai/scripted', base_url: model.url } }, workspace: { working_dir: sandbox.workspace } };
-    expect(await outside('/api/conversations', { ...start, conversation_id: randomUUID() })).toBe('403 permission.denied');
+    const start = {
+      agent: { llm: { model: 'openai/scripted', base_url: model.url } },
+      workspace: { working_dir: sandbox.workspace },
+    };
+    expect(await outside('/api/conversations', { ...start, conversation_id: randomUUID() })).toBe(
+      '403 permission.denied',
+    );
   });
 });

@@ -16,8 +16,9 @@ interface Turns {
 }
 
 /**
- * Applies settings to conversations, of one conversation one message after the other. A message that is older than one before it changes nothing.
- * Versions are kept in memory: messages for an earlier process are for an earlier start, which `epoch` tells.
+ * Applies settings to conversations, of one conversation one message after the other. A message that is older than one
+ * before it changes nothing. Versions are kept in memory: messages for an earlier process are for an earlier start,
+ * which `epoch` tells.
  */
 export class SettingsInOrder {
   private readonly turns = new WeakMap<Conversation, Turns>();
@@ -28,11 +29,16 @@ export class SettingsInOrder {
   async apply(conversation: Conversation, request: ApplySettings): Promise<AppliedSettings> {
     const { settings, version, epoch, chosen, earlierVersions: earlier } = request;
     const change = changeOf(settings);
-    if (request.dryRun) return { version: this.turnsOf(conversation).newest.version, refused: refusedSettings(await tryChange(conversation, change, 'check')) };
+    if (request.dryRun)
+      return {
+        version: this.turnsOf(conversation).newest.version,
+        refused: refusedSettings(await tryChange(conversation, change, 'check')),
+      };
     return this.inTurn(conversation, async (newest) => {
       conversation.assertOwned(epoch);
       if (version < newest.version) return { version: newest.version, refused: [] };
-      // Before the first change: if one fails, the sender repeats this version, and a late older one still changes nothing.
+      // Before the first change: if one fails, the sender repeats this version, and a late older one still changes
+      // nothing.
       newest.version = version;
       if (earlier === undefined || earlier.confirmation >= newest.confirmation) {
         newest.confirmation = earlier?.confirmation ?? newest.confirmation;
@@ -46,7 +52,10 @@ export class SettingsInOrder {
   }
 
   /** @throws SlipwayError as `apply`, and the first refusal: nothing is changed then. */
-  applyEarlierRunSettings(conversation: Conversation, { version, epoch, ...values }: EarlierRunSettings): Promise<void> {
+  applyEarlierRunSettings(
+    conversation: Conversation,
+    { version, epoch, ...values }: EarlierRunSettings,
+  ): Promise<void> {
     return this.inTurn(conversation, async (newest) => {
       conversation.assertOwned(epoch);
       if (version !== undefined && version < newest.runSettings) return;
@@ -57,7 +66,10 @@ export class SettingsInOrder {
   }
 
   /** @throws SlipwayError as `apply`. */
-  applyEarlierConfirmation(conversation: Conversation, { brake: organization, version, epoch, chosen, ...asked }: EarlierConfirmation): Promise<void> {
+  applyEarlierConfirmation(
+    conversation: Conversation,
+    { brake: organization, version, epoch, chosen, ...asked }: EarlierConfirmation,
+  ): Promise<void> {
     return this.inTurn(conversation, async (newest) => {
       conversation.assertOwned(epoch);
       if (version < newest.confirmation) return;
@@ -67,7 +79,10 @@ export class SettingsInOrder {
   }
 
   private turnsOf(conversation: Conversation): Turns {
-    const known = this.turns.get(conversation) ?? { newest: { version: -1, runSettings: -1, confirmation: -1 }, last: Promise.resolve() };
+    const known = this.turns.get(conversation) ?? {
+      newest: { version: -1, runSettings: -1, confirmation: -1 },
+      last: Promise.resolve(),
+    };
     this.turns.set(conversation, known);
     return known;
   }

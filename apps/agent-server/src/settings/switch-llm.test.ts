@@ -9,9 +9,14 @@ describe('the model of a conversation that is at work', () => {
   let second: ModelServer;
   beforeAll(async () => {
     sandbox = await TestSandbox.start();
-    first = await startModelServer({ script: () => ({ toolCalls: [{ name: 'terminal', arguments: { command: 'echo one' } }], delayMs: 100 }) });
+    first = await startModelServer({
+      script: () => ({ toolCalls: [{ name: 'terminal', arguments: { command: 'echo one' } }], delayMs: 100 }),
+    });
     second = await startModelServer({
-      script: [{ text: 'I go on.\n<function=terminal>\n<parameter=command>echo two</parameter>\n</function>' }, { text: 'Finished by the second.' }],
+      script: [
+        { text: 'I go on.\n<function=terminal>\n<parameter=command>echo two</parameter>\n</function>' },
+        { text: 'Finished by the second.' },
+      ],
     });
   });
   afterAll(async () => {
@@ -22,7 +27,12 @@ describe('the model of a conversation that is at work', () => {
 
   it('is switched between two steps: the next is the other model’s, in its own manner of calling tools, and the run goes on', async () => {
     const id = randomUUID();
-    const llm = (server: ModelServer, more: object = {}) => ({ model: 'openai/scripted', base_url: server.url, api_key: 'sk-of-one', ...more });
+    const llm = (server: ModelServer, more: object = {}) => ({
+      model: 'openai/scripted',
+      base_url: server.url,
+      api_key: 'sk-of-one',
+      ...more,
+    });
     const workspace = { working_dir: sandbox.workspace, kind: 'LocalWorkspace' };
     await sandbox.call('POST', '/api/conversations', {
       conversation_id: id,
@@ -31,14 +41,22 @@ describe('the model of a conversation that is at work', () => {
       max_iterations: 500,
       stuck_detection: false,
     });
-    await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
+    await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'work' }],
+      run: true,
+    });
     await until('it works', () => first.requests.length >= 2);
     const switched = await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, {
       llm: llm(second, { model: 'other/one', native_tool_calling: false }),
     });
     expect(switched).toMatchObject({ status: 200, body: { success: true } });
     const info = await until('it is finished', async () => {
-      const { body } = await sandbox.call<{ execution_status: string; agent: { llm: { model: string } }; stats: object }>('GET', `/api/conversations/${id}`);
+      const { body } = await sandbox.call<{
+        execution_status: string;
+        agent: { llm: { model: string } };
+        stats: object;
+      }>('GET', `/api/conversations/${id}`);
       return body.execution_status === 'finished' ? body : null;
     });
     expect(info).toMatchObject({ agent: { llm: { model: 'other/one' } } });
@@ -57,11 +75,22 @@ describe('the model of a conversation that is at work', () => {
     const fourth = await startModelServer({ script: () => ({ text: 'Done.' }) });
     const said = async (server: ModelServer): Promise<unknown> => {
       const count = server.requests.length;
-      await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
-      return until('the model was asked', () => server.requests[count]?.headers['authorization'] ?? (server.requests.length > count ? 'none' : null));
+      await sandbox.call('POST', `/api/conversations/${id}/events`, {
+        role: 'user',
+        content: [{ type: 'text', text: 'work' }],
+        run: true,
+      });
+      return until(
+        'the model was asked',
+        () => server.requests[count]?.headers['authorization'] ?? (server.requests.length > count ? 'none' : null),
+      );
     };
     try {
-      await sandbox.call('POST', '/api/conversations', { conversation_id: id, agent: { llm: at(third, { api_key: 'sk-of-three' }) }, workspace });
+      await sandbox.call('POST', '/api/conversations', {
+        conversation_id: id,
+        agent: { llm: at(third, { api_key: 'sk-of-three' }) },
+        workspace,
+      });
       await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: at(third) });
       expect(await said(third)).toBe('Bearer sk-of-three');
       await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: at(fourth) });
@@ -75,9 +104,19 @@ describe('the model of a conversation that is at work', () => {
   it('refuses what is no model, and stays as it is', async () => {
     const id = randomUUID();
     const workspace = { working_dir: sandbox.workspace, kind: 'LocalWorkspace' };
-    await sandbox.call('POST', '/api/conversations', { conversation_id: id, agent: { llm: { model: 'openai/scripted', base_url: first.url } }, workspace });
-    expect((await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: { base_url: second.url } })).status).toBe(400);
-    expect((await sandbox.call('POST', `/api/conversations/${randomUUID()}/switch_llm`, { llm: { model: 'x' } })).status).toBe(404);
-    expect((await sandbox.call('GET', `/api/conversations/${id}`)).body).toMatchObject({ agent: { llm: { model: 'openai/scripted' } } });
+    await sandbox.call('POST', '/api/conversations', {
+      conversation_id: id,
+      agent: { llm: { model: 'openai/scripted', base_url: first.url } },
+      workspace,
+    });
+    expect(
+      (await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: { base_url: second.url } })).status,
+    ).toBe(400);
+    expect(
+      (await sandbox.call('POST', `/api/conversations/${randomUUID()}/switch_llm`, { llm: { model: 'x' } })).status,
+    ).toBe(404);
+    expect((await sandbox.call('GET', `/api/conversations/${id}`)).body).toMatchObject({
+      agent: { llm: { model: 'openai/scripted' } },
+    });
   });
 });

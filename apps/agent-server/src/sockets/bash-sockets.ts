@@ -4,7 +4,10 @@ import type { BashEvents } from '../sandbox/bash-events.js';
 /** With this much unsent a client is sent away; it reads on from `bash_events/search`. Bytes. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
 
-/** `/sockets/bash-events`: commands and their outputs as they happen; with `resend_mode=all`, or a time, those that are still known first. */
+/**
+ * `/sockets/bash-events`: commands and their outputs as they happen; with `resend_mode=all`, or a time, those that are
+ * still known first.
+ */
 export function followBash(socket: WebSocket, bash: BashEvents, query: URLSearchParams): void {
   const send = (event: object): void => {
     if (socket.readyState !== socket.OPEN) return;

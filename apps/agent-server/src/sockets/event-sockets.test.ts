@@ -25,7 +25,8 @@ class Client {
   static open(url: string, first: object | string | null, headers: Record<string, string> = {}): Client {
     const socket = new WebSocket(url.replace('http', 'ws'), { headers });
     const client = new Client(socket);
-    if (first !== null) socket.once('open', () => socket.send(typeof first === 'string' ? first : JSON.stringify(first)));
+    if (first !== null)
+      socket.once('open', () => socket.send(typeof first === 'string' ? first : JSON.stringify(first)));
     return client;
   }
 
@@ -79,7 +80,9 @@ describe('/sockets/events/{id}', () => {
     first.socket.terminate();
     await say(id, 'two');
     const since = encodeURIComponent((first.events.at(-1) as Frame).timestamp);
-    const second = Client.open(path(id, `?resend_mode=since&after_timestamp=${since}`), null, { 'x-session-api-key': sandbox.sessionKey });
+    const second = Client.open(path(id, `?resend_mode=since&after_timestamp=${since}`), null, {
+      'x-session-api-key': sandbox.sessionKey,
+    });
     await until('the rest', () => second.events.length >= 2);
     const seen = new Map([...first.events, ...second.events].map((event) => [event.id, event]));
     const { body } = await sandbox.call<{ items: Frame[] }>('GET', `/api/conversations/${id}/events/search`);
@@ -103,17 +106,25 @@ describe('/sockets/events/{id}', () => {
     const client = Client.open(path(id), auth());
     await until('the subscription', () => client.frames.length === 1);
     client.socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'are you fine?' }] }));
-    await until('the end', () => client.events.some((event) => event.key === 'execution_status' && (event as { value?: unknown }).value === 'finished'));
+    await until('the end', () =>
+      client.events.some(
+        (event) => event.key === 'execution_status' && (event as { value?: unknown }).value === 'finished',
+      ),
+    );
     expect(client.events.filter((event) => (event.kind as string) === 'StreamingDeltaEvent').length).toBeGreaterThan(0);
     client.socket.send('{not json');
-    await until('the refusal', () => client.events.some((event) => (event.kind as string) === 'ConversationErrorEvent'));
+    await until('the refusal', () =>
+      client.events.some((event) => (event.kind as string) === 'ConversationErrorEvent'),
+    );
     client.socket.close();
   });
 
   it('takes a message that is sent right after the credential', async () => {
     const id = await conversation();
     const client = Client.open(path(id), auth());
-    client.socket.once('open', () => client.socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'at once' }] })));
+    client.socket.once('open', () =>
+      client.socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'at once' }] })),
+    );
     await until('the message', () => client.frames.some((frame) => frame.kind === 'MessageEvent'));
     client.socket.close();
   });
@@ -150,14 +161,22 @@ describe('/sockets/events/{id}', () => {
 
   it('closes with 1013 who takes 1 KB a second of what waits, or nothing, and not who takes enough; coming back it gets the remainder', async () => {
     const id = await conversation();
-    const [trickling, stopped, steady] = [1, 2, 3].map(() => Client.open(path(id, '?resend_mode=all'), auth())) as [Client, Client, Client];
+    const [trickling, stopped, steady] = [1, 2, 3].map(() => Client.open(path(id, '?resend_mode=all'), auth())) as [
+      Client,
+      Client,
+      Client,
+    ];
     await until('all three', () => [trickling, stopped, steady].every((client) => client.events.length > 0));
     const stop = [trickle(trickling, 1_000), trickle(stopped, 0), trickle(steady, 400_000)];
     try {
       const text = 'x'.repeat(200_000);
       for (let index = 0; index < 60; index += 1) await say(id, text);
-      await until('the writes to the slow ones have stopped', () => trickling.events.length < 61 && stopped.events.length < 61);
-      // Long enough for a whole window; then the first one reads on and finds the close frame at the end of what was sent.
+      await until(
+        'the writes to the slow ones have stopped',
+        () => trickling.events.length < 61 && stopped.events.length < 61,
+      );
+      // Long enough for a whole window; then the first one reads on and finds the close frame at the end of what was
+      // sent.
       await wait(PACE_WINDOW_MS + 4_000);
       stop[0]?.();
       expect(await until('closed', () => trickling.closed, 10_000)).toBe(1013);
@@ -169,7 +188,10 @@ describe('/sockets/events/{id}', () => {
       expect(steady.closed).toBeUndefined();
       const since = encodeURIComponent((trickling.events.at(-1) as Frame).timestamp);
       const back = Client.open(path(id, `?resend_mode=since&after_timestamp=${since}`), auth());
-      await until('the rest', () => new Set([...trickling.events, ...back.events].map((event) => event.id)).size === 61);
+      await until(
+        'the rest',
+        () => new Set([...trickling.events, ...back.events].map((event) => event.id)).size === 61,
+      );
       back.socket.close();
     } finally {
       for (const each of stop) each();

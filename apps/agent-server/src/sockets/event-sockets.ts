@@ -47,8 +47,8 @@ interface Client {
 }
 
 /**
- * `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live. What the client sends are messages that start a run, and answers to what waits
- * (`ConfirmationFrame`).
+ * `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live. What the client
+ * sends are messages that start a run, and answers to what waits (`ConfirmationFrame`).
  */
 export class EventSockets {
   private server: Promise<WebSocketServer> | undefined;
@@ -76,7 +76,8 @@ export class EventSockets {
   close(): void {
     clearInterval(this.timer);
     this.live.close();
-    for (const set of this.subscribers.values()) for (const { socket } of set) socket.close(CLOSE.away, 'the sandbox is stopping');
+    for (const set of this.subscribers.values())
+      for (const { socket } of set) socket.close(CLOSE.away, 'the sandbox is stopping');
   }
 
   private async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
@@ -86,11 +87,22 @@ export class EventSockets {
     if (found === null) return refuse(stream, '404 Not Found');
     if (this.activation.state().state !== 'ready') return refuse(stream, '503 Service Unavailable');
     this.server ??= import('ws').then(
-      ({ WebSocketServer }) => new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_BODY_BYTES, clientTracking: false }),
+      ({ WebSocketServer }) =>
+        new WebSocketServer({
+          noServer: true,
+          perMessageDeflate: false,
+          maxPayload: MAX_BODY_BYTES,
+          clientTracking: false,
+        }),
     );
     const server = await this.server;
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
-    server.handleUpgrade(request, stream, head, (socket) => void this.accept({ socket, stream, request, query }, found.groups ?? {}));
+    server.handleUpgrade(
+      request,
+      stream,
+      head,
+      (socket) => void this.accept({ socket, stream, request, query }, found.groups ?? {}),
+    );
   }
 
   private async accept(client: Client, { id, channel }: Target): Promise<void> {
@@ -121,7 +133,8 @@ export class EventSockets {
       const receive = this.subscribe(client, conversation);
       for (const [data, isBinary] of take()) receive(data, isBinary);
     } catch (error) {
-      if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
+      if (error instanceof SlipwayError && error.code === 'resource.not-found')
+        return socket.close(CLOSE.unknown, 'there is no such conversation');
       if (error instanceof SlipwayError) return socket.close(1008, error.detail.slice(0, 120));
       this.logger.error({ err: error }, 'socket failed');
       socket.close(1011, 'something broke on our side');
@@ -134,15 +147,26 @@ export class EventSockets {
    * Authenticates the caller before anything is revealed: by the request or the first frame; `null` without a valid
    * credential, after an answer that says so.
    */
-  private async authenticate(socket: WebSocket, request: IncomingMessage, query: URLSearchParams): Promise<'request' | 'frame' | null> {
-    const given = headerOf(request, 'x-session-api-key') ?? /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? query.get('session_api_key');
+  private async authenticate(
+    socket: WebSocket,
+    request: IncomingMessage,
+    query: URLSearchParams,
+  ): Promise<'request' | 'frame' | null> {
+    const given =
+      headerOf(request, 'x-session-api-key') ??
+      /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ??
+      query.get('session_api_key');
     const key = given ?? (await firstFrameKey(socket));
-    if (key !== null && this.activation.accepts(key)) return given === null || given === undefined ? 'frame' : 'request';
+    if (key !== null && this.activation.accepts(key))
+      return given === null || given === undefined ? 'frame' : 'request';
     socket.close(CLOSE.auth, 'the session key is missing or wrong');
     return null;
   }
 
-  private subscribe({ socket, stream, request, query }: Client, conversation: Conversation): (data: RawData, isBinary: boolean) => void {
+  private subscribe(
+    { socket, stream, request, query }: Client,
+    conversation: Conversation,
+  ): (data: RawData, isBinary: boolean) => void {
     const { log } = conversation;
     const traceId = traceIdOf(headerOf(request, 'traceparent'));
     const from = startOf(conversation, query);
@@ -164,7 +188,11 @@ export class EventSockets {
     });
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     const receive = (data: RawData, isBinary: boolean): void => {
-      if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, request, data));
+      if (!isBinary)
+        runInContext(
+          { traceId, conversationId: conversation.id },
+          () => void this.receive(socket, conversation, request, data),
+        );
     };
     socket.on('message', receive);
     socket.once('close', () => {
@@ -178,7 +206,12 @@ export class EventSockets {
     return receive;
   }
 
-  private async receive(socket: WebSocket, conversation: Conversation, request: IncomingMessage, data: RawData): Promise<void> {
+  private async receive(
+    socket: WebSocket,
+    conversation: Conversation,
+    request: IncomingMessage,
+    data: RawData,
+  ): Promise<void> {
     const caller = this.activation.callerOf(request);
     try {
       const frame = parseFrame(data);
@@ -192,7 +225,10 @@ export class EventSockets {
       this.conversations.orgConfirmation.assertKnown(caller);
       await conversation.send(withAuthor(caller, parseOrThrow(SendEventRequest, { ...(frame as object), run: true })));
     } catch (error) {
-      const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
+      const known =
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
       if (known !== error) this.logger.error({ err: error }, 'failed to handle a message from a socket');
       // Who sends much and reads nothing is not answered.
       if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED_FOR_DELTAS)
@@ -209,7 +245,10 @@ export class EventSockets {
     }
   }
 
-  /** The close frame is the last thing in what waits for them. Who does not take that in time is cut: the client goes on from its own cursor just the same. */
+  /**
+   * The close frame is the last thing in what waits for them. Who does not take that in time is cut: the client goes on
+   * from its own cursor just the same.
+   */
   private closeSlow(): void {
     const now = performance.now();
     for (const set of this.subscribers.values()) {
@@ -235,7 +274,9 @@ function startOf(conversation: Conversation, query: URLSearchParams): number {
   return log.entries.length;
 }
 
-/** The key of `{"type":"auth","session_api_key":…}`, or `null` when the first frame is something else or does not come. */
+/**
+ * The key of `{"type":"auth","session_api_key":…}`, or `null` when the first frame is something else or does not come.
+ */
 function firstFrameKey(socket: WebSocket): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (key: string | null): void => {
@@ -265,7 +306,9 @@ function keyOf(data: RawData): string | null {
 }
 
 function parseFrame(data: RawData): unknown {
-  const text = Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data as Buffer).toString('utf8');
+  const text = Array.isArray(data)
+    ? Buffer.concat(data).toString('utf8')
+    : Buffer.from(data as Buffer).toString('utf8');
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -290,7 +333,13 @@ function sendState(socket: WebSocket, conversation: Conversation): void {
 /** Pieces of text go only to who has every event before them, and reads. OpenHands has none of a tool's. */
 function sendDelta(subscriber: Subscriber, delta: StreamingDelta): void {
   const { socket } = subscriber;
-  if (delta.channel === 'progress' || !subscriber.caughtUp || socket.bufferedAmount > MAX_BUFFERED_FOR_DELTAS || socket.readyState !== socket.OPEN) return;
+  if (
+    delta.channel === 'progress' ||
+    !subscriber.caughtUp ||
+    socket.bufferedAmount > MAX_BUFFERED_FOR_DELTAS ||
+    socket.readyState !== socket.OPEN
+  )
+    return;
   socket.send(
     JSON.stringify({
       id: randomUUID(),

@@ -79,7 +79,8 @@ describe('/sockets/live/<channel>', () => {
 
   it('what a user does there counts as use, and what their page says of it by itself does not', async () => {
     const idle = async (): Promise<number | null> =>
-      ((await (await fetch(`${sandbox.url}/server_info`)).json()) as { person_idle_time: number | null }).person_idle_time;
+      ((await (await fetch(`${sandbox.url}/server_info`)).json()) as { person_idle_time: number | null })
+        .person_idle_time;
     const tree = Page.open(sandbox, 'files');
     await tree.message(LIVE_OPEN.type);
     // As the page does each time that names have changed.
@@ -107,8 +108,10 @@ describe('/sockets/live/<channel>', () => {
     page.type('echo "is $DEPLOY_KEY, $(printenv GREETING)"\r');
     await page.shown('is <secret:DEPLOY_KEY>, hello from the claim');
     // The second half is written when the first one has been shown, in a frame of its own.
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
-    page.type('printf %s "two ${DEPLOY_KEY:0:9}"; until test -e go-on; do sleep 0.05; done; printf "%s end\\n" "${DEPLOY_KEY:9}"\r');
+    page.type(
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash's
+      'printf %s "two ${DEPLOY_KEY:0:9}"; until test -e go-on; do sleep 0.05; done; printf "%s end\\n" "${DEPLOY_KEY:9}"\r',
+    );
     await page.shown('\rtwo hun');
     await writeFile(path.join(sandbox.workspace, 'go-on'), '');
     await page.shown('<secret:DEPLOY_KEY> end');
@@ -134,7 +137,12 @@ describe('/sockets/live/<channel>', () => {
     page.type("head -c 3000000 /dev/zero | tr '\\0' x; touch flooded\r");
     await until(
       'the program has ended',
-      async () => (await sandbox.call<{ exit_code: number }>('POST', '/api/bash/execute_bash_command', { command: 'test -e flooded' })).body.exit_code === 0,
+      async () =>
+        (
+          await sandbox.call<{ exit_code: number }>('POST', '/api/bash/execute_bash_command', {
+            command: 'test -e flooded',
+          })
+        ).body.exit_code === 0,
       30_000,
     );
     const other = await openShell();

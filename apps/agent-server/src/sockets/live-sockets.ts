@@ -4,7 +4,10 @@ import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { ByteMask } from '../secrets/byte-mask.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 
-/** What may wait for an end that reads slowly before the other is no longer read, and until how much it is then not. Bytes, each way of each connection. */
+/**
+ * What may wait for an end that reads slowly before the other is no longer read, and until how much it is then not.
+ * Bytes, each way of each connection.
+ */
 const HIGH_WATER = 512 * 1024;
 const LOW_WATER = 64 * 1024;
 /** Longest frame that the tool process may send. Bytes. */
@@ -36,8 +39,15 @@ export class LiveSockets {
 
   constructor(private readonly options: LiveOptions) {}
 
-  /** @param client that is authenticated. @param takeEarly ends the keeping of what it sent meanwhile, and gives that. */
-  async join(client: WebSocket, channel: string, query: URLSearchParams, takeEarly: () => readonly (readonly [RawData, boolean])[]): Promise<void> {
+  /**
+   * @param client that is authenticated. @param takeEarly ends the keeping of what it sent meanwhile, and gives that.
+   */
+  async join(
+    client: WebSocket,
+    channel: string,
+    query: URLSearchParams,
+    takeEarly: () => readonly (readonly [RawData, boolean])[],
+  ): Promise<void> {
     if (this.open.size >= MAX_LIVE) return client.close(1013, 'too many live connections');
     this.open.add(client);
     client.once('close', () => this.open.delete(client));
@@ -62,7 +72,8 @@ export class LiveSockets {
     tool.once('close', (code, reason) => {
       client.resume();
       // 1005 and 1006 are never sent: they say that nothing was.
-      if (code === 1005 || code === 1006) client.close(1011, 'the tool process of the sandbox went away; connect again');
+      if (code === 1005 || code === 1006)
+        client.close(1011, 'the tool process of the sandbox went away; connect again');
       else client.close(code, reason);
     });
     client.send(JSON.stringify(LIVE_OPEN));
@@ -81,9 +92,17 @@ export class LiveSockets {
   /** Paused, so that no frame is lost before a listener is attached. `null`: the client got the reason. */
   private async connect(client: WebSocket, channel: string, query: URLSearchParams): Promise<WebSocket | null> {
     try {
-      const [{ WebSocket: Socket }, { url, headers }] = await Promise.all([import('ws'), this.options.actionServer.liveAddress(channel, query)]);
+      const [{ WebSocket: Socket }, { url, headers }] = await Promise.all([
+        import('ws'),
+        this.options.actionServer.liveAddress(channel, query),
+      ]);
       if (client.readyState !== client.OPEN) return null;
-      const tool = new Socket(url, { headers, perMessageDeflate: false, maxPayload: MAX_FRAME, handshakeTimeout: CONNECT_MS });
+      const tool = new Socket(url, {
+        headers,
+        perMessageDeflate: false,
+        maxPayload: MAX_FRAME,
+        handshakeTimeout: CONNECT_MS,
+      });
       await new Promise<void>((resolve, reject) => {
         tool.once('open', () => {
           tool.pause();
@@ -128,7 +147,9 @@ function isOfThePage(data: Buffer): boolean {
 
 type Change = (data: Buffer, binary: boolean) => { data: Buffer | string; binary: boolean };
 
-/** Sends on what comes, changed; an end that does not read keeps the other from being read. An empty frame is left out. */
+/**
+ * Sends on what comes, changed; an end that does not read keeps the other from being read. An empty frame is left out.
+ */
 function relay(from: WebSocket, to: WebSocket, change: Change): void {
   let paused = false;
   from.on('message', (raw: RawData, isBinary: boolean) => {

@@ -3,14 +3,17 @@ import { ReadingPace, takenBytes } from '@slipway/net';
 import type { WebSocket } from 'ws';
 import type { EventLog } from '../log/event-log.js';
 
-/** At most this much is unsent, unless a single event is longer; then a subscriber gets no more until it has read. Bytes. */
+/**
+ * At most this much is unsent, unless a single event is longer; then a subscriber gets no more until it has read.
+ * Bytes.
+ */
 const MAX_BUFFERED = 1024 * 1024;
 /** Frames that go out together make one write of at most about this size. Bytes. */
 const WRITE_SIZE = 256 * 1024;
 
 /**
- * One socket's way through a log: it has a position and is sent what follows, history and live alike, each event once and in order.
- * The log keeps what a slow reader has not had yet, so nothing piles up here.
+ * One socket's way through a log: it has a position and is sent what follows, history and live alike, each event once
+ * and in order. The log keeps what a slow reader has not had yet, so nothing piles up here.
  */
 export class Subscriber {
   /** While as much is unsent as may be. */
@@ -57,17 +60,26 @@ export class Subscriber {
   };
 
   private push(): void {
-    while (this.waiting === null && this.next < this.log.entries.length && this.socket.readyState === this.socket.OPEN) {
+    while (
+      this.waiting === null &&
+      this.next < this.log.entries.length &&
+      this.socket.readyState === this.socket.OPEN
+    ) {
       const frames: Buffer[] = [];
       let size = 0;
-      for (let entry = this.log.entries[this.next]; entry !== undefined && size < WRITE_SIZE; entry = this.log.entries[this.next]) {
+      for (
+        let entry = this.log.entries[this.next];
+        entry !== undefined && size < WRITE_SIZE;
+        entry = this.log.entries[this.next]
+      ) {
         frames.push(entry.shown);
         size += entry.shown.length;
         this.next += 1;
       }
       // Whole frames only, so that the library's own (pong, close) may come between two writes.
       const flowing = this.stream.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, size));
-      if (!flowing && this.stream.writableLength > MAX_BUFFERED - WRITE_SIZE) this.waiting = new ReadingPace(takenBytes(this.stream), performance.now());
+      if (!flowing && this.stream.writableLength > MAX_BUFFERED - WRITE_SIZE)
+        this.waiting = new ReadingPace(takenBytes(this.stream), performance.now());
     }
     this.sendCaughtUp();
   }

@@ -11,8 +11,8 @@ export function makeVolume(directory: string): void {
 }
 
 /**
- * Command that starts a program as a container does: a user of its own, a process table of its own in which it is the first, no privileges, and a root that is
- * read-only but for `writable`.
+ * Command that starts a program as a container does: a user of its own, a process table of its own in which it is the
+ * first, no privileges, and a root that is read-only but for `writable`.
  */
 export function inContainer(user: number, writable: readonly string[], program: readonly string[]): string[] {
   const mounts = [
@@ -23,7 +23,18 @@ export function inContainer(user: number, writable: readonly string[], program: 
   ];
   const rest = ['mount -t proc proc /mnt/proc', 'cd /mnt', 'pivot_root . mnt', 'umount -l /mnt', 'umask 0077'];
   const drop = `exec setpriv --reuid ${user} --regid ${SHARED_GROUP} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "$@"`;
-  return ['unshare', '--mount', '--pid', '--fork', 'sh', '-e', '-c', [...mounts, ...rest, drop].join('\n'), 'container', ...program];
+  return [
+    'unshare',
+    '--mount',
+    '--pid',
+    '--fork',
+    'sh',
+    '-e',
+    '-c',
+    [...mounts, ...rest, drop].join('\n'),
+    'container',
+    ...program,
+  ];
 }
 
 /** Why containers cannot be made here, in a sentence; `false` when they can. */

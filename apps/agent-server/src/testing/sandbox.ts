@@ -29,7 +29,8 @@ export class TestSandbox {
   /** Goes into the environment of both processes when they are started. */
   env: Record<string, string> = {};
   /** Makes the command of a process another one, such as one in a container. */
-  wrap: (which: 'agentServer' | 'actionServer', command: readonly string[]) => readonly string[] = (_which, command) => command;
+  wrap: (which: 'agentServer' | 'actionServer', command: readonly string[]) => readonly string[] = (_which, command) =>
+    command;
 
   private constructor(readonly directory: string) {}
 
@@ -96,8 +97,16 @@ export class TestSandbox {
     this.url = `http://127.0.0.1:${await portOf(path.join(this.stateDir, 'listening.json'))}`;
   }
 
-  activate(change: { claim?: Record<string, unknown>; body?: Record<string, unknown>; key?: KeyObject }): Promise<Response> {
-    const body = JSON.stringify({ session_api_keys: [this.sessionKey], env: { GREETING: 'hello from the claim' }, ...change.body });
+  activate(change: {
+    claim?: Record<string, unknown>;
+    body?: Record<string, unknown>;
+    key?: KeyObject;
+  }): Promise<Response> {
+    const body = JSON.stringify({
+      session_api_keys: [this.sessionKey],
+      env: { GREETING: 'hello from the claim' },
+      ...change.body,
+    });
     const claims = {
       aud: 'slipway-activation',
       iat: Math.floor(Date.now() / 1000),
@@ -113,7 +122,10 @@ export class TestSandbox {
     };
     return fetch(`${this.url}/api/init`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${signJwt(claims, change.key ?? this.keys.privateKey)}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${signJwt(claims, change.key ?? this.keys.privateKey)}`,
+      },
       body,
     });
   }
@@ -125,7 +137,15 @@ export class TestSandbox {
     more: RequestInit & { readonly claim?: Record<string, unknown>; readonly key?: KeyObject } = {},
   ): Promise<Response> {
     const { claim, key = this.keys.privateKey, ...init } = more;
-    const claims = { aud: 'slipway-archive', slot_id: this.slotId, pod_uid: this.podUid, op, part, exp: Math.floor(Date.now() / 1000) + 50, ...claim };
+    const claims = {
+      aud: 'slipway-archive',
+      slot_id: this.slotId,
+      pod_uid: this.podUid,
+      op,
+      part,
+      exp: Math.floor(Date.now() / 1000) + 50,
+      ...claim,
+    };
     return fetch(`${this.url}/api/archive/${part}`, {
       method: op === 'read' ? 'GET' : 'PUT',
       headers: { authorization: `Bearer ${signJwt(claims, key)}` },
@@ -151,7 +171,12 @@ export class TestSandbox {
   }
 
   /** JSON in and out, as the app. */
-  async call<T = unknown>(method: string, route: string, body?: unknown, headers = this.asApp): Promise<{ status: number; body: T }> {
+  async call<T = unknown>(
+    method: string,
+    route: string,
+    body?: unknown,
+    headers = this.asApp,
+  ): Promise<{ status: number; body: T }> {
     const response = await fetch(`${this.url}${route}`, {
       method,
       headers: { ...headers, 'content-type': 'application/json' },

@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { ConversationEvent, StreamingDelta } from '@slipway/contracts/events';
 
-/** What the app does with the next batch instead of its work; `lost-ack` stores it and never says so, `held` does it after `letGo`. */
+/**
+ * What the app does with the next batch instead of its work; `lost-ack` stores it and never says so, `held` does it
+ * after `letGo`.
+ */
 export type AppFault = 'none' | 'error-500' | 'cut' | 'lost-ack' | 'rate-limited' | 'hang-then-cut' | 'held';
 
 interface Line {
@@ -11,7 +14,10 @@ interface Line {
   readonly seq: number;
 }
 
-/** The app's side of the log, by the rules of `app.append_events`: fenced by epoch, no gaps, an id once. It stands in for app-server, which may not be imported here. */
+/**
+ * The app's side of the log, by the rules of `app.append_events`: fenced by epoch, no gaps, an id once. It stands in
+ * for app-server, which may not be imported here.
+ */
 export class TestApp {
   readonly lines: Line[] = [];
   readonly deltas: StreamingDelta[] = [];
@@ -73,7 +79,9 @@ export class TestApp {
     if (this.silent) return;
     const url = new URL(request.url ?? '/', 'http://app');
     if (url.pathname.endsWith('/approvals'))
-      return this.approved === null ? answer(response, 404, { code: 'resource.not-found' }) : answer(response, 200, { action_ids: this.approved });
+      return this.approved === null
+        ? answer(response, 404, { code: 'resource.not-found' })
+        : answer(response, 200, { action_ids: this.approved });
     if (request.method === 'GET') return this.history(url, response);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as {
       epoch: number;
@@ -96,15 +104,21 @@ export class TestApp {
     answer(response, status, reply);
   }
 
-  private store(body: { epoch: number; events: Array<{ producerSeq: number; event: ConversationEvent }>; traceparent?: string }): {
+  private store(body: {
+    epoch: number;
+    events: Array<{ producerSeq: number; event: ConversationEvent }>;
+    traceparent?: string;
+  }): {
     status: number;
     answer: object;
   } {
     const state = { ackedProducerSeq: this.acked, head: this.lines.length };
-    if (body.epoch !== this.epoch) return { status: 409, answer: { code: 'ingest.stale-epoch', detail: 'stale', ...state } };
+    if (body.epoch !== this.epoch)
+      return { status: 409, answer: { code: 'ingest.stale-epoch', detail: 'stale', ...state } };
     this.batches.push({ epoch: body.epoch, size: body.events.length, traceparent: body.traceparent });
     const fresh = body.events.filter(({ producerSeq }) => producerSeq > this.acked);
-    if (fresh[0] !== undefined && fresh[0].producerSeq !== this.acked + 1) return { status: 409, answer: { code: 'ingest.gap', detail: 'gap', ...state } };
+    if (fresh[0] !== undefined && fresh[0].producerSeq !== this.acked + 1)
+      return { status: 409, answer: { code: 'ingest.gap', detail: 'gap', ...state } };
     for (const { producerSeq, event } of fresh) {
       this.acked = producerSeq;
       this.append(event, body.epoch);
@@ -115,9 +129,14 @@ export class TestApp {
   private history(url: URL, response: ServerResponse): void {
     const after = Number(url.searchParams.get('after') ?? 0);
     const limit = Number(url.searchParams.get('limit') ?? 200);
-    const data = this.lines.slice(after, after + limit).map((line) => ({ ...line, conversationId: '00000000-0000-4000-8000-000000000000' }));
+    const data = this.lines
+      .slice(after, after + limit)
+      .map((line) => ({ ...line, conversationId: '00000000-0000-4000-8000-000000000000' }));
     const last = after + data.length;
-    answer(response, 200, { data, page: { head: this.lines.length, nextAfter: last < this.lines.length ? last : null } });
+    answer(response, 200, {
+      data,
+      page: { head: this.lines.length, nextAfter: last < this.lines.length ? last : null },
+    });
   }
 }
 

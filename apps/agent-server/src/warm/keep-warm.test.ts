@@ -22,7 +22,11 @@ describe('a blank sandbox', () => {
       expect(Date.parse(String(next))).toBeGreaterThan(Date.parse(String(first)));
       await sandbox.kill('actionServer');
       const ill = await until('the failure', async () => ((await state()).healthy ? undefined : state()), 20_000);
-      expect(ill).toMatchObject({ state: 'dormant', healthy: false, unhealthy_reason: 'The warm-up took longer than 10 s.' });
+      expect(ill).toMatchObject({
+        state: 'dormant',
+        healthy: false,
+        unhealthy_reason: 'The warm-up took longer than 10 s.',
+      });
       await sandbox.startActionServer();
       await until('it is well', async () => (await state()).healthy, 20_000);
       await sandbox.activate({});
@@ -36,14 +40,21 @@ describe('a blank sandbox', () => {
   });
 
   it('is not well when the command fails or hangs, until it works; and is left alone after the stop', async () => {
-    const answers = [{ ...RAN, exitCode: 254 }, new Error('no process can be started'), 'hang', { ...RAN, exitCode: -1, timedOut: true }, RAN] as const;
+    const answers = [
+      { ...RAN, exitCode: 254 },
+      new Error('no process can be started'),
+      'hang',
+      { ...RAN, exitCode: -1, timedOut: true },
+      RAN,
+    ] as const;
     const problems: Array<string | null> = [];
     let run = 0;
     const warm = new KeepWarm({
       run: async (_request, signal) => {
         problems.push(warm.problem);
         const answer = answers[Math.min(run++, answers.length - 1)];
-        if (answer === 'hang') return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        if (answer === 'hang')
+          return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
         if (answer instanceof Error) throw answer;
         return answer ?? RAN;
       },
@@ -55,7 +66,13 @@ describe('a blank sandbox', () => {
     try {
       await until('it is well', () => warm.warmedAt !== null && warm.problem === null);
       const slow = 'The warm-up took longer than 0.02 s.';
-      expect(problems.slice(0, 5)).toEqual([null, 'The warm-up ended with exit code 254.', 'The warm-up failed: no process can be started', slow, slow]);
+      expect(problems.slice(0, 5)).toEqual([
+        null,
+        'The warm-up ended with exit code 254.',
+        'The warm-up failed: no process can be started',
+        slow,
+        slow,
+      ]);
     } finally {
       warm.stop();
     }

@@ -1,6 +1,9 @@
 import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts/actions';
 
-/** Longest that a warm-up may take, with the wait for a tool process that is not there yet; beyond it the sandbox is not one to give away. Milliseconds. */
+/**
+ * Longest that a warm-up may take, with the wait for a tool process that is not there yet; beyond it the sandbox is not
+ * one to give away. Milliseconds.
+ */
 const LIMIT_MS = 10_000;
 /** From a warm-up that failed to the next, when that is sooner than the ordinary one. Milliseconds. */
 const AGAIN_AFTER_MS = 5_000;
@@ -23,7 +26,10 @@ export interface KeepWarmOptions {
   readonly random?: () => number;
 }
 
-/** Runs an inert command through both processes of a blank sandbox from time to time, so that the first real one finds everything compiled and in memory, or the failure shows before. */
+/**
+ * Runs an inert command through both processes of a blank sandbox from time to time, so that the first real one finds
+ * everything compiled and in memory, or the failure shows before.
+ */
 export class KeepWarm {
   private timer: NodeJS.Timeout | undefined;
   private readonly control = new AbortController();
@@ -56,8 +62,12 @@ export class KeepWarm {
     const { everyMs, limitMs = LIMIT_MS, random = Math.random, run } = this.options;
     const signal = AbortSignal.any([this.control.signal, AbortSignal.timeout(limitMs)]);
     const failure = await run({ command: COMMAND, timeout: limitMs / 1000 }, signal).then(
-      ({ exitCode, timedOut }) => (timedOut ? tooLong(limitMs) : exitCode === 0 ? null : `The warm-up ended with exit code ${exitCode}.`),
-      (error: unknown) => (signal.aborted ? tooLong(limitMs) : `The warm-up failed: ${error instanceof Error ? error.message : String(error)}`),
+      ({ exitCode, timedOut }) =>
+        timedOut ? tooLong(limitMs) : exitCode === 0 ? null : `The warm-up ended with exit code ${exitCode}.`,
+      (error: unknown) =>
+        signal.aborted
+          ? tooLong(limitMs)
+          : `The warm-up failed: ${error instanceof Error ? error.message : String(error)}`,
     );
     if (this.control.signal.aborted) return;
     this.failure = failure;

@@ -10,7 +10,10 @@ import { verifyChain } from './verify-chain.js';
 
 const MIGRATION = new URL('../../../../prisma/app/migrations/20261122056000_audit/migration.sql', import.meta.url);
 
-const caller = (orgId: string): Pick<Principal, 'orgId' | 'actor'> => ({ orgId, actor: { kind: 'user', id: 'usr_1', label: 'Ada' } });
+const caller = (orgId: string): Pick<Principal, 'orgId' | 'actor'> => ({
+  orgId,
+  actor: { kind: 'user', id: 'usr_1', label: 'Ada' },
+});
 
 describe('the chain of the audit', () => {
   let database: TestDatabase;
@@ -32,7 +35,11 @@ describe('the chain of the audit', () => {
 
   it('has one link an entry, without a gap, each over the one before, however many are written at once', async () => {
     const orgs = ['org_a', 'org_b'];
-    await Promise.all(Array.from({ length: 40 }, (_, index) => record(orgs[index % 2] as string, `t${index}`, index % 5 === 0).catch(() => {})));
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        record(orgs[index % 2] as string, `t${index}`, index % 5 === 0).catch(() => {}),
+      ),
+    );
     for (const org of orgs) {
       const { rows } = await inOrg(pool, org, (client) =>
         client.query<{ seq: number; previous: Buffer; hash: Buffer; again: Buffer }>(
@@ -47,7 +54,9 @@ describe('the chain of the audit', () => {
         expect(row.hash.length).toBe(32);
         previous = row.hash;
       }
-      const { rows: entries } = await inOrg(pool, org, (client) => client.query<{ n: number }>('SELECT count(*)::int AS n FROM app.audit_entry'));
+      const { rows: entries } = await inOrg(pool, org, (client) =>
+        client.query<{ n: number }>('SELECT count(*)::int AS n FROM app.audit_entry'),
+      );
       expect(entries).toEqual([{ n: 16 }]);
     }
   });
@@ -62,17 +71,18 @@ describe('the chain of the audit', () => {
         INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target, created_at)
           SELECT gen_random_uuid(), '${org}', 'user', 'u', 'thing.do', 'old' || i, now() - i * interval '1 hour' FROM generate_series(1, 5) i; COMMIT`);
       const sql = await readFile(MIGRATION, 'utf8');
-      for (let time = 0; time < 2; time += 1) await owner.query(sql.slice(sql.indexOf('ALTER TABLE app.audit_entry NO FORCE')));
+      for (let time = 0; time < 2; time += 1)
+        await owner.query(sql.slice(sql.indexOf('ALTER TABLE app.audit_entry NO FORCE')));
       const { rows } = await owner.query<{ target: string }>(
         'SELECT e.target FROM app.audit_chain c JOIN app.audit_entry e ON e.id = c.entry_id WHERE c.org_id = $1 ORDER BY c.seq',
         [org],
       );
       expect(rows.map(({ target }) => target)).toEqual(['new', 'old5', 'old4', 'old3', 'old2', 'old1']);
       expect(await verifyChain((work) => inOrg(pool, org, work), org)).toMatchObject({ ok: true, checked: { seq: 6 } });
-      const { rows: forced } = await owner.query('SELECT relforcerowsecurity AS forced FROM pg_class WHERE relname IN ($1, $2)', [
-        'audit_entry',
-        'audit_chain',
-      ]);
+      const { rows: forced } = await owner.query(
+        'SELECT relforcerowsecurity AS forced FROM pg_class WHERE relname IN ($1, $2)',
+        ['audit_entry', 'audit_chain'],
+      );
       expect(forced).toEqual([{ forced: true }, { forced: true }]);
     } finally {
       await owner.end();

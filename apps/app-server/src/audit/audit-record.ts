@@ -11,8 +11,9 @@ export interface Link {
 }
 
 /**
- * The text that the hash of an entry is taken over, of a row `c` of `app.audit_chain` and a row `e` of `app.audit_entry`: the same as in `app.audit_hash`. Written out
- * here so that a verification asks nothing of the database but columns: whoever can change the rows could change that function as well.
+ * The text that the hash of an entry is taken over, of a row `c` of `app.audit_chain` and a row `e` of
+ * `app.audit_entry`: the same as in `app.audit_hash`. Written out here so that a verification asks nothing of the
+ * database but columns: whoever can change the rows could change that function as well.
  */
 export const RECORD_SQL = `jsonb_build_array(
     c.seq, e.id, e.org_id, e.actor_kind, e.actor_id, e.actor_label, e.via_key, e.action, e.target, e.detail, e.before, e.after, e.request_id, e.address,

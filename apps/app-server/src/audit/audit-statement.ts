@@ -15,9 +15,9 @@ export interface AuditRecord {
 }
 
 /**
- * The statement that records it, to be run in the transaction of what it records, so that neither is without the other: `client.query(auditOf(…))`, or with Prisma
- * `tx.$executeRawUnsafe(text, ...values)`. The entry gets its place in the organization's chain at commit (`app.chain_audit`).
- * Request id and address come from the request's context.
+ * The statement that records it, to be run in the transaction of what it records, so that neither is without the other:
+ * `client.query(auditOf(…))`, or with Prisma `tx.$executeRawUnsafe(text, ...values)`. The entry gets its place in the
+ * organization's chain at commit (`app.chain_audit`). Request id and address come from the request's context.
  *
  * @param id a UUID of `Ids`.
  */
@@ -27,7 +27,8 @@ export function auditOf(
   record: AuditRecord,
 ): { name: string; text: string; values: (string | null)[] } {
   const context = currentContext();
-  const json = (value: Readonly<Record<string, unknown>> | undefined): string | null => (value === undefined ? null : JSON.stringify(value));
+  const json = (value: Readonly<Record<string, unknown>> | undefined): string | null =>
+    value === undefined ? null : JSON.stringify(value);
   return {
     name: 'audit',
     text: `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, via_key, action, target, detail, before, after, request_id, address)

@@ -54,10 +54,15 @@ describe('the audit, tampered with by whoever owns the database', () => {
       );
     return org;
   }
-  const verify = (org: string, options: { expected?: ExpectedLink; after?: number; limit?: number } = {}): Promise<AuditVerification> =>
-    verifyChain((work) => inOrg(pool, org, work), org, options);
+  const verify = (
+    org: string,
+    options: { expected?: ExpectedLink; after?: number; limit?: number } = {},
+  ): Promise<AuditVerification> => verifyChain((work) => inOrg(pool, org, work), org, options);
   const linkOf = async (org: string, seq: number): Promise<ExpectedLink> => {
-    const { rows } = await owner.query<{ hash: Buffer }>(`SELECT hash FROM ${CHAIN} WHERE org_id = $1 AND seq = $2`, [org, seq]);
+    const { rows } = await owner.query<{ hash: Buffer }>(`SELECT hash FROM ${CHAIN} WHERE org_id = $1 AND seq = $2`, [
+      org,
+      seq,
+    ]);
     return { seq, hash: rows[0]?.hash.toString('hex') ?? '' };
   };
   /** Statements that name $1 are given the organization; triggers are off, as they are for an attacker. */
@@ -69,8 +74,11 @@ describe('the audit, tampered with by whoever owns the database', () => {
   }
   const run = (...args: readonly string[]): Promise<{ code: number; out: string }> =>
     new Promise((resolve) =>
-      execFile(process.execPath, [PROGRAM, ...args], { env: { DATABASE_URL: database.urls.app }, timeout: 60_000 }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
+      execFile(
+        process.execPath,
+        [PROGRAM, ...args],
+        { env: { DATABASE_URL: database.urls.app }, timeout: 60_000 },
+        (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), out: stdout + stderr }),
       ),
     );
 
@@ -80,17 +88,42 @@ describe('the audit, tampered with by whoever owns the database', () => {
     expect(await verify(org, { expected: head })).toEqual({ ok: true, checked: head, complete: true, fault: null });
     const part = await verify(org, { limit: 4 });
     expect(part).toEqual({ ok: true, checked: await linkOf(org, 4), complete: false, fault: null });
-    expect(await verify(org, { after: 4, limit: 5, expected: await linkOf(org, 2) })).toEqual({ ok: true, checked: head, complete: true, fault: null });
+    expect(await verify(org, { after: 4, limit: 5, expected: await linkOf(org, 2) })).toEqual({
+      ok: true,
+      checked: head,
+      complete: true,
+      fault: null,
+    });
     expect(await verify(`org_${randomUUID()}`)).toEqual({ ok: true, checked: null, complete: true, fault: null });
   });
 
   for (const [what, statements, found] of [
-    ['an entry is altered', [`UPDATE ${ENTRY} SET target = 'other' WHERE id = ${entryAt(4)}`], { kind: 'entry-altered', seq: 4 }],
-    ['its time is altered', [`UPDATE ${ENTRY} SET created_at = created_at - interval '1 ms' WHERE id = ${entryAt(4)}`], { kind: 'entry-altered', seq: 4 }],
-    ['what was changed is altered', [`UPDATE ${ENTRY} SET after = '{}' WHERE id = ${entryAt(1)}`], { kind: 'entry-altered', seq: 1 }],
-    ['the last entry is altered', [`UPDATE ${ENTRY} SET actor_label = NULL WHERE id = ${entryAt(9)}`], { kind: 'entry-altered', seq: 9 }],
+    [
+      'an entry is altered',
+      [`UPDATE ${ENTRY} SET target = 'other' WHERE id = ${entryAt(4)}`],
+      { kind: 'entry-altered', seq: 4 },
+    ],
+    [
+      'its time is altered',
+      [`UPDATE ${ENTRY} SET created_at = created_at - interval '1 ms' WHERE id = ${entryAt(4)}`],
+      { kind: 'entry-altered', seq: 4 },
+    ],
+    [
+      'what was changed is altered',
+      [`UPDATE ${ENTRY} SET after = '{}' WHERE id = ${entryAt(1)}`],
+      { kind: 'entry-altered', seq: 1 },
+    ],
+    [
+      'the last entry is altered',
+      [`UPDATE ${ENTRY} SET actor_label = NULL WHERE id = ${entryAt(9)}`],
+      { kind: 'entry-altered', seq: 9 },
+    ],
     ['an entry is deleted', [`DELETE FROM ${ENTRY} WHERE id = ${entryAt(5)}`], { kind: 'entry-missing', seq: 5 }],
-    ['an entry is given to another organization', [`UPDATE ${ENTRY} SET org_id = 'org_other' WHERE id = ${entryAt(5)}`], { kind: 'entry-missing', seq: 5 }],
+    [
+      'an entry is given to another organization',
+      [`UPDATE ${ENTRY} SET org_id = 'org_other' WHERE id = ${entryAt(5)}`],
+      { kind: 'entry-missing', seq: 5 },
+    ],
     [
       'an entry is deleted with its link',
       [`DELETE FROM ${ENTRY} WHERE id = ${entryAt(5)}`, `DELETE FROM ${CHAIN} WHERE org_id = $1 AND seq = 5`],
@@ -111,7 +144,9 @@ describe('the audit, tampered with by whoever owns the database', () => {
     ],
     [
       'an entry is inserted without a link',
-      [`INSERT INTO ${ENTRY} (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'u', 'thing.do', 't')`],
+      [
+        `INSERT INTO ${ENTRY} (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'u', 'thing.do', 't')`,
+      ],
       { kind: 'entry-unlinked', seq: null },
     ],
     [
@@ -131,8 +166,16 @@ describe('the audit, tampered with by whoever owns the database', () => {
       ],
       { kind: 'link-altered', seq: 6 },
     ],
-    ['the hash of a link is altered', [`UPDATE ${CHAIN} SET hash = sha256('x') WHERE org_id = $1 AND seq = 4`], { kind: 'link-altered', seq: 4 }],
-    ['what a link goes on from is altered', [`UPDATE ${CHAIN} SET previous = sha256('x') WHERE org_id = $1 AND seq = 4`], { kind: 'link-altered', seq: 4 }],
+    [
+      'the hash of a link is altered',
+      [`UPDATE ${CHAIN} SET hash = sha256('x') WHERE org_id = $1 AND seq = 4`],
+      { kind: 'link-altered', seq: 4 },
+    ],
+    [
+      'what a link goes on from is altered',
+      [`UPDATE ${CHAIN} SET previous = sha256('x') WHERE org_id = $1 AND seq = 4`],
+      { kind: 'link-altered', seq: 4 },
+    ],
     [
       'two entries change places',
       [
@@ -182,7 +225,13 @@ describe('the audit, tampered with by whoever owns the database', () => {
     expect(all.out).toContain(`${good} ok ${ENTRIES}:${head.hash}`);
     expect(all.out).toMatch(new RegExp(`${bad} BAD entry-missing: Entry \\S+ of link 3 is not there`));
     expect(await run('--org', good, '--expect', `${ENTRIES}:${head.hash}`)).toMatchObject({ code: 0 });
-    expect(await run('--org', good, '--expect', `${ENTRIES + 1}:${head.hash}`)).toMatchObject({ code: 1, out: expect.stringContaining('BAD cut') });
-    expect(await run('--expect', `1:${head.hash}`)).toMatchObject({ code: 2, out: expect.stringContaining('name it with --org') });
+    expect(await run('--org', good, '--expect', `${ENTRIES + 1}:${head.hash}`)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('BAD cut'),
+    });
+    expect(await run('--expect', `1:${head.hash}`)).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('name it with --org'),
+    });
   });
 });

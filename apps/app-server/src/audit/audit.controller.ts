@@ -1,5 +1,11 @@
 import { Controller, Header, StreamableFile } from '@nestjs/common';
-import { type AuditExportQuery, type AuditPage, type AuditQuery, type AuditVerification, type VerifyAuditQuery } from '@slipway/contracts/audit';
+import {
+  type AuditExportQuery,
+  type AuditPage,
+  type AuditQuery,
+  type AuditVerification,
+  type VerifyAuditQuery,
+} from '@slipway/contracts/audit';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { Caller, Query } from '../http/params.js';

@@ -30,7 +30,12 @@ describe('the audit of an organization', () => {
     for (let index = 0; index < 12; index += 1)
       await record(
         ada.orgId,
-        { action: index % 3 === 0 ? 'api-key.create' : 'member.set-role', target: `t${index % 4}`, before: { role: 'member' }, after: { role: 'admin' } },
+        {
+          action: index % 3 === 0 ? 'api-key.create' : 'member.set-role',
+          target: `t${index % 4}`,
+          before: { role: 'member' },
+          after: { role: 'admin' },
+        },
         index % 2 === 0 ? 'usr_even' : 'usr_odd',
       );
   });
@@ -42,11 +47,19 @@ describe('the audit of an organization', () => {
   const record = (orgId: string, what: AuditRecord, actor: string): Promise<unknown> =>
     inOrg(app.pool, orgId, (client) =>
       client.query(
-        auditOf(randomUUID(), { orgId, actor: { kind: 'user', id: actor, label: 'Somebody', ...(actor === 'usr_odd' ? { viaKey: 'key_1' } : {}) } }, what),
+        auditOf(
+          randomUUID(),
+          {
+            orgId,
+            actor: { kind: 'user', id: actor, label: 'Somebody', ...(actor === 'usr_odd' ? { viaKey: 'key_1' } : {}) },
+          },
+          what,
+        ),
       ),
     );
   const audit = (user: User, rest = ''): string => `/api/v1/orgs/${user.orgId}/audit${rest}`;
-  const list = async (query = ''): Promise<AuditPage> => AuditPage.parse((await app.http(ada, 'GET', audit(ada, query))).body);
+  const list = async (query = ''): Promise<AuditPage> =>
+    AuditPage.parse((await app.http(ada, 'GET', audit(ada, query))).body);
   const download = async (rest: string): Promise<{ status: number; type: string | null; body: string }> => {
     const response = await fetch(`${app.url}${audit(ada, rest)}`, { headers: { cookie: ada.cookie } });
     return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
@@ -92,14 +105,23 @@ describe('the audit of an organization', () => {
   it('names who acted and what it was done to, as they are called now: of this organization alone', async () => {
     const [grace, elsewhere] = [await app.user('Grace'), await app.user('Eve')];
     const created = async (user: User, prompt: string): Promise<string> =>
-      ((await app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/conversations`, { prompt })).body as { id: string }).id;
+      ((await app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/conversations`, { prompt })).body as { id: string })
+        .id;
     const [own, foreign] = [await created(grace, 'Mend the build'), await created(elsewhere, 'A secret plan')];
-    for (const target of [`${own}:8000`, `${foreign}:8000`]) await record(grace.orgId, { action: 'sandbox.access', target }, grace.userId);
-    for (const target of [grace.userId, elsewhere.userId, 'usr_nobody']) await record(grace.orgId, { action: 'member.set-role', target }, 'usr_gone');
+    for (const target of [`${own}:8000`, `${foreign}:8000`])
+      await record(grace.orgId, { action: 'sandbox.access', target }, grace.userId);
+    for (const target of [grace.userId, elsewhere.userId, 'usr_nobody'])
+      await record(grace.orgId, { action: 'member.set-role', target }, 'usr_gone');
     const { names } = AuditPage.parse((await app.http(grace, 'GET', audit(grace))).body);
     expect(names).toEqual({ [own]: expect.stringContaining('Mend the build'), [grace.userId]: 'Grace' });
-    await app.owner.query('INSERT INTO app.former_member (org_id, user_id) VALUES ($1, $2)', [grace.orgId, elsewhere.userId]);
-    expect(AuditPage.parse((await app.http(grace, 'GET', audit(grace))).body).names).toEqual({ ...names, [elsewhere.userId]: 'Eve' });
+    await app.owner.query('INSERT INTO app.former_member (org_id, user_id) VALUES ($1, $2)', [
+      grace.orgId,
+      elsewhere.userId,
+    ]);
+    expect(AuditPage.parse((await app.http(grace, 'GET', audit(grace))).body).names).toEqual({
+      ...names,
+      [elsewhere.userId]: 'Eve',
+    });
   });
 
   it('answers what is asked for: who, with which key, what, to what and when, all of it together', async () => {
@@ -140,11 +162,19 @@ describe('the audit of an organization', () => {
     expect([answer.status, answer.type]).toEqual([200, 'application/x-ndjson']);
     const [first, ...rest] = lines(answer.body);
     const end = rest.pop();
-    expect(first).toMatchObject({ kind: 'slipway-audit', org: ada.orgId, first: 1, head: { seq: rest.length, hash: rest.at(-1)?.hash } });
+    expect(first).toMatchObject({
+      kind: 'slipway-audit',
+      org: ada.orgId,
+      first: 1,
+      head: { seq: rest.length, hash: rest.at(-1)?.hash },
+    });
     expect(end).toEqual({ kind: 'end', count: rest.length, head: first?.['head'] });
     expect(rest.at(-1)).toMatchObject({ action: 'audit.export', target: ada.orgId, actor: { id: ada.userId } });
     const head = `${rest.length}:${rest.at(-1)?.hash}`;
-    expect(await offline(answer.body)).toEqual({ code: 0, out: `${rest.length} entries are as they were written. Head: ${head}\n` });
+    expect(await offline(answer.body)).toEqual({
+      code: 0,
+      out: `${rest.length} entries are as they were written. Head: ${head}\n`,
+    });
     const after = await download(`/export?after=${rest.length}`);
     expect(lines(after.body).map(({ kind, seq }) => [kind, seq])).toEqual([
       ['slipway-audit', undefined],
@@ -152,7 +182,10 @@ describe('the audit of an organization', () => {
       ['end', undefined],
     ]);
     expect((await offline(after.body)).code).toBe(0);
-    expect(await app.http(ada, 'GET', audit(ada, `/verify?expect=${head}`))).toMatchObject({ status: 200, body: { ok: true, complete: true, fault: null } });
+    expect(await app.http(ada, 'GET', audit(ada, `/verify?expect=${head}`))).toMatchObject({
+      status: 200,
+      body: { ok: true, complete: true, fault: null },
+    });
     const nothing = await download('/export?to=2001-01-01T00:00:00Z');
     expect(lines(nothing.body)).toMatchObject([
       { head: null, first: null },
@@ -173,11 +206,17 @@ describe('the audit of an organization', () => {
       [changed((copy) => copy.splice(4, 1)), 'Entry 4 is not there'],
       [changed((copy) => copy.splice(-2, 1)), 'The file has'],
       [changed((copy) => copy.splice(4, 0, ...copy.splice(5, 1))), 'Entry 4 is not there'],
-      [changed((copy) => copy.splice(4, 1, (copy[4] ?? '').replace('"target":"t', '"target":"x'))), 'Entry 4 has other fields'],
+      [
+        changed((copy) => copy.splice(4, 1, (copy[4] ?? '').replace('"target":"t', '"target":"x'))),
+        'Entry 4 has other fields',
+      ],
       [changed((copy) => copy.splice(4, 1, (copy[4] ?? '').replaceAll('Somebody', 'Nobody'))), 'Entry 4 was altered'],
     ] as const)
       expect(await offline(text)).toMatchObject({ code: 1, out: expect.stringContaining(sentence) });
-    expect(await offline(body, `5:${'0'.repeat(64)}`)).toMatchObject({ code: 1, out: expect.stringContaining('was cut or written anew') });
+    expect(await offline(body, `5:${'0'.repeat(64)}`)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('was cut or written anew'),
+    });
   });
 
   it('verifies itself, and names the first bad row', async () => {
@@ -185,7 +224,10 @@ describe('the audit of an organization', () => {
     const good = AuditVerification.parse((await app.http(bob, 'GET', audit(bob, '/verify'))).body);
     expect(good).toMatchObject({ ok: true, checked: { seq: expect.any(Number) }, complete: true });
     await app.owner.query(`UPDATE app.audit_entry SET actor_id = 'usr_other' WHERE org_id = $1`, [bob.orgId]);
-    expect((await app.http(bob, 'GET', audit(bob, '/verify'))).body).toMatchObject({ ok: false, fault: { kind: 'entry-altered', seq: 1 } });
+    expect((await app.http(bob, 'GET', audit(bob, '/verify'))).body).toMatchObject({
+      ok: false,
+      fault: { kind: 'entry-altered', seq: 1 },
+    });
     for (const query of ['?expect=5', '?after=-1', '?after=99999999999999999999'])
       expect([query, (await app.http(bob, 'GET', audit(bob, `/verify${query}`))).status]).toEqual([query, 400]);
   });

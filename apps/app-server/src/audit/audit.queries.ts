@@ -51,10 +51,15 @@ export interface EntriesPage {
 }
 
 /**
- * A page of the list, newest first. Each filter has an index that goes on in this order, so that a page costs what it holds; with two filters the one that fewer
- * entries pass. Not a named statement: its plan is to be made for what is asked.
+ * A page of the list, newest first. Each filter has an index that goes on in this order, so that a page costs what it
+ * holds; with two filters the one that fewer entries pass. Not a named statement: its plan is to be made for what is
+ * asked.
  */
-export async function listEntries(client: PoolClient, orgId: string, { filters, before, limit }: EntriesPage): Promise<LinkedEntryRow[]> {
+export async function listEntries(
+  client: PoolClient,
+  orgId: string,
+  { filters, before, limit }: EntriesPage,
+): Promise<LinkedEntryRow[]> {
   const where = new Conditions()
     .add('e.org_id = $', orgId)
     .addIf(filters.actor, 'e.actor_id = $')
@@ -73,10 +78,14 @@ export async function listEntries(client: PoolClient, orgId: string, { filters, 
 }
 
 /**
- * What the ids of entries are called now: titles of the organization's conversations, names of its service accounts, of its users, also of former ones, and of
- * whoever acted in it.
+ * What the ids of entries are called now: titles of the organization's conversations, names of its service accounts, of
+ * its users, also of former ones, and of whoever acted in it.
  */
-export async function namesOf(client: PoolClient, orgId: string, rows: readonly EntryRow[]): Promise<Record<string, string>> {
+export async function namesOf(
+  client: PoolClient,
+  orgId: string,
+  rows: readonly EntryRow[],
+): Promise<Record<string, string>> {
   const conversations = rows.flatMap((row) => conversationOfEntry(row) ?? []);
   const actors = rows.map((row) => row.actor_id);
   const { rows: found } = await client.query<Columns<'app.user_account', 'id'> & { name: string }>(
@@ -101,8 +110,15 @@ export async function readLink(client: PoolClient, orgId: string, seq?: number):
   return rows[0] ?? null;
 }
 
-/** First and last link of what an export asks for: all between them belongs to it, so that its part of the chain has no gap. `null` when there is nothing. */
-export async function exportRange(client: PoolClient, orgId: string, { from, to, after }: AuditExportQuery): Promise<{ first: number; last: number } | null> {
+/**
+ * First and last link of what an export asks for: all between them belongs to it, so that its part of the chain has no
+ * gap. `null` when there is nothing.
+ */
+export async function exportRange(
+  client: PoolClient,
+  orgId: string,
+  { from, to, after }: AuditExportQuery,
+): Promise<{ first: number; last: number } | null> {
   const where = new Conditions()
     .add('c.org_id = $', orgId)
     .add('c.seq > $', after ?? 0)
@@ -124,7 +140,11 @@ export interface LinksRange {
 }
 
 /** Links in order, `seq` above `after` and at most `until`. */
-export async function readLinks(client: PoolClient, orgId: string, { after, until, limit }: LinksRange): Promise<Link[]> {
+export async function readLinks(
+  client: PoolClient,
+  orgId: string,
+  { after, until, limit }: LinksRange,
+): Promise<Link[]> {
   const { rows } = await client.query<Link>(
     `SELECT c.seq, c.entry_id AS "entryId", c.previous, c.hash, CASE WHEN e.id IS NULL THEN NULL ELSE ${RECORD_SQL} END AS record
      FROM app.audit_chain c LEFT JOIN app.audit_entry e ON e.id = c.entry_id WHERE c.org_id = $1 AND c.seq > $2 AND c.seq <= $3 ORDER BY c.seq LIMIT $4`,

@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { AuditExportQuery, AuditPage, AuditQuery, AuditVerification, VerifyAuditQuery } from '@slipway/contracts/audit';
+import type {
+  AuditExportQuery,
+  AuditPage,
+  AuditQuery,
+  AuditVerification,
+  VerifyAuditQuery,
+} from '@slipway/contracts/audit';
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -34,13 +40,24 @@ export class AuditService {
     const end = isLast ? undefined : page.at(-1);
     // Of one transaction all have one time: within a page they stand as in the chain.
     const data = page.map(entryOf).sort((a, b) => (a.createdAt === b.createdAt ? (b.seq ?? 0) - (a.seq ?? 0) : 0));
-    return { data, names, page: { nextCursor: end === undefined ? null : writeCursor({ createdAt: end.created_at.toISOString(), id: end.id }) } };
+    return {
+      data,
+      names,
+      page: {
+        nextCursor: end === undefined ? null : writeCursor({ createdAt: end.created_at.toISOString(), id: end.id }),
+      },
+    };
   }
 
-  /** Recorded before its first byte: an export that breaks off was one too. The stream is read no faster than it is taken, and ends without its last line when the database fails. */
+  /**
+   * Recorded before its first byte: an export that breaks off was one too. The stream is read no faster than it is
+   * taken, and ends without its last line when the database fails.
+   */
   async export(caller: Principal, query: AuditExportQuery): Promise<Readable> {
     const { orgId } = caller;
-    await inOrg(this.pool, orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'audit.export', target: orgId, detail: query })));
+    await inOrg(this.pool, orgId, (client) =>
+      client.query(auditOf(this.ids.uuid(), caller, { action: 'audit.export', target: orgId, detail: query })),
+    );
     return Readable.from(auditLines(this.pool, orgId, query, this.clock.now()), { objectMode: false });
   }
 

@@ -55,12 +55,19 @@ describe('the list of conversations', () => {
     }
     const costs = (await all('sort=cost')).map(keyOf.cost);
     // Millionths of a dollar count, not less.
-    expect(costs.map((cost) => Math.round(cost * 1e6))).toEqual(costs.map((cost) => Math.round(cost * 1e6)).sort((a, b) => b - a));
+    expect(costs.map((cost) => Math.round(cost * 1e6))).toEqual(
+      costs.map((cost) => Math.round(cost * 1e6)).sort((a, b) => b - a),
+    );
   });
 
   it('says what people have written as they wrote it, in each order: quotes, backslashes, control characters and all', async () => {
     const text = (name: string): string => `${name} "q" '\\' \n\t\u0001\u2028 {"a":1}, é 😀 </script>`;
-    const written = { title: text('title'), repository: text('repository'), branch: text('branch'), model: text('model') };
+    const written = {
+      title: text('title'),
+      repository: text('repository'),
+      branch: text('branch'),
+      model: text('model'),
+    };
     const grace = await app.user('Grace');
     await app.owner.query(
       `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, repository, branch) VALUES (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7)`,
@@ -68,7 +75,9 @@ describe('the list of conversations', () => {
     );
     for (const query of ['', 'sort=updated']) {
       const { body } = await app.http(grace, 'GET', `${app.path(grace)}?${query}`);
-      expect(Page.parse(body).data).toEqual([expect.objectContaining({ ...written, createdBy: { id: text('id'), label: text('label') } })]);
+      expect(Page.parse(body).data).toEqual([
+        expect.objectContaining({ ...written, createdBy: { id: text('id'), label: text('label') } }),
+      ]);
     }
   });
 
@@ -90,7 +99,11 @@ describe('the list of conversations', () => {
     for (const sort of ['created', 'updated', 'cost'])
       for (const [index, [query, holds]] of tests.entries()) {
         const [moreQuery, moreHolds] = tests[(index + 4) % tests.length] as (typeof tests)[number];
-        expect([sort, query, ids(await all(`sort=${sort}&${query}`, 9))]).toEqual([sort, query, ids(every.filter(holds))]);
+        expect([sort, query, ids(await all(`sort=${sort}&${query}`, 9))]).toEqual([
+          sort,
+          query,
+          ids(every.filter(holds)),
+        ]);
         // The same filter twice is another request.
         if (query.split('=')[0] === moreQuery.split('=')[0]) continue;
         expect([sort, query, moreQuery, ids(await all(`sort=${sort}&${query}&${moreQuery}`, 9))]).toEqual([

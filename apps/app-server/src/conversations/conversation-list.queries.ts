@@ -9,43 +9,53 @@ export interface ListPosition {
 
 type Pulls = Readonly<Record<string, ConversationPullRequest>>;
 
-/** One round trip for a page. `data` is JSON as it is answered: a `ConversationSummary` each; `last` is `null` on the last page. */
+/**
+ * One round trip for a page. `data` is JSON as it is answered: a `ConversationSummary` each; `last` is `null` on the
+ * last page.
+ */
 export async function listConversations(
   pool: SqlPool,
   orgId: string,
   query: Omit<ListConversationsQuery, 'cursor'>,
   after: ListPosition | null,
 ): Promise<{ data: string; last: ListPosition | null }> {
-  const { rows } = await pool.query<{ data: string; last: string | null; last_id: string | null; pulls: Pulls | null }>({
-    name: 'list-conversations',
-    // The function has set the organization by the time that the pull requests of its page are read.
-    text: `SELECT l.data, l.last, l.last_id, (
+  const { rows } = await pool.query<{ data: string; last: string | null; last_id: string | null; pulls: Pulls | null }>(
+    {
+      name: 'list-conversations',
+      // The function has set the organization by the time that the pull requests of its page are read.
+      text: `SELECT l.data, l.last, l.last_id, (
              SELECT jsonb_object_agg(p.conversation_id, jsonb_build_object('number', p.number, 'url', p.url, 'state', p.state, 'draft', p.draft,
                'checks', p.checks ->> 'state', 'review', p.review, 'conflicts', p.conflicts) ORDER BY p.created_at)
              FROM app.pull_request p WHERE p.org_id = $1 AND p.conversation_id IN (SELECT (e ->> 'id')::uuid FROM jsonb_array_elements(l.data::jsonb) e)) AS pulls
            FROM app.list_conversations($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) l`,
-    values: [
-      orgId,
-      query.sort,
-      query.limit,
-      after?.at ?? null,
-      after?.id ?? null,
-      query.status ?? null,
-      query.owner ?? null,
-      query.repository ?? null,
-      query.model ?? null,
-      query.createdAfter ?? null,
-      query.createdBefore ?? null,
-      query.search ?? null,
-    ],
-  });
+      values: [
+        orgId,
+        query.sort,
+        query.limit,
+        after?.at ?? null,
+        after?.id ?? null,
+        query.status ?? null,
+        query.owner ?? null,
+        query.repository ?? null,
+        query.model ?? null,
+        query.createdAfter ?? null,
+        query.createdBefore ?? null,
+        query.search ?? null,
+      ],
+    },
+  );
   const [page] = rows;
   if (page === undefined) throw new Error('a function without a row');
-  return { data: withPulls(page.data, page.pulls), last: page.last === null || page.last_id === null ? null : { at: page.last, id: page.last_id } };
+  return {
+    data: withPulls(page.data, page.pulls),
+    last: page.last === null || page.last_id === null ? null : { at: page.last, id: page.last_id },
+  };
 }
 
 /** A page of which none has published anything, as nearly all are, is answered as the database wrote it. */
 function withPulls(data: string, pulls: Pulls | null): string {
   if (pulls === null) return data;
-  return JSON.stringify((JSON.parse(data) as Array<{ id: string }>).map((each) => ({ ...each, pullRequest: pulls[each.id] ?? null })));
+  return JSON.stringify(
+    (JSON.parse(data) as Array<{ id: string }>).map((each) => ({ ...each, pullRequest: pulls[each.id] ?? null })),
+  );
 }

@@ -17,11 +17,15 @@ describe('the model of a conversation', () => {
 
   const at = (who: User, path: string): string => `/api/v1/orgs/${who.orgId}/${path}`;
   const profile = async (who: User, body: object): Promise<string> => {
-    const made = await app.http<{ id: string }>(who, 'POST', at(who, 'llm-profiles'), { model: 'openai/gpt-x', ...body });
+    const made = await app.http<{ id: string }>(who, 'POST', at(who, 'llm-profiles'), {
+      model: 'openai/gpt-x',
+      ...body,
+    });
     expect(made.status).toBe(201);
     return made.body.id;
   };
-  const models = async (who: User): Promise<ModelList['data']> => (await app.http<ModelList>(who, 'GET', at(who, 'models'))).body.data;
+  const models = async (who: User): Promise<ModelList['data']> =>
+    (await app.http<ModelList>(who, 'GET', at(who, 'models'))).body.data;
   const create = (who: User, model?: string) =>
     app.http<{ id: string; model: string; code?: string; detail?: string }>(who, 'POST', at(who, 'conversations'), {
       prompt: 'x',
@@ -40,7 +44,10 @@ describe('the model of a conversation', () => {
       ['theirs', foreign],
       ['never', missing],
     ] as const)
-      expect(answer).toMatchObject({ status: 404, body: { code: 'model.unknown', detail: `There is no model "profile/${name}".` } });
+      expect(answer).toMatchObject({
+        status: 404,
+        body: { code: 'model.unknown', detail: `There is no model "profile/${name}".` },
+      });
   });
 
   it('is the default profile when none is named, unless the settings say another; without either the gateway’s', async () => {
@@ -57,7 +64,8 @@ describe('the model of a conversation', () => {
 
   it('is switched at any time: stored, in the log and in the audit, once; a running one gets it by a job, a paused one is not started', async () => {
     const { id } = (await create(user)).body;
-    const change = (model: string) => app.http<{ model: string; code?: string }>(user, 'POST', app.path(user, id, '/model'), { model });
+    const change = (model: string) =>
+      app.http<{ model: string; code?: string }>(user, 'POST', app.path(user, id, '/model'), { model });
     const state = async () =>
       (
         await app.owner.query<{ model: string; applied: string; queues: string[] | null; audited: number }>(
@@ -69,11 +77,21 @@ describe('the model of a conversation', () => {
       ).rows[0];
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
     await app.owner.query('DELETE FROM app.outbox');
-    for (let time = 0; time < 2; time += 1) expect(await change('profile/ours')).toMatchObject({ status: 200, body: { model: 'profile/ours' } });
-    expect(await state()).toEqual({ model: 'profile/ours', applied: DEMO_MODEL, queues: ['conversation-deliver'], audited: 1 });
-    expect((await app.log(id)).map(({ event }) => event)).toMatchObject([{ kind: 'ConversationStateUpdateEvent', key: 'model', value: 'profile/ours' }]);
+    for (let time = 0; time < 2; time += 1)
+      expect(await change('profile/ours')).toMatchObject({ status: 200, body: { model: 'profile/ours' } });
+    expect(await state()).toEqual({
+      model: 'profile/ours',
+      applied: DEMO_MODEL,
+      queues: ['conversation-deliver'],
+      audited: 1,
+    });
+    expect((await app.log(id)).map(({ event }) => event)).toMatchObject([
+      { kind: 'ConversationStateUpdateEvent', key: 'model', value: 'profile/ours' },
+    ]);
     await app.owner.query('DELETE FROM app.outbox');
-    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [
+      id,
+    ]);
     expect((await change(DEMO_MODEL)).status).toBe(200);
     expect(await state()).toEqual({ model: DEMO_MODEL, applied: DEMO_MODEL, queues: null, audited: 2 });
     expect(await change('profile/theirs')).toMatchObject({ status: 404, body: { code: 'model.unknown' } });

@@ -13,7 +13,10 @@ import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
 import { modelOf, setModel } from './conversation-model.queries.js';
 import { lockSandbox, readSandbox, type SandboxRow } from './conversations.queries.js';
 
-/** Another model for a conversation. It is stored and said in the log here; worker, which holds the way to keys, gives it to a sandbox that has the conversation. */
+/**
+ * Another model for a conversation. It is stored and said in the log here; worker, which holds the way to keys, gives
+ * it to a sandbox that has the conversation.
+ */
 @Injectable()
 export class ConversationModelService {
   constructor(
@@ -25,7 +28,10 @@ export class ConversationModelService {
     private readonly models: ModelsService,
   ) {}
 
-  /** The one that it has already changes nothing. @throws SlipwayError `resource.not-found`, `model.unknown`, `service.unavailable` when no model list can be had. */
+  /**
+   * The one that it has already changes nothing. @throws SlipwayError `resource.not-found`, `model.unknown`,
+   * `service.unavailable` when no model list can be had.
+   */
   async set(caller: Principal, id: string, wanted: string): Promise<void> {
     if ((await readSandbox(this.pool, caller.orgId, id)) === null) throw notFound();
     const model = await this.models.choose(caller.orgId, wanted, null);
@@ -42,7 +48,14 @@ export class ConversationModelService {
       await setModel(client, caller.orgId, id, model);
       const job = jobFor(row);
       if (job !== null) await wantJob(client, caller.orgId, job, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-model', target: id, before: { model: before }, after: { model } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'conversation.set-model',
+          target: id,
+          before: { model: before },
+          after: { model },
+        }),
+      );
       return { publish, job };
     });
     if (after === null) return;

@@ -68,7 +68,12 @@ export function toConversation(row: ConversationRow, queued: QueuedMessage[]): C
   return {
     ...toSummary(row),
     start: { status: row.start_status, steps: [...row.steps] },
-    runtime: runtimeState({ state: storedStatus(row.status_state), startStatus: row.start_status, steps: row.steps, sandboxStatus: row.sandbox_status }),
+    runtime: runtimeState({
+      state: storedStatus(row.status_state),
+      startStatus: row.start_status,
+      steps: row.steps,
+      sandboxStatus: row.sandbox_status,
+    }),
     queued,
     confirmation: row.confirmation_mode,
     agentType: row.agent_type,
@@ -92,7 +97,9 @@ export function titleOf(prompt: string): string {
       .split(/\r?\n/)
       .find((each) => each.trim() !== '')
       ?.trim() ?? prompt.trim();
-  const characters = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(line.slice(0, MAX_TITLE * 16))].map(({ segment }) => segment);
+  const characters = [
+    ...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(line.slice(0, MAX_TITLE * 16)),
+  ].map(({ segment }) => segment);
   return characters.length <= MAX_TITLE && line.length <= MAX_TITLE * 16
     ? line
     : `${characters

@@ -81,7 +81,11 @@ export class ConversationsController {
   }
 
   @Serves(operations.withdrawMessage)
-  withdraw(@Caller() caller: Principal, @Param('conversation') id: string, @Param('message') message: string): Promise<void> {
+  withdraw(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('message') message: string,
+  ): Promise<void> {
     return this.conversations.withdraw(caller, conversationId(id), conversationId(message));
   }
 
@@ -104,14 +108,22 @@ export class ConversationsController {
   }
 
   @Serves(operations.switchModel)
-  async switchModel(@Caller() caller: Principal, @Param('conversation') id: string, @Body() { model }: SwitchModel): Promise<Conversation> {
+  async switchModel(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() { model }: SwitchModel,
+  ): Promise<Conversation> {
     await this.models.set(caller, conversationId(id), model);
     return this.conversations.get(caller, conversationId(id));
   }
 
   @Serves(operations.getChanges)
   @Header('content-type', 'application/json; charset=utf-8')
-  changes(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: ChangesQuery): Promise<Buffer> {
+  changes(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Query() query: ChangesQuery,
+  ): Promise<Buffer> {
     return this.workspace.changes(caller, conversationId(id), query);
   }
 
@@ -121,7 +133,11 @@ export class ConversationsController {
   }
 
   @Serves(operations.listCommits)
-  commits(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
+  commits(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Query() query: WorkspaceCommitsQuery,
+  ): Promise<WorkspaceCommits> {
     return this.workspace.commits(caller, conversationId(id), query);
   }
 
@@ -151,6 +167,9 @@ export class ConversationsController {
   async trajectory(@Caller() caller: Principal, @Param('conversation') id: string): Promise<StreamableFile> {
     const log = await trajectory(this.pool, caller.orgId, conversationId(id));
     if (log === null) throw notFound();
-    return new StreamableFile(log, { type: 'application/json; charset=utf-8', disposition: `attachment; filename="${conversationId(id)}.json"` });
+    return new StreamableFile(log, {
+      type: 'application/json; charset=utf-8',
+      disposition: `attachment; filename="${conversationId(id)}.json"`,
+    });
   }
 }

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Conversation, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, type QueuedMessage } from '@slipway/contracts/conversations';
+import {
+  Conversation,
+  MAX_PROMPT_LENGTH,
+  MAX_QUEUED_MESSAGES,
+  type QueuedMessage,
+} from '@slipway/contracts/conversations';
 import { Problem } from '@slipway/contracts/errors';
 import { until } from '@slipway/testing';
 import { type Answer, ConversationApp, insisted, type User } from '../testing/conversation-app.js';
@@ -44,7 +49,10 @@ describe('conversations over HTTP', () => {
       );
       expect(rows[0]).toEqual({ jobs: 1, audits: 1 });
       // The queue gets it after the answer.
-      await until('a job in the queue', async () => (await app.owner.query('SELECT 1 FROM bullmq.job LIMIT 1')).rowCount === 1);
+      await until(
+        'a job in the queue',
+        async () => (await app.owner.query('SELECT 1 FROM bullmq.job LIMIT 1')).rowCount === 1,
+      );
     });
 
     it('answers a repeated Idempotency-Key with the same conversation', async () => {
@@ -64,7 +72,9 @@ describe('conversations over HTTP', () => {
       await app.owner.query(died, [headers['idempotency-key'], first.body['id']]);
       const second = await app.http(user, 'POST', app.path(user), { prompt: 'x' }, headers);
       expect([second.status, second.body['id']]).toEqual([201, first.body['id']]);
-      const { rows } = await app.owner.query('SELECT 1 FROM app.inbox_message WHERE conversation_id = $1', [first.body['id']]);
+      const { rows } = await app.owner.query('SELECT 1 FROM app.inbox_message WHERE conversation_id = $1', [
+        first.body['id'],
+      ]);
       expect(rows).toHaveLength(1);
 
       const messages = app.path(user, String(first.body['id']), '/messages');
@@ -83,11 +93,20 @@ describe('conversations over HTTP', () => {
 
   it('the short form creates in the personal organization and lists it', async () => {
     const ben = await app.user('Ben');
-    const made = await app.http(ben, 'POST', '/api/conversations', { initial_user_msg: 'hello', repository: 'octo/cat' });
+    const made = await app.http(ben, 'POST', '/api/conversations', {
+      initial_user_msg: 'hello',
+      repository: 'octo/cat',
+    });
     expect(made).toMatchObject({ status: 200, body: { status: 'ok' } });
     const list = await app.http(ben, 'GET', '/api/conversations');
     expect(list.body).toMatchObject({
-      results: [{ conversation_id: made.body['conversation_id'], title: 'hello', selected_repository: 'https://github.com/octo/cat' }],
+      results: [
+        {
+          conversation_id: made.body['conversation_id'],
+          title: 'hello',
+          selected_repository: 'https://github.com/octo/cat',
+        },
+      ],
       next_page_id: null,
     });
   });
@@ -110,7 +129,10 @@ describe('conversations over HTTP', () => {
       await app.conversation(cleo, 'newer');
     } while (cursor !== null);
     expect(seen).toEqual(made.reverse());
-    expect((await app.http(cleo, 'GET', `${app.path(cleo)}?status=failed`)).body).toEqual({ data: [], page: { nextCursor: null } });
+    expect((await app.http(cleo, 'GET', `${app.path(cleo)}?status=failed`)).body).toEqual({
+      data: [],
+      page: { nextCursor: null },
+    });
   });
 
   describe('400', () => {
@@ -137,7 +159,13 @@ describe('conversations over HTTP', () => {
         expect(['request.invalid', 'request.not-json']).toContain(Problem.parse(answer.body).code);
       });
     it('for a cursor or a limit that was not given out', async () => {
-      for (const query of ['cursor=abc', 'limit=0', 'limit=201', 'status=odd', `cursor=${Buffer.from('["x","y"]').toString('base64url')}`])
+      for (const query of [
+        'cursor=abc',
+        'limit=0',
+        'limit=201',
+        'status=odd',
+        `cursor=${Buffer.from('["x","y"]').toString('base64url')}`,
+      ])
         expect((await app.http(user, 'GET', `${app.path(user)}?${query}`)).status).toBe(400);
     });
     it('for a message id that belongs to another message', async () => {
@@ -152,7 +180,9 @@ describe('conversations over HTTP', () => {
     const id = randomUUID();
     for (const someone of [user, await app.user()]) {
       const conversation = await app.conversation(someone);
-      expect((await app.http(someone, 'POST', app.path(someone, conversation.id, '/messages'), { id, text: 'a' })).status).toBe(202);
+      expect(
+        (await app.http(someone, 'POST', app.path(someone, conversation.id, '/messages'), { id, text: 'a' })).status,
+      ).toBe(202);
     }
   });
 
@@ -169,7 +199,9 @@ describe('conversations over HTTP', () => {
       ['GET', '/diff'],
       ['GET', '/trajectory'],
     ] as const)
-      expect(await app.http(null, method, app.path(user, id, rest), method === 'POST' ? { text: 'x' } : undefined)).toMatchObject({
+      expect(
+        await app.http(null, method, app.path(user, id, rest), method === 'POST' ? { text: 'x' } : undefined),
+      ).toMatchObject({
         status: 401,
         body: { code: 'auth.missing' },
       });
@@ -178,15 +210,23 @@ describe('conversations over HTTP', () => {
   it('403 for a viewer who wants to change something, and for a request from another site', async () => {
     const { id } = await app.conversation(user);
     const viewer = await app.user('Viewer');
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [user.orgId, viewer.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [
+      user.orgId,
+      viewer.userId,
+    ]);
     expect((await app.http(viewer, 'GET', app.path(user, id))).status).toBe(200);
     for (const [path, body] of [
       [app.path(user), { prompt: 'x' }],
       [app.path(user, id, '/messages'), { text: 'x' }],
       [app.path(user, id, '/stop'), undefined],
     ] as const)
-      expect(await app.http(viewer, 'POST', path, body)).toMatchObject({ status: 403, body: { code: 'permission.denied' } });
-    expect(await app.http(user, 'POST', app.path(user, id, '/stop'), undefined, { origin: 'https://evil.example' })).toMatchObject({
+      expect(await app.http(viewer, 'POST', path, body)).toMatchObject({
+        status: 403,
+        body: { code: 'permission.denied' },
+      });
+    expect(
+      await app.http(user, 'POST', app.path(user, id, '/stop'), undefined, { origin: 'https://evil.example' }),
+    ).toMatchObject({
       status: 403,
       body: { code: 'request.cross-site' },
     });
@@ -208,12 +248,16 @@ describe('conversations over HTTP', () => {
       ['GET', '/diff', undefined],
       ['GET', '/trajectory', undefined],
     ] as const) {
-      const answers = await Promise.all([foreign, randomUUID(), 'not-an-id'].map((id) => app.http(user, method, app.path(user, id, rest), body)));
+      const answers = await Promise.all(
+        [foreign, randomUUID(), 'not-an-id'].map((id) => app.http(user, method, app.path(user, id, rest), body)),
+      );
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
       expect(withoutRequestId(answers[0] as Answer)).toEqual(withoutRequestId(answers[1] as Answer));
       expect((await app.http(user, method, app.path(stranger, foreign, rest), body)).status).toBe(404);
     }
-    const stream = await app.http(user, 'GET', app.path(user, foreign, '/events'), undefined, { accept: 'text/event-stream' });
+    const stream = await app.http(user, 'GET', app.path(user, foreign, '/events'), undefined, {
+      accept: 'text/event-stream',
+    });
     expect(stream).toMatchObject({ status: 404, body: { code: 'resource.not-found' } });
     expect(await app.http(user, 'POST', app.path(user), { prompt: 'x', model: 'no-such-model' })).toMatchObject({
       status: 404,
@@ -229,12 +273,16 @@ describe('conversations over HTTP', () => {
   });
 
   describe('messages', () => {
-    const send = (id: string, body: unknown) => app.http<QueuedMessage>(user, 'POST', app.path(user, id, '/messages'), body);
+    const send = (id: string, body: unknown) =>
+      app.http<QueuedMessage>(user, 'POST', app.path(user, id, '/messages'), body);
 
     it('202: are queued in order; the same id again is the same message', async () => {
       const { id } = await app.conversation(user);
       const message = { id: randomUUID(), text: 'second' };
-      expect(await send(id, message)).toMatchObject({ status: 202, body: { id: message.id, position: 2, state: 'queued' } });
+      expect(await send(id, message)).toMatchObject({
+        status: 202,
+        body: { id: message.id, position: 2, state: 'queued' },
+      });
       expect(await send(id, { text: 'third' })).toMatchObject({ status: 202, body: { position: 3 } });
       expect(await send(id, message)).toMatchObject({ status: 202, body: { id: message.id, position: 2 } });
       const { queued } = (await app.http<Conversation>(user, 'GET', app.path(user, id))).body;
@@ -256,7 +304,9 @@ describe('conversations over HTTP', () => {
     it('start a paused conversation, and reach a running sandbox', async () => {
       const { id } = await app.conversation(user);
       await app.owner.query(`DELETE FROM app.outbox`);
-      await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+      await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [
+        id,
+      ]);
       await send(id, { text: 'wake up' });
       const state = async () =>
         (
@@ -274,7 +324,9 @@ describe('conversations over HTTP', () => {
 
     it(`429 after ${MAX_QUEUED_MESSAGES} that wait`, async () => {
       const { id } = await app.conversation(user);
-      const answers = await Promise.all(Array.from({ length: MAX_QUEUED_MESSAGES + 5 }, (_, index) => insisted(() => send(id, { text: `m${index}` }))));
+      const answers = await Promise.all(
+        Array.from({ length: MAX_QUEUED_MESSAGES + 5 }, (_, index) => insisted(() => send(id, { text: `m${index}` }))),
+      );
       expect(answers.filter(({ status }) => status === 202).length).toBe(MAX_QUEUED_MESSAGES - 1);
       expect(answers.find(({ status }) => status === 429)).toMatchObject({ body: { code: 'conversation.queue-full' } });
     });

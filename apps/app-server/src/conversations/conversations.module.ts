@@ -12,7 +12,14 @@ import { WorkspaceService } from './workspace.service.js';
 @Module({
   imports: [MeModule],
   controllers: [ConversationsController, SimpleApiController],
-  providers: [ConversationsService, RunControlService, ConversationModelService, WorkspaceService, SandboxReads, StartWait],
+  providers: [
+    ConversationsService,
+    RunControlService,
+    ConversationModelService,
+    WorkspaceService,
+    SandboxReads,
+    StartWait,
+  ],
   exports: [RunControlService, ConversationsService],
 })
 export class ConversationsModule {}

@@ -34,11 +34,16 @@ export interface SandboxRow {
   readonly baseCommit: string | null;
 }
 
-const SANDBOX_COLUMNS = 'desired, epoch, acked, status_state, sandbox_status, sandbox_url, sandbox_key, working_dir, base_commit';
+const SANDBOX_COLUMNS =
+  'desired, epoch, acked, status_state, sandbox_status, sandbox_url, sandbox_key, working_dir, base_commit';
 
 export function readSandbox(pool: SqlPool, orgId: string, id: string): Promise<SandboxRow | null> {
   return inOrg(pool, orgId, (client) =>
-    sandboxRow(client, { name: 'read-sandbox', text: `SELECT ${SANDBOX_COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`, values: [orgId, id] }),
+    sandboxRow(client, {
+      name: 'read-sandbox',
+      text: `SELECT ${SANDBOX_COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`,
+      values: [orgId, id],
+    }),
   );
 }
 
@@ -51,7 +56,10 @@ export function lockSandbox(client: PoolClient, orgId: string, id: string): Prom
   });
 }
 
-async function sandboxRow(client: PoolClient, query: { name: string; text: string; values: unknown[] }): Promise<SandboxRow | null> {
+async function sandboxRow(
+  client: PoolClient,
+  query: { name: string; text: string; values: unknown[] },
+): Promise<SandboxRow | null> {
   const { rows } = await client.query<{
     desired: 'run' | 'rest';
     epoch: number;
@@ -83,8 +91,16 @@ export interface DesiredState {
   readonly writer?: 'keep' | 'fence' | undefined;
 }
 
-/** Whether the conversation should have a sandbox; the jobs that see to it run under the current trace. `fence`: whoever writes into the log now may not go on. */
-export async function setDesired(client: PoolClient, orgId: string, id: string, { desired, writer = 'keep' }: DesiredState): Promise<void> {
+/**
+ * Whether the conversation should have a sandbox; the jobs that see to it run under the current trace. `fence`: whoever
+ * writes into the log now may not go on.
+ */
+export async function setDesired(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { desired, writer = 'keep' }: DesiredState,
+): Promise<void> {
   await client.query({
     name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
     text: `UPDATE app.conversation SET desired = $3, traceparent = $4${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
@@ -108,7 +124,12 @@ export interface NewConversation {
 }
 
 /** The conversation, its first message, the job that starts it and the record of who asked: all of it or nothing. */
-export async function createConversation(client: PoolClient, caller: Principal, body: CreateConversation, made: NewConversation): Promise<void> {
+export async function createConversation(
+  client: PoolClient,
+  caller: Principal,
+  body: CreateConversation,
+  made: NewConversation,
+): Promise<void> {
   await insertConversation(client, caller.orgId, {
     id: made.id,
     message: made.messageId === null ? null : { id: made.messageId, text: body.prompt },
@@ -145,7 +166,11 @@ export async function createConversation(client: PoolClient, caller: Principal, 
 }
 
 /** Bytes of what was last seen of a workspace. */
-export async function sizeOfKept(pool: SqlPool, orgId: string, id: string): Promise<{ changes: number; patch: number } | null> {
+export async function sizeOfKept(
+  pool: SqlPool,
+  orgId: string,
+  id: string,
+): Promise<{ changes: number; patch: number } | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
     client.query<{ changes: number; patch: number }>(
       'SELECT octet_length(changes::text) AS changes, octet_length(patch) AS patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2',
@@ -169,10 +194,10 @@ export async function readKeptChanges(pool: SqlPool, orgId: string, id: string):
 
 export async function readKeptPatch(pool: SqlPool, orgId: string, id: string): Promise<string | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<Columns<'app.workspace_snapshot', 'patch'>>('SELECT patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [
-      orgId,
-      id,
-    ]),
+    client.query<Columns<'app.workspace_snapshot', 'patch'>>(
+      'SELECT patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2',
+      [orgId, id],
+    ),
   );
   return rows[0]?.patch ?? null;
 }

@@ -23,7 +23,13 @@ import { assertStorage, fullStorage } from '../sandboxes/storage/full-storage.js
 import { assertBudget } from '../spending/budgets/spent-budget.js';
 import { listConversations } from './conversation-list.queries.js';
 import { titleOf, toConversation } from './conversation-view.js';
-import { createConversation, findConversation, lockSandbox, type NewConversation, setDesired } from './conversations.queries.js';
+import {
+  createConversation,
+  findConversation,
+  lockSandbox,
+  type NewConversation,
+  setDesired,
+} from './conversations.queries.js';
 import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
@@ -41,7 +47,10 @@ export class ConversationsService {
     private readonly repositories: RepositoryReferences,
   ) {}
 
-  /** A page as the JSON that is answered: nothing in this process reads it. @throws SlipwayError `request.invalid` for a cursor of another sort. */
+  /**
+   * A page as the JSON that is answered: nothing in this process reads it. @throws SlipwayError `request.invalid` for a
+   * cursor of another sort.
+   */
   async list(caller: Principal, { cursor, ...query }: ListConversationsQuery): Promise<string> {
     const { data, nextCursor } = await this.page(caller, query, cursor);
     return `{"data":${data},"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
@@ -68,17 +77,26 @@ export class ConversationsService {
   }
 
   /**
-   * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
-   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list
-   * can be had; of a repository by name as `RepositoryReferences.find`.
+   * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is
+   * answered as it is.
+   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`,
+   * `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had; of a repository by name
+   * as `RepositoryReferences.find`.
    */
-  async create(caller: Principal, { repository, ...body }: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+  async create(
+    caller: Principal,
+    { repository, ...body }: CreateConversation,
+    id: string = this.ids.uuid(),
+  ): Promise<Conversation> {
     const found = repository === undefined ? null : await this.repositories.find(caller, repository);
     const asked = { ...body, ...(found === null ? {} : { repository: found.url }) };
     return this.make(caller, asked, { id, messageId: this.ids.uuid(), grant: found?.grant ?? null });
   }
 
-  /** One whose sandbox starts and whose agent has nothing to do, for a client that brings its own. @throws SlipwayError as `create`. */
+  /**
+   * One whose sandbox starts and whose agent has nothing to do, for a client that brings its own. @throws SlipwayError
+   * as `create`.
+   */
   createWithoutTask(caller: Principal, title: string, id: string = this.ids.uuid()): Promise<Conversation> {
     return this.make(caller, { prompt: '', title }, { id, messageId: null, grant: null });
   }
@@ -106,7 +124,9 @@ export class ConversationsService {
       confirmation: stricterMode(body.confirmation ?? 'never', settings.confirmation),
       traceparent: currentTraceparent(),
     };
-    const created = await inOrg(this.pool, caller.orgId, (client) => createConversation(client, caller, body, made)).then(
+    const created = await inOrg(this.pool, caller.orgId, (client) =>
+      createConversation(client, caller, body, made),
+    ).then(
       () => true,
       (error: unknown) => {
         if (isTaken(error)) return false;
@@ -120,9 +140,15 @@ export class ConversationsService {
 
   /**
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
-   * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner, `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
+   * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner,
+   * `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
-  async send(caller: Principal, conversationId: string, body: SendMessage, reservedId: string = this.ids.uuid()): Promise<QueuedMessage> {
+  async send(
+    caller: Principal,
+    conversationId: string,
+    body: SendMessage,
+    reservedId: string = this.ids.uuid(),
+  ): Promise<QueuedMessage> {
     const id = body.id?.toLowerCase() ?? reservedId;
     const sent = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, conversationId);
@@ -146,7 +172,9 @@ export class ConversationsService {
         };
       }
       if (queued.length >= MAX_QUEUED_MESSAGES)
-        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
+        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, {
+          retryAfterSeconds: 5,
+        });
       await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
       await assertStorage(client, caller.orgId);
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
@@ -166,11 +194,17 @@ export class ConversationsService {
     return sent.message;
   }
 
-  /** Repeating it is fine. @throws SlipwayError `conversation.busy` when the agent has the message, or is being handed it. */
+  /**
+   * Repeating it is fine. @throws SlipwayError `conversation.busy` when the agent has the message, or is being handed
+   * it.
+   */
   async withdraw(caller: Principal, conversationId: string, messageId: string): Promise<void> {
-    const state = await inOrg(this.pool, caller.orgId, (client) => withdraw(client, caller.orgId, conversationId, messageId));
+    const state = await inOrg(this.pool, caller.orgId, (client) =>
+      withdraw(client, caller.orgId, conversationId, messageId),
+    );
     if (state === null) throw notFound();
-    if (state !== 'withdrawn') throw new SlipwayError('conversation.busy', 'The agent has taken this message in already.');
+    if (state !== 'withdrawn')
+      throw new SlipwayError('conversation.busy', 'The agent has taken this message in already.');
     this.hubs.inboxChanged(caller.orgId, conversationId);
   }
 }
@@ -181,5 +215,7 @@ function isTaken(error: unknown): boolean {
 }
 
 function idTaken(): SlipwayError {
-  return new SlipwayError('request.invalid', 'id: belongs to another message', { fields: [{ path: 'id', message: 'belongs to another message' }] });
+  return new SlipwayError('request.invalid', 'id: belongs to another message', {
+    fields: [{ path: 'id', message: 'belongs to another message' }],
+  });
 }

@@ -6,7 +6,10 @@ import { ConversationApp, type User } from '../testing/conversation-app.js';
 import { type Hostility, startHostileSandbox } from '../testing/hostile-sandbox.js';
 
 const VIEWERS = 50;
-/** Longest that the event loop may stand still on an idle machine, the viewers' own work in this process with it. Milliseconds; 64 MiB of JSON took more than a second. */
+/**
+ * Longest that the event loop may stand still on an idle machine, the viewers' own work in this process with it.
+ * Milliseconds; 64 MiB of JSON took more than a second.
+ */
 const LONGEST_STALL_MS = 250;
 /**
  * `sandbox-reads.ts`: 288 MiB for lists; the remainder is what V8 has not collected yet, and fifty clients in this
@@ -29,7 +32,10 @@ function slowdown(): number {
 }
 
 /** A viewer that counts what it is sent, and keeps nothing. */
-function view(url: string, user: User): Promise<{ status: number; code: string; bytes: number; whole: boolean; retryAfter: string | undefined }> {
+function view(
+  url: string,
+  user: User,
+): Promise<{ status: number; code: string; bytes: number; whole: boolean; retryAfter: string | undefined }> {
   return new Promise((resolve) => {
     const request = get(url, { headers: { cookie: user.cookie }, agent: false }, (response) => {
       let bytes = 0;
@@ -72,7 +78,9 @@ describe('a hostile sandbox with fifty viewers', () => {
   async function attack(kind: Hostility, route: string, conversations: number, viewers = VIEWERS) {
     const sandbox = await startHostileSandbox(kind);
     try {
-      const ids = await Promise.all(Array.from({ length: conversations }, async () => (await app.conversation(attacker)).id));
+      const ids = await Promise.all(
+        Array.from({ length: conversations }, async () => (await app.conversation(attacker)).id),
+      );
       for (const id of ids) await app.started(id, 1, sandbox);
       const slow = slowdown();
       const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -84,7 +92,9 @@ describe('a hostile sandbox with fifty viewers', () => {
       delay.enable();
       let over = false;
       const answers = Promise.all(
-        Array.from({ length: viewers }, (_, index) => view(`${app.url}${app.path(attacker, ids[index % ids.length], route)}`, attacker)),
+        Array.from({ length: viewers }, (_, index) =>
+          view(`${app.url}${app.path(attacker, ids[index % ids.length], route)}`, attacker),
+        ),
       ).finally(() => {
         over = true;
       });
@@ -116,7 +126,9 @@ describe('a hostile sandbox with fifty viewers', () => {
   for (const kind of ['endless', 'large', 'deep', 'slow', 'gzip-bomb', 'huge-name', 'breaks-off'] as const)
     it(`holds up no other tenant and stays within its memory when each list of changes is ${kind}`, async () => {
       const seen = await attack(kind, '/changes', 10);
-      console.log(`${kind}: stall ${seen.stallMs.toFixed(0)} ms, memory +${seen.grownMiB.toFixed(0)} MiB, neighbour ${seen.neighbourMs.toFixed(0)} ms`);
+      console.log(
+        `${kind}: stall ${seen.stallMs.toFixed(0)} ms, memory +${seen.grownMiB.toFixed(0)} MiB, neighbour ${seen.neighbourMs.toFixed(0)} ms`,
+      );
       expect(seen.stallMs).toBeLessThan(LONGEST_STALL_MS);
       expect(seen.grownMiB).toBeLessThan(MOST_MIB);
       expect(seen.neighbourMs).toBeLessThan(2_000);
@@ -137,7 +149,9 @@ describe('a hostile sandbox with fifty viewers', () => {
 
   it('fills no memory with an endless patch: it passes through to its bound, and then breaks off, so that no part is taken for the whole', async () => {
     const { answers, stallMs, grownMiB, neighbourMs } = await attack('endless', '/diff', 10, 16);
-    console.log(`patch: stall ${stallMs.toFixed(0)} ms, memory +${grownMiB.toFixed(0)} MiB, neighbour ${neighbourMs.toFixed(0)} ms`);
+    console.log(
+      `patch: stall ${stallMs.toFixed(0)} ms, memory +${grownMiB.toFixed(0)} MiB, neighbour ${neighbourMs.toFixed(0)} ms`,
+    );
     // A gigabyte goes through this process twice, as server and as viewers.
     expect(stallMs).toBeLessThan(2 * LONGEST_STALL_MS);
     expect(grownMiB).toBeLessThan(MOST_MIB);

@@ -8,7 +8,10 @@ type Sort = ListConversationsQuery['sort'];
 const time = z.iso.datetime();
 /** Millionths of a dollar. */
 const cost = z.string().regex(/^-?\d{1,18}$/);
-const Cursor = z.union([z.tuple([z.enum(['created', 'updated']), time, z.uuid()]), z.tuple([z.literal('cost'), cost, z.uuid()])]);
+const Cursor = z.union([
+  z.tuple([z.enum(['created', 'updated']), time, z.uuid()]),
+  z.tuple([z.literal('cost'), cost, z.uuid()]),
+]);
 
 export function writeListCursor(sort: Sort, { at, id }: ListPosition): string {
   return Buffer.from(JSON.stringify([sort, at, id])).toString('base64url');

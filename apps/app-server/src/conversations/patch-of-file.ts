@@ -1,6 +1,6 @@
 /**
- * The part of a git patch that is about one file; empty when there is none.
- * A header is only taken for one at the beginning of a line, where in a patch no line of a file's content can begin with `diff --git `.
+ * The part of a git patch that is about one file; empty when there is none. A header is only taken for one at the
+ * beginning of a line, where in a patch no line of a file's content can begin with `diff --git `.
  */
 export function patchOfFile(patch: string, file: string): string {
   const starts = [...patch.matchAll(/^diff --git /gm)].map(({ index }) => index);
@@ -10,7 +10,10 @@ export function patchOfFile(patch: string, file: string): string {
     .join('');
 }
 
-/** Names that a part's header gives: before and after a move, or the file itself when it is binary, empty or has another mode only. */
+/**
+ * Names that a part's header gives: before and after a move, or the file itself when it is binary, empty or has another
+ * mode only.
+ */
 function namesOf(part: string): ReadonlySet<string> {
   const header = part.slice(0, /^@@ |^GIT binary patch|^Binary files /m.exec(part)?.index ?? part.length);
   const names = new Set<string>();
@@ -42,7 +45,10 @@ function unquote(name: string): string {
   const bytes: number[] = [];
   for (const match of plain.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gs)) {
     if (match[1] !== undefined) bytes.push(Number.parseInt(match[1], 8));
-    else bytes.push(...Buffer.from(match[2] === undefined ? (match[3] as string) : ({ n: '\n', t: '\t' }[match[2]] ?? match[2])));
+    else
+      bytes.push(
+        ...Buffer.from(match[2] === undefined ? (match[3] as string) : ({ n: '\n', t: '\t' }[match[2]] ?? match[2])),
+      );
   }
   return Buffer.from(bytes).toString('utf8');
 }

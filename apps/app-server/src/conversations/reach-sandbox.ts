@@ -12,8 +12,16 @@ export function agentAt(address: AgentAddress): AgentClient {
   return new AgentClient(address, { timeoutMs: CONTROL_TIMEOUT_MS, maxBytes: MAX_CONTROL_BYTES });
 }
 
-/** The sandbox to ask directly: one that is up, has the conversation, and belongs to a conversation that is wanted as one of these. `null` when there is none. */
-export function reachSandbox(keys: SandboxKeys, id: string, row: SandboxRow, desired: ReadonlyArray<SandboxRow['desired']>): AgentClient | null {
+/**
+ * The sandbox to ask directly: one that is up, has the conversation, and belongs to a conversation that is wanted as
+ * one of these. `null` when there is none.
+ */
+export function reachSandbox(
+  keys: SandboxKeys,
+  id: string,
+  row: SandboxRow,
+  desired: ReadonlyArray<SandboxRow['desired']>,
+): AgentClient | null {
   if (
     !desired.includes(row.desired) ||
     row.statusState.start !== 'ready' ||

@@ -32,7 +32,9 @@ describe('stop, pause and resume', () => {
       )
     ).rows[0];
   const kinds = async (id: string) =>
-    (await app.log(id)).map(({ event }) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}=${String(event.value)}` : event.kind));
+    (await app.log(id)).map(({ event }) =>
+      event.kind === 'ConversationStateUpdateEvent' ? `${event.key}=${String(event.value)}` : event.kind,
+    );
 
   beforeAll(async () => {
     app = await ConversationApp.start();
@@ -60,7 +62,11 @@ describe('stop, pause and resume', () => {
       expect(passed()).toBeLessThan(4_000);
       expect(stopped).toMatchObject({ status: 'stopped', executionStatus: 'paused' });
       expect(await kinds(id)).toEqual(['execution_status=running', 'InterruptEvent', 'execution_status=paused']);
-      expect(await row(id)).toEqual({ desired: 'rest', epoch: 2, queues: ['conversation-pause', 'conversation-start'] });
+      expect(await row(id)).toEqual({
+        desired: 'rest',
+        epoch: 2,
+        queues: ['conversation-pause', 'conversation-start'],
+      });
       expect(await app.ingest(user, id, [{ producerSeq: 2, event: thought('still here') }])).toMatchObject({
         status: 409,
         body: { code: 'ingest.stale-epoch' },
@@ -129,7 +135,12 @@ describe('stop, pause and resume', () => {
       `SELECT action FROM app.audit_entry WHERE target = $1 AND actor_id = $2 ORDER BY created_at, id`,
       [id, user.userId],
     );
-    expect(rows.map(({ action }) => action)).toEqual(['conversation.create', 'conversation.pause', 'conversation.resume', 'conversation.stop']);
+    expect(rows.map(({ action }) => action)).toEqual([
+      'conversation.create',
+      'conversation.pause',
+      'conversation.resume',
+      'conversation.stop',
+    ]);
   });
 
   describe('changes and diff', () => {
@@ -163,7 +174,11 @@ describe('stop, pause and resume', () => {
         live: true,
       });
       const diff = await app.http<string>(user, 'GET', app.path(user, id, '/diff?path=a.txt'));
-      expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([200, patch, 'text/x-diff; charset=utf-8']);
+      expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([
+        200,
+        patch,
+        'text/x-diff; charset=utf-8',
+      ]);
       expect(sandbox.asked).toEqual([
         'GET /api/git/changes?path=%2Fworkspace%2Fa%20b',
         `GET /api/git/patch?path=%2Fworkspace%2Fa%20b&max_bytes=${MAX_PATCH_BYTES}&file=a.txt`,
@@ -174,12 +189,25 @@ describe('stop, pause and resume', () => {
       const sandbox = await app.fakeSandbox((request) => {
         const url = new URL(request.url ?? '', 'http://sandbox');
         if (url.pathname === '/api/git/repositories')
-          return { status: 200, body: JSON.stringify({ repositories: [repositoryAt('other'), repositoryAt('project')], cut: false }) };
+          return {
+            status: 200,
+            body: JSON.stringify({ repositories: [repositoryAt('other'), repositoryAt('project')], cut: false }),
+          };
         if (url.pathname === '/api/git/commits')
           return {
             status: 200,
             body: JSON.stringify({
-              commits: [{ sha: 'abcd1234', short_sha: 'abcd', subject: 's', author: 'a', timestamp: '2026-11-22T10:00:00+01:00', files: 2, since_base: null }],
+              commits: [
+                {
+                  sha: 'abcd1234',
+                  short_sha: 'abcd',
+                  subject: 's',
+                  author: 'a',
+                  timestamp: '2026-11-22T10:00:00+01:00',
+                  files: 2,
+                  since_base: null,
+                },
+              ],
               has_more: true,
               next_page_id: 'abcd1234.1',
             }),
@@ -190,7 +218,8 @@ describe('stop, pause and resume', () => {
       });
       const { id } = await app.conversation(user);
       await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
-      const get = async (route: string): Promise<unknown> => (await app.http(user, 'GET', app.path(user, id, route))).body;
+      const get = async (route: string): Promise<unknown> =>
+        (await app.http(user, 'GET', app.path(user, id, route))).body;
       const empty = { files: [], base: null, live: true };
       expect(await get('/changes?against=turn')).toEqual(empty);
       expect(await get('/changes?against=abcd1234&repository=other')).toEqual(empty);
@@ -204,7 +233,9 @@ describe('stop, pause and resume', () => {
         live: true,
       });
       expect(await get('/commits?limit=1&cursor=ffff0000.1')).toEqual({
-        data: [{ hash: 'abcd1234', subject: 's', author: 'a', at: '2026-11-22T10:00:00+01:00', files: 2, ofThisWork: null }],
+        data: [
+          { hash: 'abcd1234', subject: 's', author: 'a', at: '2026-11-22T10:00:00+01:00', files: 2, ofThisWork: null },
+        ],
         page: { nextCursor: 'abcd1234.1' },
       });
       expect(sandbox.asked).toEqual([
@@ -214,7 +245,10 @@ describe('stop, pause and resume', () => {
         'GET /api/git/repositories?path=.',
         'GET /api/git/commits?path=%2Fworkspace%2Fproject&limit=1&page_id=ffff0000.1',
       ]);
-      expect(await app.http(user, 'GET', app.path(user, id, '/diff?against=turn'))).toMatchObject({ status: 409, body: { code: 'changes.turn-unknown' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/diff?against=turn'))).toMatchObject({
+        status: 409,
+        body: { code: 'changes.turn-unknown' },
+      });
       expect(await app.http(user, 'GET', app.path(user, id, '/changes?against=yesterday'))).toMatchObject({
         status: 400,
         body: { code: 'request.invalid' },
@@ -229,15 +263,24 @@ describe('stop, pause and resume', () => {
         return { status, body };
       };
       const noneKnown = { status: 200, body: { data: [], cut: false, live: false } };
-      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({
+        status: 409,
+        body: { code: 'conversation.no-workspace' },
+      });
       expect(await repositories()).toEqual(noneKnown);
       await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20), workingDir: '/workspace/project' });
-      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/commits'))).toMatchObject({
+        status: 502,
+        body: { code: 'sandbox.unreachable' },
+      });
       expect(await repositories()).toEqual(noneKnown);
       await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
       expect(await repositories()).toEqual(noneKnown);
       for (const route of ['/commits', '/changes?against=turn', '/diff?against=abcd1234', '/changes?repository=other'])
-        expect(await app.http(user, 'GET', app.path(user, id, route))).toMatchObject({ status: 409, body: { code: 'changes.not-kept' } });
+        expect(await app.http(user, 'GET', app.path(user, id, route))).toMatchObject({
+          status: 409,
+          body: { code: 'changes.not-kept' },
+        });
     });
 
     it('are what was last seen when it does not, within six seconds', async () => {
@@ -256,15 +299,23 @@ describe('stop, pause and resume', () => {
       });
       expect(passed()).toBeLessThan(6_000);
       await sandbox.close();
-      expect((await app.http<string>(user, 'GET', app.path(user, id, '/diff?path=b%20c.txt'))).body).toBe(patch.slice(patch.indexOf('diff --git a/b c')));
+      expect((await app.http<string>(user, 'GET', app.path(user, id, '/diff?path=b%20c.txt'))).body).toBe(
+        patch.slice(patch.indexOf('diff --git a/b c')),
+      );
       expect((await app.http<string>(user, 'GET', app.path(user, id, '/diff'))).body).toBe(patch);
     });
 
     it('409 before there is a workspace, 502 when it never answered', async () => {
       const { id } = await app.conversation(user);
-      expect(await app.http(user, 'GET', app.path(user, id, '/changes'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/changes'))).toMatchObject({
+        status: 409,
+        body: { code: 'conversation.no-workspace' },
+      });
       await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
-      expect(await app.http(user, 'GET', app.path(user, id, '/diff'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+      expect(await app.http(user, 'GET', app.path(user, id, '/diff'))).toMatchObject({
+        status: 502,
+        body: { code: 'sandbox.unreachable' },
+      });
     });
   });
 });

@@ -20,9 +20,10 @@ import { reachSandbox } from './reach-sandbox.js';
 /**
  * Stop, pause and resume.
  *
- * A stop goes straight to the sandbox, because it must hold within a second. One that does not answer is shut out, whatever the log says of it (it may
- * work on a message that the log does not have yet): the epoch moves on, so that it may write no more; the log says `InterruptEvent`; and it is given
- * back by a job. While there is none yet, the log says the same and the start finds that it is not wanted.
+ * A stop goes straight to the sandbox, because it must hold within a second. One that does not answer is shut out,
+ * whatever the log says of it (it may work on a message that the log does not have yet): the epoch moves on, so that it
+ * may write no more; the log says `InterruptEvent`; and it is given back by a job. While there is none yet, the log
+ * says the same and the start finds that it is not wanted.
  */
 @Injectable()
 export class RunControlService {
@@ -47,13 +48,26 @@ export class RunControlService {
         await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.stop', id));
         return;
       } catch (error) {
-        this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not take the stop, its epoch is ended instead');
+        this.logger.warn(
+          { err: error, conversation_id: id },
+          'sandbox did not take the stop, its epoch is ended instead',
+        );
       }
     }
     await this.change(caller, id, 'conversation.stop', (current) => {
-      const works = current.desired === 'run' && (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running');
+      const works =
+        current.desired === 'run' &&
+        (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running');
       // A halted run ends here: it is not expected to continue.
-      if (!works && !(current.statusState.start === 'ready' && current.statusState.execution === 'paused' && current.statusState.halt === 'pause')) return null;
+      if (
+        !works &&
+        !(
+          current.statusState.start === 'ready' &&
+          current.statusState.execution === 'paused' &&
+          current.statusState.halt === 'pause'
+        )
+      )
+        return null;
       return {
         desired: 'rest',
         writer: works && current.statusState.start !== 'running' ? 'fence' : 'keep',
@@ -94,25 +108,45 @@ export class RunControlService {
             return null;
           });
     if (outcome === 'waits') throw awaitsConfirmation();
-    if (outcome === 'runs') return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
-    await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
+    if (outcome === 'runs')
+      return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
+    await this.change(caller, id, 'conversation.resume', () => ({
+      desired: 'run',
+      writer: 'keep',
+      job: 'conversation-start',
+      events: [],
+    }));
   }
 
   /** The platform pauses a run that no other party can end any more. */
   private halted(row: SandboxRow): ConversationEvent[] {
-    return row.statusState.execution === 'running' ? [this.event({ kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: 'paused' })] : [];
+    return row.statusState.execution === 'running'
+      ? [this.event({ kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: 'paused' })]
+      : [];
   }
 
-  private event(body: { kind: 'InterruptEvent' | 'PauseEvent' } | { kind: 'ConversationStateUpdateEvent'; key: string; value: unknown }): ConversationEvent {
+  private event(
+    body:
+      | { kind: 'InterruptEvent' | 'PauseEvent' }
+      | { kind: 'ConversationStateUpdateEvent'; key: string; value: unknown },
+  ): ConversationEvent {
     return { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment', ...body };
   }
 
-  /** One transaction under the row's lock: what should be, what the log says, the job that brings it about, and who asked. `null` changes nothing. */
+  /**
+   * One transaction under the row's lock: what should be, what the log says, the job that brings it about, and who
+   * asked. `null` changes nothing.
+   */
   private async change(
     caller: Principal,
     id: string,
     action: string,
-    decide: (current: SandboxRow) => { desired: 'run' | 'rest'; writer: 'keep' | 'fence'; job: ConversationQueue; events: ConversationEvent[] } | null,
+    decide: (current: SandboxRow) => {
+      desired: 'run' | 'rest';
+      writer: 'keep' | 'fence';
+      job: ConversationQueue;
+      events: ConversationEvent[];
+    } | null,
   ): Promise<void> {
     const after = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
@@ -120,7 +154,9 @@ export class RunControlService {
       const wanted = decide(current);
       if (wanted === null) return null;
       const publish =
-        wanted.events.length === 0 ? () => {} : await this.ingest.appendPlatform(client, caller.orgId, id, { events: wanted.events, row: current });
+        wanted.events.length === 0
+          ? () => {}
+          : await this.ingest.appendPlatform(client, caller.orgId, id, { events: wanted.events, row: current });
       await setDesired(client, caller.orgId, id, { desired: wanted.desired, writer: wanted.writer });
       await wantJob(client, caller.orgId, wanted.job, id);
       await this.audit(client, caller, action, id);

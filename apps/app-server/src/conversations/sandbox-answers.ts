@@ -5,24 +5,42 @@ import type { z } from 'zod';
 
 /** Items checked before the event loop gets a turn. A hundred take well under a millisecond. */
 const SLICE = 100;
-/** Deepest nesting of a list's text: two are enough for a list of objects. A million brackets cost V8 twenty times what the same bytes in strings do. */
+/**
+ * Deepest nesting of a list's text: two are enough for a list of objects. A million brackets cost V8 twenty times what
+ * the same bytes in strings do.
+ */
 const MAX_DEPTH = 8;
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = ['"', '\\', '[', ']', '{', '}'].map((sign) => sign.charCodeAt(0));
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = ['"', '\\', '[', ']', '{', '}'].map(
+  (sign) => sign.charCodeAt(0),
+);
 /** Texts are read one after the other, with a turn of the event loop between two. */
 let lastReading: Promise<void> = Promise.resolve();
 
-/** @throws SlipwayError `rate.limited` when the organization has all of its reads under way, `service.unavailable` when this process has. */
+/**
+ * @throws SlipwayError `rate.limited` when the organization has all of its reads under way, `service.unavailable` when
+ * this process has.
+ */
 export function slotOrThrow(slot: ReadSlot | NoSlot): ReadSlot {
-  if (slot === 'org') throw new SlipwayError('rate.limited', 'Your organization reads from as many sandboxes at once as it may.', { retryAfterSeconds: 2 });
-  if (slot === 'process') throw new SlipwayError('service.unavailable', 'Too many sandboxes are being read from at the moment.', { retryAfterSeconds: 2 });
+  if (slot === 'org')
+    throw new SlipwayError('rate.limited', 'Your organization reads from as many sandboxes at once as it may.', {
+      retryAfterSeconds: 2,
+    });
+  if (slot === 'process')
+    throw new SlipwayError('service.unavailable', 'Too many sandboxes are being read from at the moment.', {
+      retryAfterSeconds: 2,
+    });
   return slot;
 }
 
 /**
- * JSON text of `convert` of each item of a JSON list, without holding up the event loop: only the first reading of the text is in one piece, which its bound
- * keeps at a few milliseconds. @throws SyntaxError, ZodError.
+ * JSON text of `convert` of each item of a JSON list, without holding up the event loop: only the first reading of the
+ * text is in one piece, which its bound keeps at a few milliseconds. @throws SyntaxError, ZodError.
  */
-export async function convertedList<T extends z.ZodType>(text: string, schema: T, convert: (item: z.output<T>) => unknown): Promise<string> {
+export async function convertedList<T extends z.ZodType>(
+  text: string,
+  schema: T,
+  convert: (item: z.output<T>) => unknown,
+): Promise<string> {
   const items = await readInTurn(text);
   if (!Array.isArray(items)) throw new SyntaxError('the answer is no list');
   const parts: string[] = [];

@@ -57,7 +57,11 @@ export class SimpleApiController {
 
   @Serves(simpleList)
   async list(@Caller() caller: Principal, @Query() query: { limit: number; page_id?: string }): Promise<unknown> {
-    const { data, nextCursor } = await this.conversations.page(caller, { sort: 'created', limit: query.limit }, query.page_id);
+    const { data, nextCursor } = await this.conversations.page(
+      caller,
+      { sort: 'created', limit: query.limit },
+      query.page_id,
+    );
     return {
       results: (JSON.parse(data) as ConversationSummary[]).map((each) => ({
         conversation_id: each.id,

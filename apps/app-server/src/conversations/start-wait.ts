@@ -38,7 +38,14 @@ export class StartWait {
         };
         stop = hub.listen({
           lines: (lines) => {
-            if (lines.some(({ json }) => json.includes('"start_task"') || json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"')))
+            if (
+              lines.some(
+                ({ json }) =>
+                  json.includes('"start_task"') ||
+                  json.includes('"kind":"InterruptEvent"') ||
+                  json.includes('"kind":"PauseEvent"'),
+              )
+            )
               look();
           },
         });

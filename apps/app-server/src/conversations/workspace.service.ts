@@ -59,10 +59,11 @@ export class WorkspaceService {
   ) {}
 
   /**
-   * `Changes` as JSON, so that all who ask at once share one text. Against where the work began there is what was last seen, when the sandbox is away; of all else
-   * only a sandbox knows.
-   * @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it does not answer and nothing was,
-   * `changes.not-kept`, `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`, `file.too-large`, `rate.limited`, `service.unavailable`.
+   * `Changes` as JSON, so that all who ask at once share one text. Against where the work began there is what was last
+   * seen, when the sandbox is away; of all else only a sandbox knows.
+   * @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it
+   * does not answer and nothing was, `changes.not-kept`, `changes.turn-unknown`, `changes.commit-unknown`,
+   * `repository.not-found`, `file.too-large`, `rate.limited`, `service.unavailable`.
    */
   changes(caller: Principal, id: string, query: ChangesQuery): Promise<Buffer> {
     const { orgId } = caller;
@@ -73,7 +74,11 @@ export class WorkspaceService {
           try {
             return await convertedList(text, GitChange, toFileChange);
           } catch (cause) {
-            throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its repositories that cannot be read.', { cause });
+            throw new SlipwayError(
+              'sandbox.unreachable',
+              'The sandbox gave an answer about its repositories that cannot be read.',
+              { cause },
+            );
           }
         };
         const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
@@ -89,7 +94,11 @@ export class WorkspaceService {
     try {
       const file = query.path;
       const ask = (agent: AgentClient, row: ReadyRow): Promise<Readable> =>
-        agent.stream('patch', { query: { ...sideOf(row, id, query), max_bytes: PATCH_READ.maxBytes, file } }, PATCH_READ);
+        agent.stream(
+          'patch',
+          { query: { ...sideOf(row, id, query), max_bytes: PATCH_READ.maxBytes, file } },
+          PATCH_READ,
+        );
       const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
       const patch = answer ?? (await this.keptPatch(caller, id, row, { file, slot }));
       patch.once('close', slot.leave);
@@ -103,17 +112,37 @@ export class WorkspaceService {
   /** None, and not `live`, while the sandbox is away: each view of a conversation requests them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
     const { row, answer } = await this.reads.list(caller.orgId, (slot) =>
-      this.live(caller, id, (agent) => agent.call('repositories', { query: { path: '.' } }, { ...LIST_READ, slot }), { kept: true }),
+      this.live(caller, id, (agent) => agent.call('repositories', { query: { path: '.' } }, { ...LIST_READ, slot }), {
+        kept: true,
+      }),
     );
-    const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));
-    return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false, live: answer !== null };
+    const data = (answer?.repositories ?? []).map((repository) => ({
+      ...repository,
+      own: isOwn(row, repository.path),
+    }));
+    return {
+      data: data.sort((a, b) => Number(b.own) - Number(a.own)),
+      cut: answer?.cut ?? false,
+      live: answer !== null,
+    };
   }
 
-  /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `repository.not-found`. */
-  async commits(caller: Principal, id: string, { repository, cursor, limit }: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
+  /**
+   * @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`,
+   * `repository.not-found`.
+   */
+  async commits(
+    caller: Principal,
+    id: string,
+    { repository, cursor, limit }: WorkspaceCommitsQuery,
+  ): Promise<WorkspaceCommits> {
     const { answer } = await this.reads.list(caller.orgId, (slot) => {
       const ask = (agent: AgentClient, row: ReadyRow) =>
-        agent.call('commits', { query: { ...sideOf(row, id, { against: 'base', repository }), limit, page_id: cursor } }, { ...LIST_READ, slot });
+        agent.call(
+          'commits',
+          { query: { ...sideOf(row, id, { against: 'base', repository }), limit, page_id: cursor } },
+          { ...LIST_READ, slot },
+        );
       return this.live(caller, id, ask, { kept: false });
     });
     const data = (answer?.commits ?? []).map(({ sha, subject, author, timestamp, files, since_base }) => ({
@@ -127,7 +156,10 @@ export class WorkspaceService {
     return { data, page: { nextCursor: answer?.next_page_id ?? null } };
   }
 
-  /** VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`, `sandbox.not-running`, `sandbox.unreachable`. */
+  /**
+   * VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`,
+   * `sandbox.not-running`, `sandbox.unreachable`.
+   */
   async editor(caller: Principal, id: string): Promise<OpenEditor> {
     const ask = (agent: AgentClient, { workingDir }: ReadyRow) =>
       agent.call('editor', { query: { workspace_dir: workingDir } }, { timeoutMs: EDITOR_TIMEOUT_MS });
@@ -148,7 +180,10 @@ export class WorkspaceService {
     if (row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null || workingDir === null) {
       if (kept) return { row, answer: null };
       if (workingDir === null) throw noWorkspace();
-      const why = away === 'changes.not-kept' ? 'only it knows more than what changed since the work began' : 'resume the conversation first';
+      const why =
+        away === 'changes.not-kept'
+          ? 'only it knows more than what changed since the work began'
+          : 'resume the conversation first';
       throw new SlipwayError(away, `The sandbox is away; ${why}.`);
     }
     try {
@@ -156,7 +191,10 @@ export class WorkspaceService {
       return { row, answer: await ask(agentAt({ url: row.sandboxUrl, sessionKey: key }), { ...row, workingDir }) };
     } catch (error) {
       if (!kept || (error instanceof SlipwayError && NOT_AWAY.has(error.code))) throw error;
-      this.logger.warn({ err: error, conversation_id: id }, 'sandbox did not answer for its workspace, the stored snapshot is served');
+      this.logger.warn(
+        { err: error, conversation_id: id },
+        'sandbox did not answer for its workspace, the stored snapshot is served',
+      );
       return { row, answer: null };
     }
   }
@@ -165,16 +203,29 @@ export class WorkspaceService {
   private async keptChanges(caller: Principal, id: string, row: SandboxRow): Promise<string> {
     const kept = await sizeOfKept(this.pool, caller.orgId, id);
     if (kept === null) throw notSeen(row);
-    if (kept.changes > MAX_LIST_BYTES) throw new SlipwayError('file.too-large', 'The kept list of changes is too large to show. Resume the conversation.');
+    if (kept.changes > MAX_LIST_BYTES)
+      throw new SlipwayError(
+        'file.too-large',
+        'The kept list of changes is too large to show. Resume the conversation.',
+      );
     const text = await readKeptChanges(this.pool, caller.orgId, id);
     return convertedList(text ?? '[]', KEPT_CHANGE, toFileChange);
   }
 
-  private async keptPatch(caller: Principal, id: string, row: SandboxRow, { file, slot }: PatchRead): Promise<Readable> {
+  private async keptPatch(
+    caller: Principal,
+    id: string,
+    row: SandboxRow,
+    { file, slot }: PatchRead,
+  ): Promise<Readable> {
     const kept = await sizeOfKept(this.pool, caller.orgId, id);
     if (kept === null) throw notSeen(row);
     if (!slot.take(kept.patch * COPIES))
-      throw new SlipwayError('service.unavailable', 'Kept changes on their way out take all the memory that they may.', { retryAfterSeconds: 2 });
+      throw new SlipwayError(
+        'service.unavailable',
+        'Kept changes on their way out take all the memory that they may.',
+        { retryAfterSeconds: 2 },
+      );
     const patch = (await readKeptPatch(this.pool, caller.orgId, id)) ?? '';
     return Readable.from([Buffer.from(file === undefined ? patch : patchOfFile(patch, file))], { objectMode: false });
   }
@@ -189,11 +240,21 @@ function changesJson(files: string, base: string | null, live: boolean): Buffer 
 
 function notSeen(row: SandboxRow): SlipwayError {
   if (row.sandboxStatus !== 'RUNNING' || row.workingDir === null) return noWorkspace();
-  return new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, and nothing of its workspace was seen before.', { retryAfterSeconds: 3 });
+  return new SlipwayError(
+    'sandbox.unreachable',
+    'The sandbox does not answer, and nothing of its workspace was seen before.',
+    { retryAfterSeconds: 3 },
+  );
 }
 
 function toFileChange(change: FileChange | GitChange): FileChange {
-  return { path: change.path, status: change.status, additions: change.additions ?? 0, deletions: change.deletions ?? 0, binary: change.binary ?? false };
+  return {
+    path: change.path,
+    status: change.status,
+    additions: change.additions ?? 0,
+    deletions: change.deletions ?? 0,
+    binary: change.binary ?? false,
+  };
 }
 
 function noWorkspace(): SlipwayError {
@@ -221,6 +282,7 @@ function sideOf(row: ReadyRow, id: string, { against, repository }: ChangesQuery
 function editorPath(address: string | null): string | null {
   if (address === null) return null;
   const url = URL.parse(address);
-  if (url === null) throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its editor that cannot be read.');
+  if (url === null)
+    throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its editor that cannot be read.');
   return `${url.pathname}${url.search}`;
 }

@@ -68,7 +68,10 @@ export class AccessGuard implements CanActivate {
     const found = await this.authenticate(request, operation, reply, bearer);
     if (found === null || operation.permission === null) return true;
 
-    const org = (request.params as { org?: string }).org ?? namedOrg(request) ?? (found.kind === 'session' ? found.user.orgs[0]?.id : found.key.org.id);
+    const org =
+      (request.params as { org?: string }).org ??
+      namedOrg(request) ??
+      (found.kind === 'session' ? found.user.orgs[0]?.id : found.key.org.id);
     if (org === undefined) throw notFound();
     const authenticated = await this.principals.upToDate(found, org);
     if (authenticated.kind === 'session') request.user = authenticated.user;
@@ -77,30 +80,51 @@ export class AccessGuard implements CanActivate {
     if (!request.principal.permissions.has(operation.permission)) {
       throw new SlipwayError('permission.denied', `This needs the permission ${operation.permission}.`);
     }
-    if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method)) this.assertNotBeingDeleted(authenticated, request.principal.orgId);
+    if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method))
+      this.assertNotBeingDeleted(authenticated, request.principal.orgId);
     return true;
   }
 
   /** Nothing is open by omission: a handler outside of the operations says that it decides by itself. */
   private assertAuthenticatesItself(context: ExecutionContext, what: string): void {
-    if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) !== undefined) return;
+    if (
+      this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [
+        context.getHandler(),
+        context.getClass(),
+      ]) !== undefined
+    )
+      return;
     throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
       internal: `${what} has a handler without permissions: add @Serves or @AuthenticatesItself`,
     });
   }
 
-  /** Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API key does not get so far. */
+  /**
+   * Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API
+   * key does not get so far.
+   */
   private assertNotBeingDeleted(authenticated: Authenticated, orgId: string): void {
-    const deletesAt = authenticated.kind === 'session' ? (authenticated.user.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
+    const deletesAt =
+      authenticated.kind === 'session'
+        ? (authenticated.user.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null)
+        : null;
     if (deletesAt !== null) throw beingDeleted(deletesAt);
   }
 
-  private async authenticate(request: SlipwayRequest, operation: Operation, reply: FastifyReply, bearer: boolean): Promise<Authenticated | null> {
+  private async authenticate(
+    request: SlipwayRequest,
+    operation: Operation,
+    reply: FastifyReply,
+    bearer: boolean,
+  ): Promise<Authenticated | null> {
     const authenticated = await this.principals.authenticate(request.headers);
     if (authenticated === null) {
       await this.limits.takeOfAddress(request.ip, reply);
       if (operation.anonymous === true && !bearer) return null;
-      throw new SlipwayError('auth.missing', bearer ? 'The API key is not valid, or it is over.' : 'You are not signed in, or your session has ended.');
+      throw new SlipwayError(
+        'auth.missing',
+        bearer ? 'The API key is not valid, or it is over.' : 'You are not signed in, or your session has ended.',
+      );
     }
     request.authenticated = authenticated;
     if (authenticated.kind === 'session') {
@@ -113,7 +137,10 @@ export class AccessGuard implements CanActivate {
     this.uses.note(keyId, request.ip, `${operation.method} ${operation.path}`);
     await this.limits.takeOfCaller(operation, keyId, reply);
     if (proofOf(operation) === 'session')
-      throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in user.`);
+      throw new SlipwayError(
+        'auth.session-needed',
+        `No API key can do this (${operation.id}); it is for a signed-in user.`,
+      );
     if (operation.beforeGates !== true) this.principals.assertGatesPassed(authenticated);
     return authenticated;
   }

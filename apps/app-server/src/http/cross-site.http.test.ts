@@ -23,7 +23,13 @@ const FOREIGN: ReadonlyArray<(own: URL) => Record<string, string>> = [
   () => ({}),
 ];
 /** None, what a page can send without being asked first, and what it must ask for. */
-const BODIES = [null, 'application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'] as const;
+const BODIES = [
+  null,
+  'application/json',
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+] as const;
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Every route that the running server has, as its router prints them: `{method, path}`. */
@@ -110,9 +116,18 @@ describe('a page of another site, in the browser of a signed-in user', () => {
           });
           const { code } = (await response.json()) as { code: string };
           // A body that is not read is refused before its sender is checked.
-          const read = type === null || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && FORM_ROUTES.has(path));
+          const read =
+            type === null ||
+            type === 'application/json' ||
+            (type === 'application/x-www-form-urlencoded' && FORM_ROUTES.has(path));
           const refusal = read ? '403 request.cross-site' : '400 request.not-json';
-          expect([method, path, type, headers, `${response.status} ${code}`]).toEqual([method, path, type, headers, refusal]);
+          expect([method, path, type, headers, `${response.status} ${code}`]).toEqual([
+            method,
+            path,
+            type,
+            headers,
+            refusal,
+          ]);
         }),
       );
     }
@@ -125,7 +140,12 @@ describe('a page of another site, in the browser of a signed-in user', () => {
     for (const { method, path } of unsafe)
       for (const query of ['', `?_method=${method}`]) {
         const response = await fetch(`${app.url}${fill(path)}${query}`, {
-          headers: { cookie: user.cookie, 'x-http-method-override': method, 'x-http-method': method, 'x-method-override': method },
+          headers: {
+            cookie: user.cookie,
+            'x-http-method-override': method,
+            'x-http-method': method,
+            'x-method-override': method,
+          },
         });
         await response.body?.cancel();
       }
@@ -141,10 +161,23 @@ describe('a page of another site, in the browser of a signed-in user', () => {
 
   it('opens no socket with the cookie: neither a WebSocket nor by polling', async () => {
     const own = new URL(app.url);
-    for (const headers of FOREIGN.map((foreign) => foreign(own)).filter((each) => Object.keys(each).length > 0 && each['sec-fetch-site'] !== 'none')) {
-      const polling = await fetch(`${app.url}/socket.io/?EIO=4&transport=polling`, { headers: { ...headers, cookie: user.cookie } });
-      expect([headers, polling.status, await polling.text()]).toEqual([headers, 403, expect.not.stringContaining('sid')]);
-      const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { ...headers, cookie: user.cookie } });
+    for (const headers of FOREIGN.map((foreign) => foreign(own)).filter(
+      (each) => Object.keys(each).length > 0 && each['sec-fetch-site'] !== 'none',
+    )) {
+      const polling = await fetch(`${app.url}/socket.io/?EIO=4&transport=polling`, {
+        headers: { ...headers, cookie: user.cookie },
+      });
+      expect([headers, polling.status, await polling.text()]).toEqual([
+        headers,
+        403,
+        expect.not.stringContaining('sid'),
+      ]);
+      const socket = io(app.url, {
+        transports: ['websocket'],
+        reconnection: false,
+        forceNew: true,
+        extraHeaders: { ...headers, cookie: user.cookie },
+      });
       const outcome = await new Promise<string>((resolve) => {
         socket.once('connect', () => resolve('connected'));
         socket.once('connect_error', () => resolve('refused'));
@@ -152,7 +185,12 @@ describe('a page of another site, in the browser of a signed-in user', () => {
       socket.close();
       expect([headers, outcome]).toEqual([headers, 'refused']);
     }
-    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { origin: own.origin, cookie: user.cookie } });
+    const socket = io(app.url, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+      extraHeaders: { origin: own.origin, cookie: user.cookie },
+    });
     await until('our own page has its socket', () => socket.connected);
     socket.close();
   });
@@ -172,7 +210,8 @@ describe('a page of another site, in the browser of a signed-in user', () => {
   it('of a neighbouring host, which plants a session of its own beside ours, signs no user in as another', async () => {
     const attacker = await app.user('Mallory');
     const get = (cookie: string): Promise<Response> => fetch(`${app.url}/api/v1/me`, { headers: { cookie } });
-    for (const cookie of [`${attacker.cookie}; ${user.cookie}`, `${user.cookie}; ${attacker.cookie}`]) expect((await get(cookie)).status).toBe(401);
+    for (const cookie of [`${attacker.cookie}; ${user.cookie}`, `${user.cookie}; ${attacker.cookie}`])
+      expect((await get(cookie)).status).toBe(401);
     expect((await get(`${user.cookie}; ${user.cookie}`)).status).toBe(200);
   });
 });

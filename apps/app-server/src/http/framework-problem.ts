@@ -8,9 +8,13 @@ export function docsUrl(publicUrl: string): string {
 }
 
 /** The answer to an address that the router itself cannot read; it comes before every hook and filter. */
-export function frameworkProblem(publicUrl: string): (error: Error, request: FastifyRequest, reply: FastifyReply) => void {
+export function frameworkProblem(
+  publicUrl: string,
+): (error: Error, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, _request, reply) => {
-    const problem = toProblem(new SlipwayError('request.invalid', 'The address could not be read.', { cause: error }), { docsUrl: docsUrl(publicUrl) });
+    const problem = toProblem(new SlipwayError('request.invalid', 'The address could not be read.', { cause: error }), {
+      docsUrl: docsUrl(publicUrl),
+    });
     void reply.code(problem.status).type('application/problem+json').send(problem.body);
   };
 }
@@ -34,7 +38,9 @@ export function clientProblem(publicUrl: string): (error: NodeJS.ErrnoException,
 }
 
 function problemOf(error: NodeJS.ErrnoException): SlipwayError {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return new SlipwayError('request.too-large', 'Address and headers have more than 64 kB.', { cause: error });
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new SlipwayError('request.invalid', 'The request did not come to its end in time.', { cause: error });
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new SlipwayError('request.too-large', 'Address and headers have more than 64 kB.', { cause: error });
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new SlipwayError('request.invalid', 'The request did not come to its end in time.', { cause: error });
   return new SlipwayError('request.invalid', 'This is no HTTP request that can be read.', { cause: error });
 }

@@ -10,7 +10,10 @@ import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { Limits } from './limits.js';
 import { ValidationInterceptor } from './validation.interceptor.js';
 
-/** What every request goes through, in this order: guard, validation, idempotency, handler; and the filter for whatever is thrown. */
+/**
+ * What every request goes through, in this order: guard, validation, idempotency, handler; and the filter for whatever
+ * is thrown.
+ */
 @Global()
 @Module({
   providers: [

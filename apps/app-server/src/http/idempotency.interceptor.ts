@@ -47,23 +47,33 @@ export class IdempotencyInterceptor implements NestInterceptor {
       case 'other-body':
         throw new SlipwayError('idempotency.mismatch', 'The first request with this Idempotency-Key was another one.');
       case 'in-progress':
-        throw new SlipwayError('idempotency.in-progress', 'The first request with this Idempotency-Key has not been answered yet.', { retryAfterSeconds: 1 });
+        throw new SlipwayError(
+          'idempotency.in-progress',
+          'The first request with this Idempotency-Key has not been answered yet.',
+          { retryAfterSeconds: 1 },
+        );
       case 'answered':
-        void context.switchToHttp().getResponse<FastifyReply>().code(claim.status).header('idempotent-replayed', 'true');
+        void context
+          .switchToHttp()
+          .getResponse<FastifyReply>()
+          .code(claim.status)
+          .header('idempotent-replayed', 'true');
         return of(claim.response);
       case 'claimed':
         request.reservedId = claim.reservedId;
         return next.handle().pipe(
           concatMap((answer: unknown) => from(this.keep(owner, operation.status, answer))),
-          catchError((error: unknown) => from(this.giveBack(owner, error)).pipe(concatMap(() => throwError(() => error)))),
+          catchError((error: unknown) =>
+            from(this.giveBack(owner, error)).pipe(concatMap(() => throwError(() => error))),
+          ),
         );
     }
   }
 
   /** An answer that cannot be kept is given all the same: the work is done, and only a repetition would suffer. */
   private async keep(owner: KeyOwner, status: number, answer: unknown): Promise<unknown> {
-    await inOrg(this.pool, owner.orgId, (client) => storeAnswer(client, owner, status, answer)).catch((error: unknown) =>
-      this.logger.error({ err: error }, 'failed to store an idempotent answer'),
+    await inOrg(this.pool, owner.orgId, (client) => storeAnswer(client, owner, status, answer)).catch(
+      (error: unknown) => this.logger.error({ err: error }, 'failed to store an idempotent answer'),
     );
     return answer;
   }
@@ -71,9 +81,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   /** A key that cannot be given back frees itself after `STALE_CLAIM_SECONDS`. */
   private async giveBack(owner: KeyOwner, failure: unknown): Promise<void> {
     const refused = failure instanceof SlipwayError && ERRORS[failure.code].status < 500;
-    await inOrg(this.pool, owner.orgId, (client) => (refused ? releaseKey(client, owner) : loosenKey(client, owner))).catch((error: unknown) =>
-      this.logger.warn({ err: error }, 'failed to release an idempotency key'),
-    );
+    await inOrg(this.pool, owner.orgId, (client) =>
+      refused ? releaseKey(client, owner) : loosenKey(client, owner),
+    ).catch((error: unknown) => this.logger.warn({ err: error }, 'failed to release an idempotency key'));
   }
 }
 

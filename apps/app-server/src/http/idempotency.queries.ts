@@ -18,7 +18,8 @@ export type Claim =
 
 /**
  * Takes the key for this request, or says how the first one with it stands. One of two at the same time gets it.
- * @param freshId reserved for what the request makes, unless an earlier one with this key began and gave no answer: it may have made it under its own.
+ * @param freshId reserved for what the request makes, unless an earlier one with this key began and gave no answer: it
+ * may have made it under its own.
  */
 export async function claimKey(client: PoolClient, owner: KeyOwner, freshId: string): Promise<Claim> {
   const claimed = await client.query<{ reserved: string }>(
@@ -40,19 +41,26 @@ export async function claimKey(client: PoolClient, owner: KeyOwner, freshId: str
   // Given back in between: the next try gets it.
   if (row === undefined) return { outcome: 'in-progress' };
   if (row.body_hash !== owner.bodyHash) return { outcome: 'other-body' };
-  return row.status === null ? { outcome: 'in-progress' } : { outcome: 'answered', status: row.status, response: row.response };
+  return row.status === null
+    ? { outcome: 'in-progress' }
+    : { outcome: 'answered', status: row.status, response: row.response };
 }
 
 export async function storeAnswer(client: PoolClient, owner: KeyOwner, status: number, answer: unknown): Promise<void> {
-  await client.query('UPDATE app.idempotency_key SET status = $5, response = $6 WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4', [
-    ...keyOf(owner),
-    status,
-    JSON.stringify(answer ?? null),
-  ]);
-  await client.query(`DELETE FROM app.idempotency_key WHERE org_id = $1 AND created_at < now() - interval '${KEPT_HOURS} hours'`, [owner.orgId]);
+  await client.query(
+    'UPDATE app.idempotency_key SET status = $5, response = $6 WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4',
+    [...keyOf(owner), status, JSON.stringify(answer ?? null)],
+  );
+  await client.query(
+    `DELETE FROM app.idempotency_key WHERE org_id = $1 AND created_at < now() - interval '${KEPT_HOURS} hours'`,
+    [owner.orgId],
+  );
 }
 
-/** The next request with the key runs at once, under the same reserved id: this one may have done its work before it failed. */
+/**
+ * The next request with the key runs at once, under the same reserved id: this one may have done its work before it
+ * failed.
+ */
 export async function loosenKey(client: PoolClient, owner: KeyOwner): Promise<void> {
   await client.query(
     `UPDATE app.idempotency_key SET created_at = now() - interval '${STALE_CLAIM_SECONDS + 1} seconds' WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4 AND status IS NULL`,
@@ -62,7 +70,10 @@ export async function loosenKey(client: PoolClient, owner: KeyOwner): Promise<vo
 
 /** As if the key had never been used. */
 export async function releaseKey(client: PoolClient, owner: KeyOwner): Promise<void> {
-  await client.query('DELETE FROM app.idempotency_key WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4 AND status IS NULL', keyOf(owner));
+  await client.query(
+    'DELETE FROM app.idempotency_key WHERE org_id = $1 AND actor_id = $2 AND route = $3 AND key = $4 AND status IS NULL',
+    keyOf(owner),
+  );
 }
 
 function keyOf(owner: KeyOwner): [string, string, string, string] {

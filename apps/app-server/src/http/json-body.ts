@@ -3,7 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import type { SlipwayRequest } from './request.js';
 
 /** Where OAuth and OpenID Connect demand a form. The form itself authenticates its sender. */
-export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout', '/oauth/device/authorize', '/oauth/device/token']);
+export const FORM_ROUTES: ReadonlySet<string> = new Set([
+  '/oauth/backchannel-logout',
+  '/oauth/device/authorize',
+  '/oauth/device/token',
+]);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
 
@@ -18,15 +22,25 @@ export function installJsonBody(fastify: FastifyInstance): void {
   // Keys that would change an object's prototype are refused, not dropped.
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i, { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) return done(null, undefined);
-    (request as SlipwayRequest).plainText = !UNSTORABLE.test(body as string);
-    parse(request, body as string, (error, value) => (error === null ? done(null, value) : done(notJson(body as string, error))));
-  });
-  fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (request, body, done) => {
-    if (!FORM_ROUTES.has(request.routeOptions.url ?? '')) return done(noJson());
-    done(null, Object.fromEntries(new URLSearchParams(body as string)));
-  });
+  fastify.addContentTypeParser(
+    /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i,
+    { parseAs: 'string' },
+    (request, body, done) => {
+      if (body.length === 0) return done(null, undefined);
+      (request as SlipwayRequest).plainText = !UNSTORABLE.test(body as string);
+      parse(request, body as string, (error, value) =>
+        error === null ? done(null, value) : done(notJson(body as string, error)),
+      );
+    },
+  );
+  fastify.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
+    (request, body, done) => {
+      if (!FORM_ROUTES.has(request.routeOptions.url ?? '')) return done(noJson());
+      done(null, Object.fromEntries(new URLSearchParams(body as string)));
+    },
+  );
   fastify.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(noJson());
@@ -42,8 +56,12 @@ function notJson(body: string, cause: Error): SlipwayError {
     JSON.parse(body);
     return new SlipwayError('request.not-json', 'The body has a key that is not allowed.', { cause });
   } catch (error) {
-    return new SlipwayError('request.not-json', `The body could not be read as JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'malformed'}.`, {
-      cause,
-    });
+    return new SlipwayError(
+      'request.not-json',
+      `The body could not be read as JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'malformed'}.`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -26,10 +26,14 @@ function limits(more: Partial<Config> = {}): Limits {
 /** Rate limit headers of an answer, or the code that it was refused with. */
 async function taken(take: (reply: FastifyReply) => Promise<void>): Promise<string> {
   const headers = new Map<string, string>();
-  const reply = { getHeader: (name: string) => headers.get(name), header: (name: string, value: string) => void headers.set(name, value) };
+  const reply = {
+    getHeader: (name: string) => headers.get(name),
+    header: (name: string, value: string) => void headers.set(name, value),
+  };
   return take(reply as unknown as FastifyReply).then(
     () => headers.get('ratelimit') ?? '',
-    (error: { code?: string; more?: { retryAfterSeconds?: number } }) => `${error.code} ${(error.more?.retryAfterSeconds ?? 0) > 0}`,
+    (error: { code?: string; more?: { retryAfterSeconds?: number } }) =>
+      `${error.code} ${(error.more?.retryAfterSeconds ?? 0) > 0}`,
   );
 }
 const times = async (count: number, take: (reply: FastifyReply) => Promise<void>): Promise<number> => {
@@ -49,7 +53,11 @@ describe('Limits', () => {
   it('holds an organization to its own limit, so that more keys are no way around', async () => {
     const all = limits();
     const passed = await Promise.all(
-      Array.from({ length: 10 }, (_, key) => times(3, (reply) => all.takeOfCaller(READ, `key_${key}`, reply).then(() => all.takeOfOrg(READ, 'org_1', reply)))),
+      Array.from({ length: 10 }, (_, key) =>
+        times(3, (reply) =>
+          all.takeOfCaller(READ, `key_${key}`, reply).then(() => all.takeOfOrg(READ, 'org_1', reply)),
+        ),
+      ),
     );
     expect(passed.reduce((sum, count) => sum + count, 0)).toBe(10);
   });
@@ -86,7 +94,9 @@ describe('Limits', () => {
           await taken((reply) => one.takeOfCaller(READ, `probe_${who}`, reply));
           return (await taken((reply) => two.takeOfCaller(READ, `probe_${who}`, reply))).includes('r=3');
         });
-        const both = await Promise.all([one, two].map((each) => times(10, (reply) => each.takeOfCaller(READ, 'key_1', reply))));
+        const both = await Promise.all(
+          [one, two].map((each) => times(10, (reply) => each.takeOfCaller(READ, 'key_1', reply))),
+        );
         expect(both.reduce((sum, count) => sum + count, 0)).toBe(5);
         await redis.kill();
         const passed = stopwatch();

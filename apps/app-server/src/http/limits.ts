@@ -78,7 +78,10 @@ export class Limits implements OnApplicationShutdown {
     return this.take('anonymous', networkOf(address), reply);
   }
 
-  /** A wrong guess of a short code. @throws SlipwayError `rate.limited` when there were too many: the guess is then not answered at all. */
+  /**
+   * A wrong guess of a short code. @throws SlipwayError `rate.limited` when there were too many: the guess is then not
+   * answered at all.
+   */
   takeGuess(who: string, reply: FastifyReply): Promise<void> {
     return this.take('guesses', who, reply);
   }
@@ -99,7 +102,9 @@ export class Limits implements OnApplicationShutdown {
     append(reply, 'ratelimit', `"${name}";r=${Math.max(0, points - consumed)};t=${resetSeconds}`);
     if (consumed <= points) return;
     this.refused.inc({ bucket: name });
-    throw new SlipwayError('rate.limited', `More than ${points} in a minute (${name}).`, { retryAfterSeconds: resetSeconds });
+    throw new SlipwayError('rate.limited', `More than ${points} in a minute (${name}).`, {
+      retryAfterSeconds: resetSeconds,
+    });
   }
 }
 

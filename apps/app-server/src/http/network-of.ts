@@ -1,6 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** Whose address it is: of IPv6 the first 64 bits, since one customer has all that lie behind them; of IPv4, and of IPv4 in IPv6's clothes, all of it. */
+/**
+ * Whose address it is: of IPv6 the first 64 bits, since one customer has all that lie behind them; of IPv4, and of IPv4
+ * in IPv6's clothes, all of it.
+ */
 export function networkOf(address: string): string {
   const plain = address.split('%')[0] ?? '';
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];

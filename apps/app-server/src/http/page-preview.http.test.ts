@@ -9,7 +9,11 @@ import { ConversationApp, thought, type User } from '../testing/conversation-app
 
 const asked = (text: string): ConversationEvent => {
   const event = thought(text);
-  return { ...event, source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text }] } } as ConversationEvent;
+  return {
+    ...event,
+    source: 'user',
+    llm_message: { role: 'user', content: [{ type: 'text', text }] },
+  } as ConversationEvent;
 };
 
 describe('the page of a conversation begins with its text', () => {
@@ -22,7 +26,9 @@ describe('the page of a conversation begins with its text', () => {
   beforeAll(async () => {
     web = createServer((request, response) => {
       seen = request.headers;
-      response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'public, max-age=60' }).end('<h1>a page</h1>');
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'cache-control': 'public, max-age=60' })
+        .end('<h1>a page</h1>');
     });
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
     app = await ConversationApp.start({ env: { WEB_URL: `http://127.0.0.1:${(web.address() as AddressInfo).port}` } });
@@ -45,12 +51,22 @@ describe('the page of a conversation begins with its text', () => {
     const response = await fetch(`${app.url}${path}`, { headers: { accept: 'text/html', ...headers } });
     expect(response.status).toBe(200);
     const value = seen[PREVIEW_HEADER];
-    const preview = value === undefined ? null : PagePreview.parse(JSON.parse(inflateRawSync(Buffer.from(String(value), 'base64url')).toString()));
-    return { preview, length: String(value ?? '').length, cacheControl: response.headers.get('cache-control'), cookie: seen.cookie };
+    const preview =
+      value === undefined
+        ? null
+        : PagePreview.parse(JSON.parse(inflateRawSync(Buffer.from(String(value), 'base64url')).toString()));
+    return {
+      preview,
+      length: String(value ?? '').length,
+      cacheControl: response.headers.get('cache-control'),
+      cookie: seen.cookie,
+    };
   };
 
   it('that its reader may read, kept by no cache; the pages still see no session', async () => {
-    const { preview, cacheControl, cookie } = await open(`/${reader.orgId}/conversations/${id}?tab=files`, { cookie: `${reader.cookie}; theme=dark` });
+    const { preview, cacheControl, cookie } = await open(`/${reader.orgId}/conversations/${id}?tab=files`, {
+      cookie: `${reader.cookie}; theme=dark`,
+    });
     expect(preview).toMatchObject({
       conversation: id,
       rows: [
@@ -79,7 +95,8 @@ describe('the page of a conversation begins with its text', () => {
       [page, { ...own, cookie: reader.cookie, accept: '*/*' }],
       [page, { cookie: `${reader.cookie}; long=${'x'.repeat(7_000)}` }],
     ];
-    for (const [path, headers] of visits) expect({ path, headers, preview: (await open(path, headers)).preview }).toEqual({ path, headers, preview: null });
+    for (const [path, headers] of visits)
+      expect({ path, headers, preview: (await open(path, headers)).preview }).toEqual({ path, headers, preview: null });
   });
 
   it('of which the newest is there when not all of it fits', async () => {

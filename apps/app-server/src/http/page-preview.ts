@@ -19,8 +19,9 @@ const LONGEST_MS = 1_000;
 const MAX_OTHER_HEADERS = 6_000;
 
 /**
- * What the page of a conversation shows before its scripts are there, as a value of `PREVIEW_HEADER`; `null` for any other request, and whenever the reader may not see it.
- * It is read from our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
+ * What the page of a conversation shows before its scripts are there, as a value of `PREVIEW_HEADER`; `null` for any
+ * other request, and whenever the reader may not see it. It is read from our own API with the reader's own cookie, so
+ * that everything that is asked of a reader there is asked here.
  */
 export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
   const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
@@ -30,26 +31,43 @@ export async function pagePreview(fastify: FastifyInstance, request: FastifyRequ
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), LONGEST_MS);
   });
-  const preview = await Promise.race([read(fastify, request, `/api/v1/orgs/${org}/conversations/${id}`).catch(() => null), late]);
+  const preview = await Promise.race([
+    read(fastify, request, `/api/v1/orgs/${org}/conversations/${id}`).catch(() => null),
+    late,
+  ]);
   clearTimeout(timer);
   return preview === null ? null : encode(preview);
 }
 
 /** A browser that opens the page: not the pages' own scripts, which ask for parts of it and have the API. */
 function wantsDocument({ method, headers }: FastifyRequest): boolean {
-  return method === 'GET' && headers.cookie !== undefined && headers['rsc'] === undefined && (headers.accept ?? '').includes('text/html');
+  return (
+    method === 'GET' &&
+    headers.cookie !== undefined &&
+    headers['rsc'] === undefined &&
+    (headers.accept ?? '').includes('text/html')
+  );
 }
 
 async function read(fastify: FastifyInstance, request: FastifyRequest, path: string): Promise<PagePreview | null> {
   const get = async (url: string): Promise<unknown> => {
-    const answer = await fastify.inject({ method: 'GET', url, headers: { cookie: request.headers.cookie ?? '' }, remoteAddress: request.ip });
+    const answer = await fastify.inject({
+      method: 'GET',
+      url,
+      headers: { cookie: request.headers.cookie ?? '' },
+      remoteAddress: request.ip,
+    });
     return answer.statusCode === 200 ? answer.json() : null;
   };
   const conversation = Conversation.safeParse(await get(path)).data;
   if (conversation === undefined) return null;
   const page = EventPage.safeParse(await get(`${path}/events?before=${conversation.head + 1}&limit=${EVENTS}`)).data;
   if (page === undefined) return null;
-  return { conversation: conversation.id, title: conversation.title, rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))) };
+  return {
+    conversation: conversation.id,
+    title: conversation.title,
+    rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))),
+  };
 }
 
 /** What a reader of the timeline would read of one event. */
@@ -61,11 +79,18 @@ function rowsOf(event: ConversationEvent): PreviewRow[] {
   if (event.kind !== 'ActionEvent') return [];
   const thought = textOfContent(event.thought).trim();
   const action = AgentAction.safeParse(event.action).data;
-  const own = action?.kind === 'FinishAction' ? message('finish', action.message) : step(event.summary ?? commandOf(event.action) ?? event.tool_name);
+  const own =
+    action?.kind === 'FinishAction'
+      ? message('finish', action.message)
+      : step(event.summary ?? commandOf(event.action) ?? event.tool_name);
   return thought === '' ? [own] : [message('agent', thought), own];
 }
 
-function message(author: Extract<PreviewRow, { kind: 'message' }>['author'], text: string, sender: string | null = null): PreviewRow {
+function message(
+  author: Extract<PreviewRow, { kind: 'message' }>['author'],
+  text: string,
+  sender: string | null = null,
+): PreviewRow {
   const known = blobRefOf(text)?.preview ?? text;
   const shown = known.slice(0, ROW_LENGTH);
   return { kind: 'message', author, sender, text: shown, cut: shown.length < text.length };
@@ -78,7 +103,11 @@ function step(text: string): PreviewRow {
 
 /** Of the shell the command, of an editor what it does to which file. */
 function commandOf(action: object): string | null {
-  const { kind, command, path } = action as { readonly kind?: unknown; readonly command?: unknown; readonly path?: unknown };
+  const { kind, command, path } = action as {
+    readonly kind?: unknown;
+    readonly command?: unknown;
+    readonly path?: unknown;
+  };
   if (typeof command !== 'string' || command.trim() === '') return null;
   if (typeof path === 'string') return `${command.replace('_', ' ')} ${path}`;
   return kind === 'TerminalAction' ? command : null;

@@ -16,11 +16,16 @@ describe('pages', () => {
     web = createServer((request, response) => {
       const { cookie, 'content-security-policy': policy, 'x-nonce': nonce } = request.headers;
       seen.push({ url: request.url, cookie, policy, nonce });
-      response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'text/html' }).end('<h1>a page</h1>');
+      response
+        .writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'text/html' })
+        .end('<h1>a page</h1>');
     });
     await new Promise<void>((resolve) => web.listen(webPort, '127.0.0.1', resolve));
     const identity = { issuerUrl: 'http://127.0.0.1:9/realms/slipway', clientId: 'slipway-web', clientSecret: 'x' };
-    server = await startTestApp(testConfig(await freePort(), database, identity, { WEB_URL: `http://127.0.0.1:${webPort}` }), { features: [] });
+    server = await startTestApp(
+      testConfig(await freePort(), database, identity, { WEB_URL: `http://127.0.0.1:${webPort}` }),
+      { features: [] },
+    );
   });
   afterAll(async () => {
     await server?.close();
@@ -29,7 +34,9 @@ describe('pages', () => {
   });
 
   it('come from the web process as they are, with our security headers and without the session cookie', async () => {
-    const response = await fetch(`${server.url}/orgs/a/conversations/b?tab=diff`, { headers: { cookie: 'theme=dark; keycloak_auth=secret' } });
+    const response = await fetch(`${server.url}/orgs/a/conversations/b?tab=diff`, {
+      headers: { cookie: 'theme=dark; keycloak_auth=secret' },
+    });
     expect([response.status, await response.text()]).toEqual([200, '<h1>a page</h1>']);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(seen.at(-1)).toMatchObject({ url: '/orgs/a/conversations/b?tab=diff', cookie: 'theme=dark' });
@@ -44,21 +51,28 @@ describe('pages', () => {
     const policies = [await policyOf('/login'), await policyOf('/login')];
     const nonces = policies.map((policy) => /script-src 'self' 'nonce-([\w+/]{22}==)';/.exec(policy)?.[1]);
     expect(new Set(nonces).size).toBe(2);
-    expect(seen.slice(-2).map(({ nonce, policy }) => [nonce, policy])).toEqual(nonces.map((nonce, index) => [nonce, policies[index]]));
+    expect(seen.slice(-2).map(({ nonce, policy }) => [nonce, policy])).toEqual(
+      nonces.map((nonce, index) => [nonce, policies[index]]),
+    );
     expect(policies.join()).not.toMatch(/script-src[^;]*unsafe-inline|chosen/);
-    for (const path of ['/_next/static/x.js', '/api/v1/me', '/alive']) expect(await policyOf(path)).toContain("script-src 'self';");
+    for (const path of ['/_next/static/x.js', '/api/v1/me', '/alive'])
+      expect(await policyOf(path)).toContain("script-src 'self';");
   });
 
   it('lead a browser without a session to sign-in and back, and ask nothing of anybody else', async () => {
     const visit = async (path: string, headers: Record<string, string>) => {
-      const response = await fetch(server.url + path, { headers: { 'sec-fetch-dest': 'document', ...headers }, redirect: 'manual' });
+      const response = await fetch(server.url + path, {
+        headers: { 'sec-fetch-dest': 'document', ...headers },
+        redirect: 'manual',
+      });
       return response.headers.get('location') ?? response.status;
     };
     expect([await visit('/', {}), await visit('/acme/conversations/1?tab=diff', {})]).toEqual([
       '/login',
       '/login?redirect=%2Facme%2Fconversations%2F1%3Ftab%3Ddiff',
     ]);
-    for (const path of ['/login?redirect=/', '/invite/abc', '/device?user_code=A', '/icon.svg']) expect([path, await visit(path, {})]).toEqual([path, 200]);
+    for (const path of ['/login?redirect=/', '/invite/abc', '/device?user_code=A', '/icon.svg'])
+      expect([path, await visit(path, {})]).toEqual([path, 200]);
     expect(await visit('/', { cookie: '__Host-keycloak_auth=x' })).toBe(200);
     expect(await visit('/', { 'sec-fetch-dest': 'empty' })).toBe(200);
   });
@@ -67,7 +81,11 @@ describe('pages', () => {
     const before = seen.length;
     for (const path of ['/api', '/api/x', '/api?x', '/oauth/x', '/ingest/x', '/ingest', '/alive/x']) {
       const response = await fetch(`${server.url}${path}`);
-      expect([path, response.status, ((await response.json()) as { code: string }).code]).toEqual([path, 404, 'resource.not-found']);
+      expect([path, response.status, ((await response.json()) as { code: string }).code]).toEqual([
+        path,
+        404,
+        'resource.not-found',
+      ]);
     }
     expect(seen.length).toBe(before);
   });

@@ -18,16 +18,22 @@ const WEB_IS_DOWN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta 
 <main><h1>The pages do not answer</h1><p>The server runs, but the process that makes its pages (apps/web) cannot be reached. Your conversations go on working. Reload in a moment.</p></main></html>`;
 
 /** Headers that the pages accept from us only. */
-const GIVEN_BY_US: ReadonlySet<string> = new Set(['content-security-policy', 'content-security-policy-report-only', 'x-nonce', PREVIEW_HEADER]);
+const GIVEN_BY_US: ReadonlySet<string> = new Set([
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'x-nonce',
+  PREVIEW_HEADER,
+]);
 /** Pages for who is not signed in. */
 const OPEN_PAGES: ReadonlySet<string> = new Set(['login', 'invite', 'device', '_next']);
 /** Static files are the same for all users and hold no page. */
 const STATIC = '/_next/static/';
 
 /**
- * Hands every GET that is not ours on to the pages' server. It never sees the session cookie; what the page of a conversation begins with, it is given (`page-preview.ts`).
- * When it is down, a page says so (502).
- * A browser that has no session is led to sign-in at once. Each page has a nonce of its own, which the pages' server puts on its scripts: Next.js reads it from the policy in the request.
+ * Hands every GET that is not ours on to the pages' server. It never sees the session cookie; what the page of a
+ * conversation begins with, it is given (`page-preview.ts`). When it is down, a page says so (502). A browser that has
+ * no session is led to sign-in at once. Each page has a nonce of its own, which the pages' server puts on its scripts:
+ * Next.js reads it from the policy in the request.
  */
 export async function installPages(fastify: FastifyInstance, webUrl: string, policy: ContentPolicy): Promise<void> {
   const nonces = new WeakMap<FastifyRequest, string>();
@@ -50,25 +56,40 @@ export async function installPages(fastify: FastifyInstance, webUrl: string, pol
       if (preview !== null) previews.set(request, preview);
     },
     replyOptions: {
-      // A connection that was kept open ends when its replica of the pages does: the page is asked for again, on another one.
+      // A connection that was kept open ends when its replica of the pages does: the page is asked for again, on
+      // another one.
       retriesCount: 2,
       rewriteRequestHeaders: (request, headers) => {
         const nonce = nonces.get(request as FastifyRequest);
         const preview = previews.get(request as FastifyRequest);
         const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !GIVEN_BY_US.has(name)));
-        const given = nonce === undefined ? {} : { 'content-security-policy': policy(`'nonce-${nonce}'`), 'x-nonce': nonce };
-        return { ...rest, cookie: withoutSession(headers.cookie), ...given, ...(preview === undefined ? {} : { [PREVIEW_HEADER]: preview }) };
+        const given =
+          nonce === undefined ? {} : { 'content-security-policy': policy(`'nonce-${nonce}'`), 'x-nonce': nonce };
+        return {
+          ...rest,
+          cookie: withoutSession(headers.cookie),
+          ...given,
+          ...(preview === undefined ? {} : { [PREVIEW_HEADER]: preview }),
+        };
       },
       // With a preview the page holds what is for one reader.
-      rewriteHeaders: (headers, request) => (previews.has(request as FastifyRequest) ? { ...headers, 'cache-control': 'private, no-store' } : headers),
+      rewriteHeaders: (headers, request) =>
+        previews.has(request as FastifyRequest) ? { ...headers, 'cache-control': 'private, no-store' } : headers,
       onError: (reply) => void reply.code(502).type('text/html; charset=utf-8').send(WEB_IS_DOWN),
     },
   });
 }
 
-/** Where a browser without a session is led from a page that needs one, before the page is loaded in vain; `null` for everything else. Whether a session holds, the page finds out. */
+/**
+ * Where a browser without a session is led from a page that needs one, before the page is loaded in vain; `null` for
+ * everything else. Whether a session holds, the page finds out.
+ */
 function signInOf({ url, headers }: FastifyRequest): string | null {
-  if (headers['sec-fetch-dest'] !== 'document' || (headers.cookie ?? '').split(';').some((cookie) => SESSION.test(cookie))) return null;
+  if (
+    headers['sec-fetch-dest'] !== 'document' ||
+    (headers.cookie ?? '').split(';').some((cookie) => SESSION.test(cookie))
+  )
+    return null;
   const first = url.split(/[/?]/, 2)[1] ?? '';
   if (OPEN_PAGES.has(first) || first.includes('.')) return null;
   return first === '' ? '/login' : `/login?redirect=${encodeURIComponent(url)}`;

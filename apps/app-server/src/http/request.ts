@@ -12,6 +12,9 @@ export interface SlipwayRequest extends FastifyRequest {
   plainText?: boolean;
   /** Body and query as the operation's schemas read them. */
   valid?: { readonly body: unknown; readonly query: unknown };
-  /** UUID for what a `keyed` operation makes. The same when its process died and the request with its Idempotency-Key runs again. */
+  /**
+   * UUID for what a `keyed` operation makes. The same when its process died and the request with its Idempotency-Key
+   * runs again.
+   */
   reservedId?: string;
 }

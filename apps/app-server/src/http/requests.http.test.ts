@@ -29,7 +29,10 @@ let hold: Promise<void> = Promise.resolve();
 @Controller()
 class ProbeController {
   @Serves(operations.createConversation)
-  async create(@Caller() caller: Principal, @Body() body: CreateConversation): Promise<{ run: number; orgId: string; prompt: string }> {
+  async create(
+    @Caller() caller: Principal,
+    @Body() body: CreateConversation,
+  ): Promise<{ run: number; orgId: string; prompt: string }> {
     COUNTER.runs += 1;
     await hold;
     if (body.prompt === 'fail') throw new SlipwayError('service.unavailable', 'not now');
@@ -68,14 +71,18 @@ describe('every request', () => {
     database = await createTestDatabase();
     const port = await freePort();
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
-    server = await startTestApp(testConfig(port, database, identity), { features: [SignInModule, DomainsModule.register(), MeModule, ProbeModule] });
+    server = await startTestApp(testConfig(port, database, identity), {
+      features: [SignInModule, DomainsModule.register(), MeModule, ProbeModule],
+    });
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(
       "INSERT INTO app.org (id, slug, name, kind) VALUES ('org_foreign', 'foreign', 'Foreign', 'personal'), ('org_seen', 'seen', 'Seen', 'company')",
     );
     user = await signIn(server.url);
-    await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_seen', $1, 'viewer')", [user.me.id]);
+    await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_seen', $1, 'viewer')", [
+      user.me.id,
+    ]);
   });
   afterAll(async () => {
     await owner?.end();
@@ -86,7 +93,12 @@ describe('every request', () => {
 
   describe('access', () => {
     it('without a session is answered 401, on every operation, and learns nothing of what exists', async () => {
-      for (const path of ['/api/v1/me', '/api/v1/orgs/demo-person', '/api/v1/orgs/none', `${PATH}/0198c0de-0000-7000-8000-000000000001`]) {
+      for (const path of [
+        '/api/v1/me',
+        '/api/v1/orgs/demo-person',
+        '/api/v1/orgs/none',
+        `${PATH}/0198c0de-0000-7000-8000-000000000001`,
+      ]) {
         const response = await fetch(`${server.url}${path}`);
         expect([response.status, await response.json()]).toMatchObject([401, { code: 'auth.missing' }]);
       }
@@ -100,9 +112,17 @@ describe('every request', () => {
         ['POST', '/conversations'],
       ] as const) {
         const init = { method, ...(method === 'POST' ? { json: { prompt: 'x' } } : {}) };
-        const answers = await Promise.all(['org_foreign', 'foreign', 'org_missing', 'missing'].map((org) => user.fetch(`/api/v1/orgs/${org}${path}`, init)));
+        const answers = await Promise.all(
+          ['org_foreign', 'foreign', 'org_missing', 'missing'].map((org) =>
+            user.fetch(`/api/v1/orgs/${org}${path}`, init),
+          ),
+        );
         const seen = await Promise.all(
-          answers.map(async (answer) => ({ status: answer.status, type: answer.headers.get('content-type'), body: withoutRequestId(await answer.json()) })),
+          answers.map(async (answer) => ({
+            status: answer.status,
+            type: answer.headers.get('content-type'),
+            body: withoutRequestId(await answer.json()),
+          })),
         );
         expect(seen[0]?.status).toBe(404);
         for (const answer of seen) expect(answer).toEqual(seen[0]);
@@ -119,7 +139,11 @@ describe('every request', () => {
 
     it('a change that another site asks for is refused before anything runs', async () => {
       const before = COUNTER.runs;
-      const response = await user.fetch(PATH, { method: 'POST', json: { prompt: 'x' }, headers: { origin: 'https://evil.example' } });
+      const response = await user.fetch(PATH, {
+        method: 'POST',
+        json: { prompt: 'x' },
+        headers: { origin: 'https://evil.example' },
+      });
       expect([response.status, await response.json()]).toMatchObject([403, { code: 'request.cross-site' }]);
       expect(COUNTER.runs).toBe(before);
     });
@@ -138,7 +162,10 @@ describe('every request', () => {
 
   describe('bodies', () => {
     it('name every field that is wrong', async () => {
-      const response = await user.fetch(PATH, { method: 'POST', json: { prompt: ' ', repository: 'file:///etc/passwd', more: 1 } });
+      const response = await user.fetch(PATH, {
+        method: 'POST',
+        json: { prompt: ' ', repository: 'file:///etc/passwd', more: 1 },
+      });
       const problem = (await response.json()) as { code: string; fields: Array<{ path: string }> };
       expect([response.status, problem.code, response.headers.get('content-type')]).toEqual([
         400,
@@ -164,7 +191,10 @@ describe('every request', () => {
 
     it('of a prompt of one megabyte are refused with a sentence, whether they are below the limit of the body or above', async () => {
       const long = await user.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_000_000) } });
-      expect([long.status, ((await long.json()) as { detail: string }).detail]).toEqual([400, expect.stringContaining('prompt')]);
+      expect([long.status, ((await long.json()) as { detail: string }).detail]).toEqual([
+        400,
+        expect.stringContaining('prompt'),
+      ]);
       const longer = await user.fetch(PATH, { method: 'POST', json: { prompt: 'a'.repeat(1_100_000) } });
       expect([longer.status, await longer.json()]).toMatchObject([413, { code: 'request.too-large' }]);
     });
@@ -187,7 +217,10 @@ describe('every request', () => {
       const second = await post('key-1', 'once');
       expect([first.status, second.status]).toEqual([201, 201]);
       expect(await second.json()).toEqual(await first.json());
-      expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
+      expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([
+        null,
+        'true',
+      ]);
       expect(COUNTER.runs).toBe(before);
     });
 
@@ -204,7 +237,9 @@ describe('every request', () => {
       const all = Array.from({ length: 10 }, () => post('key-2', 'together'));
       await until('nine are answered', async () => {
         const settled = await Promise.all(
-          all.map((answer) => Promise.race([answer.then(({ status }) => status), new Promise((resolve) => setImmediate(resolve, 0))])),
+          all.map((answer) =>
+            Promise.race([answer.then(({ status }) => status), new Promise((resolve) => setImmediate(resolve, 0))]),
+          ),
         );
         return settled.filter((status) => status === 409).length === 9;
       });
@@ -213,7 +248,10 @@ describe('every request', () => {
       const answers = await Promise.all(all);
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
       const waiting = answers.find(({ status }) => status === 409);
-      expect([waiting?.headers.get('retry-after'), await waiting?.json()]).toMatchObject(['1', { code: 'idempotency.in-progress' }]);
+      expect([waiting?.headers.get('retry-after'), await waiting?.json()]).toMatchObject([
+        '1',
+        { code: 'idempotency.in-progress' },
+      ]);
       expect(COUNTER.runs).toBe(before + 1);
     });
 
@@ -225,9 +263,13 @@ describe('every request', () => {
 
     it('one that its process never answered is free again after a minute, and an answer is forgotten after a day', async () => {
       await post('key-4', 'died');
-      await owner.query("UPDATE app.idempotency_key SET status = NULL, response = NULL, created_at = now() - interval '59 seconds' WHERE key = 'key-4'");
+      await owner.query(
+        "UPDATE app.idempotency_key SET status = NULL, response = NULL, created_at = now() - interval '59 seconds' WHERE key = 'key-4'",
+      );
       expect((await post('key-4', 'died')).status).toBe(409);
-      await owner.query("UPDATE app.idempotency_key SET created_at = now() - interval '61 seconds' WHERE key = 'key-4'");
+      await owner.query(
+        "UPDATE app.idempotency_key SET created_at = now() - interval '61 seconds' WHERE key = 'key-4'",
+      );
       expect((await post('key-4', 'died')).status).toBe(201);
       await owner.query("UPDATE app.idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'key-4'");
       expect((await post('key-4', 'another body')).status).toBe(201);
@@ -240,13 +282,21 @@ describe('every request', () => {
   });
 
   it('says how many reads, changes and starts are left to the caller and to the organization, each counted apart, and when there may be more', async () => {
-    const shape = (response: Response): unknown => [response.headers.get('ratelimit-policy'), response.headers.get('ratelimit')];
+    const shape = (response: Response): unknown => [
+      response.headers.get('ratelimit-policy'),
+      response.headers.get('ratelimit'),
+    ];
     const read = await user.fetch(`${PATH}/x`);
-    expect(shape(read)).toEqual(['"reads";q=3000;w=60, "org-reads";q=30000;w=60', expect.stringMatching(/^"reads";r=\d+;t=\d+, "org-reads";r=\d+;t=\d+$/)]);
+    expect(shape(read)).toEqual([
+      '"reads";q=3000;w=60, "org-reads";q=30000;w=60',
+      expect.stringMatching(/^"reads";r=\d+;t=\d+, "org-reads";r=\d+;t=\d+$/),
+    ]);
     const response = await user.fetch(PATH, { method: 'POST', json: { prompt: 'x' } });
     expect(response.headers.get('ratelimit-policy')).toBe('"starts";q=300;w=60, "org-starts";q=3000;w=60');
     const left = Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
-    const answers = await Promise.all(Array.from({ length: left + 50 }, () => user.fetch('/api/conversations', { method: 'POST', json: {} })));
+    const answers = await Promise.all(
+      Array.from({ length: left + 50 }, () => user.fetch('/api/conversations', { method: 'POST', json: {} })),
+    );
     const limited = answers.find(({ status }) => status === 429);
     expect(await limited?.json()).toMatchObject({ code: 'rate.limited', retry: 'later' });
     const seconds = Number(limited?.headers.get('retry-after'));

@@ -4,11 +4,16 @@ import type { FastifyInstance } from 'fastify';
 export type ContentPolicy = (inline?: `'nonce-${string}'`) => string;
 
 /**
- * Headers of every answer. Everything is our own origin; an inline script is one of ours only by the nonce of this very answer. Styles may be inline: React, the editor
- * and the terminal set them on elements.
- * With a gateway a page may also hand a ticket in at a sandbox's own origin, by a form, and open live channels at the gateway, by sockets; nothing else there.
+ * Headers of every answer. Everything is our own origin; an inline script is one of ours only by the nonce of this very
+ * answer. Styles may be inline: React, the editor and the terminal set them on elements. With a gateway a page may also
+ * hand a ticket in at a sandbox's own origin, by a form, and open live channels at the gateway, by sockets; nothing
+ * else there.
  */
-export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: string, sandboxGatewayUrl: string | undefined): ContentPolicy {
+export function installSecurityHeaders(
+  fastify: FastifyInstance,
+  publicUrl: string,
+  sandboxGatewayUrl: string | undefined,
+): ContentPolicy {
   const { host, protocol } = new URL(publicUrl);
   const sockets = [socketOrigin({ protocol, host })];
   const gateway = sandboxGatewayUrl === undefined ? null : new URL(sandboxGatewayUrl);
@@ -30,7 +35,8 @@ export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: stri
     'content-security-policy': policy(),
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    // The origin and no path. Not `same-origin`: a browser would send the form with the ticket as of the origin `null`, which the gateway refuses.
+    // The origin and no path. Not `same-origin`: a browser would send the form with the ticket as of the origin `null`,
+    // which the gateway refuses.
     'referrer-policy': 'strict-origin-when-cross-origin',
     'cross-origin-opener-policy': 'same-origin',
     ...(protocol === 'https:' ? { 'strict-transport-security': 'max-age=31536000' } : {}),

@@ -5,8 +5,8 @@ export const OPERATION = Symbol('operation');
 export const PROVES_ITSELF = Symbol('proves-itself');
 
 /**
- * Makes a method of a `@Controller()` (without a prefix) the handler of one operation of the contract: method, path, success status,
- * media type, permission, schemas and idempotency come from there.
+ * Makes a method of a `@Controller()` (without a prefix) the handler of one operation of the contract: method, path,
+ * success status, media type, permission, schemas and idempotency come from there.
  *
  * @param alias another path for the same operation. One without `{org}` works in the caller's personal organization.
  */
@@ -18,7 +18,12 @@ export function Serves(operation: Operation, alias?: { readonly path: string }):
     SetMetadata(OPERATION, operation),
     ...(operation.produces === undefined
       ? []
-      : [Header('content-type', operation.produces === 'text/plain' ? 'text/plain; charset=utf-8' : operation.produces)]),
+      : [
+          Header(
+            'content-type',
+            operation.produces === 'text/plain' ? 'text/plain; charset=utf-8' : operation.produces,
+          ),
+        ]),
   );
 }
 
@@ -26,4 +31,5 @@ export function Serves(operation: Operation, alias?: { readonly path: string }):
  * A handler outside the operations, that decides by itself who may call it. `reason` says how.
  * A handler with neither this nor `@Serves` is refused: nothing is open by omission.
  */
-export const AuthenticatesItself = (reason: string): MethodDecorator & ClassDecorator => SetMetadata(PROVES_ITSELF, reason);
+export const AuthenticatesItself = (reason: string): MethodDecorator & ClassDecorator =>
+  SetMetadata(PROVES_ITSELF, reason);

@@ -7,7 +7,10 @@ import type { SlipwayRequest } from './request.js';
 import { OPERATION } from './serves.js';
 import { unstorableText } from './storable-text.js';
 
-/** Reads body and query by the operation's schemas before anything is kept or done. Text that no database can hold goes no further, whatever a schema thinks of it. */
+/**
+ * Reads body and query by the operation's schemas before anything is kept or done. Text that no database can hold goes
+ * no further, whatever a schema thinks of it.
+ */
 @Injectable()
 export class ValidationInterceptor implements NestInterceptor {
   constructor(private readonly reflector: Reflector) {}
@@ -22,7 +25,10 @@ export class ValidationInterceptor implements NestInterceptor {
         body:
           operation.body === undefined
             ? undefined
-            : parseOrThrow(operation.body, request.plainText === true ? (request.body ?? {}) : storable(request.body ?? {})),
+            : parseOrThrow(
+                operation.body,
+                request.plainText === true ? (request.body ?? {}) : storable(request.body ?? {}),
+              ),
         query: operation.query === undefined ? undefined : parseOrThrow(operation.query, storable(request.query)),
       };
     }

@@ -15,14 +15,20 @@ export interface CodeHostSettings {
  * @throws SlipwayError `request.invalid` for what the provider does not take; `settings.url-refused` for an address
  * that leads inside.
  */
-export async function assertCodeHost(provider: Provider, connection: CodeHostSettings, privateHosts: readonly string[]): Promise<void> {
+export async function assertCodeHost(
+  provider: Provider,
+  connection: CodeHostSettings,
+  privateHosts: readonly string[],
+): Promise<void> {
   const { host, settings, token = null } = connection;
   const { baseUrl = null } = settings;
   if (token === null && baseUrl === null) return;
-  if (token !== null && provider.rights === undefined && provider.answers === undefined) throw invalid('token', `is not used for ${provider.name}`);
+  if (token !== null && provider.rights === undefined && provider.answers === undefined)
+    throw invalid('token', `is not used for ${provider.name}`);
   if (provider.codeHost === undefined && provider.linking === undefined && provider.answers === undefined)
     throw invalid('settings.baseUrl', `is not used for ${provider.name}`);
-  if (baseUrl !== null && !isAtHost(baseUrl, host)) throw invalid('settings.baseUrl', `is not at ${host}, the host of the connection`);
+  if (baseUrl !== null && !isAtHost(baseUrl, host))
+    throw invalid('settings.baseUrl', `is not at ${host}, the host of the connection`);
   const url = baseUrlOf(connection);
   await assertOutside(url, privateHosts.includes(new URL(url).host));
 }

@@ -11,11 +11,23 @@ describe('the mail about a connection', () => {
   let id: string;
   beforeAll(async () => {
     // No process takes them: they stay where the test reads them.
-    app = await ConversationApp.start({ features: FEATURES, replicas: 2, env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` } });
+    app = await ConversationApp.start({
+      features: FEATURES,
+      replicas: 2,
+      env: { SMTP_URL: `smtp://127.0.0.1:${await freePort()}` },
+    });
     ada = await app.user('Ada');
-    await app.owner.query(`UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`, [ada.userId]);
+    await app.owner.query(
+      `UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`,
+      [ada.userId],
+    );
     const body = { provider: 'gitlab', name: 'Code', host: 'gitlab.com', token: 'glpat-entered-by-hand' };
-    const made = await app.http<ConnectionWithSecret>(ada, 'POST', `/api/v1/orgs/${ada.orgId}/integrations/connections`, body);
+    const made = await app.http<ConnectionWithSecret>(
+      ada,
+      'POST',
+      `/api/v1/orgs/${ada.orgId}/integrations/connections`,
+      body,
+    );
     expect(made.status).toBe(201);
     id = made.body.connection.id;
   });
@@ -23,16 +35,22 @@ describe('the mail about a connection', () => {
 
   const look = async (subject: string): Promise<number> => {
     await Promise.all(app.replicas.map((replica) => replica.app.get(ConnectionMails, { strict: false }).look()));
-    const { rowCount } = await app.owner.query(`SELECT 1 FROM app.outgoing_mail WHERE org_id = $1 AND recipient = 'ada@example.test' AND subject LIKE $2`, [
-      ada.orgId,
-      subject,
-    ]);
+    const { rowCount } = await app.owner.query(
+      `SELECT 1 FROM app.outgoing_mail WHERE org_id = $1 AND recipient = 'ada@example.test' AND subject LIKE $2`,
+      [ada.orgId, subject],
+    );
     return rowCount ?? 0;
   };
   const state = (value: string): Promise<unknown> =>
-    app.owner.query(`UPDATE app.integration_connection SET state = $2, state_reason = 'The provider refuses the access token.' WHERE id = $1`, [id, value]);
+    app.owner.query(
+      `UPDATE app.integration_connection SET state = $2, state_reason = 'The provider refuses the access token.' WHERE id = $1`,
+      [id, value],
+    );
   const ends = (days: number): Promise<unknown> =>
-    app.owner.query(`UPDATE app.integration_secret SET expires_at = now() + $2 * interval '1 day' WHERE connection_id = $1 AND kind = 'token'`, [id, days]);
+    app.owner.query(
+      `UPDATE app.integration_secret SET expires_at = now() + $2 * interval '1 day' WHERE connection_id = $1 AND kind = 'token'`,
+      [id, days],
+    );
 
   it('that needs attention goes out once to owners and admins, whichever process polls, and again the next time', async () => {
     const subject = 'A connection of % needs attention';

@@ -16,7 +16,8 @@ export interface ConnectionNews {
  * A token that ends soon, that Slipway does not renew, and of which no notice was sent. @param until the parameter that
  * says what is soon.
  */
-const endsSoon = (until: string): string => `k.kind = 'token' AND k.expires_at IS NOT NULL AND k.expires_at <= ${until} AND k.end_mailed_at IS NULL`;
+const endsSoon = (until: string): string =>
+  `k.kind = 'token' AND k.expires_at IS NOT NULL AND k.expires_at <= ${until} AND k.end_mailed_at IS NULL`;
 
 /** Organizations with pending notices. As the system role. @param until end of a token that is announced. */
 export async function orgsWithNews(client: PoolClient, until: Date, limit: number): Promise<string[]> {

@@ -37,7 +37,9 @@ export class ConnectionMails implements OnApplicationBootstrap, OnApplicationShu
   onApplicationBootstrap(): void {
     if (!this.mails.sends) return;
     this.timer = setInterval(() => {
-      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'connections that need attention not mailed, will retry'));
+      this.running = this.look().catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'connections that need attention not mailed, will retry'),
+      );
     }, LOOK_MS);
     this.timer.unref();
   }
@@ -51,19 +53,26 @@ export class ConnectionMails implements OnApplicationBootstrap, OnApplicationShu
   async look(): Promise<void> {
     const now = this.clock.now();
     const until = new Date(now.getTime() + ENDS_WITHIN_DAYS * DAY_MS);
-    const orgs = await asSystem(this.pool, 'slipway_app_system', 'recipients of notices on connections', (client) => orgsWithNews(client, until, BATCH));
+    const orgs = await asSystem(this.pool, 'slipway_app_system', 'recipients of notices on connections', (client) =>
+      orgsWithNews(client, until, BATCH),
+    );
     for (const orgId of orgs)
       await inOrg(this.pool, orgId, async (client) => {
         const news = await takeNews(client, orgId, until, now);
         if (news.length === 0) return;
         for (const to of await recipientsOf(client, orgId, ''))
-          for (const each of news) await this.mails.want(client, orgId, { to, ...wordsOf(each, now, this.config.PUBLIC_URL) });
+          for (const each of news)
+            await this.mails.want(client, orgId, { to, ...wordsOf(each, now, this.config.PUBLIC_URL) });
       });
     if (orgs.length > 0) this.mails.nudge();
   }
 }
 
-function wordsOf({ org, slug, connectionId, name, host, endsAt, reason }: ConnectionNews, now: Date, publicUrl: string): { subject: string; text: string } {
+function wordsOf(
+  { org, slug, connectionId, name, host, endsAt, reason }: ConnectionNews,
+  now: Date,
+  publicUrl: string,
+): { subject: string; text: string } {
   const page = new URL(connectionPage(slug, connectionId), publicUrl).href;
   if (endsAt === null)
     return {

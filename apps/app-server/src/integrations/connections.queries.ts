@@ -77,21 +77,27 @@ const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform
   (SELECT to_jsonb(a) FROM app.integration_app a WHERE a.org_id = c.org_id AND a.connection_id = c.id) AS app`;
 
 export async function listConnections(client: PoolClient, orgId: string, limit: number): Promise<ConnectionRow[]> {
-  const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 ORDER BY c.name, c.id LIMIT $2`, [
-    orgId,
-    limit,
-  ]);
+  const { rows } = await client.query<ConnectionRow>(
+    `SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 ORDER BY c.name, c.id LIMIT $2`,
+    [orgId, limit],
+  );
   return rows;
 }
 
 export async function findConnection(client: PoolClient, orgId: string, id: string): Promise<ConnectionRow | null> {
-  const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 AND c.id = $2`, [orgId, id]);
+  const { rows } = await client.query<ConnectionRow>(
+    `SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 AND c.id = $2`,
+    [orgId, id],
+  );
   return rows[0] ?? null;
 }
 
 /** The same, locked until the transaction ends. */
 export async function lockConnection(client: PoolClient, orgId: string, id: string): Promise<ConnectionRow | null> {
-  const { rowCount } = await client.query('SELECT 1 FROM app.integration_connection WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE', [orgId, id]);
+  const { rowCount } = await client.query(
+    'SELECT 1 FROM app.integration_connection WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE',
+    [orgId, id],
+  );
   return rowCount === 0 ? null : findConnection(client, orgId, id);
 }
 
@@ -114,17 +120,27 @@ export interface NewConnection {
   readonly platform?: boolean;
 }
 
-export async function insertConnection(client: PoolClient, orgId: string, { by, own, settings, ...made }: NewConnection): Promise<void> {
+export async function insertConnection(
+  client: PoolClient,
+  orgId: string,
+  { by, own, settings, ...made }: NewConnection,
+): Promise<void> {
   const data = { ...made, orgId, own: json(own), settings: json(settings), createdBy: by.id, createdByLabel: by.label };
   await userStore(client, (store) => store.integrationConnection.createMany({ data }));
 }
 
 /** Contracts say what is in it; to Prisma it is JSON. */
-const json = (value: OwnIdentity | ConnectionSettings): Prisma.InputJsonObject => value as unknown as Prisma.InputJsonObject;
+const json = (value: OwnIdentity | ConnectionSettings): Prisma.InputJsonObject =>
+  value as unknown as Prisma.InputJsonObject;
 
 export type ConnectionChange = Pick<ConnectionRow, 'name' | 'account' | 'own' | 'settings' | 'state'>;
 
-export async function updateConnection(client: PoolClient, orgId: string, id: string, { own, settings, ...change }: ConnectionChange): Promise<void> {
+export async function updateConnection(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { own, settings, ...change }: ConnectionChange,
+): Promise<void> {
   const updatedAt = await transactionTime(client);
   const reason = change.state === 'needs-attention' ? {} : { stateReason: null };
   const data = { ...change, ...reason, own: json(own), settings: json(settings), updatedAt };
@@ -137,11 +153,16 @@ export async function deleteConnection(client: PoolClient, orgId: string, id: st
 }
 
 /** Lets the present webhook secret hold for `hours` more, and no other: two hold at most, beside the one that comes. */
-export async function outdateSecrets(client: PoolClient, orgId: string, connectionId: string, hours: number): Promise<void> {
-  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'webhook' AND valid_until IS NOT NULL`, [
-    orgId,
-    connectionId,
-  ]);
+export async function outdateSecrets(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  hours: number,
+): Promise<void> {
+  await client.query(
+    `DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'webhook' AND valid_until IS NOT NULL`,
+    [orgId, connectionId],
+  );
   await client.query(
     `UPDATE app.integration_secret SET valid_until = now() + $3 * interval '1 hour' WHERE org_id = $1 AND connection_id = $2 AND kind = 'webhook'`,
     [orgId, connectionId, hours],
@@ -154,7 +175,12 @@ export interface DeletedSecrets {
 }
 
 /** @param id of the one; not given: all of the kind. @returns false when there was none. */
-export async function deleteSecrets(client: PoolClient, orgId: string, connectionId: string, { kind, id }: DeletedSecrets): Promise<boolean> {
+export async function deleteSecrets(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  { kind, id }: DeletedSecrets,
+): Promise<boolean> {
   const { rowCount } = await client.query(
     'DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND ($4::text IS NULL OR id = $4)',
     [orgId, connectionId, kind, id ?? null],
@@ -175,7 +201,12 @@ export interface SoughtSecret {
 }
 
 /** The newest of its kind that has no end. `null`: none was entered. */
-export async function findSecret(client: PoolClient, orgId: string, connectionId: string, { kind, id }: SoughtSecret): Promise<StoredSecret | null> {
+export async function findSecret(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  { kind, id }: SoughtSecret,
+): Promise<StoredSecret | null> {
   const { rows } = await client.query<StoredSecret>(
     `SELECT id, sealed AS bytes, key_version AS "keyVersion", created_at AS "createdAt" FROM app.integration_secret
      WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND valid_until IS NULL AND ($4::text IS NULL OR id = $4) ORDER BY created_at DESC LIMIT 1`,
@@ -194,12 +225,8 @@ export async function insertSecret(
     readonly sealed: { readonly bytes: Uint8Array; readonly keyVersion: number };
   },
 ): Promise<void> {
-  await client.query(`INSERT INTO app.integration_secret (org_id, id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)`, [
-    orgId,
-    secret.id,
-    secret.connectionId,
-    secret.kind,
-    secret.sealed.bytes,
-    secret.sealed.keyVersion,
-  ]);
+  await client.query(
+    `INSERT INTO app.integration_secret (org_id, id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [orgId, secret.id, secret.connectionId, secret.kind, secret.sealed.bytes, secret.sealed.keyVersion],
+  );
 }

@@ -65,7 +65,10 @@ interface NewSecret {
   readonly sealed: Sealed;
 }
 
-/** Connections of an organization: made, changed and deleted by its admins, each change in the audit. A webhook secret is in one answer and nowhere else. */
+/**
+ * Connections of an organization: made, changed and deleted by its admins, each change in the audit. A webhook secret
+ * is in one answer and nowhere else.
+ */
 @Injectable()
 export class ConnectionsService {
   constructor(
@@ -78,20 +81,25 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places, apps, oauth }) => ({
-      id,
-      name,
-      does: [...does],
-      host,
-      takesToken: rights !== undefined || answers !== undefined,
-      makesHooks: codeHost?.hooks !== undefined,
-      connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
-      linking: linking !== undefined,
-      places: places?.kind ?? null,
-      processors: processorsOf(answers),
-      apps: [...(apps === undefined ? [] : ['own' as const]), ...(this.config.INTEGRATION_APPS[id] === undefined ? [] : ['platform' as const])],
-      authorizes: oauth !== undefined,
-    }));
+    const data = [...this.providers.values()].map(
+      ({ id, name, does, host, connections, codeHost, rights, answers, linking, places, apps, oauth }) => ({
+        id,
+        name,
+        does: [...does],
+        host,
+        takesToken: rights !== undefined || answers !== undefined,
+        makesHooks: codeHost?.hooks !== undefined,
+        connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
+        linking: linking !== undefined,
+        places: places?.kind ?? null,
+        processors: processorsOf(answers),
+        apps: [
+          ...(apps === undefined ? [] : ['own' as const]),
+          ...(this.config.INTEGRATION_APPS[id] === undefined ? [] : ['platform' as const]),
+        ],
+        authorizes: oauth !== undefined,
+      }),
+    );
     return { data };
   }
 
@@ -107,15 +115,24 @@ export class ConnectionsService {
     return this.toConnection(row);
   }
 
-  /** @throws SlipwayError `request.invalid` for a provider or kind that there is not, or without a host where one is needed; `integration.too-many`; `settings.url-refused`. */
+  /**
+   * @throws SlipwayError `request.invalid` for a provider or kind that there is not, or without a host where one is
+   * needed; `integration.too-many`; `settings.url-refused`.
+   */
   async create(caller: Principal, body: CreateIntegrationConnection): Promise<ConnectionWithSecret> {
     const provider = this.providers.get(body.provider);
     if (provider === undefined) throw invalid('provider', `is none of ${[...this.providers.keys()].join(', ')}`);
-    const kind = body.kind === undefined ? provider.connections[0] : provider.connections.find((each) => each.kind === body.kind);
-    if (kind === undefined) throw invalid('kind', `is none of ${provider.connections.map((each) => each.kind).join(', ')}`);
+    const kind =
+      body.kind === undefined ? provider.connections[0] : provider.connections.find((each) => each.kind === body.kind);
+    if (kind === undefined)
+      throw invalid('kind', `is none of ${provider.connections.map((each) => each.kind).join(', ')}`);
     const host = body.host ?? provider.host;
     if (host === null) throw invalid('host', `is required for ${provider.name}`);
-    await assertCodeHost(provider, { host, settings: body.settings, token: body.token }, this.config.INTEGRATION_PRIVATE_HOSTS);
+    await assertCodeHost(
+      provider,
+      { host, settings: body.settings, token: body.token },
+      this.config.INTEGRATION_PRIVATE_HOSTS,
+    );
     const secret = body.webhookSecret ?? this.makeSecret(provider, kind.signature);
     const id = randomUUID();
     const sealed = await this.sealSecret(caller.orgId, id, 'webhook', secret);
@@ -147,10 +164,14 @@ export class ConnectionsService {
     return { connection: this.toConnection(row), webhookSecret: body.webhookSecret === undefined ? secret : null };
   }
 
-  /** A new access token ends the attention that the one before needed. @throws SlipwayError `resource.not-found`; `request.invalid`; `settings.url-refused`. */
+  /**
+   * A new access token ends the attention that the one before needed. @throws SlipwayError `resource.not-found`;
+   * `request.invalid`; `settings.url-refused`.
+   */
   async update(caller: Principal, id: string, change: UpdateIntegrationConnection): Promise<IntegrationConnection> {
     await this.assertCallable(caller.orgId, id, change);
-    const token = typeof change.token === 'string' ? await this.sealSecret(caller.orgId, id, 'token', change.token) : null;
+    const token =
+      typeof change.token === 'string' ? await this.sealSecret(caller.orgId, id, 'token', change.token) : null;
     const row = await inOrg(this.pool, caller.orgId, async (client) => {
       const before = await lockConnection(client, caller.orgId, id);
       if (before === null) throw notFound();
@@ -171,12 +192,17 @@ export class ConnectionsService {
       await updateConnection(client, caller.orgId, id, next);
       if (change.token !== undefined) await takeCredential(client, caller.orgId, id);
       if (token !== null) await insertSecret(client, caller.orgId, token);
-      const changed = (Object.keys(next) as (keyof typeof next)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]));
+      const changed = (Object.keys(next) as (keyof typeof next)[]).filter(
+        (field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]),
+      );
       await client.query(
         auditOf(this.ids.uuid(), caller, {
           action: 'integration.update',
           target: id,
-          detail: { name: next.name, ...(change.token === undefined ? {} : { token: token === null ? 'removed' : 'replaced' }) },
+          detail: {
+            name: next.name,
+            ...(change.token === undefined ? {} : { token: token === null ? 'removed' : 'replaced' }),
+          },
           before: Object.fromEntries(changed.map((field) => [field, before[field]])),
           after: Object.fromEntries(changed.map((field) => [field, next[field]])),
         }),
@@ -195,11 +221,20 @@ export class ConnectionsService {
       await revokeTokens(client, caller.orgId, { connectionId: id, kinds: ['oauth-tokens', 'oauth-pending'] });
       await deleteConnection(client, caller.orgId, id);
       const { provider, name, host } = row;
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.delete', target: id, detail: { provider, name, host } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'integration.delete',
+          target: id,
+          detail: { provider, name, host },
+        }),
+      );
     });
   }
 
-  /** Tokens of OAuth are given back to the provider, when it answers. No-op where there is no credential. @throws SlipwayError `resource.not-found` */
+  /**
+   * Tokens of OAuth are given back to the provider, when it answers. No-op where there is no credential. @throws
+   * SlipwayError `resource.not-found`
+   */
   async disconnect(caller: Principal, id: string): Promise<void> {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockConnection(client, caller.orgId, id);
@@ -211,11 +246,15 @@ export class ConnectionsService {
     });
   }
 
-  /** The secret before holds for another day, so that the provider can be changed at leisure. @throws SlipwayError `resource.not-found`, `integration.no-secret`. */
+  /**
+   * The secret before holds for another day, so that the provider can be changed at leisure. @throws SlipwayError
+   * `resource.not-found`, `integration.no-secret`.
+   */
   async rotateSecret(caller: Principal, id: string, body: RotateWebhookSecret): Promise<ConnectionWithSecret> {
     const before = await inOrg(this.pool, caller.orgId, (client) => findConnection(client, caller.orgId, id));
     if (before === null) throw notFound();
-    if (before.platform) throw new SlipwayError('integration.no-secret', 'Its deliveries come to the platform’s own app.');
+    if (before.platform)
+      throw new SlipwayError('integration.no-secret', 'Its deliveries come to the platform’s own app.');
     const provider = this.providers.get(before.provider);
     if (provider === undefined) throw notFound();
     const secret = body.webhookSecret ?? this.makeSecret(provider, before.signature);
@@ -227,7 +266,13 @@ export class ConnectionsService {
       await insertSecret(client, caller.orgId, sealed);
       // Those that Slipway has made get the new one; the old one holds until then.
       repaired.push(...(await repairHooks(client, caller.orgId, id)));
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.rotate-secret', target: id, detail: { name: before.name } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'integration.rotate-secret',
+          target: id,
+          detail: { name: before.name },
+        }),
+      );
       return findConnection(client, caller.orgId, id);
     });
     if (row === null) throw notFound();
@@ -238,26 +283,42 @@ export class ConnectionsService {
   private makeSecret(provider: Provider, signature: string): string {
     const scheme = provider.signatures[signature];
     if (scheme === undefined) throw new Error(`${provider.id} has no scheme ${signature}`);
-    if (scheme.kind === 'socket') throw invalid('webhookSecret', 'is required: it is the token by which the socket is opened');
+    if (scheme.kind === 'socket')
+      throw invalid('webhookSecret', 'is required: it is the token by which the socket is opened');
     return makeWebhookSecret(scheme, randomBytes);
   }
 
-  private async assertCallable(orgId: string, id: string, { settings, token }: UpdateIntegrationConnection): Promise<void> {
+  private async assertCallable(
+    orgId: string,
+    id: string,
+    { settings, token }: UpdateIntegrationConnection,
+  ): Promise<void> {
     if (settings === undefined && typeof token !== 'string') return;
     const before = await inOrg(this.pool, orgId, (client) => findConnection(client, orgId, id));
     const provider = before === null ? undefined : this.providers.get(before.provider);
     if (before === null || provider === undefined) throw notFound();
-    await assertCodeHost(provider, { host: before.host, settings: settings ?? before.settings, token }, this.config.INTEGRATION_PRIVATE_HOSTS);
+    await assertCodeHost(
+      provider,
+      { host: before.host, settings: settings ?? before.settings, token },
+      this.config.INTEGRATION_PRIVATE_HOSTS,
+    );
   }
 
-  private async sealSecret(orgId: string, connectionId: string, kind: 'webhook' | 'token', secret: string): Promise<NewSecret> {
+  private async sealSecret(
+    orgId: string,
+    connectionId: string,
+    kind: 'webhook' | 'token',
+    secret: string,
+  ): Promise<NewSecret> {
     const place = { id: this.ids.uuid(), connectionId, kind };
     return { ...place, sealed: await this.envelope.seal(orgId, secret, integrationSecretContext(place)) };
   }
 
   private toConnection(row: ConnectionRow): IntegrationConnection {
     const unaddressed = row.platform || this.providers.get(row.provider)?.signatures[row.signature]?.kind === 'socket';
-    const address = unaddressed ? null : new URL(`/api/integration/${row.provider}/events/${row.id}`, this.config.PUBLIC_URL).href;
+    const address = unaddressed
+      ? null
+      : new URL(`/api/integration/${row.provider}/events/${row.id}`, this.config.PUBLIC_URL).href;
     return {
       id: row.id,
       provider: row.provider,
@@ -280,7 +341,10 @@ export class ConnectionsService {
       app: row.app === null ? null : toApp(row.app, this.providers.get(row.provider)),
       credential: row.credential === null ? null : toCredential(row.credential, this.providers.get(row.provider)),
       authorizes: oauthOf(this.providers.get(row.provider), row) !== null,
-      appHook: row.app_hook === null || row.app_hook_at === null ? null : { ...row.app_hook, checkedAt: row.app_hook_at.toISOString() },
+      appHook:
+        row.app_hook === null || row.app_hook_at === null
+          ? null
+          : { ...row.app_hook, checkedAt: row.app_hook_at.toISOString() },
       state: row.state,
       stateReason: row.state_reason,
       oldSecretUntil: row.old_secret_until?.toISOString() ?? null,
@@ -317,7 +381,10 @@ async function takeCredential(client: PoolClient, orgId: string, id: string): Pr
   await deleteSecrets(client, orgId, id, { kind: 'app-installation' });
 }
 
-function toCredential({ kind, setAt, expiresAt, renewAt, scopes, problem }: StoredCredentialState, provider: Provider | undefined): ConnectionCredential {
+function toCredential(
+  { kind, setAt, expiresAt, renewAt, scopes, problem }: StoredCredentialState,
+  provider: Provider | undefined,
+): ConnectionCredential {
   return {
     kind,
     setAt: new Date(setAt).toISOString(),

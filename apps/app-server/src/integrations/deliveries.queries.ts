@@ -31,7 +31,11 @@ export async function listDeliveries(
   client: PoolClient,
   orgId: string,
   connectionId: string,
-  page: { readonly state: DeliveryState | null; readonly after: { readonly receivedAt: Date; readonly id: string } | null; readonly limit: number },
+  page: {
+    readonly state: DeliveryState | null;
+    readonly after: { readonly receivedAt: Date; readonly id: string } | null;
+    readonly limit: number;
+  },
 ): Promise<DeliveryRow[]> {
   const { rows } = await client.query<DeliveryRow>(
     `SELECT ${COLUMNS} FROM app.integration_delivery
@@ -42,17 +46,26 @@ export async function listDeliveries(
   return rows;
 }
 
-export async function findDeliveryRow(client: PoolClient, orgId: string, connectionId: string, id: string): Promise<DeliveryRow | null> {
-  const { rows } = await client.query<DeliveryRow>(`SELECT ${COLUMNS} FROM app.integration_delivery WHERE org_id = $1 AND connection_id = $2 AND id = $3`, [
-    orgId,
-    connectionId,
-    id,
-  ]);
+export async function findDeliveryRow(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  id: string,
+): Promise<DeliveryRow | null> {
+  const { rows } = await client.query<DeliveryRow>(
+    `SELECT ${COLUMNS} FROM app.integration_delivery WHERE org_id = $1 AND connection_id = $2 AND id = $3`,
+    [orgId, connectionId, id],
+  );
   return rows[0] ?? null;
 }
 
 /** Undecided again, unless it was acted on: that stays. */
-export async function reopenDelivery(client: PoolClient, orgId: string, connectionId: string, id: string): Promise<DeliveryRow | null> {
+export async function reopenDelivery(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  id: string,
+): Promise<DeliveryRow | null> {
   const { rows } = await client.query<DeliveryRow>(
     `UPDATE app.integration_delivery SET state = CASE state WHEN 'done' THEN state ELSE 'received' END,
        reason = CASE state WHEN 'done' THEN reason END, detail = CASE state WHEN 'done' THEN detail END, decided_at = CASE state WHEN 'done' THEN decided_at END

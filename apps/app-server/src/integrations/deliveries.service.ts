@@ -54,17 +54,24 @@ export class DeliveriesService {
     });
     const data = rows.slice(0, query.limit).map(toDelivery);
     const last = data.at(-1);
-    return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeDeliveryCursor(last) : null } };
+    return {
+      data,
+      page: { nextCursor: rows.length > query.limit && last !== undefined ? writeDeliveryCursor(last) : null },
+    };
   }
 
   /** @throws SlipwayError `resource.not-found` */
   async get(caller: Principal, connectionId: string, id: string): Promise<IntegrationDeliveryContent> {
     const { row, stored } = await this.find(caller, connectionId, id);
-    const { headers, raw } = await unpackDelivery(await this.envelope.open(caller.orgId, stored.sealed, deliveryContext({ id, connectionId })));
+    const { headers, raw } = await unpackDelivery(
+      await this.envelope.open(caller.orgId, stored.sealed, deliveryContext({ id, connectionId })),
+    );
     const body = raw.toString('utf8').toWellFormed();
     return {
       ...toDelivery(row),
-      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...(value ?? [])]])),
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...(value ?? [])]]),
+      ),
       body: body.slice(0, MAX_SHOWN_BODY),
       bodyCut: body.length > MAX_SHOWN_BODY,
     };
@@ -77,20 +84,31 @@ export class DeliveriesService {
       const reopened = await reopenDelivery(client, caller.orgId, connectionId, id);
       if (reopened === null) throw notFound();
       await wantJobAs(client, 'integration-delivery', id, payload);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.redeliver', target: connectionId, detail: { delivery: id } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'integration.redeliver',
+          target: connectionId,
+          detail: { delivery: id },
+        }),
+      );
       return reopened;
     });
     this.jobs.enqueueAs('integration-delivery', id, payload);
     return toDelivery(row);
   }
 
-  /** What the worker would decide now; the provider is not asked, so rights there count as unknown. @throws SlipwayError `resource.not-found` */
+  /**
+   * What the worker would decide now; the provider is not asked, so rights there count as unknown. @throws SlipwayError
+   * `resource.not-found`
+   */
   async dryRun(caller: Principal, connectionId: string, id: string): Promise<DeliveryDryRun> {
     const { stored } = await this.find(caller, connectionId, id);
     const provider = this.providers.get(stored.connection.provider);
     const examined = await examine(this.pool, this.envelope, provider, stored);
     const { reading, standing } = examined;
-    const { decision } = needsRereading(provider, stored, examined) ? unconfirmed('A dry run does not ask the provider.') : examined;
+    const { decision } = needsRereading(provider, stored, examined)
+      ? unconfirmed('A dry run does not ask the provider.')
+      : examined;
     const actor = standing?.actor ?? null;
     return {
       reading: { ...reading },
@@ -100,7 +118,11 @@ export class DeliveriesService {
     };
   }
 
-  private find({ orgId }: Principal, connectionId: string, id: string): Promise<{ row: DeliveryRow; stored: StoredDelivery }> {
+  private find(
+    { orgId }: Principal,
+    connectionId: string,
+    id: string,
+  ): Promise<{ row: DeliveryRow; stored: StoredDelivery }> {
     return inOrg(this.pool, orgId, async (client) => {
       const row = await findDeliveryRow(client, orgId, connectionId, id);
       const stored = row === null ? null : await findDelivery(client, orgId, id);
@@ -118,7 +140,12 @@ const ACTS = { start: 'conversation-started', message: 'message-added', stop: 'r
 const PRESSES = { approve: 'approved', reject: 'rejected', stop: 'run-stopped' } as const;
 
 function shown(decision: Decision): DeliveryDryRun['decision'] {
-  const code = decision.state !== 'act' ? decision.code : decision.act === 'press' ? PRESSES[decision.intent.press?.kind ?? 'stop'] : ACTS[decision.act];
+  const code =
+    decision.state !== 'act'
+      ? decision.code
+      : decision.act === 'press'
+        ? PRESSES[decision.intent.press?.kind ?? 'stop']
+        : ACTS[decision.act];
   return {
     state: decision.state === 'act' ? 'done' : decision.state,
     code,

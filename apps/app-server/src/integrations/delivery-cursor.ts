@@ -15,6 +15,9 @@ export function readDeliveryCursor(cursor: string): { receivedAt: Date; id: stri
     return { receivedAt: new Date(receivedAt), id };
   } catch (error) {
     const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, { fields: [{ path: 'cursor', message }], cause: error });
+    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
+      fields: [{ path: 'cursor', message }],
+      cause: error,
+    });
   }
 }

@@ -48,7 +48,11 @@ export class IntegrationsController {
   }
 
   @Serves(operations.updateIntegrationConnection)
-  update(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: UpdateIntegrationConnection): Promise<IntegrationConnection> {
+  update(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Body() body: UpdateIntegrationConnection,
+  ): Promise<IntegrationConnection> {
     return this.connections.update(caller, id, body);
   }
 
@@ -58,27 +62,47 @@ export class IntegrationsController {
   }
 
   @Serves(operations.rotateWebhookSecret)
-  rotateSecret(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: RotateWebhookSecret): Promise<ConnectionWithSecret> {
+  rotateSecret(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Body() body: RotateWebhookSecret,
+  ): Promise<ConnectionWithSecret> {
     return this.connections.rotateSecret(caller, id, body);
   }
 
   @Serves(operations.listIntegrationDeliveries)
-  listDeliveries(@Caller() caller: Principal, @Param('connection') id: string, @Query() query: ListDeliveriesQuery): Promise<IntegrationDeliveryPage> {
+  listDeliveries(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Query() query: ListDeliveriesQuery,
+  ): Promise<IntegrationDeliveryPage> {
     return this.deliveries.page(caller, id, query);
   }
 
   @Serves(operations.getIntegrationDelivery)
-  getDelivery(@Caller() caller: Principal, @Param('connection') id: string, @Param('delivery') delivery: string): Promise<IntegrationDeliveryContent> {
+  getDelivery(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Param('delivery') delivery: string,
+  ): Promise<IntegrationDeliveryContent> {
     return this.deliveries.get(caller, id, delivery);
   }
 
   @Serves(operations.redeliverIntegrationDelivery)
-  redeliver(@Caller() caller: Principal, @Param('connection') id: string, @Param('delivery') delivery: string): Promise<IntegrationDelivery> {
+  redeliver(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Param('delivery') delivery: string,
+  ): Promise<IntegrationDelivery> {
     return this.deliveries.redeliver(caller, id, delivery);
   }
 
   @Serves(operations.dryRunIntegrationDelivery)
-  dryRun(@Caller() caller: Principal, @Param('connection') id: string, @Param('delivery') delivery: string): Promise<DeliveryDryRun> {
+  dryRun(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Param('delivery') delivery: string,
+  ): Promise<DeliveryDryRun> {
     return this.deliveries.dryRun(caller, id, delivery);
   }
 }

@@ -101,7 +101,14 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         {
           provide: InstalledApps,
           inject: [SQL_POOL, Envelope, CONFIG, CLOCK, KNOWN_PROVIDERS, ProviderCalls],
-          useFactory: (pool: SqlPool, envelope: Envelope, config: Config, clock: Clock, known: ReadonlyMap<string, Provider>, calls: ProviderCalls) =>
+          useFactory: (
+            pool: SqlPool,
+            envelope: Envelope,
+            config: Config,
+            clock: Clock,
+            known: ReadonlyMap<string, Provider>,
+            calls: ProviderCalls,
+          ) =>
             new InstalledApps({
               pool,
               envelope,
@@ -124,7 +131,8 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
             ids: Ids,
             logger: Logger,
           ) => {
-            const connect: Connect = (baseUrl, authorization) => calls.client(baseUrl, authorization, { timeoutMs: RENEWAL_TIMEOUT_MS });
+            const connect: Connect = (baseUrl, authorization) =>
+              calls.client(baseUrl, authorization, { timeoutMs: RENEWAL_TIMEOUT_MS });
             const say = (fields: object, message: string): void => logger.warn(fields, message);
             const oauth = new OAuthSource({ pool, envelope, providers: known, connect, clock, ids, say });
             return new ConnectionCredentials(pool, envelope, [installationSource(apps), oauth]);

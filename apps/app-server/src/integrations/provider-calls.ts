@@ -16,7 +16,9 @@ const TIMEOUT_MS = 8_000;
  */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 
-/** Calls to providers within requests: to https at public addresses, and to the hosts of `INTEGRATION_PRIVATE_HOSTS`. */
+/**
+ * Calls to providers within requests: to https at public addresses, and to the hosts of `INTEGRATION_PRIVATE_HOSTS`.
+ */
 @Injectable()
 export class ProviderCalls implements OnApplicationShutdown {
   private readonly dispatch: ProviderDispatch;
@@ -30,8 +32,17 @@ export class ProviderCalls implements OnApplicationShutdown {
   }
 
   /** @param authorization the whole header; `null`: none is sent. */
-  client(baseUrl: string, authorization: string | null, limits: Pick<ProviderClientOptions, 'maxAnswerBytes' | 'timeoutMs'> = {}): ProviderClient {
-    return this.made(baseUrl, authorization, (url, request) => this.dispatch.send(url, request, this.closing.signal), limits);
+  client(
+    baseUrl: string,
+    authorization: string | null,
+    limits: Pick<ProviderClientOptions, 'maxAnswerBytes' | 'timeoutMs'> = {},
+  ): ProviderClient {
+    return this.made(
+      baseUrl,
+      authorization,
+      (url, request) => this.dispatch.send(url, request, this.closing.signal),
+      limits,
+    );
   }
 
   /** A socket under the same guard. @throws SlipwayError `settings.url-refused` */
@@ -39,7 +50,10 @@ export class ProviderCalls implements OnApplicationShutdown {
     return this.dispatch.socket(url);
   }
 
-  /** Of the API with a connection's credential. A call that is refused for it is made once more where there is another by then. @param other asks for that one. */
+  /**
+   * Of the API with a connection's credential. A call that is refused for it is made once more where there is another
+   * by then. @param other asks for that one.
+   */
   clientOf(
     baseUrl: string,
     authorization: (token: string) => string,
@@ -47,20 +61,31 @@ export class ProviderCalls implements OnApplicationShutdown {
     other: () => Promise<Pick<Credential, 'id' | 'token'> | null>,
   ): ProviderClient {
     const send: Dispatch = (url, request) => this.dispatch.send(url, request, this.closing.signal);
-    return this.made(baseUrl, authorization(credential.token), freshDispatch(send, authorization, credential, other), {});
+    return this.made(
+      baseUrl,
+      authorization(credential.token),
+      freshDispatch(send, authorization, credential, other),
+      {},
+    );
   }
 
   /** What a failed call is for a caller of the API; anything but a refusal of a provider is answered as it is. */
   problem(error: unknown, host: string): unknown {
     if (isRefusedAddress(error))
-      return new SlipwayError('settings.url-refused', `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
+      return new SlipwayError(
+        'settings.url-refused',
+        `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`,
+      );
     if (!(error instanceof ProviderRefusal)) return error;
     // Its message may hold what the provider wrote: it is never logged, since it may contain the request.
     const internal = `${host}: ${error.kind} ${error.status ?? 'without an answer'}`;
     if (error.kind === 'limited' || error.kind === 'unavailable') {
       const waitMs = error.retryAt === null ? 0 : error.retryAt.getTime() - this.clock.now().getTime();
       const detail = error.kind === 'limited' ? `${host} limits our calls.` : `${host} does not answer.`;
-      return new SlipwayError('integration.provider-away', detail, { internal, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+      return new SlipwayError('integration.provider-away', detail, {
+        internal,
+        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+      });
     }
     return new SlipwayError('integration.provider-refused', `${host} ${REFUSALS[error.kind]}.`, { internal });
   }
@@ -72,7 +97,15 @@ export class ProviderCalls implements OnApplicationShutdown {
     limits: Pick<ProviderClientOptions, 'maxAnswerBytes' | 'timeoutMs'>,
   ): ProviderClient {
     const now = (): Date => this.clock.now();
-    return new ProviderClient({ maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, ...limits, baseUrl, authorization, dispatch, now });
+    return new ProviderClient({
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      timeoutMs: TIMEOUT_MS,
+      ...limits,
+      baseUrl,
+      authorization,
+      dispatch,
+      now,
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {

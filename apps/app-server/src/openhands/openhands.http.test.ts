@@ -31,7 +31,8 @@ describe('OpenHands’ organizations and keys', () => {
   afterAll(() => app?.close());
 
   const path = (rest = ''): string => `/api/organizations/${company.org.id}${rest}`;
-  const keyIn = (user: User, orgId: string, body: object) => app.http<CreatedProgramKey>(user, 'POST', '/api/keys', body, { 'x-org-id': orgId });
+  const keyIn = (user: User, orgId: string, body: object) =>
+    app.http<CreatedProgramKey>(user, 'POST', '/api/keys', body, { 'x-org-id': orgId });
 
   it('a user’s organizations, one of them, and who they are there, by OpenHands’ names', async () => {
     const { status, body } = await app.http<OrganizationPage>(owner, 'GET', '/api/organizations');
@@ -58,7 +59,11 @@ describe('OpenHands’ organizations and keys', () => {
   });
 
   it('makes one and renames it, and takes no field that it would not keep', async () => {
-    const made = await app.http<Organization>(owner, 'POST', '/api/organizations', { name: 'Second', contact_name: 'Ada', contact_email: 'ada@example.test' });
+    const made = await app.http<Organization>(owner, 'POST', '/api/organizations', {
+      name: 'Second',
+      contact_name: 'Ada',
+      contact_email: 'ada@example.test',
+    });
     expect([made.status, made.body]).toMatchObject([201, { name: 'Second', role: 'owner', is_personal: false }]);
     const one = `/api/organizations/${made.body.id}`;
     expect((await app.http<Organization>(owner, 'PATCH', one, { name: 'Renamed' })).body.name).toBe('Renamed');
@@ -73,14 +78,20 @@ describe('OpenHands’ organizations and keys', () => {
     const found: OrganizationMember[] = [];
     for (let next: string | null = ''; next !== null; ) {
       const rest = next === '' ? '' : `&page_id=${next}`;
-      const page: Page<OrganizationMember> = (await app.http<Page<OrganizationMember>>(owner, 'GET', path(`/members?limit=1${rest}`))).body;
+      const page: Page<OrganizationMember> = (
+        await app.http<Page<OrganizationMember>>(owner, 'GET', path(`/members?limit=1${rest}`))
+      ).body;
       found.push(...page.items);
       next = page.next_page_id;
     }
-    expect(new Set(found.map(({ user_id }) => user_id))).toEqual(new Set([owner.userId, member.userId, passing.userId]));
+    expect(new Set(found.map(({ user_id }) => user_id))).toEqual(
+      new Set([owner.userId, member.userId, passing.userId]),
+    );
     expect((await app.http<number>(owner, 'GET', path('/members/count'))).body).toBe(3);
     expect((await app.http<number>(owner, 'GET', path('/members/count?email=passing'))).body).toBe(1);
-    const changed = await app.http<OrganizationMember>(owner, 'PATCH', path(`/members/${passing.userId}`), { role: 'admin' });
+    const changed = await app.http<OrganizationMember>(owner, 'PATCH', path(`/members/${passing.userId}`), {
+      role: 'admin',
+    });
     expect(changed.body).toMatchObject({ user_id: passing.userId, role: 'admin', role_rank: 20, status: 'active' });
     expect((await app.http(member, 'DELETE', path(`/members/${passing.userId}`))).status).toBe(403);
     expect((await app.http(owner, 'DELETE', path(`/members/${passing.userId}`))).status).toBe(200);
@@ -102,13 +113,25 @@ describe('OpenHands’ organizations and keys', () => {
     expect(invited.status).toBe(201);
     expect(invited.body.failed).toEqual([{ email: 'nothing', error: 'is no e-mail address' }]);
     const [first, second] = invited.body.successful;
-    expect(first).toMatchObject({ email: 'guest@example.test', role: 'member', status: 'pending', link: expect.stringContaining('/invite/') });
+    expect(first).toMatchObject({
+      email: 'guest@example.test',
+      role: 'member',
+      status: 'pending',
+      link: expect.stringContaining('/invite/'),
+    });
     expect((await app.http(owner, 'DELETE', path(`/members/invite/${second?.id}`))).status).toBe(200);
     const token = first?.link?.split('/').at(-1) ?? '';
     const joined = await app.http(guest, 'POST', '/api/organizations/members/invite/accept', { token });
-    expect([joined.status, joined.body]).toEqual([200, { success: true, org_id: company.org.id, org_name: company.org.name, role: 'member' }]);
-    const { items } = (await app.http<Page<{ email: string; status: string }>>(owner, 'GET', path('/members/invite'))).body;
-    expect(Object.fromEntries(items.map(({ email, status }) => [email, status]))).toEqual({ 'guest@example.test': 'accepted', 'gone@example.test': 'revoked' });
+    expect([joined.status, joined.body]).toEqual([
+      200,
+      { success: true, org_id: company.org.id, org_name: company.org.name, role: 'member' },
+    ]);
+    const { items } = (await app.http<Page<{ email: string; status: string }>>(owner, 'GET', path('/members/invite')))
+      .body;
+    expect(Object.fromEntries(items.map(({ email, status }) => [email, status]))).toEqual({
+      'guest@example.test': 'accepted',
+      'gone@example.test': 'revoked',
+    });
   });
 
   it('a key may what its maker may, in the organization that was named, and shows its last use, lifetime and end', async () => {
@@ -125,20 +148,29 @@ describe('OpenHands’ organizations and keys', () => {
         expires_at: expect.any(String),
       },
     ]);
-    const use = <T = Record<string, unknown>>(method: string, at: string) => withKey<T>(app.url, made.body.key, method, at);
+    const use = <T = Record<string, unknown>>(method: string, at: string) =>
+      withKey<T>(app.url, made.body.key, method, at);
     expect((await use<OrganizationPage>('GET', '/api/organizations')).body).toMatchObject({
       items: [{ id: company.org.id, role: 'member' }],
       current_org_id: company.org.id,
     });
-    expect((await use<OrganizationMe>('GET', path('/me'))).body).toMatchObject({ user_id: member.userId, role: 'member' });
+    expect((await use<OrganizationMe>('GET', path('/me'))).body).toMatchObject({
+      user_id: member.userId,
+      role: 'member',
+    });
     expect((await use('PATCH', path())).status).toBe(403);
     // Its address names no organization: it is the key's.
     expect((await use<ProgramKey[]>('GET', '/api/keys')).body.map(({ id }) => id)).toEqual([made.body.id]);
     expect((await app.http<ProgramKey[]>(member, 'GET', '/api/keys')).body).toEqual([]);
-    const listed = (await app.http<ProgramKey[]>(member, 'GET', '/api/keys', undefined, { 'x-org-id': company.org.id })).body;
+    const listed = (await app.http<ProgramKey[]>(member, 'GET', '/api/keys', undefined, { 'x-org-id': company.org.id }))
+      .body;
     expect(listed.map(({ id, name }) => [id, name])).toEqual([[made.body.id, 'a program']]);
-    expect((await app.http(member, 'DELETE', `/api/keys/${made.body.id}`, undefined, { 'x-org-id': company.org.id })).status).toBe(200);
-    expect((await app.http<ProgramKey[]>(member, 'GET', '/api/keys', undefined, { 'x-org-id': company.org.id })).body).toEqual([]);
+    expect(
+      (await app.http(member, 'DELETE', `/api/keys/${made.body.id}`, undefined, { 'x-org-id': company.org.id })).status,
+    ).toBe(200);
+    expect(
+      (await app.http<ProgramKey[]>(member, 'GET', '/api/keys', undefined, { 'x-org-id': company.org.id })).body,
+    ).toEqual([]);
     expect((await keyIn(member, company.org.id, { name: 'x', expires_at: '2001-01-01T00:00:00Z' })).status).toBe(400);
     expect((await keyIn(member, member.orgId, { name: 'x', org_id: company.org.id })).status).toBe(400);
   });

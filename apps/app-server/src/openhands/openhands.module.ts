@@ -6,5 +6,8 @@ import { OrgsModule } from '../organizations/orgs/orgs.module.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { ProgramKeysController } from './program-keys.controller.js';
 
-@Module({ imports: [OrgsModule, MembersModule, InvitationsModule, ApiKeysModule], controllers: [OrganizationsController, ProgramKeysController] })
+@Module({
+  imports: [OrgsModule, MembersModule, InvitationsModule, ApiKeysModule],
+  controllers: [OrganizationsController, ProgramKeysController],
+})
 export class OpenHandsModule {}

@@ -72,11 +72,21 @@ export class OrganizationsController {
   me(@Credential() authenticated: Authenticated, @Caller() caller: Principal): OrganizationMe {
     const { id, role } = orgOf(authenticated, caller);
     const email = authenticated.kind === 'session' ? authenticated.user.email : authenticated.key.owner.email;
-    return { org_id: id, user_id: caller.actor.id, email, role, permissions: [...caller.permissions], status: 'active' };
+    return {
+      org_id: id,
+      user_id: caller.actor.id,
+      email,
+      role,
+      permissions: [...caller.permissions],
+      status: 'active',
+    };
   }
 
   @Serves(operations.listOrganizationMembers)
-  async listMembers(@Caller() caller: Principal, @Query() query: ListOrganizationMembersQuery): Promise<OrganizationMemberPage> {
+  async listMembers(
+    @Caller() caller: Principal,
+    @Query() query: ListOrganizationMembersQuery,
+  ): Promise<OrganizationMemberPage> {
     const { data, page } = await this.members.list(caller, {
       limit: query.limit,
       ...(query.page_id === undefined ? {} : { cursor: query.page_id }),
@@ -91,7 +101,11 @@ export class OrganizationsController {
   }
 
   @Serves(operations.updateOrganizationMember)
-  async updateMember(@Caller() caller: Principal, @Param('user') user: string, @Body() { role }: UpdateOrganizationMember): Promise<OrganizationMember> {
+  async updateMember(
+    @Caller() caller: Principal,
+    @Param('user') user: string,
+    @Body() { role }: UpdateOrganizationMember,
+  ): Promise<OrganizationMember> {
     return organizationMemberOf(await this.members.setRole(caller, userId(user), { role }));
   }
 
@@ -102,8 +116,14 @@ export class OrganizationsController {
   }
 
   @Serves(operations.listOrganizationInvitations)
-  async listInvitations(@Caller() caller: Principal, @Query() query: ListOrganizationInvitationsQuery): Promise<OrganizationInvitationPage> {
-    const { data, page } = await this.invitations.list(caller, { limit: query.limit, ...(query.page_id === undefined ? {} : { cursor: query.page_id }) });
+  async listInvitations(
+    @Caller() caller: Principal,
+    @Query() query: ListOrganizationInvitationsQuery,
+  ): Promise<OrganizationInvitationPage> {
+    const { data, page } = await this.invitations.list(caller, {
+      limit: query.limit,
+      ...(query.page_id === undefined ? {} : { cursor: query.page_id }),
+    });
     return { items: data.map(organizationInvitationOf), next_page_id: page.nextCursor };
   }
 
@@ -115,7 +135,9 @@ export class OrganizationsController {
       successful: data.flatMap(({ outcome, invitation, link }) =>
         outcome === 'invited' && invitation !== null ? [{ ...organizationInvitationOf(invitation), link }] : [],
       ),
-      failed: data.flatMap(({ email, outcome }) => (outcome === 'invited' ? [] : [{ email, error: NOT_INVITED[outcome] }])),
+      failed: data.flatMap(({ email, outcome }) =>
+        outcome === 'invited' ? [] : [{ email, error: NOT_INVITED[outcome] }],
+      ),
     };
   }
 

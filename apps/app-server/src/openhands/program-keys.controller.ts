@@ -1,6 +1,11 @@
 import { Controller, Header, Param } from '@nestjs/common';
 import { MAX_LIVE_API_KEYS } from '@slipway/contracts/identity';
-import { type CreatedProgramKey, type CreateProgramKey, type Done, type ProgramKeyList } from '@slipway/contracts/openhands';
+import {
+  type CreatedProgramKey,
+  type CreateProgramKey,
+  type Done,
+  type ProgramKeyList,
+} from '@slipway/contracts/openhands';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
@@ -9,14 +14,21 @@ import { Serves } from '../http/serves.js';
 import { ApiKeysService } from '../identity/api-keys/api-keys.service.js';
 import { programKeyOf } from './openhands-names.js';
 
-/** OpenHands' `/api/keys`. Its keys have no scopes: one that is made here may all that its maker may at that moment, and never more than its owner may when it is used. */
+/**
+ * OpenHands' `/api/keys`. Its keys have no scopes: one that is made here may all that its maker may at that moment, and
+ * never more than its owner may when it is used.
+ */
 @Controller()
 export class ProgramKeysController {
   constructor(private readonly keys: ApiKeysService) {}
 
   @Serves(operations.listProgramKeys)
   async list(@Caller() caller: Principal): Promise<ProgramKeyList> {
-    const pages = await Promise.all((['active', 'pending'] as const).map((state) => this.keys.list(caller, { all: 'false', limit: MAX_LIVE_API_KEYS, state })));
+    const pages = await Promise.all(
+      (['active', 'pending'] as const).map((state) =>
+        this.keys.list(caller, { all: 'false', limit: MAX_LIVE_API_KEYS, state }),
+      ),
+    );
     return pages
       .flatMap(({ data }) => data)
       .map(programKeyOf)

@@ -9,7 +9,12 @@ import { CONFIG, LOGGER, METRICS } from './tokens.js';
 export const QUEUE = Symbol('Queue');
 export const HINT_BUS = Symbol('HintBus');
 
-const options = (config: Config, logger: Logger) => ({ redisUrl: config.REDIS_URL, databaseUrl: config.DATABASE_URL, applicationName: 'app-server', logger });
+const options = (config: Config, logger: Logger) => ({
+  redisUrl: config.REDIS_URL,
+  databaseUrl: config.DATABASE_URL,
+  applicationName: 'app-server',
+  logger,
+});
 
 /** The two ways to other processes: jobs that must happen, and hints that may be lost. */
 @Global()
@@ -18,9 +23,14 @@ const options = (config: Config, logger: Logger) => ({ redisUrl: config.REDIS_UR
     {
       provide: QUEUE,
       inject: [CONFIG, LOGGER, METRICS],
-      useFactory: async (config: Config, logger: Logger, metrics: Registry) => measuredQueue(await createQueue(options(config, logger)), metrics),
+      useFactory: async (config: Config, logger: Logger, metrics: Registry) =>
+        measuredQueue(await createQueue(options(config, logger)), metrics),
     },
-    { provide: HINT_BUS, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createHintBus(options(config, logger)) },
+    {
+      provide: HINT_BUS,
+      inject: [CONFIG, LOGGER],
+      useFactory: (config: Config, logger: Logger) => createHintBus(options(config, logger)),
+    },
     { provide: Jobs, inject: [QUEUE, LOGGER], useFactory: (queue: Queue, logger: Logger) => new Jobs(queue, logger) },
   ],
   exports: [HINT_BUS, Jobs, QUEUE],

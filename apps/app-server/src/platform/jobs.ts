@@ -2,7 +2,10 @@ import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contra
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 
-/** Puts jobs into the queue after the transaction that wanted them. The outbox row is what counts: a queue that is away costs time, never the job. */
+/**
+ * Puts jobs into the queue after the transaction that wanted them. The outbox row is what counts: a queue that is away
+ * costs time, never the job.
+ */
 export class Jobs {
   constructor(
     private readonly queue: Queue,

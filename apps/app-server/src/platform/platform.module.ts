@@ -1,5 +1,14 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { ApiKeys, ApiKeyUses, OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import {
+  ApiKeys,
+  ApiKeyUses,
+  OidcIssuer,
+  PrincipalService,
+  ProviderTokens,
+  SecretBox,
+  SessionCookie,
+  Sessions,
+} from '@slipway/auth';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -59,7 +68,11 @@ export class PlatformModule implements OnApplicationShutdown {
           ),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS) },
-      { provide: SandboxKeys, inject: [SecretBox], useFactory: (box: SecretBox) => new SandboxKeys(box, config.INGEST_SECRET) },
+      {
+        provide: SandboxKeys,
+        inject: [SecretBox],
+        useFactory: (box: SecretBox) => new SandboxKeys(box, config.INGEST_SECRET),
+      },
       {
         provide: Envelope,
         inject: [SQL_POOL, SecretBox],
@@ -80,12 +93,21 @@ export class PlatformModule implements OnApplicationShutdown {
         provide: Sessions,
         inject: [SQL_POOL, SecretBox, OidcIssuer, IDS, ProviderTokens],
         useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer, ids: Ids, providers: ProviderTokens) =>
-          new Sessions(pool, box, issuer, clock, ids, logger, (userId, accessToken) => void providers.renew(userId, accessToken)),
+          new Sessions(
+            pool,
+            box,
+            issuer,
+            clock,
+            ids,
+            logger,
+            (userId, accessToken) => void providers.renew(userId, accessToken),
+          ),
       },
       {
         provide: ProviderTokens,
         inject: [SQL_POOL, SecretBox, OidcIssuer],
-        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer) => new ProviderTokens(pool, box, issuer, clock, logger, config.OIDC_BROKERS),
+        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer) =>
+          new ProviderTokens(pool, box, issuer, clock, logger, config.OIDC_BROKERS),
       },
       { provide: ApiKeys, inject: [SQL_POOL], useFactory: (pool: SqlPool) => new ApiKeys(pool, clock) },
       { provide: ApiKeyUses, inject: [SQL_POOL], useFactory: (pool: SqlPool) => new ApiKeyUses(pool, clock, logger) },

@@ -35,12 +35,18 @@ export class RuntimeApiClient {
    * @throws SlipwayError `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `service.unavailable`; what
    * `work` throws.
    */
-  async borrow<T>(orgId: string, name: string, signal: AbortSignal, work: (runtime: Runtime) => Promise<T>): Promise<T> {
+  async borrow<T>(
+    orgId: string,
+    name: string,
+    signal: AbortSignal,
+    work: (runtime: Runtime) => Promise<T>,
+  ): Promise<T> {
     const sessionId = `${BRIEF_SESSION_PREFIX}${name}`;
     try {
       return await work(await this.running(orgId, sessionId, signal));
     } finally {
-      // Asked for by its session: a start whose answer was lost may have made one all the same. What is not given back now, runtime-api ends later.
+      // Asked for by its session: a start whose answer was lost may have made one all the same. What is not given back
+      // now, runtime-api ends later.
       await this.giveBack(orgId, sessionId).catch(() => {});
     }
   }
@@ -59,12 +65,17 @@ export class RuntimeApiClient {
         await wait(POLL_MS, undefined, { signal });
         runtime = await this.json(`sessions/${encodeURIComponent(sessionId)}`, orgId, Runtime, { signal });
       }
-      if (runtime.status !== 'running') throw new SlipwayError('sandbox.start-failed', runtime.status_detail ?? 'The sandbox did not start.');
+      if (runtime.status !== 'running')
+        throw new SlipwayError('sandbox.start-failed', runtime.status_detail ?? 'The sandbox did not start.');
       return runtime;
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
-      if (signal.aborted) throw new SlipwayError('sandbox.start-failed', 'The sandbox was not ready in time.', { cause: error });
-      throw new SlipwayError('service.unavailable', 'The service that runs sandboxes does not answer.', { cause: error, retryAfterSeconds: 3 });
+      if (signal.aborted)
+        throw new SlipwayError('sandbox.start-failed', 'The sandbox was not ready in time.', { cause: error });
+      throw new SlipwayError('service.unavailable', 'The service that runs sandboxes does not answer.', {
+        cause: error,
+        retryAfterSeconds: 3,
+      });
     }
   }
 
@@ -73,14 +84,23 @@ export class RuntimeApiClient {
     await (await this.call('stop', orgId, { method: 'POST', body: { runtime_id }, withinMs: START_MS })).body?.cancel();
   }
 
-  private async json<T extends z.ZodType>(path: string, orgId: string, schema: T, call: Call = {}): Promise<z.output<T>> {
+  private async json<T extends z.ZodType>(
+    path: string,
+    orgId: string,
+    schema: T,
+    call: Call = {},
+  ): Promise<z.output<T>> {
     const response = await this.call(path, orgId, call);
     if (response.ok) return schema.parse(await response.json());
     const problem = Problem.safeParse(await response.json().catch(() => null));
     throw sandboxProblem(problem.data) ?? new Error(`runtime-api answered ${response.status}`);
   }
 
-  private call(path: string, orgId: string, { method = 'GET', body, signal, withinMs = TIMEOUT_MS, headers = {} }: Call): Promise<Response> {
+  private call(
+    path: string,
+    orgId: string,
+    { method = 'GET', body, signal, withinMs = TIMEOUT_MS, headers = {} }: Call,
+  ): Promise<Response> {
     const limit = AbortSignal.timeout(withinMs);
     return fetch(new URL(path, `${this.options.url.replace(/\/+$/, '')}/`), {
       method,
@@ -105,7 +125,9 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What runtime-api says about sandboxes, in its words; whatever else keeps one from starting is `sandbox.start-failed`. */
+/**
+ * What runtime-api says about sandboxes, in its words; whatever else keeps one from starting is `sandbox.start-failed`.
+ */
 function sandboxProblem(problem: Problem | undefined): SlipwayError | null {
   const code = ERROR_CODES.find((known) => known === problem?.code);
   if (problem === undefined || code === undefined || !code.startsWith('sandbox.')) return null;

@@ -11,7 +11,10 @@ export class SandboxesController {
   constructor(private readonly sandboxes: SandboxesService) {}
 
   @Serves(operations.listSandboxes)
-  list(@Caller() caller: Principal, @Query() query: { state?: LiveSandbox['state']; owner?: string }): Promise<SandboxFleet> {
+  list(
+    @Caller() caller: Principal,
+    @Query() query: { state?: LiveSandbox['state']; owner?: string },
+  ): Promise<SandboxFleet> {
     return this.sandboxes.list(caller, query);
   }
 

@@ -1,6 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Principal } from '@slipway/contracts/organizations';
-import { type LiveSandbox, type RuntimeFleet, type SandboxFleet, type SandboxQueue } from '@slipway/contracts/sandboxes';
+import {
+  type LiveSandbox,
+  type RuntimeFleet,
+  type SandboxFleet,
+  type SandboxQueue,
+} from '@slipway/contracts/sandboxes';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -10,11 +15,17 @@ import type { Config } from '../config.js';
 import { RunControlService } from '../conversations/run-control.service.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { RuntimeApiClient } from './runtime-api.client.js';
-import { conversationsById, conversationsThatWait, conversationsWithSandbox, type SandboxConversation } from './sandboxes.queries.js';
+import {
+  conversationsById,
+  conversationsThatWait,
+  conversationsWithSandbox,
+  type SandboxConversation,
+} from './sandboxes.queries.js';
 
 const MAX_LISTED = 1_000;
 const AWAY = 'The service that runs sandboxes does not answer; this is what the conversations last knew.';
-const NOT_SET_UP = 'This installation does not let app-server ask for sandboxes; this is what the conversations last knew.';
+const NOT_SET_UP =
+  'This installation does not let app-server ask for sandboxes; this is what the conversations last knew.';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The sandboxes of an organization, joined with their conversations. A sandbox has the id of its conversation. */
@@ -36,12 +47,22 @@ export class SandboxesService {
         : new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY });
   }
 
-  async list(caller: Principal, filter: { state?: LiveSandbox['state'] | undefined; owner?: string | undefined }): Promise<SandboxFleet> {
+  async list(
+    caller: Principal,
+    filter: { state?: LiveSandbox['state'] | undefined; owner?: string | undefined },
+  ): Promise<SandboxFleet> {
     const asked = await this.ask((runtime) => runtime.fleet(caller.orgId));
-    const data = asked.answer === null ? await this.lastKnown(caller.orgId) : await this.joined(caller.orgId, asked.answer.sandboxes);
+    const data =
+      asked.answer === null
+        ? await this.lastKnown(caller.orgId)
+        : await this.joined(caller.orgId, asked.answer.sandboxes);
     return {
       data: data
-        .filter(({ state, owner }) => (filter.state === undefined || state === filter.state) && (filter.owner === undefined || owner.id === filter.owner))
+        .filter(
+          ({ state, owner }) =>
+            (filter.state === undefined || state === filter.state) &&
+            (filter.owner === undefined || owner.id === filter.owner),
+        )
         .sort((one, other) => one.startedAt.localeCompare(other.startedAt) || one.id.localeCompare(other.id)),
       live: asked.answer !== null,
       detail: asked.detail,
@@ -77,7 +98,10 @@ export class SandboxesService {
     };
   }
 
-  /** Whom the quota keeps out: runtime-api gives them no place, they ask it again every second. Behind those who have one, in the order in which they came. */
+  /**
+   * Whom the quota keeps out: runtime-api gives them no place, they ask it again every second. Behind those who have
+   * one, in the order in which they came.
+   */
   private async keptOut(orgId: string, queued: SandboxQueue['data']): Promise<SandboxQueue['data']> {
     const placed = new Set(queued.map(({ conversation }) => conversation.id));
     const first = 1 + Math.max(0, ...queued.map(({ position }) => position));
@@ -93,23 +117,35 @@ export class SandboxesService {
   }
 
   /**
-   * The conversation is paused: its step under way gets some seconds, its workspace is kept, its log says so. Repeating it changes nothing.
-   * @throws SlipwayError `resource.not-found`, `conversation.not-running` for a conversation that has none and is not on its way to one.
+   * The conversation is paused: its step under way gets some seconds, its workspace is kept, its log says so. Repeating
+   * it changes nothing.
+   * @throws SlipwayError `resource.not-found`, `conversation.not-running` for a conversation that has none and is not
+   * on its way to one.
    */
   async stop(caller: Principal, id: string): Promise<void> {
-    const conversation = UUID.test(id) ? (await conversationsById(this.pool, caller.orgId, [id])).get(id.toLowerCase()) : undefined;
+    const conversation = UUID.test(id)
+      ? (await conversationsById(this.pool, caller.orgId, [id])).get(id.toLowerCase())
+      : undefined;
     if (conversation === undefined) throw notFound();
     if (conversation.desired === 'rest' && conversation.sandbox_status !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'The conversation has no sandbox that could be stopped.');
     // The outbox job first: one that is recorded and did not come about is asked again, an unrecorded one would have no
     // owner.
     await inOrg(this.pool, caller.orgId, (client) =>
-      client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: conversation.id, detail: { owner: conversation.created_by } })),
+      client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'sandbox.stop',
+          target: conversation.id,
+          detail: { owner: conversation.created_by },
+        }),
+      ),
     );
     await this.runs.pause(caller, conversation.id);
   }
 
-  private async ask<T>(question: (runtime: RuntimeApiClient) => Promise<T>): Promise<{ answer: T | null; detail: string | null }> {
+  private async ask<T>(
+    question: (runtime: RuntimeApiClient) => Promise<T>,
+  ): Promise<{ answer: T | null; detail: string | null }> {
     if (this.runtime === null) return { answer: null, detail: NOT_SET_UP };
     try {
       return { answer: await question(this.runtime), detail: null };
@@ -129,7 +165,11 @@ export class SandboxesService {
       return [
         {
           ...seenFrom(conversation),
-          state: resting ? 'pausing' : each.status === 'starting' || conversation.status === 'starting' ? 'starting' : 'running',
+          state: resting
+            ? 'pausing'
+            : each.status === 'starting' || conversation.status === 'starting'
+              ? 'starting'
+              : 'running',
           reason: resting ? 'It is being paused.' : each.detail !== '' ? each.detail : seenFrom(conversation).reason,
           node: each.node,
           start: each.start,

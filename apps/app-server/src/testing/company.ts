@@ -1,7 +1,10 @@
 import type { Org, Role } from '@slipway/contracts/organizations';
 import type { ConversationApp, User } from './conversation-app.js';
 
-/** A company organization with people of all roles, made over HTTP where that is the shortest way and put into the tables where it is not. */
+/**
+ * A company organization with people of all roles, made over HTTP where that is the shortest way and put into the
+ * tables where it is not.
+ */
 export class Company {
   private constructor(
     readonly app: ConversationApp,
@@ -19,13 +22,21 @@ export class Company {
   /** An existing member, with a confirmed address. */
   async member(role: Role, name: string = role): Promise<User> {
     const user = await this.app.user(name);
-    await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [this.org.id, user.userId, role]);
+    await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+      this.org.id,
+      user.userId,
+      role,
+    ]);
     await this.address(user, `${user.userId}@company.example`);
     return user;
   }
 
   async address(user: User, email: string, verified = true): Promise<void> {
-    await this.app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
+    await this.app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [
+      user.userId,
+      email,
+      verified,
+    ]);
   }
 
   path(rest = ''): string {
@@ -34,7 +45,9 @@ export class Company {
 
   roles(): Promise<Record<string, string>> {
     return this.app.owner
-      .query<{ user_id: string; role: string }>('SELECT user_id, role FROM app.membership WHERE org_id = $1', [this.org.id])
+      .query<{ user_id: string; role: string }>('SELECT user_id, role FROM app.membership WHERE org_id = $1', [
+        this.org.id,
+      ])
       .then(({ rows }) => Object.fromEntries(rows.map(({ user_id, role }) => [user_id, role])));
   }
 

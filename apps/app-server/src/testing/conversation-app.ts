@@ -32,7 +32,10 @@ export interface Answer<T = Record<string, unknown>> {
   readonly body: T;
 }
 
-/** app-server on a real database, with people who are signed in, sandboxes' tokens, and a gateway that offers one model. Every replica is a server of its own on the same data. */
+/**
+ * app-server on a real database, with people who are signed in, sandboxes' tokens, and a gateway that offers one model.
+ * Every replica is a server of its own on the same data.
+ */
 export class ConversationApp {
   private readonly cookies: SessionCookie;
   private readonly sessions: Sessions;
@@ -65,7 +68,10 @@ export class ConversationApp {
     );
   }
 
-  /** @param options.through what stands between the servers and their database: its URL for the one that it is given. What the test itself asks goes straight there. */
+  /**
+   * @param options.through what stands between the servers and their database: its URL for the one that it is given.
+   * What the test itself asks goes straight there.
+   */
   static async start(
     options: {
       replicas?: number;
@@ -74,10 +80,15 @@ export class ConversationApp {
       features?: ReadonlyArray<Type | DynamicModule>;
     } = {},
   ): Promise<ConversationApp> {
-    const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+    const database = await createTestDatabase({
+      extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+    });
     const gateway = createServer((request, response) => {
       const internal = internalAnswer(request.url ?? '');
-      if (internal !== null) return void response.writeHead(internal.status, { 'content-type': 'application/json' }).end(JSON.stringify(internal.body));
+      if (internal !== null)
+        return void response
+          .writeHead(internal.status, { 'content-type': 'application/json' })
+          .end(JSON.stringify(internal.body));
       const models = GatewayModelList.parse({
         object: 'list',
         data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],
@@ -94,7 +105,10 @@ export class ConversationApp {
     const replicas: TestApp[] = [];
     const ports: number[] = [];
     const startReplica = (index: number): Promise<TestApp> =>
-      startTestApp(testConfig(ports[index] as number, database, issuer, env), options.features === undefined ? {} : { features: options.features });
+      startTestApp(
+        testConfig(ports[index] as number, database, issuer, env),
+        options.features === undefined ? {} : { features: options.features },
+      );
     for (let index = 0; index < (options.replicas ?? 1); index += 1) {
       ports.push(await freePort());
       replicas.push(await startReplica(index));
@@ -158,7 +172,10 @@ export class ConversationApp {
       tokens,
     );
     const cookie = `keycloak_auth=${await this.cookies.sign(sessionId, expiresAt)}`;
-    const { rows } = await this.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [userId]);
+    const { rows } = await this.owner.query<{ org_id: string }>(
+      'SELECT org_id FROM app.membership WHERE user_id = $1',
+      [userId],
+    );
     return { cookie, sessionId, userId, orgId: rows[0]?.org_id ?? '' };
   }
 
@@ -182,7 +199,11 @@ export class ConversationApp {
     });
     const text = await response.text();
     const json = (response.headers.get('content-type') ?? '').includes('json');
-    return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as T };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (json && text !== '' ? JSON.parse(text) : text) as T,
+    };
   }
 
   path(user: User, conversationId?: string, rest = ''): string {
@@ -222,13 +243,23 @@ export class ConversationApp {
     epoch = 1,
     replica = 0,
   ): Promise<Answer<IngestAck & { code?: string }>> {
-    const response = await fetch(`${(this.replicas[replica] as TestApp).url}/ingest/v1/conversations/${conversation}/events`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${await this.token(user, conversation, epoch)}` },
-      body: JSON.stringify({ epoch, events }),
-      signal: AbortSignal.timeout(30_000),
-    });
-    return { status: response.status, headers: response.headers, body: (await response.json()) as IngestAck & { code?: string } };
+    const response = await fetch(
+      `${(this.replicas[replica] as TestApp).url}/ingest/v1/conversations/${conversation}/events`,
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${await this.token(user, conversation, epoch)}`,
+        },
+        body: JSON.stringify({ epoch, events }),
+        signal: AbortSignal.timeout(30_000),
+      },
+    );
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as IngestAck & { code?: string },
+    };
   }
 
   /** Bytes that wait in the first replica for sockets that do not take them. */
@@ -258,7 +289,14 @@ export function thought(text: string, id: string = randomUUID()): ConversationEv
 }
 
 export function executionStatus(value: string): ConversationEvent {
-  return { id: randomUUID(), kind: 'ConversationStateUpdateEvent', timestamp: new Date().toISOString(), source: 'environment', key: 'execution_status', value };
+  return {
+    id: randomUUID(),
+    kind: 'ConversationStateUpdateEvent',
+    timestamp: new Date().toISOString(),
+    source: 'environment',
+    key: 'execution_status',
+    value,
+  };
 }
 
 /** A command of the agent that a user has to approve or reject. */
@@ -287,7 +325,9 @@ interface FakeSandbox {
 }
 
 /** Stands where agent-server would: a process of another program, of which only the answers matter here. */
-async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<FakeSandbox> {
+async function startSandbox(
+  answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang',
+): Promise<FakeSandbox> {
   const asked: string[] = [];
   const key = 'session-key-of-the-sandbox';
   const server = createServer(async (request, response) => {
@@ -295,7 +335,9 @@ async function startSandbox(answer: (request: IncomingMessage, body: string) => 
     const body = await text(request);
     const given = answer(request, body);
     if (given === 'hang') return;
-    response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body ?? (request.method === 'PUT' ? applied(body) : '{"success":true}'));
+    response
+      .writeHead(given.status, { 'content-type': 'application/json' })
+      .end(given.body ?? (request.method === 'PUT' ? applied(body) : '{"success":true}'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -311,10 +353,16 @@ async function startSandbox(answer: (request: IncomingMessage, body: string) => 
 
 /** As agent-server answers settings that it applies. */
 function applied(request: string): string {
-  return JSON.stringify({ version: ApplySettings.parse(JSON.parse(request)).version, refused: [] } satisfies AppliedSettings);
+  return JSON.stringify({
+    version: ApplySettings.parse(JSON.parse(request)).version,
+    refused: [],
+  } satisfies AppliedSettings);
 }
 
-/** Asks again as long as the answer is that the service is away, as clients do: more requests at once than a busy machine has connections for. */
+/**
+ * Asks again as long as the answer is that the service is away, as clients do: more requests at once than a busy
+ * machine has connections for.
+ */
 export function insisted<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
   return until(
     'an answer other than 503',

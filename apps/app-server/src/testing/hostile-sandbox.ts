@@ -32,8 +32,12 @@ createServer((request, response) => {
 `;
 
 /** A real HTTP server in a process of its own, so that what it costs to be hostile is not measured. */
-export async function startHostileSandbox(kind: Hostility): Promise<{ url: string; key: string; asked(): Promise<number>; close(): Promise<void> }> {
-  const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, kind], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function startHostileSandbox(
+  kind: Hostility,
+): Promise<{ url: string; key: string; asked(): Promise<number>; close(): Promise<void> }> {
+  const child: ChildProcess = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, kind], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [port] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   const url = `http://127.0.0.1:${String(port).trim()}`;
   return {

@@ -59,7 +59,12 @@ export async function startTestApp(
   const { clock, features } = options;
   const metrics = createMetrics('app-server');
   const app = await createApp(
-    { config, logger: createLogger('app-server', logSettings(config)), metrics, ...(clock === undefined ? {} : { clock }) },
+    {
+      config,
+      logger: createLogger('app-server', logSettings(config)),
+      metrics,
+      ...(clock === undefined ? {} : { clock }),
+    },
     features,
   );
   await app.listen(config.PORT, config.HOST);

@@ -10,7 +10,11 @@ export async function makeKey(
   more: Partial<CreateApiKey> = {},
   orgId = user.orgId,
 ): Promise<CreatedApiKey> {
-  const { status, body } = await app.http<CreatedApiKey>(user, 'POST', `/api/v1/orgs/${orgId}/api-keys`, { name: 'a program', scopes, ...more });
+  const { status, body } = await app.http<CreatedApiKey>(user, 'POST', `/api/v1/orgs/${orgId}/api-keys`, {
+    name: 'a program',
+    scopes,
+    ...more,
+  });
   if (status !== 201) throw new Error(`api-keys answered ${status}: ${JSON.stringify(body)}`);
   return body;
 }
@@ -26,11 +30,19 @@ export async function withKey<T = Record<string, unknown>>(
 ): Promise<Answer<T>> {
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(30_000),
   });
   const text = await response.text();
   const json = (response.headers.get('content-type') ?? '').includes('json');
-  return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as T };
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: (json && text !== '' ? JSON.parse(text) : text) as T,
+  };
 }

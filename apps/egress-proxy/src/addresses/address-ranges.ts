@@ -35,19 +35,24 @@ export class AddressRanges {
 
   has(address: string): boolean {
     const family = isIP(address);
-    return (family === 4 || family === 6) && !address.includes('%') && this.lists[family].check(address, `ipv${family}`);
+    return (
+      (family === 4 || family === 6) && !address.includes('%') && this.lists[family].check(address, `ipv${family}`)
+    );
   }
 
   /** Whether this very address was written, and not only a range around it. */
   names(address: string): boolean {
     return this.ranges.some(
-      ({ prefix, family, address: written }) => prefix === (family === 4 ? 32 : 128) && isIP(address) === family && AddressRanges.read(written).has(address),
+      ({ prefix, family, address: written }) =>
+        prefix === (family === 4 ? 32 : 128) && isIP(address) === family && AddressRanges.read(written).has(address),
     );
   }
 
   /** Whether any address is in both. */
   overlaps(other: AddressRanges): boolean {
     // Two ranges that share an address are one within the other.
-    return this.ranges.some(({ address }) => other.has(address)) || other.ranges.some(({ address }) => this.has(address));
+    return (
+      this.ranges.some(({ address }) => other.has(address)) || other.ranges.some(({ address }) => this.has(address))
+    );
   }
 }

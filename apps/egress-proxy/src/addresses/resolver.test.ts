@@ -41,7 +41,8 @@ describe('names', () => {
 function answerTo(query: Buffer, questions: Set<string>): Buffer {
   const labels: string[] = [];
   let at = 12;
-  for (; query[at] !== 0; at += 1 + (query[at] ?? 0)) labels.push(query.toString('latin1', at + 1, at + 1 + (query[at] ?? 0)));
+  for (; query[at] !== 0; at += 1 + (query[at] ?? 0))
+    labels.push(query.toString('latin1', at + 1, at + 1 + (query[at] ?? 0)));
   const name = labels.join('.').toLowerCase();
   questions.add(name);
   const known = ANSWERS[name];
@@ -52,6 +53,11 @@ function answerTo(query: Buffer, questions: Set<string>): Buffer {
   head.writeUInt16BE(data === undefined ? 0 : 1, 6);
   head.writeUInt32BE(0, 8);
   if (data === undefined) return head;
-  const record = Buffer.concat([Buffer.from([0xc0, 12]), query.subarray(at + 1, at + 5), Buffer.from([0, 0, 0, 0, 0, data.length]), Buffer.from(data)]);
+  const record = Buffer.concat([
+    Buffer.from([0xc0, 12]),
+    query.subarray(at + 1, at + 5),
+    Buffer.from([0, 0, 0, 0, 0, data.length]),
+    Buffer.from(data),
+  ]);
   return Buffer.concat([head, record]);
 }

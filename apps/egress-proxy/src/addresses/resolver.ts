@@ -8,7 +8,8 @@ const ASK_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Asks for the name as it is: no search domains, which would try names of the cluster, and no pool of four threads, which one sandbox could keep busy for all.
+ * Asks for the name as it is: no search domains, which would try names of the cluster, and no pool of four threads,
+ * which one sandbox could keep busy for all.
  * @param servers `address` or `address:port`; those of this machine when there are none.
  */
 export function createResolver(servers: readonly string[]): Resolve {

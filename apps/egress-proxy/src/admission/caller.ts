@@ -10,13 +10,20 @@ export interface CallerOptions {
 }
 
 /** Which sandbox is calling. @throws SlipwayError `egress.no-credential`. */
-export function callerOf(header: string | undefined, remoteAddress: string | undefined, now: Date, { credentials, bindSource }: CallerOptions): EgressClaims {
+export function callerOf(
+  header: string | undefined,
+  remoteAddress: string | undefined,
+  now: Date,
+  { credentials, bindSource }: CallerOptions,
+): EgressClaims {
   const basic = /^Basic ([A-Za-z0-9+/=_-]{1,2000})$/i.exec(header ?? '')?.[1];
   if (basic === undefined) throw unknown('No credential was sent.');
-  const [, password = ''] = new RegExp(`^${EGRESS_USER}:(.*)$`, 's').exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  const [, password = ''] =
+    new RegExp(`^${EGRESS_USER}:(.*)$`, 's').exec(Buffer.from(basic, 'base64').toString()) ?? [];
   const claims = credentials.verify(password, now);
   if (claims === null) throw unknown('The credential is not one of this installation, or it is over.');
-  if (bindSource && plainAddress(remoteAddress) !== claims.address) throw unknown('The credential belongs to a sandbox at another address.');
+  if (bindSource && plainAddress(remoteAddress) !== claims.address)
+    throw unknown('The credential belongs to a sandbox at another address.');
   return claims;
 }
 

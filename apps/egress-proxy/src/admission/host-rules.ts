@@ -18,14 +18,20 @@ export class HostRules {
     const read = (where: string, hosts: readonly string[]): HostPattern[] =>
       hosts.flatMap((text) => {
         const pattern = readHostPattern(text);
-        if (pattern === null) wrong.push(`${where}: "${text.slice(0, 100)}" is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443`);
+        if (pattern === null)
+          wrong.push(
+            `${where}: "${text.slice(0, 100)}" is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443`,
+          );
         return pattern === null ? [] : [pattern];
       });
     this.common = read('commonHosts', rules.commonHosts);
     this.packages = read('packageHosts', rules.packageHosts);
-    this.byTemplate = new Map(rules.templates.map(({ name, allowedHosts }) => [name, read(`templates.${name}.allowedHosts`, allowedHosts)]));
+    this.byTemplate = new Map(
+      rules.templates.map(({ name, allowedHosts }) => [name, read(`templates.${name}.allowedHosts`, allowedHosts)]),
+    );
     this.ports = new Set(ports);
-    if (wrong.length > 0) throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${wrong.join('\n  EGRESS_RULES: ')}`);
+    if (wrong.length > 0)
+      throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${wrong.join('\n  EGRESS_RULES: ')}`);
   }
 
   /** @throws SlipwayError `egress.refused` that says who can change it. */
@@ -38,7 +44,10 @@ export class HostRules {
         'port',
         `Port ${port} of ${host} is not open to sandboxes. An operator can add it: EGRESS_PORTS (egress.ports of the chart), or ${host}:${port} in the list.`,
       );
-    const list = egress === 'packages' ? 'the package hosts of this installation (egress.packageHosts)' : `allowedHosts of the sandbox template "${template}"`;
+    const list =
+      egress === 'packages'
+        ? 'the package hosts of this installation (egress.packageHosts)'
+        : `allowedHosts of the sandbox template "${template}"`;
     throw refused('host', `${host} is not among ${list}. An operator can add it there.`);
   }
 }
@@ -49,7 +58,10 @@ export function loadRules(given: string): EgressRules {
   try {
     value = JSON.parse(/^\s*\{/.test(given) ? given : readFileSync(given, 'utf8'));
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'is not JSON' : `${given} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+    const why =
+      error instanceof SyntaxError
+        ? 'is not JSON'
+        : `${given} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
     throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${why}`, { cause: error });
   }
   return parseOrThrow(EgressRules, value, 'config.invalid');

@@ -3,7 +3,18 @@ import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError, toProblem } from '@slipway/errors';
 
 /** Why something did not pass; a label of the metrics and a word of the log. */
-export type Reason = 'credential' | 'limit' | 'host' | 'port' | 'address' | 'request' | 'server-name' | 'not-tls' | 'unresolved' | 'unreachable' | 'stopping';
+export type Reason =
+  | 'credential'
+  | 'limit'
+  | 'host'
+  | 'port'
+  | 'address'
+  | 'request'
+  | 'server-name'
+  | 'not-tls'
+  | 'unresolved'
+  | 'unreachable'
+  | 'stopping';
 
 export function refused(reason: Reason, detail: string): SlipwayError {
   return new SlipwayError('egress.refused', detail, { extensions: { reason } });
@@ -15,7 +26,9 @@ export function unreachable(reason: Reason, detail: string, cause?: unknown): Sl
 
 /** The word for the metrics, of anything that was thrown. */
 export function reasonOf(error: unknown): Reason | 'failed' {
-  return error instanceof SlipwayError ? ((error.more.extensions?.['reason'] as Reason | undefined) ?? 'failed') : 'failed';
+  return error instanceof SlipwayError
+    ? ((error.more.extensions?.['reason'] as Reason | undefined) ?? 'failed')
+    : 'failed';
 }
 
 export interface Answer {
@@ -32,7 +45,9 @@ export function answerOf(thrown: unknown): Answer {
   const text = JSON.stringify({ ...body, nextStep: ERRORS[error.code].nextStep });
   return {
     status,
-    phrase: error.code.startsWith('egress.') ? `Slipway egress: ${error.detail}`.replaceAll(/[^ -~]/g, '?').slice(0, 300) : (STATUS_CODES[status] ?? 'Error'),
+    phrase: error.code.startsWith('egress.')
+      ? `Slipway egress: ${error.detail}`.replaceAll(/[^ -~]/g, '?').slice(0, 300)
+      : (STATUS_CODES[status] ?? 'Error'),
     headers: {
       ...headers,
       ...(status === 407 ? { 'proxy-authenticate': 'Basic realm="slipway-egress"' } : {}),

@@ -16,7 +16,10 @@ export interface SeatLimits {
   readonly perSecond: number;
 }
 
-/** What each sandbox uses of this replica: connections at once, and beginnings a second. One that takes too much waits; the others do not notice. */
+/**
+ * What each sandbox uses of this replica: connections at once, and beginnings a second. One that takes too much waits;
+ * the others do not notice.
+ */
 export class SandboxSeats {
   private readonly seats = new Map<string, Seat>();
 
@@ -36,7 +39,8 @@ export class SandboxSeats {
     this.seats.set(claim, seat);
     seat.allowance = Math.min(most, seat.allowance + ((now - seat.at) / 1000) * perSecond);
     seat.at = now;
-    if (seat.open >= connections) throw tooMany(`The sandbox has ${connections} connections open, which is its limit.`, 5);
+    if (seat.open >= connections)
+      throw tooMany(`The sandbox has ${connections} connections open, which is its limit.`, 5);
     if (seat.allowance < 1) throw tooMany(`The sandbox begins more than ${perSecond} connections a second.`, 1);
     seat.allowance -= 1;
     seat.open += 1;
@@ -48,7 +52,8 @@ export class SandboxSeats {
   }
 
   private forget(now: number): void {
-    for (const [claim, { open, at }] of this.seats) if (open === 0 && now - at > BURST_SECONDS * 1000) this.seats.delete(claim);
+    for (const [claim, { open, at }] of this.seats)
+      if (open === 0 && now - at > BURST_SECONDS * 1000) this.seats.delete(claim);
   }
 }
 

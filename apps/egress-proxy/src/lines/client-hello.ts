@@ -12,7 +12,10 @@ const SERVER_NAME = 0;
 /** Longest ClientHello that is read; with post-quantum keys they have about two thousand bytes. */
 export const MAX_HELLO_BYTES = 32 * 1024;
 
-/** Reads as far as the name of the server that a TLS client asks for (RFC 8446 4.1.2, RFC 6066 3), whose form it keeps. Nothing is decrypted. */
+/**
+ * Reads as far as the name of the server that a TLS client asks for (RFC 8446 4.1.2, RFC 6066 3), whose form it keeps.
+ * Nothing is decrypted.
+ */
 export function readFirstBytes(bytes: Buffer): FirstBytes {
   if (bytes.length === 0) return { kind: 'more' };
   if (bytes[0] !== HANDSHAKE_RECORD) return { kind: 'not-tls' };

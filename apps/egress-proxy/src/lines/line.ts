@@ -22,7 +22,11 @@ const CONNECT_MS = 10_000;
  * A connection to one of these addresses, of both families in turn; the name is not resolved again. @throws
  * SlipwayError `egress.unreachable`, also at `signal`.
  */
-export function connectTo({ host, port }: Destination, addresses: readonly string[], signal: AbortSignal): Promise<Socket> {
+export function connectTo(
+  { host, port }: Destination,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host,
@@ -52,7 +56,13 @@ export function connectTo({ host, port }: Destination, addresses: readonly strin
     });
     const failed = (error: NodeJS.ErrnoException): void => {
       settled();
-      reject(unreachable('unreachable', `${host} does not take connections on port ${port}: ${error.code ?? error.message}.`, error));
+      reject(
+        unreachable(
+          'unreachable',
+          `${host} does not take connections on port ${port}: ${error.code ?? error.message}.`,
+          error,
+        ),
+      );
     };
     socket.once('error', failed);
     if (signal.aborted) gone();

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Socket,
+  type Server as TcpServer,
+} from 'node:net';
 import { text } from 'node:stream/consumers';
 import { EGRESS_USER, EgressCredentials } from '@slipway/auth/egress-credential';
 import type { EgressClaims } from '@slipway/contracts/sandboxes';
@@ -10,7 +16,9 @@ import { loadConfig } from '../config.js';
 import { type EgressProxy, startEgressProxy } from '../egress-proxy.js';
 
 export const SECRET = 'egress-secret-of-tests-0123456789abcdef';
-/** What the rules of these tests list: by name, everything else by a port of its own, since no test can have port 80. */
+/**
+ * What the rules of these tests list: by name, everything else by a port of its own, since no test can have port 80.
+ */
 export const RULES = {
   commonHosts: ['git.example'],
   packageHosts: ['mirror.example', '*.files.example', '192.0.2.7'],
@@ -20,7 +28,14 @@ export const RULES = {
     { name: 'standard', egress: 'packages' },
   ],
 };
-export const CLAIMS: EgressClaims = { claim: 'clm_1', org: 'org_1', template: 'standard', egress: 'packages', address: '127.0.0.1', exp: 4_000_000_000 };
+export const CLAIMS: EgressClaims = {
+  claim: 'clm_1',
+  org: 'org_1',
+  template: 'standard',
+  egress: 'packages',
+  address: '127.0.0.1',
+  exp: 4_000_000_000,
+};
 
 export interface Tunnel {
   readonly status: number;
@@ -45,13 +60,24 @@ export class TestEgress {
   static async start(settings: Readonly<Record<string, string>>): Promise<TestEgress> {
     const world = new TestEgress(settings);
     const logger = createLogger('egress-proxy', 'silent');
-    const config = loadConfig({ EGRESS_SECRET: SECRET, EGRESS_RULES: JSON.stringify(RULES), PORT: '0', EGRESS_PORT: '0', ...settings });
-    world.proxy = await startEgressProxy(config, logger, new GracefulStop({ logger, drainSeconds: 0, exit: () => {} }), async (host) => {
-      world.asked.push(host);
-      const found = world.names.get(host);
-      if (found === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
-      return found;
+    const config = loadConfig({
+      EGRESS_SECRET: SECRET,
+      EGRESS_RULES: JSON.stringify(RULES),
+      PORT: '0',
+      EGRESS_PORT: '0',
+      ...settings,
     });
+    world.proxy = await startEgressProxy(
+      config,
+      logger,
+      new GracefulStop({ logger, drainSeconds: 0, exit: () => {} }),
+      async (host) => {
+        world.asked.push(host);
+        const found = world.names.get(host);
+        if (found === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+        return found;
+      },
+    );
     return world;
   }
 
@@ -77,7 +103,9 @@ export class TestEgress {
   /** `GET url` with an honest credential, on a connection of its own. */
   get(url: string, claims: Partial<EgressClaims> = {}, more = ''): Promise<string> {
     const authority = url.replace(/^http:\/\/([^/]*).*$/, '$1');
-    return this.raw(`GET ${url} HTTP/1.1\r\nHost: ${authority}\r\nProxy-Authorization: ${basic(this.password(claims))}\r\nConnection: close\r\n${more}\r\n`);
+    return this.raw(
+      `GET ${url} HTTP/1.1\r\nHost: ${authority}\r\nProxy-Authorization: ${basic(this.password(claims))}\r\nConnection: close\r\n${more}\r\n`,
+    );
   }
 
   async dial(): Promise<Socket> {
@@ -93,7 +121,8 @@ export class TestEgress {
   }
 }
 
-export const basic = (password: string): string => `Basic ${Buffer.from(`${EGRESS_USER}:${password}`).toString('base64')}`;
+export const basic = (password: string): string =>
+  `Basic ${Buffer.from(`${EGRESS_USER}:${password}`).toString('base64')}`;
 
 export interface Origin {
   readonly port: number;
@@ -118,7 +147,11 @@ export async function startOrigin(
 }
 
 /** A server of bytes. */
-export async function startBytes(handler: (socket: Socket) => void, address = '127.0.0.1', port = 0): Promise<Omit<Origin, 'seen'>> {
+export async function startBytes(
+  handler: (socket: Socket) => void,
+  address = '127.0.0.1',
+  port = 0,
+): Promise<Omit<Origin, 'seen'>> {
   const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => {});
     handler(socket);
@@ -149,7 +182,9 @@ async function listen(server: TcpServer, address: string, port: number): Promise
 async function readTunnel(socket: Socket): Promise<Tunnel> {
   let head = '';
   while (!head.includes('\r\n\r\n')) {
-    const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [null])])) as [Buffer | null];
+    const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [null])])) as [
+      Buffer | null,
+    ];
     if (chunk === null) throw new Error(`the proxy closed after: ${head}`);
     head += chunk.toString('latin1');
   }

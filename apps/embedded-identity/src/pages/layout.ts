@@ -36,10 +36,14 @@ code{font:.95em ui-monospace,SFMono-Regular,Menlo,monospace}
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** A whole page around `body`, with the headers that it needs. @param formTargets origins that a form of the page may lead to, beside our own. */
+/**
+ * A whole page around `body`, with the headers that it needs. @param formTargets origins that a form of the page may
+ * lead to, beside our own.
+ */
 export function page(options: { title: string; body: string; formTargets?: readonly string[]; script?: string }): Page {
   const { title, body, formTargets = [], script } = options;
-  const scriptSource = script === undefined ? "'none'" : `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+  const scriptSource =
+    script === undefined ? "'none'" : `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
   return {
     headers: {
       'content-type': 'text/html; charset=utf-8',

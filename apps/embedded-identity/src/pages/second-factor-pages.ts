@@ -10,7 +10,8 @@ interface Step {
   readonly error?: string | undefined;
 }
 
-const alert = (error: string | undefined): string => (error === undefined ? '' : `<p class="error" role="alert">${escapeHtml(error)}</p>`);
+const alert = (error: string | undefined): string =>
+  error === undefined ? '' : `<p class="error" role="alert">${escapeHtml(error)}</p>`;
 
 /** Asks for a code of the authenticator app. */
 export function codePage({ action, returnOrigin, error }: Step): Page {
@@ -28,8 +29,17 @@ ${field({ name: 'code', label: 'Code of your authenticator app', autocomplete: '
 }
 
 /** Shows the secret, to be scanned or typed, and asks for the app's first code. */
-export function setUpPage({ action, returnOrigin, error, username, secret }: Step & { username: string; secret: string }): Page {
-  const picture = encodeQR(keyUri(username, secret), 'svg', { ecc: 'medium' }).replace('<svg ', '<svg role="img" aria-label="QR code of the key below" ');
+export function setUpPage({
+  action,
+  returnOrigin,
+  error,
+  username,
+  secret,
+}: Step & { username: string; secret: string }): Page {
+  const picture = encodeQR(keyUri(username, secret), 'svg', { ecc: 'medium' }).replace(
+    '<svg ',
+    '<svg role="img" aria-label="QR code of the key below" ',
+  );
   return page({
     title: 'Set up a second factor - Slipway',
     formTargets: [returnOrigin],
@@ -58,7 +68,12 @@ export function recoveryCodesPage({ action, returnOrigin, codes }: Step & { code
 }
 
 /** After a sign-in by a recovery code. */
-export function recoveredPage({ action, returnOrigin, left, setUpHref }: Step & { left: number; setUpHref: string }): Page {
+export function recoveredPage({
+  action,
+  returnOrigin,
+  left,
+  setUpHref,
+}: Step & { left: number; setUpHref: string }): Page {
   return page({
     title: 'Recovery code used - Slipway',
     formTargets: [returnOrigin],

@@ -19,16 +19,21 @@ export class KeyAdmitter implements Admitter {
 
   admit(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission> {
     const permitted = claim.maxCostUsd === null ? this.unpriced.permit(key, claim.model) : undefined;
-    return permitted === undefined ? this.letIn(key, claim, signal) : permitted.then(() => this.letIn(key, claim, signal));
+    return permitted === undefined
+      ? this.letIn(key, claim, signal)
+      : permitted.then(() => this.letIn(key, claim, signal));
   }
 
   private letIn(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission> {
     const taken = this.rates.take(key, claim.model, claim.promptTokens ?? claim.maxTokens, signal);
-    return taken instanceof Promise ? taken.then((rate) => this.reserve(key, claim, rate, signal)) : this.reserve(key, claim, taken, signal);
+    return taken instanceof Promise
+      ? taken.then((rate) => this.reserve(key, claim, rate, signal))
+      : this.reserve(key, claim, taken, signal);
   }
 
   private reserve(key: StoredKey, claim: Claim, rate: RateTaken, signal: AbortSignal): Admission | Promise<Admission> {
-    const another = (next: AbortSignal): Admission | Promise<Admission> => this.reserve(key, claim, { headers: () => rate.headers(), settle: () => {} }, next);
+    const another = (next: AbortSignal): Admission | Promise<Admission> =>
+      this.reserve(key, claim, { headers: () => rate.headers(), settle: () => {} }, next);
     if (claim.maxCostUsd === null) return new Admitted(this.budgets, rate, null, another);
     const want = toTicksUp(claim.maxCostUsd);
     const least = claim.minCostUsd === undefined || claim.minCostUsd === null ? want : toTicksUp(claim.minCostUsd);
@@ -57,7 +62,9 @@ class Admitted implements Admission {
   ) {
     const held = reservation !== null && reservation.holder !== null;
     this.ceilingUsd = held ? toUsd(reservation.ticks) : null;
-    this.draw = held ? { holder: reservation.holder, accounts: reservation.leases.map(({ account }) => account) } : UNDRAWN;
+    this.draw = held
+      ? { holder: reservation.holder, accounts: reservation.leases.map(({ account }) => account) }
+      : UNDRAWN;
   }
 
   headers(): Readonly<Record<string, string>> {
@@ -67,7 +74,8 @@ class Admitted implements Admission {
   settle(usage: Usage, costUsd: number): void {
     if (this.settled) return;
     this.settled = true;
-    if (this.reservation !== null && this.reservation.holder !== null) this.budgets.release(this.reservation, toTicks(costUsd));
+    if (this.reservation !== null && this.reservation.holder !== null)
+      this.budgets.release(this.reservation, toTicks(costUsd));
     this.rate.settle(usage.promptTokens + usage.completionTokens);
   }
 }

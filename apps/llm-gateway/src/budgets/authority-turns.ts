@@ -3,7 +3,16 @@ import type { Clock } from '@slipway/domain';
 import type { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { openBudgets, type StoredKey } from '../keys/keys.queries.js';
-import { type AskedCall, type CallAnswer, NO_ROUND, type Refusal, type Round, type Turn, type TurnAnswer, takeBudgets } from './authority.queries.js';
+import {
+  type AskedCall,
+  type CallAnswer,
+  NO_ROUND,
+  type Refusal,
+  type Round,
+  type Turn,
+  type TurnAnswer,
+  takeBudgets,
+} from './authority.queries.js';
 import { type LeaseBook, type Reservation, UNLIMITED } from './lease-book.js';
 import { away, exhausted, reserved } from './refusals.js';
 
@@ -22,7 +31,10 @@ export interface AuthorityTurnsOptions {
   readonly lapsed: () => void;
 }
 
-/** A turn that waits for an answer of Postgres longer than this counts as without one, for the calls in it. Milliseconds. */
+/**
+ * A turn that waits for an answer of Postgres longer than this counts as without one, for the calls in it.
+ * Milliseconds.
+ */
 const ANSWER_MS = 2_500;
 /** Longest wait of a round for those who do not answer a recall. Milliseconds. */
 const ROUND_MS = 250;
@@ -212,7 +224,10 @@ export class AuthorityTurns {
     };
   }
 
-  /** Until it is answered; `null` when the process ends first. While it is not, calls that need the authority do without it. */
+  /**
+   * Until it is answered; `null` when the process ends first. While it is not, calls that need the authority do without
+   * it.
+   */
   private async send(turn: Turn): Promise<TurnAnswer | null> {
     for (let attempt = 0; !this.closed; attempt += 1) {
       const late = setTimeout(() => this.fail(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
@@ -233,7 +248,11 @@ export class AuthorityTurns {
   }
 
   private fail(error: unknown): void {
-    if (this.failing === null) this.options.logger.warn({ err: error }, 'budget authority unreachable, calls are admitted by what this replica holds');
+    if (this.failing === null)
+      this.options.logger.warn(
+        { err: error },
+        'budget authority unreachable, calls are admitted by what this replica holds',
+      );
     this.failing = error;
     for (const call of [...this.waiting]) this.doWithout(call, error);
   }
@@ -260,7 +279,11 @@ export class AuthorityTurns {
   private answer(call: Waiting, answer: CallAnswer): void {
     const { book } = this.options;
     if ('g' in answer) {
-      const reservation = { ticks: answer.g, holder: book.life, leases: call.accounts.map((account) => book.leaseOf(account, call.key.orgId)) };
+      const reservation = {
+        ticks: answer.g,
+        holder: book.life,
+        leases: call.accounts.map((account) => book.leaseOf(account, call.key.orgId)),
+      };
       // Whoever asked has gone: nothing of it is spent.
       if (call.over) book.release(reservation, 0);
       else this.end(call, reservation);
@@ -269,7 +292,8 @@ export class AuthorityTurns {
     if (call.over) return;
     if ('stale' in answer) {
       call.stale += 1;
-      if (call.stale > MAX_STALE) return void this.doWithout(call, new Error('the budgets change faster than they can be read'));
+      if (call.stale > MAX_STALE)
+        return void this.doWithout(call, new Error('the budgets change faster than they can be read'));
       return void this.reopen(call);
     }
     const waited = performance.now() - call.since;
@@ -286,7 +310,8 @@ export class AuthorityTurns {
   }
 
   private refused(call: Waiting, refusal: Refusal, waited: number): void {
-    if (refusal.spent + call.least > refusal.limit) return void this.end(call, exhausted(call.key, refusal, call.least));
+    if (refusal.spent + call.least > refusal.limit)
+      return void this.end(call, exhausted(call.key, refusal, call.least));
     if (waited >= this.options.reservedWaitMs) return void this.end(call, reserved(refusal));
     call.round = NO_ROUND;
     this.wakeLater(call);

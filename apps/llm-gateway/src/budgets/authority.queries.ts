@@ -54,14 +54,24 @@ export interface Turn {
 
 export type TurnAnswer =
   | { readonly gone: true }
-  | { readonly calls: readonly CallAnswer[]; readonly refill: ReadonlyArray<{ readonly a: number; readonly n: number }> };
+  | {
+      readonly calls: readonly CallAnswer[];
+      readonly refill: ReadonlyArray<{ readonly a: number; readonly n: number }>;
+    };
 
 /** One commit; the same turn sent again is answered the same and changes nothing. */
 export async function takeBudgets(pool: SqlPool, replica: string, turn: Turn): Promise<TurnAnswer> {
   const { rows } = await pool.query<{ answer: TurnAnswer }>({
     name: 'take-budgets',
     text: 'SELECT gateway.take_budgets($1, $2, $3, $4, $5, $6) AS answer',
-    values: [replica, turn.number, turn.at, JSON.stringify(turn.back), JSON.stringify(turn.calls), JSON.stringify(turn.refill)],
+    values: [
+      replica,
+      turn.number,
+      turn.at,
+      JSON.stringify(turn.back),
+      JSON.stringify(turn.calls),
+      JSON.stringify(turn.refill),
+    ],
   });
   const [row] = rows;
   if (row === undefined) throw new Error('a function without a row');
@@ -74,7 +84,11 @@ export async function addReplica(pool: SqlPool, replica: string): Promise<void> 
 
 /** False: it has lapsed, and what it held belongs to others. */
 export async function beatReplica(pool: SqlPool, replica: string): Promise<boolean> {
-  const { rowCount } = await pool.query({ name: 'beat', text: 'UPDATE gateway.budget_replica SET beat_at = now() WHERE id = $1', values: [replica] });
+  const { rowCount } = await pool.query({
+    name: 'beat',
+    text: 'UPDATE gateway.budget_replica SET beat_at = now() WHERE id = $1',
+    values: [replica],
+  });
   return rowCount === 1;
 }
 

@@ -4,7 +4,13 @@ import type { BilledTurn } from '@slipway/testing';
 import { Call } from '../calls/call.js';
 import { NO_USAGE } from '../calls/usage.js';
 import { CallBound } from './call-bound.js';
-import { type BilledCallPlan, type BilledGateways, SEARCHED_CONTEXT, startBilledGateways, type TrialResult } from './testing/billed-gateways.js';
+import {
+  type BilledCallPlan,
+  type BilledGateways,
+  SEARCHED_CONTEXT,
+  startBilledGateways,
+  type TrialResult,
+} from './testing/billed-gateways.js';
 
 /** Trials of the property; more by the environment. */
 const TRIALS = Number(process.env['BILL_TRIALS'] ?? 20);
@@ -53,8 +59,17 @@ function turnOf(next: () => number): BilledTurn {
 
 function planOf(next: () => number): BilledCallPlan {
   const model = (['gpt', 'claude', 'pair'] as const)[Math.floor(3 * next())] ?? 'gpt';
-  const path = (['/v1/chat/completions', '/v1/responses', '/v1/messages'] as const)[Math.floor(3 * next())] ?? '/v1/messages';
-  if (next() < 0.1) return { gateway: Math.floor(3 * next()), path: '/v1/messages/count_tokens', model: 'claude', body: {}, turns: [HARMLESS], aborts: false };
+  const path =
+    (['/v1/chat/completions', '/v1/responses', '/v1/messages'] as const)[Math.floor(3 * next())] ?? '/v1/messages';
+  if (next() < 0.1)
+    return {
+      gateway: Math.floor(3 * next()),
+      path: '/v1/messages/count_tokens',
+      model: 'claude',
+      body: {},
+      turns: [HARMLESS],
+      aborts: false,
+    };
   if (next() < 0.2) return searchPlan(next);
   if (next() < 0.15) return uncountedPlan(next);
   const chatLimit = next() < 0.5 ? 'max_completion_tokens' : 'max_tokens';
@@ -72,7 +87,9 @@ function planOf(next: () => number): BilledCallPlan {
       ...(next() < 0.1 ? { tools: [{ type: 'web_search', name: 'web_search' }] } : {}),
       ...(next() < 0.1 ? { nobody_knows_this: { max_tokens: 1 } } : {}),
     },
-    turns: aborts ? [{ fault: next() < 0.5 ? 'hang' : 'hang-mid-stream', work: { hiddenTokens: 100_000, promptTokens: 90 } }] : [turnOf(next), HARMLESS],
+    turns: aborts
+      ? [{ fault: next() < 0.5 ? 'hang' : 'hang-mid-stream', work: { hiddenTokens: 100_000, promptTokens: 90 } }]
+      : [turnOf(next), HARMLESS],
     aborts,
   };
 }
@@ -82,12 +99,36 @@ function searchPlan(next: () => number): BilledCallPlan {
   const most = next() < 0.5 ? { most: 1 + Math.floor(10 * next()) } : {};
   const [path, model, tool, bound] =
     next() < 0.5
-      ? (['/v1/messages', 'claude-web', { type: 'web_search_20250305', name: 'web_search', ...('most' in most ? { max_uses: most.most } : {}) }, {}] as const)
-      : (['/v1/responses', 'gpt-web', { type: 'web_search' }, 'most' in most ? { max_tool_calls: most.most } : {}] as const);
+      ? ([
+          '/v1/messages',
+          'claude-web',
+          { type: 'web_search_20250305', name: 'web_search', ...('most' in most ? { max_uses: most.most } : {}) },
+          {},
+        ] as const)
+      : ([
+          '/v1/responses',
+          'gpt-web',
+          { type: 'web_search' },
+          'most' in most ? { max_tool_calls: most.most } : {},
+        ] as const);
   const aborts = next() < 0.2;
-  const body = { stream: next() < 0.5, ...(path === '/v1/messages' ? { max_tokens: Math.ceil(4_000 * next()) } : {}), tools: [tool], ...bound };
-  const turns: BilledTurn[] = aborts ? [{ fault: 'hang-mid-stream', work: { searches: 9, searchTokens: 19_000, promptTokens: 90 } }] : [turnOf(next)];
-  return { gateway: Math.floor(3 * next()), path, model, body: aborts ? { ...body, stream: true } : body, turns, aborts };
+  const body = {
+    stream: next() < 0.5,
+    ...(path === '/v1/messages' ? { max_tokens: Math.ceil(4_000 * next()) } : {}),
+    tools: [tool],
+    ...bound,
+  };
+  const turns: BilledTurn[] = aborts
+    ? [{ fault: 'hang-mid-stream', work: { searches: 9, searchTokens: 19_000, promptTokens: 90 } }]
+    : [turnOf(next)];
+  return {
+    gateway: Math.floor(3 * next()),
+    path,
+    model,
+    body: aborts ? { ...body, stream: true } : body,
+    turns,
+    aborts,
+  };
 }
 
 /** A server that never counts, of what anybody may hear. */
@@ -100,7 +141,16 @@ function uncountedPlan(next: () => number): BilledCallPlan {
     model: 'gpt',
     body: { stream: next() < 0.5, max_tokens: 2_000 },
     // A token for each byte is the most that there can be.
-    turns: [{ text, usage: null, work: { charactersPerToken: text.length / Math.max(1, Buffer.byteLength(text)), promptTokens: Math.floor(90 * next()) } }],
+    turns: [
+      {
+        text,
+        usage: null,
+        work: {
+          charactersPerToken: text.length / Math.max(1, Buffer.byteLength(text)),
+          promptTokens: Math.floor(90 * next()),
+        },
+      },
+    ],
     aborts: false,
   };
 }
@@ -120,16 +170,22 @@ const CENT_OF_NOTHING = 1e-9;
 function broken({ billUsd, ledgerUsd, limitUsd }: TrialResult): string[] {
   return [
     ...(billUsd > ledgerUsd + CENT_OF_NOTHING ? [`the bill of ${billUsd} is above the ledger of ${ledgerUsd}`] : []),
-    ...(ledgerUsd > limitUsd + CENT_OF_NOTHING ? [`the ledger of ${ledgerUsd} is above the budget of ${limitUsd}`] : []),
+    ...(ledgerUsd > limitUsd + CENT_OF_NOTHING
+      ? [`the ledger of ${ledgerUsd} is above the budget of ${limitUsd}`]
+      : []),
     ...(billUsd > limitUsd + CENT_OF_NOTHING ? [`the bill of ${billUsd} is above the budget of ${limitUsd}`] : []),
   ];
 }
 
 /** The property fails while this is so. */
-async function isCaught(breakIt: () => () => void, trialOf: (number: number) => Promise<TrialResult> = trial): Promise<boolean> {
+async function isCaught(
+  breakIt: () => () => void,
+  trialOf: (number: number) => Promise<TrialResult> = trial,
+): Promise<boolean> {
   const mend = breakIt();
   try {
-    for (let number = 1; number <= BROKEN_TRIALS; number += 1) if (broken(await trialOf(number)).length > 0) return true;
+    for (let number = 1; number <= BROKEN_TRIALS; number += 1)
+      if (broken(await trialOf(number)).length > 0) return true;
     return false;
   } finally {
     mend();
@@ -161,7 +217,9 @@ describe('three gateways in front of providers that bill', () => {
 
   it('a gateway that counts tokens for nothing is caught', async () => {
     const counts = (): Promise<TrialResult> =>
-      gateways.trial(1, [{ gateway: 0, path: '/v1/messages/count_tokens', model: 'claude', body: {}, turns: [HARMLESS], aborts: false }]);
+      gateways.trial(1, [
+        { gateway: 0, path: '/v1/messages/count_tokens', model: 'claude', body: {}, turns: [HARMLESS], aborts: false },
+      ]);
     expect(await counts()).toMatchObject({ billUsd: expect.closeTo(0.001, 9), ledgerUsd: 0.001, sent: 1 });
     const free: Call['settle'] = function (this: Call, outcome) {
       settle.call(this, { ...outcome, costUsd: 0 });
@@ -236,7 +294,9 @@ describe('three gateways in front of providers that bill', () => {
 
 describe('an insider who wants more than the budget', () => {
   const once = async (limitUsd: number, plan: Partial<BilledCallPlan>): Promise<TrialResult> =>
-    gateways.trial(limitUsd, [{ gateway: 0, path: '/v1/chat/completions', model: 'gpt', body: {}, turns: [HARMLESS], aborts: false, ...plan }]);
+    gateways.trial(limitUsd, [
+      { gateway: 0, path: '/v1/chat/completions', model: 'gpt', body: {}, turns: [HARMLESS], aborts: false, ...plan },
+    ]);
   const reasons: BilledTurn = { text: 'x', work: { hiddenTokens: 120_000, promptTokens: 20 } };
 
   it('gets no more than 0.02 USD of an answer in one piece with hidden reasoning', async () => {
@@ -249,16 +309,36 @@ describe('an insider who wants more than the budget', () => {
   it('gets no more than 0.02 USD of a stream with hidden reasoning, in any dialect', async () => {
     for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages'] as const)
       for (const model of ['gpt', 'claude'] as const) {
-        const result = await once(0.02, { path, model, body: { stream: true, ...(path === '/v1/messages' ? { max_tokens: 64_000 } : {}) }, turns: [reasons] });
-        expect({ path, model, sent: result.sent, broken: broken(result) }).toEqual({ path, model, sent: 1, broken: [] });
+        const result = await once(0.02, {
+          path,
+          model,
+          body: { stream: true, ...(path === '/v1/messages' ? { max_tokens: 64_000 } : {}) },
+          turns: [reasons],
+        });
+        expect({ path, model, sent: result.sent, broken: broken(result) }).toEqual({
+          path,
+          model,
+          sent: 1,
+          broken: [],
+        });
       }
   });
 
   it('gets no more by a name of the limit that the server does not know, alone or beside a null under the one that it knows', async () => {
-    for (const body of [{ max_completion_tokens: 50 }, { max_completion_tokens: 50, max_tokens: null }, { max_tokens: null }, { max_tokens: 50 }])
+    for (const body of [
+      { max_completion_tokens: 50 },
+      { max_completion_tokens: 50, max_tokens: null },
+      { max_tokens: null },
+      { max_tokens: 50 },
+    ])
       for (const stream of [true, false]) {
         const result = await once(0.1, { body: { ...body, stream }, turns: [reasons] });
-        expect({ body, stream, sent: result.sent, broken: broken(result) }).toEqual({ body, stream, sent: 1, broken: [] });
+        expect({ body, stream, sent: result.sent, broken: broken(result) }).toEqual({
+          body,
+          stream,
+          sent: 1,
+          broken: [],
+        });
       }
   });
 
@@ -281,12 +361,24 @@ describe('an insider who wants more than the budget', () => {
       ['/v1/chat/completions', { ...chat, web_search_options: {} }, 'web_search_options'],
       ['/v1/chat/completions', { ...chat, prediction: { type: 'content', content: 'x' } }, 'prediction'],
       ['/v1/chat/completions', { ...chat, modalities: ['text', 'audio'] }, 'modalities'],
-      ['/v1/chat/completions', { ...chat, messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] }, 'messages[0].content[0]'],
-      ['/v1/chat/completions', { ...chat, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }, 'messages[0].content[0]'],
+      [
+        '/v1/chat/completions',
+        { ...chat, messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
+        'messages[0].content[0]',
+      ],
+      [
+        '/v1/chat/completions',
+        { ...chat, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] },
+        'messages[0].content[0]',
+      ],
       ['/v1/responses', { ...responses, previous_response_id: 'resp_1' }, 'previous_response_id'],
       ['/v1/responses', { ...responses, conversation: 'conv_1' }, 'conversation'],
       ['/v1/responses', { ...responses, prompt: { id: 'pmpt_1' } }, 'prompt'],
-      ['/v1/responses', { ...responses, context_management: [{ type: 'compaction', compact_threshold: 1 }] }, 'context_management'],
+      [
+        '/v1/responses',
+        { ...responses, context_management: [{ type: 'compaction', compact_threshold: 1 }] },
+        'context_management',
+      ],
       ['/v1/responses', { ...responses, input: [{ type: 'item_reference', id: 'rs_1' }] }, 'input[0]'],
       ['/v1/responses', { ...responses, tools: [{ type: 'mcp', server_url: 'https://evil.example' }] }, 'tools'],
       ['/v1/responses', { ...responses, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }, 'tools'],
@@ -296,19 +388,39 @@ describe('an insider who wants more than the budget', () => {
       ['/v1/messages', { ...messages, speed: 'fast' }, 'speed'],
       ['/v1/messages', { ...messages, inference_geo: 'us' }, 'inference_geo'],
       ['/v1/messages', { ...messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools'],
-      ['/v1/messages', { ...messages, model: 'claude-web', tools: [{ type: 'web_search_20260209', name: 'web_search' }] }, 'tools'],
-      ['/v1/responses', { ...responses, model: 'gpt-web', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }] }, 'tools'],
-      ['/v1/responses', { ...responses, model: 'gpt-web', input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] }, 'input[0]'],
+      [
+        '/v1/messages',
+        { ...messages, model: 'claude-web', tools: [{ type: 'web_search_20260209', name: 'web_search' }] },
+        'tools',
+      ],
+      [
+        '/v1/responses',
+        { ...responses, model: 'gpt-web', tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'web_search' }] }] },
+        'tools',
+      ],
+      [
+        '/v1/responses',
+        { ...responses, model: 'gpt-web', input: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }] },
+        'input[0]',
+      ],
       ['/v1/messages', { ...messages, tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, 'tools'],
       [
         '/v1/messages',
-        { ...messages, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }] },
+        {
+          ...messages,
+          messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }],
+        },
         'messages[0].content[0]',
       ],
     ] as const) {
       const response = await gateways.post(1, url, body, key);
       const { error } = (await response.json()) as { error: { code: string; message: string } };
-      expect([field, response.status, error.code, error.message.split(':')[0]]).toEqual([field, 400, 'model.not-offered', field]);
+      expect([field, response.status, error.code, error.message.split(':')[0]]).toEqual([
+        field,
+        400,
+        'model.not-offered',
+        field,
+      ]);
     }
     expect(gateways.providers.map(({ requests }) => requests.length)).toEqual(asked);
   });
@@ -326,7 +438,13 @@ describe('an insider who wants more than the budget', () => {
       '/v1/containers',
       '/v1/batches',
     ];
-    for (const url of [...paths, '/v1/messages/batches', '/v1/vector_stores', '/v1/chat/completions/chatcmpl_1', '/v1/images/generations'])
+    for (const url of [
+      ...paths,
+      '/v1/messages/batches',
+      '/v1/vector_stores',
+      '/v1/chat/completions/chatcmpl_1',
+      '/v1/images/generations',
+    ])
       expect([url, (await gateways.post(0, url, { model: 'gpt' }, key)).status]).toEqual([url, 404]);
     expect(gateways.providers.map(({ requests }) => requests.length)).toEqual(asked);
   });
@@ -344,7 +462,9 @@ describe('a search of the web by the provider, where the deployment has a price 
       [{ max_uses: 9 }, 4],
       [{ max_uses: 2 }, 2],
     ] as const) {
-      expect((await gateways.post(0, '/v1/messages', { ...asked, tools: [{ ...tool, ...given }] }, key)).status).toBe(200);
+      expect((await gateways.post(0, '/v1/messages', { ...asked, tools: [{ ...tool, ...given }] }, key)).status).toBe(
+        200,
+      );
       expect(sentBody()).toMatchObject({ tools: [{ ...tool, max_uses: written }] });
     }
     const responses = { model: 'gpt-web', input: 'x', tools: [{ type: 'web_search' }] };
@@ -363,7 +483,12 @@ describe('a search of the web by the provider, where the deployment has a price 
       ] as const) {
         const body = { stream, tools: [tool], ...(path === '/v1/messages' ? { max_tokens: 100 } : {}) };
         const result = await gateways.trial(5, [{ gateway: 0, path, model, body, turns: [searched], aborts: false }]);
-        expect({ path, stream, broken: broken(result), sent: result.sent }).toEqual({ path, stream, broken: [], sent: 1 });
+        expect({ path, stream, broken: broken(result), sent: result.sent }).toEqual({
+          path,
+          stream,
+          broken: [],
+          sent: 1,
+        });
         expect(result.ledgerUsd).toBeCloseTo(result.billUsd, 8);
         expect(result.billUsd).toBeGreaterThan(0.03);
       }
@@ -372,8 +497,17 @@ describe('a search of the web by the provider, where the deployment has a price 
   it('is refused twice in one request, and with a limit that is none', async () => {
     const key = await gateways.key(`org_${randomUUID()}`);
     const tool = { type: 'web_search_20250305', name: 'web_search' };
-    for (const tools of [[tool, { ...tool, name: 'again' }], [{ ...tool, max_uses: 0 }], [{ ...tool, max_uses: '9' }]]) {
-      const response = await gateways.post(0, '/v1/messages', { model: 'claude-web', max_tokens: 9, messages: [], tools }, key);
+    for (const tools of [
+      [tool, { ...tool, name: 'again' }],
+      [{ ...tool, max_uses: 0 }],
+      [{ ...tool, max_uses: '9' }],
+    ]) {
+      const response = await gateways.post(
+        0,
+        '/v1/messages',
+        { model: 'claude-web', max_tokens: 9, messages: [], tools },
+        key,
+      );
       expect([tools, response.status]).toEqual([tools, 400]);
       expect(await response.json()).toMatchObject({ error: { code: 'request.invalid' } });
     }
@@ -383,7 +517,13 @@ describe('a search of the web by the provider, where the deployment has a price 
 describe('a request without a limit', () => {
   it('is sent with a limit and without unknown fields, and reports what was removed', async () => {
     const key = await gateways.key(`org_${randomUUID()}`);
-    const body = { model: 'gpt', store: true, messages: [{ role: 'user', content: 'x' }], models: ['dearer'], 'vendor field': 1 };
+    const body = {
+      model: 'gpt',
+      store: true,
+      messages: [{ role: 'user', content: 'x' }],
+      models: ['dearer'],
+      'vendor field': 1,
+    };
     const response = await gateways.post(0, '/v1/chat/completions', body, key);
     expect([response.status, response.headers.get('x-slipway-dropped-fields')]).toEqual([200, 'models,vendor?field']);
     const sent = gateways.providers[0]?.requests.at(-1)?.body;
@@ -392,7 +532,12 @@ describe('a request without a limit', () => {
 
   it('passes through byte for byte when it says its own limit', async () => {
     const key = await gateways.key(`org_${randomUUID()}`);
-    const body = { model: 'claude', max_tokens: 300, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'enabled', budget_tokens: 100 } };
+    const body = {
+      model: 'claude',
+      max_tokens: 300,
+      messages: [{ role: 'user', content: 'x' }],
+      thinking: { type: 'enabled', budget_tokens: 100 },
+    };
     await (await gateways.post(0, '/v1/messages', body, key)).text();
     expect(gateways.providers[0]?.requests.at(-1)?.raw.toString('utf8')).toBe(JSON.stringify(body));
   });

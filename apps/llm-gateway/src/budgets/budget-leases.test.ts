@@ -33,9 +33,10 @@ const code = async (admitting: Admission | Promise<Admission>): Promise<string> 
   }
 };
 const held = async (orgId: string): Promise<number> => {
-  const { rows } = await owner.query<{ held: string }>('SELECT coalesce(sum(greatest(held, 0)), 0) AS held FROM gateway.budget_lease WHERE org_id = $1', [
-    orgId,
-  ]);
+  const { rows } = await owner.query<{ held: string }>(
+    'SELECT coalesce(sum(greatest(held, 0)), 0) AS held FROM gateway.budget_lease WHERE org_id = $1',
+    [orgId],
+  );
   return Number(rows[0]?.held) / 1e10;
 };
 describe('a budget', () => {
@@ -94,12 +95,19 @@ describe('a budget', () => {
       ] as const)
         await limit(orgId, other[0], other[1], other[0] === kind ? null : 100);
       await limit(orgId, kind, subject, 1, kind === 'key' ? 'total' : 'month');
-      if (kind === 'member') await owner.query(`DELETE FROM gateway.budget WHERE org_id = $1 AND kind = 'member' AND subject = $2`, [orgId, userId]);
+      if (kind === 'member')
+        await owner.query(`DELETE FROM gateway.budget WHERE org_id = $1 AND kind = 'member' AND subject = $2`, [
+          orgId,
+          userId,
+        ]);
       const key = { ...(await keyWithBudgets(replica.pool, { orgId, userId, id, conversationId })), userLabel: 'Ada' };
       expect(await code(replica.admitter.admit(key, claim(1), never))).toBe('let in');
       expect(await code(replica.admitter.admit(key, claim(0.5), never))).toBe('rate.limited');
       const none = { ...(await keyWithBudgets(replica.pool, { orgId, userId, id, conversationId })), userLabel: 'Ada' };
-      await owner.query('UPDATE gateway.budget_account SET spent = 10000000000 WHERE org_id = $1 AND kind = $2', [orgId, kind]);
+      await owner.query('UPDATE gateway.budget_account SET spent = 10000000000 WHERE org_id = $1 AND kind = $2', [
+        orgId,
+        kind,
+      ]);
       try {
         await replica.admitter.admit(none, claim(0.5), never);
       } catch (error) {
@@ -171,14 +179,19 @@ describe('a replica that dies', () => {
     await dying.die();
     expect(await code(other.admitter.admit(key, claim(0.8), never))).toBe('rate.limited');
     expect(await held(orgId)).toBeGreaterThanOrEqual(0.8);
-    await owner.query(`UPDATE gateway.budget_replica SET beat_at = now() - interval '1 hour' WHERE id = $1`, [lost.draw.holder]);
+    await owner.query(`UPDATE gateway.budget_replica SET beat_at = now() - interval '1 hour' WHERE id = $1`, [
+      lost.draw.holder,
+    ]);
     await owner.query('SELECT gateway.reap_replicas(1800)');
     const admission = await other.admitter.admit(key, claim(0.8), never);
     finish(other, key, admission, 0.1);
     // Its spool comes back from the disk.
     finish(other, key, { ...lost, settle: () => {} }, 0.4);
     await stored(other);
-    const { rows } = await owner.query<{ spent: string }>('SELECT spent FROM gateway.budget_account WHERE org_id = $1', [orgId]);
+    const { rows } = await owner.query<{ spent: string }>(
+      'SELECT spent FROM gateway.budget_account WHERE org_id = $1',
+      [orgId],
+    );
     expect(Number(rows[0]?.spent)).toBe(0.5e10);
     expect(await code(other.admitter.admit(key, claim(0.6), never))).toBe('budget.exhausted');
     await other.close();
@@ -192,11 +205,17 @@ describe('a replica that dies', () => {
     const before = await replica.admitter.admit(key, claim(1), never);
     await until('it has a lease', () => !(replica.admitter.admit(key, claim(1), never) instanceof Promise));
     await owner.query('SELECT gateway.end_replicas(ARRAY[$1::uuid])', [before.draw.holder]);
-    await until('it is another', async () => (await replica.admitter.admit(key, claim(1), never)).draw.holder !== before.draw.holder);
+    await until(
+      'it is another',
+      async () => (await replica.admitter.admit(key, claim(1), never)).draw.holder !== before.draw.holder,
+    );
     finish(replica, key, before, 0.5);
     await replica.close();
     expect(await held(orgId)).toBe(0);
-    const { rows } = await owner.query<{ spent: string }>('SELECT spent FROM gateway.budget_account WHERE org_id = $1', [orgId]);
+    const { rows } = await owner.query<{ spent: string }>(
+      'SELECT spent FROM gateway.budget_account WHERE org_id = $1',
+      [orgId],
+    );
     expect(Number(rows[0]?.spent)).toBe(0.5e10);
   });
 });
@@ -204,8 +223,22 @@ describe('a replica that dies', () => {
 describe('whatever replicas do and whenever one dies', () => {
   it('the ledger, what was settled and what the budget shows are one sum, and no more than the limit', async () => {
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('admit' as const), replica: fc.nat(1), cost: fc.integer({ min: 1, max: 400 }) }) },
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('settle' as const), which: fc.nat(20), share: fc.integer({ min: 0, max: 100 }) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant('admit' as const),
+          replica: fc.nat(1),
+          cost: fc.integer({ min: 1, max: 400 }),
+        }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constant('settle' as const),
+          which: fc.nat(20),
+          share: fc.integer({ min: 0, max: 100 }),
+        }),
+      },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('store' as const), replica: fc.nat(1) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), replica: fc.nat(1) }) },
     );
@@ -225,7 +258,11 @@ describe('whatever replicas do and whenever one dies', () => {
               try {
                 open.push({
                   at: each.replica,
-                  admission: await (replicas[each.replica] as MoneyReplica).admitter.admit(key, claim(each.cost / 1e4, each.cost / 1e5), never),
+                  admission: await (replicas[each.replica] as MoneyReplica).admitter.admit(
+                    key,
+                    claim(each.cost / 1e4, each.cost / 1e5),
+                    never,
+                  ),
                 });
               } catch (error) {
                 expect((error as { code: string }).code).toMatch(/^(budget\.exhausted|rate\.limited)$/);
@@ -248,7 +285,8 @@ describe('whatever replicas do and whenever one dies', () => {
               const holder = open.find(({ at }) => at === each.replica)?.admission.draw.holder;
               await dying.die();
               for (const call of open.splice(0).filter(({ at }) => at !== each.replica)) open.push(call);
-              if (typeof holder === 'string') await owner.query('SELECT gateway.end_replicas(ARRAY[$1::uuid])', [holder]);
+              if (typeof holder === 'string')
+                await owner.query('SELECT gateway.end_replicas(ARRAY[$1::uuid])', [holder]);
               replicas[each.replica] = await startMoneyReplica(database);
             }
           }
@@ -258,7 +296,11 @@ describe('whatever replicas do and whenever one dies', () => {
                (SELECT spent FROM gateway.budget_account WHERE org_id = $1) AS shown, gateway.spent_of($1, 'org', '', '1970-01-01', '9999-01-01') AS of`,
             [orgId],
           );
-          expect([Number(rows[0]?.ledger), Number(rows[0]?.shown), Number(rows[0]?.of)]).toEqual([settled, settled, settled]);
+          expect([Number(rows[0]?.ledger), Number(rows[0]?.shown), Number(rows[0]?.of)]).toEqual([
+            settled,
+            settled,
+            settled,
+          ]);
           expect(settled).toBeLessThanOrEqual(0.1 * 1e10);
         } finally {
           for (const replica of replicas) await replica.close();

@@ -13,7 +13,9 @@ export interface BudgetLeasesOptions {
   readonly logger: Logger;
   /** Calls while Postgres is away and what is held is used up: refused, or let in and only counted. */
   readonly whenAway: 'closed' | 'open';
-  /** How long what this process holds stays held when nothing is heard of it. Twice the longest call, or more. Seconds. */
+  /**
+   * How long what this process holds stays held when nothing is heard of it. Twice the longest call, or more. Seconds.
+   */
   readonly holdSeconds: number;
   /** Longest wait for calls under way when they hold all that is left of a budget. Milliseconds. */
   readonly reservedWaitMs: number;
@@ -97,13 +99,17 @@ export class BudgetLeases {
     );
   }
 
-  /** At once, or a promise near a limit. @param want ticks. @param least the least ticks that are of use. @throws (rejects) as `Admitter.admit`. */
+  /**
+   * At once, or a promise near a limit. @param want ticks. @param least the least ticks that are of use. @throws
+   * (rejects) as `Admitter.admit`.
+   */
   reserve(key: StoredKey, want: number, least: number, signal: AbortSignal): Reservation | Promise<Reservation> {
     if (key.budgets === undefined || key.budgets.length === 0 || want === 0) return UNLIMITED;
     const { leases, until } = this.book.chainOf(key);
     if (until <= this.options.clock.now().getTime()) return this.turns.ask(key, null, { want, least }, signal);
     const now = performance.now();
-    const reservation = now - this.beatAt < this.options.holdSeconds * 500 ? this.book.reserve(leases, want, now) : null;
+    const reservation =
+      now - this.beatAt < this.options.holdSeconds * 500 ? this.book.reserve(leases, want, now) : null;
     return (
       reservation ??
       this.turns.ask(

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
-import { keyWithBudgets, type MoneyReplica, type RaceResult, race, type Stream, startMoneyReplica, stored } from './testing/race.js';
+import {
+  keyWithBudgets,
+  type MoneyReplica,
+  type RaceResult,
+  race,
+  type Stream,
+  startMoneyReplica,
+  stored,
+} from './testing/race.js';
 import { toTicks } from './ticks.js';
 
 /** Trials of the race; more by the environment. */
@@ -37,13 +45,18 @@ async function trial(number: number): Promise<RaceResult & { orgId: string; limi
   const orgId = `org_${randomUUID()}`;
   const people = ['usr_a', 'usr_b', 'usr_c'];
   const budget = (kind: string, subject: string, limit: number): Promise<unknown> =>
-    owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, $2, $3, $4, 'month')`, [orgId, kind, subject, limit]);
+    owner.query(
+      `INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, $2, $3, $4, 'month')`,
+      [orgId, kind, subject, limit],
+    );
   // Money for a third to all of them, and members and conversations that run out on their own.
   await budget('org', '', 2 + 8 * next());
   if (next() < 0.7) await budget('member', '', 1 + 4 * next());
   if (next() < 0.3) await budget('conversation', '', 0.5 + 2 * next());
   const keys = await Promise.all(
-    Array.from({ length: 6 }, (_, index) => keyWithBudgets(replicas[index % 3]?.pool as SqlPool, { orgId, userId: people[index % people.length] as string })),
+    Array.from({ length: 6 }, (_, index) =>
+      keyWithBudgets(replicas[index % 3]?.pool as SqlPool, { orgId, userId: people[index % people.length] as string }),
+    ),
   );
   const { rows } = await owner.query<{ id: string; limit_usd: string }>(
     `SELECT a.id, (SELECT b.limit_usd FROM gateway.budget b WHERE b.org_id = a.org_id AND b.kind = a.kind) AS limit_usd FROM gateway.budget_account a WHERE a.org_id = $1`,
@@ -71,7 +84,11 @@ describe('64 streams that race at a budget over three replicas', () => {
     const total = { admitted: 0, refused: 0, falseRefusals: 0, overspent: 0 };
     for (let number = 1; number <= TRIALS; number += 1) {
       const result = await trial(number);
-      expect({ number, overspent: Math.max(0, result.overspent), falseRefusals: result.falseRefusals }).toEqual({ number, overspent: 0, falseRefusals: 0 });
+      expect({ number, overspent: Math.max(0, result.overspent), falseRefusals: result.falseRefusals }).toEqual({
+        number,
+        overspent: 0,
+        falseRefusals: 0,
+      });
       for (const replica of replicas) await stored(replica);
       await until('the ledger has all of it', async () => {
         const { rows } = await owner.query<{ settled: string; spent: string; over: boolean }>(
@@ -89,6 +106,7 @@ describe('64 streams that race at a budget over three replicas', () => {
     // Both ends of the race were reached.
     expect(total.admitted).toBeGreaterThan(TRIALS * 5);
     expect(total.refused).toBeGreaterThan(TRIALS * 5);
-    if (process.env['BUDGET_RACE_TRIALS'] !== undefined) process.stdout.write(`${JSON.stringify({ trials: TRIALS, ...total })}\n`);
+    if (process.env['BUDGET_RACE_TRIALS'] !== undefined)
+      process.stdout.write(`${JSON.stringify({ trials: TRIALS, ...total })}\n`);
   });
 });

@@ -19,7 +19,9 @@ afterAll(async () => {
 const never = new AbortController().signal;
 
 /** The way to Postgres, which can be cut: for whoever goes by it, Postgres has stopped. */
-async function openWay(target: URL): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void> }> {
+async function openWay(
+  target: URL,
+): Promise<{ url: string; cut(): Promise<void>; mend(): Promise<void>; close(): Promise<void> }> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     const other = net.connect(Number(target.port), target.hostname);
@@ -54,9 +56,15 @@ describe('while Postgres is away', () => {
   for (const whenAway of ['closed', 'open'] as const) {
     it(`calls go on by what is held, then are ${whenAway === 'closed' ? 'refused' : 'let in'}; when it is back all that was spent is counted, and the limit holds`, async () => {
       const orgId = `org_${randomUUID()}`;
-      await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', 1000, 'month')`, [orgId]);
+      await owner.query(
+        `INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', 1000, 'month')`,
+        [orgId],
+      );
       const way = await openWay(new URL(database.urls.gateway));
-      const replica = await startMoneyReplica({ ...database, urls: { ...database.urls, gateway: way.url } }, { whenAway });
+      const replica = await startMoneyReplica(
+        { ...database, urls: { ...database.urls, gateway: way.url } },
+        { whenAway },
+      );
       try {
         const key = await keyWithBudgets(replica.pool, { orgId, userId: 'usr_a' });
         let spent = 0;
@@ -80,7 +88,8 @@ describe('while Postgres is away', () => {
           }
         });
         expect(end).toBe(whenAway === 'closed' ? 'refused' : 'let in');
-        if (whenAway === 'closed') expect(refused).toMatchObject({ code: 'service.unavailable', more: { retryAfterSeconds: 1 } });
+        if (whenAway === 'closed')
+          expect(refused).toMatchObject({ code: 'service.unavailable', more: { retryAfterSeconds: 1 } });
         expect(await replica.ledger.flush()).toBe(false);
         await way.mend();
         await until('all of it is counted', async () => {

@@ -41,32 +41,44 @@ const call = fc.record({
 describe('what a call may come to', () => {
   it('is never less than what any usage within its bounds costs, for every model that has a price', () => {
     fc.assert(
-      fc.property(call, fc.tuple(part, part, part, part, part), ({ model: [model, facts], tier, ...given }, [prompt, answer, cached, written, hour]) => {
-        if (facts.price === null) throw new Error('a price is missing');
-        const price: ModelPrice = { ...facts.price, serviceTiers: { priority: 2.5 }, perThousand: { webSearch: 10 } };
-        const { contextWindow, maxOutput: longestAnswer } = facts;
-        const bound = boundOf({ ...given, model, prices: [price], contextWindow, longestAnswer, serviceTier: tier });
-        const promptTokens = Math.floor(prompt * bound.promptTokens);
-        const cachedTokens = Math.floor(cached * promptTokens);
-        const cacheWriteTokens = given.caching === 'no' && given.searches === 0 ? 0 : Math.floor(written * (promptTokens - cachedTokens));
-        const completionTokens = Math.floor(answer * bound.maxOutput * bound.choices);
-        const usage = {
-          ...NO_USAGE,
-          promptTokens,
-          cachedTokens,
-          cacheWriteTokens,
-          cacheWriteHourTokens: given.caching === 'hour' ? Math.floor(hour * cacheWriteTokens) : 0,
-          completionTokens,
-          webSearches: given.searches,
-        };
-        const { maxCostUsd, minCostUsd } = bound.claim;
-        if (maxCostUsd === null) throw new Error('a price is missing');
-        // A last place of a double is no money.
-        const most = maxCostUsd * (1 + 1e-12);
-        expect(costUsd(atTier(price, tier), usage)).toBeLessThanOrEqual(most);
-        expect(bound.worst(atTier(price, tier), { limit: bound.limitFor(null), searches: bound.searchesFor(null) }, null, 0).costUsd).toBeLessThanOrEqual(most);
-        expect(minCostUsd ?? 0).toBeLessThanOrEqual(maxCostUsd);
-      }),
+      fc.property(
+        call,
+        fc.tuple(part, part, part, part, part),
+        ({ model: [model, facts], tier, ...given }, [prompt, answer, cached, written, hour]) => {
+          if (facts.price === null) throw new Error('a price is missing');
+          const price: ModelPrice = { ...facts.price, serviceTiers: { priority: 2.5 }, perThousand: { webSearch: 10 } };
+          const { contextWindow, maxOutput: longestAnswer } = facts;
+          const bound = boundOf({ ...given, model, prices: [price], contextWindow, longestAnswer, serviceTier: tier });
+          const promptTokens = Math.floor(prompt * bound.promptTokens);
+          const cachedTokens = Math.floor(cached * promptTokens);
+          const cacheWriteTokens =
+            given.caching === 'no' && given.searches === 0 ? 0 : Math.floor(written * (promptTokens - cachedTokens));
+          const completionTokens = Math.floor(answer * bound.maxOutput * bound.choices);
+          const usage = {
+            ...NO_USAGE,
+            promptTokens,
+            cachedTokens,
+            cacheWriteTokens,
+            cacheWriteHourTokens: given.caching === 'hour' ? Math.floor(hour * cacheWriteTokens) : 0,
+            completionTokens,
+            webSearches: given.searches,
+          };
+          const { maxCostUsd, minCostUsd } = bound.claim;
+          if (maxCostUsd === null) throw new Error('a price is missing');
+          // A last place of a double is no money.
+          const most = maxCostUsd * (1 + 1e-12);
+          expect(costUsd(atTier(price, tier), usage)).toBeLessThanOrEqual(most);
+          expect(
+            bound.worst(
+              atTier(price, tier),
+              { limit: bound.limitFor(null), searches: bound.searchesFor(null) },
+              null,
+              0,
+            ).costUsd,
+          ).toBeLessThanOrEqual(most);
+          expect(minCostUsd ?? 0).toBeLessThanOrEqual(maxCostUsd);
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -76,13 +88,21 @@ describe('what a call may come to', () => {
       fc.property(call, part, ({ model: [model, facts], tier: _, ...given }, granted) => {
         if (facts.price === null || facts.price.output === 0) return;
         const price = { ...facts.price, perThousand: { webSearch: 10 } };
-        const bound = boundOf({ ...given, model, prices: [price], contextWindow: facts.contextWindow, longestAnswer: facts.maxOutput });
+        const bound = boundOf({
+          ...given,
+          model,
+          prices: [price],
+          contextWindow: facts.contextWindow,
+          longestAnswer: facts.maxOutput,
+        });
         const { maxCostUsd, minCostUsd } = bound.claim;
         const ceiling = (minCostUsd ?? 0) + granted * ((maxCostUsd ?? 0) - (minCostUsd ?? 0));
         const limit = bound.limitFor(ceiling);
         // The last place of a double may be a token.
         expect(limit).toBeGreaterThanOrEqual(Math.min(bound.maxOutput, 256) - 1);
-        expect(bound.worst(price, { limit, searches: bound.searchesFor(ceiling) }, null, 0).costUsd).toBeLessThanOrEqual(ceiling * (1 + 1e-9));
+        expect(
+          bound.worst(price, { limit, searches: bound.searchesFor(ceiling) }, null, 0).costUsd,
+        ).toBeLessThanOrEqual(ceiling * (1 + 1e-9));
       }),
       { numRuns: 300 },
     );
@@ -116,7 +136,13 @@ describe('what a call may come to', () => {
 
   it('is unknown without a known price, and its tokens are bounded all the same', () => {
     const bound = boundOf({ prices: null, bytes: 100, maxOutput: 50 });
-    expect(bound.claim).toEqual({ model: 'm', maxCostUsd: null, minCostUsd: null, promptTokens: 4_196, maxTokens: 4_246 });
+    expect(bound.claim).toEqual({
+      model: 'm',
+      maxCostUsd: null,
+      minCostUsd: null,
+      promptTokens: 4_196,
+      maxTokens: 4_246,
+    });
     expect(bound.limitFor(null)).toBeNull();
   });
 });
@@ -124,6 +150,7 @@ describe('what a call may come to', () => {
 describe('x-slipway-purpose', () => {
   it('is what it says where it is a short word, and agent where it is anything else', () => {
     expect(['condenser', 'title-2'].map(purposeOf)).toEqual(['condenser', 'title-2']);
-    for (const other of [undefined, '', 'Title', 'a b', 'x'.repeat(33), ['a', 'b'], "'; DROP"]) expect(purposeOf(other)).toBe('agent');
+    for (const other of [undefined, '', 'Title', 'a b', 'x'.repeat(33), ['a', 'b'], "'; DROP"])
+      expect(purposeOf(other)).toBe('agent');
   });
 });

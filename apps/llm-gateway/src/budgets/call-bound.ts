@@ -11,7 +11,10 @@ const IMAGE_TOKENS = 5_000;
 const LONGEST_PROMPT = 1_048_576;
 /** Assumed longest answer of an unknown model. Tokens. */
 const LONGEST_ANSWER = 131_072;
-/** Limit of an answer for which neither the caller nor the file of models names one; an abort costs this much at most. Tokens. */
+/**
+ * Limit of an answer for which neither the caller nor the file of models names one; an abort costs this much at most.
+ * Tokens.
+ */
 export const DEFAULT_ANSWER = 32_768;
 const LEAST_ROOM = 1_024;
 /** Of code and of English. */
@@ -107,12 +110,20 @@ export class CallBound {
     this.promptTokens = this.readTokens(call.searches);
     this.searchUsd = Math.max(0, ...(call.prices?.map((price) => (price.perThousand?.webSearch ?? 0) / 1_000) ?? []));
     const longest = call.longestAnswer ?? LONGEST_ANSWER;
-    this.maxOutput = Math.max(1, call.maxOutput ?? (call.prices === null ? longest : Math.min(call.defaultAnswer ?? DEFAULT_ANSWER, longest, roomFor(call))));
-    const prices = call.prices?.map((price) => dearestOf(atTier(price, call.serviceTier), this.promptTokens, this.caching)) ?? [];
+    this.maxOutput = Math.max(
+      1,
+      call.maxOutput ??
+        (call.prices === null ? longest : Math.min(call.defaultAnswer ?? DEFAULT_ANSWER, longest, roomFor(call))),
+    );
+    const prices =
+      call.prices?.map((price) => dearestOf(atTier(price, call.serviceTier), this.promptTokens, this.caching)) ?? [];
     this.dearest =
       call.prices === null || prices.length === 0
         ? null
-        : { input: Math.max(...prices.map(({ input }) => input)), output: Math.max(...prices.map(({ output }) => output)) };
+        : {
+            input: Math.max(...prices.map(({ input }) => input)),
+            output: Math.max(...prices.map(({ output }) => output)),
+          };
     const least = Math.min(this.maxOutput, call.reasons ? SHORT_REASONED_ANSWER : SHORT_ANSWER);
     this.claim = {
       model: call.model,
@@ -138,7 +149,10 @@ export class CallBound {
     return Math.max(1, Math.min(this.maxOutput, Math.floor(left / (dearest.output * this.choices))));
   }
 
-  /** The most searches that are written into the request: what was granted pays for no more, with an answer of use after them. `null`: none are offered. */
+  /**
+   * The most searches that are written into the request: what was granted pays for no more, with an answer of use after
+   * them. `null`: none are offered.
+   */
   searchesFor(ceilingUsd: number | null): number | null {
     if (this.searches === 0) return null;
     let searches = this.searches;
@@ -147,8 +161,10 @@ export class CallBound {
   }
 
   /**
-   * What a call may have used whose end the provider did not count: the answer is as long as its limit allowed, the prompt as counted, or else as long as the bytes allow.
-   * @param limit as `limitFor` said. @param searches as `searchesFor` said: a count that came before them knows nothing of what was read after them.
+   * What a call may have used whose end the provider did not count: the answer is as long as its limit allowed, the
+   * prompt as counted, or else as long as the bytes allow.
+   * @param limit as `limitFor` said. @param searches as `searchesFor` said: a count that came before them knows nothing
+   * of what was read after them.
    */
   worst(
     price: ModelPrice | null,
@@ -162,7 +178,12 @@ export class CallBound {
       return { usage, costUsd: price === null ? 0 : costUsd(price, usage) };
     }
     const promptTokens = this.readTokens(searches ?? 0);
-    const usage = { ...NO_USAGE, promptTokens, completionTokens: answer, ...(searches === null ? {} : { webSearches: searches }) };
+    const usage = {
+      ...NO_USAGE,
+      promptTokens,
+      completionTokens: answer,
+      ...(searches === null ? {} : { webSearches: searches }),
+    };
     if (price === null) return { usage, costUsd: 0 };
     const { input, output } = dearestOf(price, promptTokens, this.caching);
     const fees = ((searches ?? 0) * (price.perThousand?.webSearch ?? 0)) / 1_000;
@@ -174,7 +195,11 @@ export class CallBound {
    * received answer, which dense scripts and base64 come near to, at the highest price. Hidden reasoning is not in it.
    * @param bytes of UTF-8 that the caller received.
    */
-  heard(price: ModelPrice | null, { limit }: Granted, bytes: number): { readonly usage: Usage; readonly costUsd: number } {
+  heard(
+    price: ModelPrice | null,
+    { limit }: Granted,
+    bytes: number,
+  ): { readonly usage: Usage; readonly costUsd: number } {
     const completionTokens = Math.min(bytes, limit === null ? Number.POSITIVE_INFINITY : limit * this.choices);
     const usage = { ...NO_USAGE, promptTokens: this.saidTokens, completionTokens };
     if (price === null) return { usage, costUsd: 0 };
@@ -189,18 +214,27 @@ export class CallBound {
   private cost(output: number, searches: number): number | null {
     if (this.dearest === null) return null;
     const { input, output: perOutput } = this.dearest;
-    return searches * this.searchUsd + (this.readTokens(searches) * input + output * this.choices * perOutput) / 1_000_000;
+    return (
+      searches * this.searchUsd + (this.readTokens(searches) * input + output * this.choices * perOutput) / 1_000_000
+    );
   }
 }
 
-/** Providers refuse a prompt that leaves no room for the limit: near the end of the context the limit is what is left by a guess at the prompt. */
+/**
+ * Providers refuse a prompt that leaves no room for the limit: near the end of the context the limit is what is left by
+ * a guess at the prompt.
+ */
 function roomFor({ contextWindow, bytes }: BoundedCall): number {
-  return contextWindow === null ? Number.POSITIVE_INFINITY : Math.max(LEAST_ROOM, contextWindow - Math.ceil(bytes / BYTES_PER_TOKEN));
+  return contextWindow === null
+    ? Number.POSITIVE_INFINITY
+    : Math.max(LEAST_ROOM, contextWindow - Math.ceil(bytes / BYTES_PER_TOKEN));
 }
 
 /** Whether a cache may make this dearer than its input. */
 export function pricesCaching({ tiers = [], ...price }: ModelPrice): boolean {
-  return [price, ...tiers].some(({ input, cacheWrite = input, cacheWriteHour = cacheWrite }) => cacheWrite > input || cacheWriteHour > input);
+  return [price, ...tiers].some(
+    ({ input, cacheWrite = input, cacheWriteHour = cacheWrite }) => cacheWrite > input || cacheWriteHour > input,
+  );
 }
 
 /** The price at a service tier; standard where the price has none for it. */
@@ -216,12 +250,24 @@ export function atTier(price: ModelPrice, tier: string | null): ModelPrice {
   });
   const tiers = price.tiers?.map((one) => ({ ...times(one), abovePromptTokens: one.abovePromptTokens }));
   const { perThousand } = price;
-  return { ...times(price), ...(tiers === undefined ? {} : { tiers }), ...(perThousand === undefined ? {} : { perThousand }) };
+  return {
+    ...times(price),
+    ...(tiers === undefined ? {} : { tiers }),
+    ...(perThousand === undefined ? {} : { perThousand }),
+  };
 }
 
 /** The highest prices of all prompts up to this length. */
-function dearestOf(price: ModelPrice, promptTokens: number, caching: Caching): { readonly input: number; readonly output: number } {
-  const reached: TokenPrices[] = [price, pricesFor(price, promptTokens), ...(price.tiers?.filter((tier) => promptTokens > tier.abovePromptTokens) ?? [])];
+function dearestOf(
+  price: ModelPrice,
+  promptTokens: number,
+  caching: Caching,
+): { readonly input: number; readonly output: number } {
+  const reached: TokenPrices[] = [
+    price,
+    pricesFor(price, promptTokens),
+    ...(price.tiers?.filter((tier) => promptTokens > tier.abovePromptTokens) ?? []),
+  ];
   const inputs = reached.flatMap(({ input, cachedInput, cacheWrite = input, cacheWriteHour = cacheWrite }) => [
     input,
     cachedInput,

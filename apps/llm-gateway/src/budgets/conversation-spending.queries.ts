@@ -2,10 +2,14 @@ import type { ConversationSpending } from '@slipway/contracts/models';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**
- * From now on the keys of a conversation make calls of this user, and the conversation may spend no more than this in all, over all its keys. One commit; every replica
- * hears of it at that commit. Repeating it changes nothing.
+ * From now on the keys of a conversation make calls of this user, and the conversation may spend no more than this in
+ * all, over all its keys. One commit; every replica hears of it at that commit. Repeating it changes nothing.
  */
-export function putConversationSpending(pool: SqlPool, conversationId: string, { org, user, userLabel, limitUsd }: ConversationSpending): Promise<void> {
+export function putConversationSpending(
+  pool: SqlPool,
+  conversationId: string,
+  { org, user, userLabel, limitUsd }: ConversationSpending,
+): Promise<void> {
   return inOrg(pool, org, async (client) => {
     await client.query(
       `UPDATE gateway.virtual_key SET user_id = $2, metadata = metadata || jsonb_build_object('user_id', $2::text, 'user_label', $3::text)
@@ -13,7 +17,10 @@ export function putConversationSpending(pool: SqlPool, conversationId: string, {
       [conversationId, user, userLabel],
     );
     if (limitUsd === null) {
-      await client.query(`DELETE FROM gateway.budget WHERE org_id = $1 AND kind = 'conversation' AND subject = $2`, [org, conversationId]);
+      await client.query(`DELETE FROM gateway.budget WHERE org_id = $1 AND kind = 'conversation' AND subject = $2`, [
+        org,
+        conversationId,
+      ]);
       return;
     }
     await client.query(

@@ -30,7 +30,8 @@ const STORED_AGAIN_MS = 1_000;
 /** Lets calls in by all that limits their key; see `BudgetLeases` and `RateLimits`. */
 export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
   const lives = options.lives === undefined ? null : new PreviousProcesses(options.lives.directory);
-  const diskFails = (error: unknown): void => options.logger.warn({ err: error }, 'failed to record this process on disk, its budgets lapse if it is killed');
+  const diskFails = (error: unknown): void =>
+    options.logger.warn({ err: error }, 'failed to record this process on disk, its budgets lapse if it is killed');
   let began = '';
   const budgets = new BudgetLeases({
     ...options,

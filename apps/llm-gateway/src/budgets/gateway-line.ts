@@ -38,7 +38,10 @@ export class GatewayLine {
         },
         lost: (error) => {
           this.listener.listening(false);
-          this.logger.warn({ err: error }, 'connection between replicas lost, every call near a budget asks the database until it is back');
+          this.logger.warn(
+            { err: error },
+            'connection between replicas lost, every call near a budget asks the database until it is back',
+          );
           resolve();
         },
       });

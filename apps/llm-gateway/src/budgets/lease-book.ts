@@ -57,7 +57,10 @@ export class LeaseBook {
     return chain;
   }
 
-  /** `null`: one of them has too little, and Postgres must be asked. @param now milliseconds of a clock that only goes on. */
+  /**
+   * `null`: one of them has too little, and Postgres must be asked. @param now milliseconds of a clock that only goes
+   * on.
+   */
   reserve(leases: readonly Lease[], want: number, now: number): Reservation | null {
     for (const lease of leases) if (!lease.loose || lease.free < want) return null;
     for (const lease of leases) {

@@ -4,7 +4,10 @@ const CALLS_OF_A_LEASE = 16;
 const GROWS_WITHIN_MS = 1_000;
 /** Ticks; 100 USD. */
 const LARGEST_LEASE = 1e12;
-/** After a refill that was not given, the next is asked for this much later: near a limit every turn would ask for one. Milliseconds. */
+/**
+ * After a refill that was not given, the next is asked for this much later: near a limit every turn would ask for one.
+ * Milliseconds.
+ */
 const ASKS_AGAIN_MS = 1_000;
 
 /** What one instance of this process may spend of an account without asking. Ticks. */
@@ -38,7 +41,10 @@ export class Lease {
     return this.recall > this.answered || this.returns || (!this.loose && this.free !== 0);
   }
 
-  /** Says whether there is something to ask for now. @param want of a call. @param now milliseconds of a clock that only goes on. */
+  /**
+   * Says whether there is something to ask for now. @param want of a call. @param now milliseconds of a clock that only
+   * goes on.
+   */
   askRefill(want: number, now: number): boolean {
     if (this.wantsRefill || now - this.deniedAt < ASKS_AGAIN_MS) return false;
     this.target = Math.min(LARGEST_LEASE, Math.max(CALLS_OF_A_LEASE * want, this.target));
@@ -68,7 +74,10 @@ export class Lease {
    */
   giveBack(): { a: number; n: number; s: number } | null {
     const answers = this.recall > this.answered ? this.recall : 0;
-    const back = this.loose || this.returns || this.free !== 0 || answers > 0 ? { a: this.account, n: this.free, s: answers } : null;
+    const back =
+      this.loose || this.returns || this.free !== 0 || answers > 0
+        ? { a: this.account, n: this.free, s: answers }
+        : null;
     this.free = 0;
     this.loose = false;
     this.returns = false;

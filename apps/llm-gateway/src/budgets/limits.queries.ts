@@ -5,7 +5,11 @@ import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
  * From now on these limits of an organization and its users apply, by the month, and no others. One commit; repeatable.
  * Unchanged ones are not published.
  */
-export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLimitUsd, memberLimitUsd, overrides, allowUnpriced }: OrgLimits): Promise<void> {
+export function replaceOrgLimits(
+  pool: SqlPool,
+  orgId: string,
+  { resetDay, orgLimitUsd, memberLimitUsd, overrides, allowUnpriced }: OrgLimits,
+): Promise<void> {
   const rows = [
     ...(orgLimitUsd === null ? [] : [{ kind: 'org', subject: '', limit: orgLimitUsd }]),
     ...(memberLimitUsd === null ? [] : [{ kind: 'member', subject: '', limit: memberLimitUsd }]),

@@ -18,7 +18,11 @@ afterAll(() => test.close());
 
 const page = async (after: number, limit = 100): Promise<LedgerPage> =>
   LedgerPage.parse(
-    await (await fetch(`${test.gateway.url}/internal/ledger?after=${after}&limit=${limit}`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).json(),
+    await (
+      await fetch(`${test.gateway.url}/internal/ledger?after=${after}&limit=${limit}`, {
+        headers: { authorization: `Bearer ${MASTER_KEY}` },
+      })
+    ).json(),
   );
 const tell = (org: string, stops: unknown, key = MASTER_KEY): Promise<Response> =>
   fetch(`${test.gateway.url}/internal/budget-stops/${org}`, {
@@ -34,7 +38,9 @@ const ask = async (key: string): Promise<{ status: number; code?: string; messag
 
 describe('GET /internal/calls/:org/:conversation', () => {
   const calls = (org: string, conversation: string, query = '', key = MASTER_KEY): Promise<Response> =>
-    fetch(`${test.gateway.url}/internal/calls/${org}/${conversation}${query}`, { headers: { authorization: `Bearer ${key}` } });
+    fetch(`${test.gateway.url}/internal/calls/${org}/${conversation}${query}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
 
   it('200: gives the calls of one conversation of one organization that began in a time, and says when there are more', async () => {
     const conversation = randomUUID();
@@ -43,7 +49,10 @@ describe('GET /internal/calls/:org/:conversation', () => {
     const read = async (...asked: [org: string, conversation: string, query?: string]): Promise<LedgerCalls> =>
       LedgerCalls.parse(await (await calls(...asked)).json());
     const all = await read('org_1', conversation);
-    expect(all).toMatchObject({ more: false, calls: [{ model: 'm', cost: '0.5000000000', prompt: 3, completion: 2, status: 'ok' }, {}, {}] });
+    expect(all).toMatchObject({
+      more: false,
+      calls: [{ model: 'm', cost: '0.5000000000', prompt: 3, completion: 2, status: 'ok' }, {}, {}],
+    });
     expect(await read('org_1', conversation, '?limit=2')).toEqual({ calls: all.calls.slice(0, 2), more: true });
     const second = all.calls[1]?.at ?? '';
     expect((await read('org_1', conversation, `?from=${second}`)).calls.every(({ at }) => at >= second)).toBe(true);
@@ -55,14 +64,16 @@ describe('GET /internal/calls/:org/:conversation', () => {
     const conversation = randomUUID();
     for (const request of ['one', 'two']) await test.owner.query(INSERT, [conversation, request]);
     const [{ id: known } = { id: '' }] = (
-      (await (await fetch(`${test.gateway.url}/internal/deployments`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).json()) as {
+      (await (
+        await fetch(`${test.gateway.url}/internal/deployments`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })
+      ).json()) as {
         data: { id: string }[];
       }
     ).data;
-    await test.owner.query(`UPDATE gateway.ledger SET deployment = CASE request_id WHEN 'one' THEN $2 ELSE 'gone/1' END WHERE conversation_id = $1`, [
-      conversation,
-      known,
-    ]);
+    await test.owner.query(
+      `UPDATE gateway.ledger SET deployment = CASE request_id WHEN 'one' THEN $2 ELSE 'gone/1' END WHERE conversation_id = $1`,
+      [conversation, known],
+    );
     const answer = LedgerCalls.parse(await (await calls('org_1', conversation)).json());
     expect(answer.calls.map(({ provider }) => provider)).toEqual(['openai', null]);
   });
@@ -92,7 +103,10 @@ describe('GET /internal/ledger', () => {
       });
       await slow.query('COMMIT');
       const first = await waits;
-      expect(first).toMatchObject({ more: true, rows: [{ conversation, user: 'usr_1', cost: '0.5000000000', priced: true, failed: false }] });
+      expect(first).toMatchObject({
+        more: true,
+        rows: [{ conversation, user: 'usr_1', cost: '0.5000000000', priced: true, failed: false }],
+      });
       const second = await page(first.upto, 1);
       expect(second.rows).toHaveLength(1);
       expect(second.more).toBe(false);
@@ -106,13 +120,21 @@ describe('GET /internal/ledger', () => {
   it('401: without the master key', async () => {
     const key = await test.key(randomUUID());
     for (const token of ['', key]) {
-      expect((await fetch(`${test.gateway.url}/internal/ledger`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+      expect(
+        (await fetch(`${test.gateway.url}/internal/ledger`, { headers: { authorization: `Bearer ${token}` } })).status,
+      ).toBe(401);
       expect((await tell('org_1', [], token)).status).toBe(401);
     }
   });
 
   it('400: a position that is none', async () => {
-    expect((await fetch(`${test.gateway.url}/internal/ledger?after=-1`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).status).toBe(400);
+    expect(
+      (
+        await fetch(`${test.gateway.url}/internal/ledger?after=-1`, {
+          headers: { authorization: `Bearer ${MASTER_KEY}` },
+        })
+      ).status,
+    ).toBe(400);
   });
 });
 
@@ -120,10 +142,13 @@ describe('a budget that is spent', () => {
   const later = (): string => new Date(Date.now() + 3_600_000).toISOString();
 
   it('refuses the calls of its user only, within five seconds, with its own sentence; and lets them through again when it is raised', async () => {
-    const keyOf = (user: string): Promise<string> => test.key(randomUUID(), { metadata: { org_id: 'org_b', conversation_id: randomUUID(), user_id: user } });
+    const keyOf = (user: string): Promise<string> =>
+      test.key(randomUUID(), { metadata: { org_id: 'org_b', conversation_id: randomUUID(), user_id: user } });
     const [spent, other] = [await keyOf('usr_spent'), await keyOf('usr_other')];
     expect([(await ask(spent)).status, (await ask(other)).status]).toEqual([200, 200]);
-    expect((await tell('org_b', [{ user: 'usr_spent', reason: 'Ada has spent it.', until: later() }])).status).toBe(204);
+    expect((await tell('org_b', [{ user: 'usr_spent', reason: 'Ada has spent it.', until: later() }])).status).toBe(
+      204,
+    );
     const passed = stopwatch();
     const refusal = await until('it is refused', async () => {
       const answer = await ask(spent);
@@ -137,11 +162,16 @@ describe('a budget that is spent', () => {
   });
 
   it('of the organization refuses all users in it, and is over by itself at its time', async () => {
-    const key = await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID(), user_id: 'usr_1' } });
+    const key = await test.key(randomUUID(), {
+      metadata: { org_id: 'org_c', conversation_id: randomUUID(), user_id: 'usr_1' },
+    });
     await tell('org_c', [{ user: null, reason: 'All is spent.', until: later() }]);
     expect(await ask(key)).toMatchObject({ status: 402, message: 'All is spent.' });
     await tell('org_c', [{ user: null, reason: 'All is spent.', until: new Date(Date.now() - 1_000).toISOString() }]);
-    expect((await ask(await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID() } }))).status).toBe(200);
+    expect(
+      (await ask(await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID() } })))
+        .status,
+    ).toBe(200);
   });
 });
 
@@ -153,12 +183,16 @@ describe('PUT /internal/limits/{org}', () => {
       body: JSON.stringify({ resetDay: 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [], ...limits }),
     });
   const keyOf = (org: string, user: string, label: string): Promise<string> =>
-    test.key(randomUUID(), { metadata: { org_id: org, conversation_id: randomUUID(), user_id: user, user_label: label } });
+    test.key(randomUUID(), {
+      metadata: { org_id: org, conversation_id: randomUUID(), user_id: user, user_label: label },
+    });
 
   it('holds each to their limit call by call, in the sentence that people read, and others not; and lets them through again when it is raised', async () => {
     const [ada, bob] = [await keyOf('org_l', 'usr_ada', 'Ada'), await keyOf('org_l', 'usr_bob', 'Bob')];
     expect([(await ask(ada)).status, (await ask(bob)).status]).toEqual([200, 200]);
-    expect((await limit('org_l', { memberLimitUsd: '0.0001', overrides: [{ user: 'usr_bob', limitUsd: null }] })).status).toBe(204);
+    expect(
+      (await limit('org_l', { memberLimitUsd: '0.0001', overrides: [{ user: 'usr_bob', limitUsd: null }] })).status,
+    ).toBe(204);
     // Until the first call is booked, a refusal speaks of what the next one may cost.
     const refusal = await until('it holds', async () => {
       const answer = await ask(ada);

@@ -1,5 +1,12 @@
 import { type LedgerCalls, MAX_TRACE_SPANS } from '@slipway/contracts/conversations';
-import { BudgetStops, ChargePass, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts/models';
+import {
+  BudgetStops,
+  ChargePass,
+  ConversationSpending,
+  type LedgerPage,
+  MAX_LEDGER_ROWS,
+  OrgLimits,
+} from '@slipway/contracts/models';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
@@ -40,11 +47,16 @@ const CallsQuery = z.object({
  * Routes of app-server and worker, with the master key: a conversation's calls for its trace, the ledger for the
  * roll-up, limits, and spent budgets.
  */
-export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey, clock, models }: PlatformRoutesOptions): void {
+export function addPlatformRoutes(
+  fastify: FastifyInstance,
+  { pool, isMasterKey, clock, models }: PlatformRoutesOptions,
+): void {
   const providerOf = (deployment: string): string | null =>
-    models.offered.flatMap(({ group }) => group.deployments).find(({ id }) => id === deployment)?.target.provider ?? null;
+    models.offered.flatMap(({ group }) => group.deployments).find(({ id }) => id === deployment)?.target.provider ??
+    null;
   const requireMasterKey = (request: FastifyRequest): void => {
-    if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
+    if (!isMasterKey(bearerToken(request.headers.authorization)))
+      throw new SlipwayError('auth.missing', 'This route wants the master key.');
   };
   fastify.get('/internal/ledger', async (request): Promise<LedgerPage> => {
     requireMasterKey(request);
@@ -54,7 +66,12 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey,
   fastify.get('/internal/calls/:org/:conversation', async (request): Promise<LedgerCalls> => {
     requireMasterKey(request);
     const { org, conversation } = request.params as { org: string; conversation: string };
-    return available(readCalls(pool, org, parseOrThrow(z.uuid(), conversation), { range: parseOrThrow(CallsQuery, request.query), providerOf }));
+    return available(
+      readCalls(pool, org, parseOrThrow(z.uuid(), conversation), {
+        range: parseOrThrow(CallsQuery, request.query),
+        providerOf,
+      }),
+    );
   });
   fastify.put('/internal/budget-stops/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
     requireMasterKey(request);

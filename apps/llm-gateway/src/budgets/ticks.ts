@@ -1,6 +1,6 @@
 /**
- * Money in whole numbers: a tick is 1e-10 USD, the smallest place of the ledger. Sums of ticks are exact up to 900,000 USD (2^53 ticks);
- * more than that is only ever added up in Postgres.
+ * Money in whole numbers: a tick is 1e-10 USD, the smallest place of the ledger. Sums of ticks are exact up to 900,000
+ * USD (2^53 ticks); more than that is only ever added up in Postgres.
  */
 const TICKS_PER_USD = 1e10;
 /** The largest amount of one call or lease. Ticks; 100,000 USD. */

@@ -14,7 +14,11 @@ afterAll(() => test?.close());
 const keyOf = (org: string, more: object = {}): Promise<string> =>
   test.key(randomUUID(), { metadata: { org_id: org, conversation_id: randomUUID() }, ...more });
 async function ask(key: string): Promise<{ status: number; code?: string; message?: string }> {
-  const response = await test.post('/v1/chat/completions', { model: MODEL, messages: [{ role: 'user', content: 'x' }] }, key);
+  const response = await test.post(
+    '/v1/chat/completions',
+    { model: MODEL, messages: [{ role: 'user', content: 'x' }] },
+    key,
+  );
   const { error } = (await response.json()) as { error?: { code: string; message: string } };
   return { status: response.status, ...error };
 }

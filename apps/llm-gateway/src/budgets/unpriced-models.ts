@@ -7,7 +7,10 @@ const FRESH_MS = 4_000;
 /** More organizations than call models without a price within that time. */
 const MAX_KNOWN = 10_000;
 
-/** Refuses models without a price where a budget in USD limits the call: it would not see what they cost. An admin may say otherwise. */
+/**
+ * Refuses models without a price where a budget in USD limits the call: it would not see what they cost. An admin may
+ * say otherwise.
+ */
 export class UnpricedModels {
   private readonly known = new Map<string, { readonly allowed: boolean; readonly until: number }>();
 
@@ -17,7 +20,10 @@ export class UnpricedModels {
     private readonly now: () => number,
   ) {}
 
-  /** At once where no budget limits the key, or the answer is known. @throws (rejects) SlipwayError `budget.unpriced`, `service.unavailable`. */
+  /**
+   * At once where no budget limits the key, or the answer is known. @throws (rejects) SlipwayError `budget.unpriced`,
+   * `service.unavailable`.
+   */
   permit(key: StoredKey, model: string): void | Promise<void> {
     if ((key.budgets ?? []).length === 0) return;
     const known = this.known.get(key.orgId);

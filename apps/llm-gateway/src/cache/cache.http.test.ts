@@ -34,7 +34,11 @@ describe('the cache of answers', () => {
       const again = await test.post(PATH, { messages, model, stream }, key);
       expect([await again.text(), again.headers.get('x-slipway-cache')]).toEqual([text, 'hit']);
       expect(test.model.requests.length).toBe(asked + 1);
-      const rows = (await test.ledger(id, 2)) as unknown as Array<{ from_cache: boolean; cost_usd: string; prompt_tokens: number }>;
+      const rows = (await test.ledger(id, 2)) as unknown as Array<{
+        from_cache: boolean;
+        cost_usd: string;
+        prompt_tokens: number;
+      }>;
       expect(rows.map((row) => [row.from_cache, Number(row.cost_usd) > 0, row.prompt_tokens > 0])).toEqual([
         [false, true, true],
         [true, false, false],
@@ -64,11 +68,15 @@ describe('the log of prompts', () => {
       headers: { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const kept = async (org: string, rest = ''): Promise<PromptPage> => PromptPage.parse(await (await internal('GET', `prompts/${org}${rest}`)).json());
+  const kept = async (org: string, rest = ''): Promise<PromptPage> =>
+    PromptPage.parse(await (await internal('GET', `prompts/${org}${rest}`)).json());
 
   it('has what was asked and answered, with secrets masked, of organizations whose policy says so, page by page, until they say otherwise', async () => {
     const [id, other] = [randomUUID(), randomUUID()];
-    const [key, others] = [await test.key(id), await test.key(other, { metadata: { org_id: 'org_2', conversation_id: other } })];
+    const [key, others] = [
+      await test.key(id),
+      await test.key(other, { metadata: { org_id: 'org_2', conversation_id: other } }),
+    ];
     test.model.use(() => ({ text: 'the answer has ghp_0123456789abcdefghijklmnop' }));
     const question = ask('the question has sk-proj-0123456789abcdefghij');
     const no = { headers: { 'x-slipway-cache': 'no' } };
@@ -80,7 +88,12 @@ describe('the log of prompts', () => {
       const { data } = await kept('org_1');
       return data.length > 0 ? data : null;
     });
-    expect(entry).toMatchObject({ conversationId: id, model: MODEL, outcome: 'ok', asked: expect.stringContaining('the question has') });
+    expect(entry).toMatchObject({
+      conversationId: id,
+      model: MODEL,
+      outcome: 'ok',
+      asked: expect.stringContaining('the question has'),
+    });
     expect(entry?.answered).toContain('the answer has');
     expect(JSON.stringify(entry)).not.toMatch(/0123456789abcdefghij/);
     await until('a second page', async () => {
@@ -99,7 +112,10 @@ describe('the log of prompts', () => {
       ['GET', 'prompts/org_1'],
       ['PUT', 'prompt-policies'],
     ] as const)
-      expect((await fetch(`${test.gateway.url}/internal/${rest}`, { method, headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
+      expect(
+        (await fetch(`${test.gateway.url}/internal/${rest}`, { method, headers: { authorization: `Bearer ${key}` } }))
+          .status,
+      ).toBe(401);
   });
 });
 
@@ -124,6 +140,9 @@ describe('a stream that reaches what its key may spend', () => {
     expect(Number(row?.cost_usd)).toBeGreaterThan(0.019);
     expect(Number(row?.cost_usd)).toBeLessThanOrEqual(0.02);
     const refused = await test.post(PATH, ask('more', true), key);
-    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([402, 'agent.budget-limit']);
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([
+      402,
+      'agent.budget-limit',
+    ]);
   });
 });

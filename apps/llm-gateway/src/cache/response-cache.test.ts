@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { cacheKeyOf, mayUseCache, ResponseCache } from './response-cache.js';
 
-const keyOf = (value: unknown, org = 'org', group = 'g'): string | null => cacheKeyOf(org, group, 'chat', Buffer.from(JSON.stringify(value)));
+const keyOf = (value: unknown, org = 'org', group = 'g'): string | null =>
+  cacheKeyOf(org, group, 'chat', Buffer.from(JSON.stringify(value)));
 
 describe('cacheKeyOf', () => {
   it('is the same for the same request in another order, and another for any other value, organization or model', () => {
@@ -10,7 +11,9 @@ describe('cacheKeyOf', () => {
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 }), (request) => {
         const turned = Object.fromEntries(Object.entries(request).reverse());
         expect(keyOf(turned)).toBe(keyOf(request));
-        expect(keyOf({ ...request, reasoning_effort: 'high' })).not.toBe(keyOf({ ...request, reasoning_effort: 'low' }));
+        expect(keyOf({ ...request, reasoning_effort: 'high' })).not.toBe(
+          keyOf({ ...request, reasoning_effort: 'low' }),
+        );
         expect(keyOf(request, 'other')).not.toBe(keyOf(request));
         expect(keyOf(request, 'org', 'other')).not.toBe(keyOf(request));
       }),
@@ -34,7 +37,11 @@ describe('ResponseCache', () => {
     expect(cache.get('a', 100)).toBeNull();
     cache.put('a', answer(1_000), 100);
     cache.put('c', answer(1_000), 100);
-    expect([cache.get('b', 50), cache.get('a', 150)?.body.length, cache.get('c', 150)?.body.length]).toEqual([null, 1_000, 1_000]);
+    expect([cache.get('b', 50), cache.get('a', 150)?.body.length, cache.get('c', 150)?.body.length]).toEqual([
+      null,
+      1_000,
+      1_000,
+    ]);
     cache.put('d', answer(10_000), 100);
     expect(cache.get('d', 100)).toBeNull();
   });

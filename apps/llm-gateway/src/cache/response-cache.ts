@@ -14,8 +14,8 @@ interface Entry extends CachedAnswer {
 const ENTRY_BYTES = 300;
 
 /**
- * Whole answers by what was asked, for as long as they are fresh; of this replica alone. The oldest go when there is no room. Off unless the installation says so.
- * Time is an argument, in milliseconds.
+ * Whole answers by what was asked, for as long as they are fresh; of this replica alone. The oldest go when there is no
+ * room. Off unless the installation says so. Time is an argument, in milliseconds.
  */
 export class ResponseCache {
   private readonly entries = new Map<string, Entry>();
@@ -55,8 +55,9 @@ export class ResponseCache {
 }
 
 /**
- * The same for requests that say the same, whatever the order of their fields and their spaces: a hash of the whole body, with who asks (the organization) and what
- * answers (the model's group). Every field counts, known to us or not. `null` for a body that is no JSON.
+ * The same for requests that say the same, whatever the order of their fields and their spaces: a hash of the whole
+ * body, with who asks (the organization) and what answers (the model's group). Every field counts, known to us or not.
+ * `null` for a body that is no JSON.
  */
 export function cacheKeyOf(orgId: string, group: string, dialect: Dialect, body: Buffer): string | null {
   let value: unknown;
@@ -79,8 +80,14 @@ function ordered(value: unknown): unknown {
     .map(([name, member]) => [name, ordered(member)]);
 }
 
-/** `x-slipway-cache`: `no` keeps a request away from the cache; a stream with tools is kept away unless it says `yes`, since what it led to was done once. */
-export function mayUseCache(header: string | string[] | undefined, request: { readonly stream: boolean; readonly tools: boolean }): boolean {
+/**
+ * `x-slipway-cache`: `no` keeps a request away from the cache; a stream with tools is kept away unless it says `yes`,
+ * since what it led to was done once.
+ */
+export function mayUseCache(
+  header: string | string[] | undefined,
+  request: { readonly stream: boolean; readonly tools: boolean },
+): boolean {
   if (header === 'no') return false;
   return header === 'yes' || !(request.stream && request.tools);
 }

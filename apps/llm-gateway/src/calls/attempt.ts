@@ -32,12 +32,15 @@ export interface AttemptEvents {
   piece(attempt: Attempt, controller: Dispatcher.DispatchController, piece: Buffer | null): void;
   streamEnds(attempt: Attempt): void;
   whole(attempt: Attempt, body: Buffer): void;
-  /** @param kind `null`: no other deployment would do better. @param charged the provider may want to be paid for it. */
+  /**
+   * @param kind `null`: no other deployment would do better. @param charged the provider may want to be paid for it.
+   */
   fails(attempt: Attempt, error: SlipwayError, kind: FallbackClass | null, charged: boolean): void;
 }
 
 /**
- * One deployment is asked once. Reports to `AttemptEvents` and knows nothing of the caller. Its deployment hears exactly once how it ended.
+ * One deployment is asked once. Reports to `AttemptEvents` and knows nothing of the caller. Its deployment hears
+ * exactly once how it ended.
  */
 export class Attempt implements Dispatcher.DispatchHandler {
   controller: Dispatcher.DispatchController | null = null;
@@ -109,7 +112,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.parts.push(chunk);
     if (this.mode === 'refused') {
       if (this.length > MAX_REFUSAL) this.refused();
-    } else if (this.length > MAX_ANSWER) this.fail(new SlipwayError('model.bad-response', 'The answer of the model is larger than 32 MiB.'), true);
+    } else if (this.length > MAX_ANSWER)
+      this.fail(new SlipwayError('model.bad-response', 'The answer of the model is larger than 32 MiB.'), true);
   }
 
   onResponseEnd(): void {
@@ -122,11 +126,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     // A provider to whom nothing was sent has counted nothing.
-    const mayHaveCost = this.mode === 'refused' ? mayHaveWorked(this.status) : this.answered || this.controller !== null;
+    const mayHaveCost =
+      this.mode === 'refused' ? mayHaveWorked(this.status) : this.answered || this.controller !== null;
     this.fail(error instanceof SlipwayError ? error : brokenOf(error, this.answered), mayHaveCost);
   }
 
-  /** The caller has gone, or wants no more: the provider's connection is closed at once. Says nothing of the deployment. */
+  /**
+   * The caller has gone, or wants no more: the provider's connection is closed at once. Says nothing of the deployment.
+   */
   giveUp(): void {
     if (this.over) return;
     this.end();
@@ -139,8 +146,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
     const { error, begun } = this.answer;
     if (error !== null) this.fail(this.inStream(error), true);
     else if (begun && this.answer.cutShort)
-      this.fail(new SlipwayError('model.bad-response', 'The model ended its answer in the middle, without saying that it is whole.'), true);
-    else if (!begun) this.fail(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), true);
+      this.fail(
+        new SlipwayError(
+          'model.bad-response',
+          'The model ended its answer in the middle, without saying that it is whole.',
+        ),
+        true,
+      );
+    else if (!begun)
+      this.fail(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), true);
     else {
       this.end();
       this.deployment.succeeded(this.probe);
@@ -151,7 +165,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private whole(): void {
     let body: Buffer;
     try {
-      body = this.answer.whole(this.parts.length === 1 && this.parts[0] !== undefined ? this.parts[0] : Buffer.concat(this.parts));
+      body = this.answer.whole(
+        this.parts.length === 1 && this.parts[0] !== undefined ? this.parts[0] : Buffer.concat(this.parts),
+      );
     } catch (thrown) {
       const { error } = this.answer;
       if (error !== null) this.fail(this.inStream(error), true);
@@ -165,7 +181,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   private refused(): void {
     const body = Buffer.concat(this.parts).subarray(0, MAX_REFUSAL).toString('utf8');
-    this.fail(refusalOf(this.deployment.target, { status: this.status, headers: this.headers, body }), mayHaveWorked(this.status));
+    this.fail(
+      refusalOf(this.deployment.target, { status: this.status, headers: this.headers, body }),
+      mayHaveWorked(this.status),
+    );
   }
 
   private inStream(error: NonNullable<Answer['error']>): SlipwayError {
@@ -188,5 +207,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 }
 
 function notACompletion(thrown: unknown): SlipwayError {
-  return thrown instanceof SlipwayError ? thrown : new SlipwayError('model.bad-response', 'The answer of the model is not a completion.', { cause: thrown });
+  return thrown instanceof SlipwayError
+    ? thrown
+    : new SlipwayError('model.bad-response', 'The answer of the model is not a completion.', { cause: thrown });
 }

@@ -52,8 +52,8 @@ export type Outcome =
   | ({ readonly status: 'failed'; readonly code: ErrorCode } & Used);
 
 /**
- * One call to a model from its first moment to its last line in the ledger, the metrics and the log. Attempts that failed and may have cost have lines of their own in the
- * ledger before it.
+ * One call to a model from its first moment to its last line in the ledger, the metrics and the log. Attempts that
+ * failed and may have cost have lines of their own in the ledger before it.
  */
 export class Call {
   /** Of the row in the ledger of the attempt that is made now. */
@@ -87,7 +87,10 @@ export class Call {
 
   /** Grant of its budgets, written into the provider's request. */
   get granted(): Granted {
-    return { limit: this.bound?.limitFor(this.ceilingUsd) ?? null, searches: this.bound?.searchesFor(this.ceilingUsd) ?? null };
+    return {
+      limit: this.bound?.limitFor(this.ceilingUsd) ?? null,
+      searches: this.bound?.searchesFor(this.ceilingUsd) ?? null,
+    };
   }
 
   /**
@@ -95,7 +98,10 @@ export class Call {
    * request. @param passedTokens what the caller received.
    */
   worst(granted: Granted, counted: Usage | null, passedTokens: number): Used {
-    const { usage, costUsd: cost } = this.bound?.worst(this.price, granted, counted, passedTokens) ?? { usage: counted ?? NO_USAGE, costUsd: 0 };
+    const { usage, costUsd: cost } = this.bound?.worst(this.price, granted, counted, passedTokens) ?? {
+      usage: counted ?? NO_USAGE,
+      costUsd: 0,
+    };
     return { usage, source: 'estimated', costUsd: cost };
   }
 
@@ -113,7 +119,10 @@ export class Call {
     return this.admission.another(signal);
   }
 
-  /** An attempt failed that may have cost: it is settled by itself, and the call goes on, as another row, with what was let in for the next. */
+  /**
+   * An attempt failed that may have cost: it is settled by itself, and the call goes on, as another row, with what was
+   * let in for the next.
+   */
   lost(code: ErrorCode, used: Used, next: Admission): void {
     this.book({ status: 'failed', code, ...used });
     this.admission = next;
@@ -142,13 +151,19 @@ export class Call {
   }
 
   /**
-   * Writes the call down as what it comes to if this process dies: all that it was granted. Must be done before anything is sent.
-   * @param deployment that is asked first. @throws (rejects) SlipwayError `service.unavailable` when nothing can write it down.
+   * Writes the call down as what it comes to if this process dies: all that it was granted. Must be done before
+   * anything is sent.
+   * @param deployment that is asked first. @throws (rejects) SlipwayError `service.unavailable` when nothing can write
+   * it down.
    */
   record(claim: Claim, deployment: Pick<Deployment, 'id'>): void | Promise<void> {
     const { maxCostUsd, maxTokens, promptTokens = maxTokens } = claim;
     const entry = this.entry({
-      usage: { ...NO_USAGE, promptTokens: Math.min(promptTokens, MAX_TOKENS), completionTokens: Math.min(maxTokens - promptTokens, MAX_TOKENS) },
+      usage: {
+        ...NO_USAGE,
+        promptTokens: Math.min(promptTokens, MAX_TOKENS),
+        completionTokens: Math.min(maxTokens - promptTokens, MAX_TOKENS),
+      },
       source: 'estimated',
       cost: Math.min(maxCostUsd ?? 0, this.ceilingUsd ?? Number.POSITIVE_INFINITY),
       costKnown: maxCostUsd !== null,
@@ -176,7 +191,17 @@ export class Call {
     const errorCode = outcome.status === 'failed' ? outcome.code : null;
     const latencyMs = performance.now() - this.began;
     this.admission.settle(usage, cost);
-    ledger.add(this.entry({ usage, source: outcome.source, cost, costKnown: this.price !== null, status: outcome.status, errorCode, latencyMs }));
+    ledger.add(
+      this.entry({
+        usage,
+        source: outcome.source,
+        cost,
+        costKnown: this.price !== null,
+        status: outcome.status,
+        errorCode,
+        latencyMs,
+      }),
+    );
     metrics.tokens.inc({ model, kind: 'prompt' }, usage.promptTokens);
     metrics.tokens.inc({ model, kind: 'cached' }, usage.cachedTokens);
     metrics.tokens.inc({ model, kind: 'completion' }, usage.completionTokens);

@@ -65,14 +65,20 @@ export class CallerAnswer {
    */
   breakOff(thrown: unknown, answer: Pick<Answer, 'frames'> | null, usage: Usage | null): void {
     if (!this.response.destroyed)
-      this.response.write(errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage: this.countsWanted ? usage : null }), () =>
-        this.response.destroy(),
+      this.response.write(
+        errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage: this.countsWanted ? usage : null }),
+        () => this.response.destroy(),
       );
   }
 }
 
 /** Answers with the error in the caller's dialect. Nothing may have been sent before. */
-export function sendDialectError(response: ServerResponse, dialect: Dialect, requestId: string, thrown: unknown): DialectError {
+export function sendDialectError(
+  response: ServerResponse,
+  dialect: Dialect,
+  requestId: string,
+  thrown: unknown,
+): DialectError {
   const answer = errorOf(dialect, thrown);
   const body = JSON.stringify(answer.body);
   response.writeHead(answer.status, {

@@ -1,4 +1,6 @@
-/** Keeps what passes to a caller, up to a limit, for what wants to see it whole afterwards. Bytes are not copied before. */
+/**
+ * Keeps what passes to a caller, up to a limit, for what wants to see it whole afterwards. Bytes are not copied before.
+ */
 export class Capture {
   private readonly parts: Buffer[] = [];
   private bytes = 0;

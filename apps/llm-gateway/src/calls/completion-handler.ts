@@ -63,8 +63,13 @@ const COUNTS: ReadonlySet<string> = new Set(['/v1/messages/count_tokens', '/mess
 /** Headers that belong to a dialect and go on with the request. */
 const DIALECT_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] as const;
 
-/** The hot path. Answers `true` for a request that is for a model and takes it over; the others are for the control routes. */
-export function createCompletionHandler(options: CompletionHandlerOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
+/**
+ * The hot path. Answers `true` for a request that is for a model and takes it over; the others are for the control
+ * routes.
+ */
+export function createCompletionHandler(
+  options: CompletionHandlerOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
   const throttle = new InvalidKeyThrottle(() => options.metrics.refused.inc({ code: 'auth.missing' }));
   return (request, response) => {
     if (request.method !== 'POST') return false;
@@ -75,7 +80,14 @@ export function createCompletionHandler(options: CompletionHandlerOptions): (req
     const dialect = counts ? 'messages' : DIALECTS.get(path);
     if (dialect === undefined) return false;
     const shown = throttle.keyOf(request, response, dialect);
-    if (shown !== null) void answer(options, counts ? count : carry, { dialect, shown, request, response, requestId: requestIdOf(request) });
+    if (shown !== null)
+      void answer(options, counts ? count : carry, {
+        dialect,
+        shown,
+        request,
+        response,
+        requestId: requestIdOf(request),
+      });
     return true;
   };
 }
@@ -121,7 +133,12 @@ async function arrive(options: CompletionHandlerOptions, { dialect, shown, reque
   const body = await readBody(request);
   const given = readRoutingFields(body, dialect);
   const destination = options.models.destination(given.model, own, shown.token);
-  const admitted = admitRequest(body, dialect, given, destination.kind === 'demo' ? DEMO_ALLOWANCE : destination.allowance);
+  const admitted = admitRequest(
+    body,
+    dialect,
+    given,
+    destination.kind === 'demo' ? DEMO_ALLOWANCE : destination.allowance,
+  );
   const { fields } = admitted;
   const key = typeof pass === 'string' ? await options.charged(own, pass) : own;
   const traceparent = request.headers['traceparent'];
@@ -141,12 +158,21 @@ async function count(options: CompletionHandlerOptions, incoming: Incoming): Pro
   const { key, destination, asked, traceId } = await arrive(options, incoming);
   const { response, requestId } = incoming;
   if (response.destroyed) return;
-  const deployment = destination.kind === 'demo' ? null : new Route(destination.group, 0, options.random).first(performance.now()).deployment;
+  const deployment =
+    destination.kind === 'demo'
+      ? null
+      : new Route(destination.group, 0, options.random).first(performance.now()).deployment;
   const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
   const admission = await options.admitter.admit(key, countClaim(model, deployment), options.shutdown);
   if (response.destroyed) return release(admission);
   const identity = { key, requestId, traceId, model, streamed: false, purpose: COUNT_PURPOSE, fromCache: false };
-  await countTokens(options, { call: new Call(identity, admission, options), asked, deployment, response, headers: admission.headers() });
+  await countTokens(options, {
+    call: new Call(identity, admission, options),
+    asked,
+    deployment,
+    response,
+    headers: admission.headers(),
+  });
 }
 
 /** Of the rows of `count_tokens` in the ledger. */
@@ -168,7 +194,10 @@ async function carry(options: CompletionHandlerOptions, incoming: Incoming): Pro
     fromCache: false,
   };
   const { cache } = options;
-  const cacheKey = cache !== null && mayUseCache(request.headers['x-slipway-cache'], fields) ? cacheKeyOf(key.orgId, model, dialect, body) : null;
+  const cacheKey =
+    cache !== null && mayUseCache(request.headers['x-slipway-cache'], fields)
+      ? cacheKeyOf(key.orgId, model, dialect, body)
+      : null;
   const cached = cache === null || cacheKey === null ? null : cache.get(cacheKey, performance.now());
   if (cached !== null) {
     answerFromCache(new Call({ ...identity, fromCache: true }, FREE, options), response, cached.body, fields.stream);
@@ -190,15 +219,30 @@ async function carry(options: CompletionHandlerOptions, incoming: Incoming): Pro
       capture,
       dialect !== 'chat' || !fields.stream || asksForUsage(body, fields),
     );
-    if (destination.kind === 'demo') new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
-    else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), claim, options).start();
+    if (destination.kind === 'demo')
+      new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
+    else
+      new Delivery(
+        call,
+        response,
+        caller,
+        asked,
+        new Route(destination.group, claim.maxTokens, options.random),
+        claim,
+        options,
+      ).start();
   } catch (error) {
     release(admission);
     throw error;
   }
 }
 
-const DEMO_ALLOWANCE: Allowance = { fields: new Set(), serviceTiers: new Set(), mediaByUrl: false, searches: new Set() };
+const DEMO_ALLOWANCE: Allowance = {
+  fields: new Set(),
+  serviceTiers: new Set(),
+  mediaByUrl: false,
+  searches: new Set(),
+};
 /** Longest list of fields in a header. Characters. */
 const MAX_DROPPED = 500;
 
@@ -213,8 +257,16 @@ function droppedHeader({ dropped }: AdmittedRequest): Readonly<Record<string, st
   };
 }
 
-function boundOf(model: string, destination: Destination, { body, fields, attachments, search }: AdmittedRequest, dialect: Dialect): CallBound {
-  const known = destination.kind === 'demo' ? { facts: factsOf(DEMO_MODEL), prices: DEMO_PRICES } : { facts: destination.dearest, prices: destination.prices };
+function boundOf(
+  model: string,
+  destination: Destination,
+  { body, fields, attachments, search }: AdmittedRequest,
+  dialect: Dialect,
+): CallBound {
+  const known =
+    destination.kind === 'demo'
+      ? { facts: factsOf(DEMO_MODEL), prices: DEMO_PRICES }
+      : { facts: destination.dearest, prices: destination.prices };
   const { facts, prices } = known;
   return new CallBound({
     model,
@@ -226,7 +278,8 @@ function boundOf(model: string, destination: Destination, { body, fields, attach
     choices: fields.choices,
     reasons: fields.at.has('thinking'),
     serviceTier: fields.serviceTier,
-    searches: search === null ? 0 : Math.min(search.most ?? Number.POSITIVE_INFINITY, facts?.maxSearches ?? DEFAULT_SEARCHES),
+    searches:
+      search === null ? 0 : Math.min(search.most ?? Number.POSITIVE_INFINITY, facts?.maxSearches ?? DEFAULT_SEARCHES),
     prices,
     contextWindow: facts?.contextWindow ?? null,
     longestAnswer: facts?.maxOutput ?? null,
@@ -240,7 +293,11 @@ const DEMO_PRICES: readonly ModelPrice[] = [{ input: 0, cachedInput: 0, output: 
 /** A mark in a text only makes what is reserved larger. */
 export function cachingOf(body: Buffer, { at, escaped }: RoutingFields): Caching {
   if (escaped) return 'hour';
-  return at.has('cache_control') || body.includes('cache_control') ? (body.includes('"1h"') ? 'hour' : 'minutes') : 'no';
+  return at.has('cache_control') || body.includes('cache_control')
+    ? body.includes('"1h"')
+      ? 'hour'
+      : 'minutes'
+    : 'no';
 }
 
 /** Sees the answer, when it is to be kept or logged. */
@@ -252,7 +309,8 @@ function watch(options: CompletionHandlerOptions, call: Call, asked: Asked, cach
   const capture = new Capture(MAX_CAPTURED);
   call.onSettled = (outcome) => {
     const answered = capture.body();
-    if (cacheKey !== null && outcome.status === 'ok' && !capture.cut) cache?.put(cacheKey, { body: answered }, performance.now());
+    if (cacheKey !== null && outcome.status === 'ok' && !capture.cut)
+      cache?.put(cacheKey, { body: answered }, performance.now());
     const { orgId, conversationId, userId } = key;
     for (const log of logs)
       log.add({

@@ -42,7 +42,12 @@ describe('200', () => {
     const { id, key } = await conversation();
     test.model.use(() => ({
       text: 'ünïcode "quoted"',
-      usage: { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100, prompt_tokens_details: { cached_tokens: 400 } },
+      usage: {
+        prompt_tokens: 1000,
+        completion_tokens: 100,
+        total_tokens: 1100,
+        prompt_tokens_details: { cached_tokens: 400 },
+      },
     }));
     const response = await test.post(PATH, whole, key);
     expect(response.status).toBe(200);
@@ -66,7 +71,11 @@ describe('200', () => {
   it('passes a stream through byte for byte, however it is cut into chunks', async () => {
     for (const chunkLength of [1, 7, 1000]) {
       const { id, key } = await conversation();
-      test.model.use(() => ({ text: 'Grüße 🎈 '.repeat(20), toolCalls: [{ name: 'terminal', arguments: { command: 'ls' }, id: 'call_1' }], chunkLength }));
+      test.model.use(() => ({
+        text: 'Grüße 🎈 '.repeat(20),
+        toolCalls: [{ name: 'terminal', arguments: { command: 'ls' }, id: 'call_1' }],
+        chunkLength,
+      }));
       const response = await test.post(PATH, { ...streamed, stream_options: { include_usage: true } }, key);
       expect(response.headers.get('content-type')).toBe('text/event-stream');
       // What it comes to is known at its end only: the caller counts by the price at its head.
@@ -86,7 +95,9 @@ describe('200', () => {
     await (await test.post(PATH, body, key)).text();
     expect(test.model.requests.at(-1)?.raw.toString()).toBe(body);
     await (await test.post(PATH, body.replace('false', 'true'), key)).text();
-    expect(test.model.requests.at(-1)?.raw.toString()).toBe(body.replace('false', 'true').replace('{', '{"stream_options":{"include_usage":true},'));
+    expect(test.model.requests.at(-1)?.raw.toString()).toBe(
+      body.replace('false', 'true').replace('{', '{"stream_options":{"include_usage":true},'),
+    );
   });
 
   it("gives the provider its own key and the caller's trace, and none of the caller's headers", async () => {
@@ -94,7 +105,11 @@ describe('200', () => {
     test.model.use(() => ({ text: 'ok' }));
     const traceId = '0123456789abcdef0123456789abcdef';
     const response = await test.post(PATH, whole, key, {
-      headers: { traceparent: `00-${traceId}-0123456789abcdef-01`, cookie: 'secret=1', 'x-request-id': 'req_of_the_caller' },
+      headers: {
+        traceparent: `00-${traceId}-0123456789abcdef-01`,
+        cookie: 'secret=1',
+        'x-request-id': 'req_of_the_caller',
+      },
     });
     expect(response.headers.get('x-request-id')).toBe('req_of_the_caller');
     const headers = test.model.requests.at(-1)?.headers ?? {};
@@ -134,17 +149,21 @@ describe('200', () => {
     const { key } = await conversation();
     test.model.use(() => ({ text: 'x'.repeat(16 * 1024 * 1024), chunkLength: 64 * 1024 }));
     const received = await new Promise<number>((resolve, reject) => {
-      const request = httpRequest(`${test.gateway.url}${PATH}`, { method: 'POST', headers: { authorization: `Bearer ${key}` } }, (response) => {
-        let bytes = 0;
-        response.pause();
-        setTimeout(() => {
-          response.on('data', (part: Buffer) => {
-            bytes += part.length;
-          });
-          response.on('end', () => resolve(bytes));
-          response.resume();
-        }, 300);
-      });
+      const request = httpRequest(
+        `${test.gateway.url}${PATH}`,
+        { method: 'POST', headers: { authorization: `Bearer ${key}` } },
+        (response) => {
+          let bytes = 0;
+          response.pause();
+          setTimeout(() => {
+            response.on('data', (part: Buffer) => {
+              bytes += part.length;
+            });
+            response.on('end', () => resolve(bytes));
+            response.resume();
+          }, 300);
+        },
+      );
       request.on('error', reject);
       request.end(JSON.stringify(streamed));
     });
@@ -153,7 +172,10 @@ describe('200', () => {
 });
 
 describe('400, 401, 403, 404, 413 of the gateway itself', () => {
-  const code = async (response: Response): Promise<[number, string]> => [response.status, ((await response.json()) as ErrorBody).error.code];
+  const code = async (response: Response): Promise<[number, string]> => [
+    response.status,
+    ((await response.json()) as ErrorBody).error.code,
+  ];
 
   it('names what is wrong with the request, and asks the provider nothing', async () => {
     const { key } = await conversation();
@@ -162,8 +184,14 @@ describe('400, 401, 403, 404, 413 of the gateway itself', () => {
     expect(await code(await test.post(PATH, { messages }, key))).toEqual([400, 'request.invalid']);
     expect(await code(await test.post(PATH, { model: 'gpt-nothing', messages }, key))).toEqual([404, 'model.unknown']);
     expect(await code(await test.post(PATH, whole, 'sk-nothing'))).toEqual([401, 'auth.missing']);
-    expect(await code(await fetch(`${test.gateway.url}${PATH}`, { method: 'POST', body: '{}' }))).toEqual([401, 'auth.missing']);
-    expect(await code(await fetch(`${test.gateway.url}/v1/nothing`, { method: 'POST', body: '{}' }))).toEqual([404, 'resource.not-found']);
+    expect(await code(await fetch(`${test.gateway.url}${PATH}`, { method: 'POST', body: '{}' }))).toEqual([
+      401,
+      'auth.missing',
+    ]);
+    expect(await code(await fetch(`${test.gateway.url}/v1/nothing`, { method: 'POST', body: '{}' }))).toEqual([
+      404,
+      'resource.not-found',
+    ]);
     expect(test.model.requests.length).toBe(before);
   });
 
@@ -185,14 +213,26 @@ describe('400, 401, 403, 404, 413 of the gateway itself', () => {
 
 describe('failures of the provider', () => {
   const cases: ReadonlyArray<readonly [name: string, fault: ModelFault, body: object, status: number, code: string]> = [
-    ['401', { fault: 'status', status: 401, message: `Incorrect API key provided: ${PROVIDER_KEY}`, code: 'invalid_api_key' }, streamed, 401, 'model.auth'],
+    [
+      '401',
+      { fault: 'status', status: 401, message: `Incorrect API key provided: ${PROVIDER_KEY}`, code: 'invalid_api_key' },
+      streamed,
+      401,
+      'model.auth',
+    ],
     ['403', { fault: 'status', status: 403 }, whole, 401, 'model.auth'],
     ['402', { fault: 'status', status: 402 }, whole, 402, 'model.quota'],
     ['429 for lack of credit', { fault: 'status', status: 429, code: 'insufficient_quota' }, whole, 402, 'model.quota'],
     ['404', { fault: 'status', status: 404, code: 'model_not_found' }, streamed, 404, 'model.unknown'],
     ['429', { fault: 'status', status: 429, retryAfterSeconds: 7 }, streamed, 429, 'model.rate-limited'],
     ['400', { fault: 'status', status: 400, message: 'bad tool schema' }, whole, 400, 'request.invalid'],
-    ['a context that is too long', { fault: 'status', status: 400, code: 'context_length_exceeded' }, whole, 400, 'model.context-exceeded'],
+    [
+      'a context that is too long',
+      { fault: 'status', status: 400, code: 'context_length_exceeded' },
+      whole,
+      400,
+      'model.context-exceeded',
+    ],
     ['500', { fault: 'status', status: 500 }, streamed, 502, 'model.unavailable'],
     ['503 with a page', { fault: 'status', status: 503, body: '<html>down</html>' }, whole, 502, 'model.unavailable'],
     ['a redirect', { fault: 'status', status: 302, body: '' }, whole, 502, 'model.bad-response'],
@@ -213,7 +253,9 @@ describe('failures of the provider', () => {
       const text = await response.text();
       expect([response.status, (JSON.parse(text) as ErrorBody).error.code]).toEqual([status, code]);
       expect(text).not.toContain(PROVIDER_KEY);
-      expect(response.headers.get('retry-after')).toBe(fault.fault === 'status' && fault.retryAfterSeconds !== undefined ? '7' : null);
+      expect(response.headers.get('retry-after')).toBe(
+        fault.fault === 'status' && fault.retryAfterSeconds !== undefined ? '7' : null,
+      );
       const rows = await test.ledger(id, 1);
       expect(rows).toHaveLength(1);
       expect(rows[0]).toMatchObject({ status: 'failed', error_code: code });
@@ -237,7 +279,12 @@ describe('failures of the provider', () => {
       const last = text.trim().split('\n').at(-1) ?? '';
       expect((JSON.parse(last.slice('data: '.length)) as ErrorBody).error.code).toBe(code);
       const [row] = await test.ledger(id, 1);
-      expect(row).toMatchObject({ status: 'failed', error_code: code, usage_source: 'estimated', completion_tokens: 16_384 });
+      expect(row).toMatchObject({
+        status: 'failed',
+        error_code: code,
+        usage_source: 'estimated',
+        completion_tokens: 16_384,
+      });
     });
   }
 
@@ -334,11 +381,16 @@ describe('a caller that goes away', () => {
     const rows = await test.ledger(id, sent.length);
     await until('the provider is done', () => sent.every((request) => request.finished || request.abortedAt !== null));
     const ok = rows.filter((row) => row.status === 'ok');
-    // A request that the provider never saw may have a line (the caller went away on the way); one that it saw has exactly one.
-    expect(rows.filter((row) => row.usage_source !== 'none').length).toBeGreaterThanOrEqual(sent.length - rows.filter((row) => row.status === 'failed').length);
+    // A request that the provider never saw may have a line (the caller went away on the way); one that it saw has
+    // exactly one.
+    expect(rows.filter((row) => row.usage_source !== 'none').length).toBeGreaterThanOrEqual(
+      sent.length - rows.filter((row) => row.status === 'failed').length,
+    );
     expect(rows.length).toBeLessThanOrEqual(60);
     expect(ok.every((row) => row.prompt_tokens === 11 && row.completion_tokens === 5)).toBe(true);
-    expect(rows.filter((row) => row.status === 'failed').length).toBe(sent.filter((request) => request.number % 5 === 0 && request.finished).length);
+    expect(rows.filter((row) => row.status === 'failed').length).toBe(
+      sent.filter((request) => request.number % 5 === 0 && request.finished).length,
+    );
   });
 });
 
@@ -361,10 +413,14 @@ async function readAsFarAsItGoes(response: Response): Promise<{ text: string; wh
 /** Status of a request that is sent with its headers and as much of its body as the server takes. */
 function announce(key: string, headers: Record<string, string>, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(`${test.gateway.url}${PATH}`, { method: 'POST', headers: { authorization: `Bearer ${key}`, ...headers } }, (response) => {
-      resolve(response.statusCode ?? 0);
-      request.destroy();
-    });
+    const request = httpRequest(
+      `${test.gateway.url}${PATH}`,
+      { method: 'POST', headers: { authorization: `Bearer ${key}`, ...headers } },
+      (response) => {
+        resolve(response.statusCode ?? 0);
+        request.destroy();
+      },
+    );
     request.on('error', reject);
     request.write(body);
   });

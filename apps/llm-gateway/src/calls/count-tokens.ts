@@ -45,7 +45,13 @@ export async function countTokens(
     const guess = counted === null ? estimateCount(asked.body) : { body: counted, headers: {} };
     const { requestId } = call.identity;
     const length = Buffer.byteLength(guess.body);
-    response.writeHead(200, { 'x-request-id': requestId, 'content-type': 'application/json', 'content-length': length, ...headers, ...guess.headers });
+    response.writeHead(200, {
+      'x-request-id': requestId,
+      'content-type': 'application/json',
+      'content-length': length,
+      ...headers,
+      ...guess.headers,
+    });
     response.end(guess.body);
     call.settle({ status: 'ok', usage: NO_USAGE, source: 'none', costUsd: usd });
   } catch (error) {
@@ -75,13 +81,21 @@ async function askProvider(
   const { origin, path, method, headers, body } = exchange;
   try {
     const dispatcher = dispatchers.for(origin, deployment.settings.guarded);
-    const answer = await dispatcher.request({ origin, path, method, headers, body, signal: AbortSignal.any([shutdown, AbortSignal.timeout(COUNT_MS)]) });
+    const answer = await dispatcher.request({
+      origin,
+      path,
+      method,
+      headers,
+      body,
+      signal: AbortSignal.any([shutdown, AbortSignal.timeout(COUNT_MS)]),
+    });
     const text = await answer.body.text();
     if (answer.statusCode === 200) return text;
     if (!REFUSED.has(answer.statusCode)) return null;
     throw new Refused(answer.statusCode, text);
   } catch (error) {
-    if (error instanceof Refused) throw refusalOf(deployment.target, { status: error.status, headers: {}, body: error.body });
+    if (error instanceof Refused)
+      throw refusalOf(deployment.target, { status: error.status, headers: {}, body: error.body });
     return null;
   }
 }

@@ -18,7 +18,10 @@ import { estimateTokens, NO_USAGE, type Usage } from './usage.js';
 
 /** Most of a stream that is held back until it is sure that the answer has begun. Bytes. */
 const MAX_HELD = 64 * 1024;
-/** Longest that it is held back while pieces arrive: what a provider sends to keep a connection alive must reach the caller. Milliseconds. */
+/**
+ * Longest that it is held back while pieces arrive: what a provider sends to keep a connection alive must reach the
+ * caller. Milliseconds.
+ */
 const MAX_HELD_MS = 1_000;
 
 export interface DeliveryOptions {
@@ -28,7 +31,10 @@ export interface DeliveryOptions {
   readonly shutdown: AbortSignal;
 }
 
-/** No text has longer tokens all through: a stream that is longer than what was granted has a provider that keeps no limit. UTF-16 code units. */
+/**
+ * No text has longer tokens all through: a stream that is longer than what was granted has a provider that keeps no
+ * limit. UTF-16 code units.
+ */
 const LONG_TOKEN = 8;
 const NOTHING_SAID = { usage: null, complete: false, characters: 0, bytes: 0, error: null };
 
@@ -72,7 +78,10 @@ export class Delivery implements AttemptEvents {
     private readonly options: DeliveryOptions,
   ) {}
 
-  /** @throws SlipwayError when the first deployment cannot be asked for what the request says, or none may be asked at all; nothing has been sent then. */
+  /**
+   * @throws SlipwayError when the first deployment cannot be asked for what the request says, or none may be asked at
+   * all; nothing has been sent then.
+   */
   start(): void {
     this.options.retries.called();
     const step = this.route.first(performance.now());
@@ -92,7 +101,12 @@ export class Delivery implements AttemptEvents {
     try {
       await recorded;
     } catch (error) {
-      this.fail(error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The call could not be recorded.', { cause: error }), null);
+      this.fail(
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'The call could not be recorded.', { cause: error }),
+        null,
+      );
       return;
     }
     if (!this.over) send();
@@ -172,7 +186,10 @@ export class Delivery implements AttemptEvents {
     this.fail(error, attempt);
   }
 
-  /** The attempt before may have cost all that was held for the call: the next needs money of its own, or it is not made. */
+  /**
+   * The attempt before may have cost all that was held for the call: the next needs money of its own, or it is not
+   * made.
+   */
   private payAgain(attempt: Attempt, error: SlipwayError, step: Step): void {
     const goOn = (next: Admission): void => {
       if (this.over) {
@@ -210,7 +227,9 @@ export class Delivery implements AttemptEvents {
       prepared = this.prepare(deployment);
     } catch (error) {
       this.fail(
-        error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The call could not be said to another model.', { cause: error }),
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'The call could not be said to another model.', { cause: error }),
         null,
       );
       return;
@@ -249,7 +268,13 @@ export class Delivery implements AttemptEvents {
 
   private send(deployment: Deployment, answer: Answer, send: (attempt: Attempt) => void): void {
     this.call.asks(deployment);
-    const attempt = new Attempt(deployment, answer, deployment.begins(this.route.tokens, performance.now()), this.asked.stream, this);
+    const attempt = new Attempt(
+      deployment,
+      answer,
+      deployment.begins(this.route.tokens, performance.now()),
+      this.asked.stream,
+      this,
+    );
     this.attempt = attempt;
     send(attempt);
   }
@@ -277,28 +302,51 @@ export class Delivery implements AttemptEvents {
     const promptTokens = answer.usage?.promptTokens ?? estimateTokens(this.asked.body.length);
     const prompt = this.call.costOf({ ...(answer.usage ?? NO_USAGE), promptTokens, completionTokens: 0 });
     const { output } = pricesFor(deployment.price, promptTokens);
-    this.maxCharacters = output === 0 ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(((ceilingUsd - prompt) * 1_000_000) / output)) * LONG_TOKEN;
+    this.maxCharacters =
+      output === 0
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, Math.floor(((ceilingUsd - prompt) * 1_000_000) / output)) * LONG_TOKEN;
   }
 
   /** The provider goes on beyond its limit: all that was granted is spent. */
   private stopAtCeiling(attempt: Attempt): void {
     const { answer } = attempt;
     const promptTokens = answer.usage?.promptTokens ?? estimateTokens(this.asked.body.length);
-    const usage = { ...(answer.usage ?? NO_USAGE), promptTokens, completionTokens: Math.floor(this.maxCharacters / LONG_TOKEN) };
+    const usage = {
+      ...(answer.usage ?? NO_USAGE),
+      promptTokens,
+      completionTokens: Math.floor(this.maxCharacters / LONG_TOKEN),
+    };
     const error = new SlipwayError('budget.exhausted', 'The answer was ended here: the budget is used up.');
     attempt.giveUp();
     this.finish();
     this.call.attempted(attempt.deployment, 'ok');
     if (this.opened) this.caller.breakOff(error, answer, usage);
     else this.caller.refuse(error);
-    this.call.settle({ status: 'failed', code: error.code, usage, source: 'estimated', costUsd: this.call.ceilingUsd ?? this.call.costOf(usage) });
+    this.call.settle({
+      status: 'failed',
+      code: error.code,
+      usage,
+      source: 'estimated',
+      costUsd: this.call.ceilingUsd ?? this.call.costOf(usage),
+    });
   }
 
   /**
    * What an attempt has used: what its provider counted to the end, or else what it may have come to.
-   * @param whole the provider ended it well: one that never counts is believed by what was heard of it, unless it may have searched.
+   * @param whole the provider ended it well: one that never counts is believed by what was heard of it, unless it may
+   * have searched.
    */
-  private usedBy({ usage, complete, characters, bytes, error }: Pick<Answer, 'usage' | 'complete' | 'characters' | 'bytes' | 'error'>, whole: boolean): Used {
+  private usedBy(
+    {
+      usage,
+      complete,
+      characters,
+      bytes,
+      error,
+    }: Pick<Answer, 'usage' | 'complete' | 'characters' | 'bytes' | 'error'>,
+    whole: boolean,
+  ): Used {
     const ended = complete && error === null;
     if (ended && usage !== null) return { usage, source: 'reported' };
     if (ended && whole && this.granted.searches === null) return this.call.heard(this.granted, bytes);
@@ -322,7 +370,11 @@ export class Delivery implements AttemptEvents {
   private settleUnfinished(status: 'failed' | 'aborted', error: SlipwayError | null, answer: Answer | null): void {
     const used = (answer?.usage ?? null) !== null || this.charged || this.opened;
     const counted: Used = used ? this.usedBy(answer ?? NOTHING_SAID, false) : { usage: NO_USAGE, source: 'none' };
-    this.call.settle(status === 'failed' && error !== null ? { status, code: error.code, ...counted } : { status: 'aborted', ...counted });
+    this.call.settle(
+      status === 'failed' && error !== null
+        ? { status, code: error.code, ...counted }
+        : { status: 'aborted', ...counted },
+    );
   }
 
   private readonly onCallerGone = (): void => {
@@ -331,7 +383,13 @@ export class Delivery implements AttemptEvents {
     const { attempt } = this;
     const answer = attempt?.answer ?? null;
     // A caller may go with the last word, before the provider has closed its stream: it has the whole answer then.
-    if (attempt !== null && answer?.complete === true && answer.error === null && this.held.length === 0 && this.response.writableLength === 0) {
+    if (
+      attempt !== null &&
+      answer?.complete === true &&
+      answer.error === null &&
+      this.held.length === 0 &&
+      this.response.writableLength === 0
+    ) {
       attempt.giveUp();
       this.call.attempted(attempt.deployment, 'ok');
       this.call.settle({ status: 'ok', ...this.usedBy(answer, false) });

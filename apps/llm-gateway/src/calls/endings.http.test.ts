@@ -21,7 +21,11 @@ const event = (type: string, payload: object | string): Buffer =>
 /** A stream of each API: its beginning, and what says that it is whole. */
 const STREAMS: Readonly<Record<string, { begins: string; ends: string }>> = {
   chat: {
-    begins: data({ id: 'c', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'half' }, finish_reason: null }] }),
+    begins: data({
+      id: 'c',
+      model: 'm',
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'half' }, finish_reason: null }],
+    }),
     ends:
       data({ id: 'c', model: 'm', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }) +
       data({ id: 'c', model: 'm', choices: [], usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }) +
@@ -29,51 +33,104 @@ const STREAMS: Readonly<Record<string, { begins: string; ends: string }>> = {
   },
   responses: {
     begins:
-      data({ type: 'response.created', sequence_number: 0, response: { id: 'r', model: 'm', status: 'in_progress', output: [] } }, 'response.created') +
       data(
-        { type: 'response.output_text.delta', sequence_number: 1, output_index: 0, item_id: 'i', content_index: 0, delta: 'half' },
+        {
+          type: 'response.created',
+          sequence_number: 0,
+          response: { id: 'r', model: 'm', status: 'in_progress', output: [] },
+        },
+        'response.created',
+      ) +
+      data(
+        {
+          type: 'response.output_text.delta',
+          sequence_number: 1,
+          output_index: 0,
+          item_id: 'i',
+          content_index: 0,
+          delta: 'half',
+        },
         'response.output_text.delta',
       ),
     ends: data(
       {
         type: 'response.completed',
         sequence_number: 2,
-        response: { id: 'r', model: 'm', status: 'completed', output: [], usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 } },
+        response: {
+          id: 'r',
+          model: 'm',
+          status: 'completed',
+          output: [],
+          usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
+        },
       },
       'response.completed',
     ),
   },
   messages: {
     begins:
-      data({ type: 'message_start', message: { id: 'm', model: 'm', content: [], usage: { input_tokens: 5, output_tokens: 1 } } }, 'message_start') +
-      data({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }, 'content_block_start') +
-      data({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'half' } }, 'content_block_delta'),
+      data(
+        {
+          type: 'message_start',
+          message: { id: 'm', model: 'm', content: [], usage: { input_tokens: 5, output_tokens: 1 } },
+        },
+        'message_start',
+      ) +
+      data(
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        'content_block_start',
+      ) +
+      data(
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'half' } },
+        'content_block_delta',
+      ),
     ends:
       data({ type: 'content_block_stop', index: 0 }, 'content_block_stop') +
-      data({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }, 'message_delta') +
+      data(
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+        'message_delta',
+      ) +
       data({ type: 'message_stop' }, 'message_stop'),
   },
   gemini: {
     begins: data({ candidates: [{ content: { role: 'model', parts: [{ text: 'half' }] } }] }),
-    ends: data({ candidates: [{ content: { parts: [] }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2 } }),
+    ends: data({
+      candidates: [{ content: { parts: [] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2 },
+    }),
   },
 };
 const BEDROCK = {
-  begins: Buffer.concat([event('messageStart', { role: 'assistant' }), event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'half' } })]),
-  ends: Buffer.concat([event('messageStop', { stopReason: 'end_turn' }), event('metadata', { usage: { inputTokens: 5, outputTokens: 2 } })]),
+  begins: Buffer.concat([
+    event('messageStart', { role: 'assistant' }),
+    event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'half' } }),
+  ]),
+  ends: Buffer.concat([
+    event('messageStop', { stopReason: 'end_turn' }),
+    event('metadata', { usage: { inputTokens: 5, outputTokens: 2 } }),
+  ]),
 };
 const PROVIDERS = [...Object.keys(STREAMS), 'bedrock'];
 
 /** What a provider says up to the end of its stream. */
 function streamOf(name: string, garbage: boolean, ends: boolean): Buffer {
   const { begins, ends: end } = STREAMS[name] ?? BEDROCK;
-  const noise = name === 'bedrock' ? event('contentBlockDelta', 'not json') : Buffer.from(data('not json') + data('{"cut":'));
+  const noise =
+    name === 'bedrock' ? event('contentBlockDelta', 'not json') : Buffer.from(data('not json') + data('{"cut":'));
   return Buffer.concat([Buffer.from(begins), ...(garbage ? [noise] : []), ...(ends ? [Buffer.from(end)] : [])]);
 }
 const CALLERS: Readonly<Record<string, { path: string; body: object; error: RegExp }>> = {
-  chat: { path: '/v1/chat/completions', body: { messages: [{ role: 'user', content: 'hi' }] }, error: /data: \{"error":\{"message":".*in the middle/ },
+  chat: {
+    path: '/v1/chat/completions',
+    body: { messages: [{ role: 'user', content: 'hi' }] },
+    error: /data: \{"error":\{"message":".*in the middle/,
+  },
   responses: { path: '/v1/responses', body: { input: 'hi' }, error: /"type":"response\.failed".*in the middle/ },
-  messages: { path: '/v1/messages', body: { max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] }, error: /"type":"error".*in the middle/ },
+  messages: {
+    path: '/v1/messages',
+    body: { max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] },
+    error: /"type":"error".*in the middle/,
+  },
 };
 
 let provider: Server;
@@ -92,10 +149,22 @@ beforeAll(async () => {
     name: `m-${name}`,
     deployments: [
       name === 'bedrock'
-        ? { provider: 'bedrock', model: 'anthropic.claude', region: 'eu-central-1', apiKeyEnv: 'A_KEY', baseUrl: origin }
+        ? {
+            provider: 'bedrock',
+            model: 'anthropic.claude',
+            region: 'eu-central-1',
+            apiKeyEnv: 'A_KEY',
+            baseUrl: origin,
+          }
         : name === 'gemini'
           ? { provider: 'gemini', model: 'gemini-2.5-flash', apiKeyEnv: 'A_KEY', baseUrl: `${origin}/v1beta` }
-          : { provider: name === 'messages' ? 'anthropic' : 'openai', model: 'm', speaks: [name], apiKeyEnv: 'A_KEY', baseUrl: `${origin}/v1` },
+          : {
+              provider: name === 'messages' ? 'anthropic' : 'openai',
+              model: 'm',
+              speaks: [name],
+              apiKeyEnv: 'A_KEY',
+              baseUrl: `${origin}/v1`,
+            },
     ],
   });
   const file = path.join(folder, 'models.json');
@@ -119,7 +188,11 @@ async function call(
   contentType = name === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   const conversation = randomUUID();
   const { path: where, body } = CALLERS[caller] ?? { path: '', body: {} };
-  const response = await test.post(where, { model: `m-${name}`, stream: true, ...body, ...more }, await test.key(conversation));
+  const response = await test.post(
+    where,
+    { model: `m-${name}`, stream: true, ...body, ...more },
+    await test.key(conversation),
+  );
   let text = '';
   let broken = false;
   const decoder = new TextDecoder();
@@ -165,8 +238,18 @@ describe('a stream', () => {
         [{ include_usage: false }, false],
         [{ include_usage: true }, true],
       ] as const) {
-        const { text, row } = await call('chat', name, streamOf(name, false, true), options === undefined ? {} : { stream_options: options });
-        expect([options, counts.test(text), text.includes('[DONE]'), row.status]).toEqual([options, wanted, true, 'ok']);
+        const { text, row } = await call(
+          'chat',
+          name,
+          streamOf(name, false, true),
+          options === undefined ? {} : { stream_options: options },
+        );
+        expect([options, counts.test(text), text.includes('[DONE]'), row.status]).toEqual([
+          options,
+          wanted,
+          true,
+          'ok',
+        ]);
       }
     });
 });

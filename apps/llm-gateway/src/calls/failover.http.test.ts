@@ -32,7 +32,9 @@ let faulty: ModelServer;
 let good: ModelServer;
 let directory: string;
 beforeAll(async () => {
-  faulty = await startModelServer({ script: (request) => FAULTS[request.body.model ?? ''] ?? { text: TEXT, usage: USAGE } });
+  faulty = await startModelServer({
+    script: (request) => FAULTS[request.body.model ?? ''] ?? { text: TEXT, usage: USAGE },
+  });
   good = await startModelServer({ script: () => ({ text: TEXT, usage: USAGE, chunkLength: 6 }) });
   const place = (baseUrl: string, model: string): object => {
     // Only who may hang is not waited for.
@@ -80,7 +82,9 @@ async function ask(model: string, key: string, stream: boolean): Promise<Answere
   } catch {
     // Broken off: what had come says why.
   }
-  const whole = response.status === 200 && (stream ? text.endsWith('data: [DONE]\n\n') && text.includes('whole') : text.includes(TEXT));
+  const whole =
+    response.status === 200 &&
+    (stream ? text.endsWith('data: [DONE]\n\n') && text.includes('whole') : text.includes(TEXT));
   return { whole, code: /"code":"([a-z-]+\.[a-z-]+)"/.exec(text)?.[1] ?? null };
 }
 
@@ -103,8 +107,14 @@ describe('one of three deployments', () => {
     it(`that does nothing but "${fault}" costs no caller its answer, and each call is counted once`, async () => {
       const id = randomUUID();
       const asked = faulty.requests.length;
-      // Whether a frame that is cut short is a piece of an answer can only be seen by who reads it: in a stream it passes on.
-      const answers = await askMany(`of-three-${fault}`, 150, await test.key(id), fault === 'bad-frames' ? false : undefined);
+      // Whether a frame that is cut short is a piece of an answer can only be seen by who reads it: in a stream it
+      // passes on.
+      const answers = await askMany(
+        `of-three-${fault}`,
+        150,
+        await test.key(id),
+        fault === 'bad-frames' ? false : undefined,
+      );
       expect(answers.filter(({ whole }) => !whole)).toEqual([]);
       // An attempt after which the provider may want money is a row of its own, and no other is.
       const lostAttempts = MAY_HAVE_COST.has(fault) ? faulty.requests.length - asked : 0;
@@ -131,7 +141,9 @@ describe('one of three deployments', () => {
     const rows = await test.ledger(id, 150);
     const failed = rows.filter((row) => row.status === 'failed');
     expect(failed).toHaveLength(broken.length);
-    expect(failed.every((row) => row.usage_source === 'estimated' && row.completion_tokens === 1 && row.prompt_tokens > 0)).toBe(true);
+    expect(
+      failed.every((row) => row.usage_source === 'estimated' && row.completion_tokens === 1 && row.prompt_tokens > 0),
+    ).toBe(true);
   });
 
   it('that refuses the request for what it says is not asked again, and neither are the others', async () => {

@@ -17,18 +17,27 @@ interface Received {
   readonly whole: boolean;
 }
 
-/** All that comes until the connection ends, in which way ever. Not by `fetch`, which forgets what it has not given out when a connection breaks. */
+/**
+ * All that comes until the connection ends, in which way ever. Not by `fetch`, which forgets what it has not given out
+ * when a connection breaks.
+ */
 function post(path: string, body: unknown, key: string): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const call = request(`${test.gateway.url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` } }, (response) => {
-      let [bytes, last] = [0, ''];
-      response.on('data', (part: Buffer) => {
-        bytes += part.length;
-        last = (last + part.toString('latin1')).slice(-4_000);
-      });
-      response.on('error', () => {});
-      response.on('close', () => resolve({ status: response.statusCode ?? 0, bytes, last, whole: response.complete }));
-    });
+    const call = request(
+      `${test.gateway.url}${path}`,
+      { method: 'POST', headers: { authorization: `Bearer ${key}` } },
+      (response) => {
+        let [bytes, last] = [0, ''];
+        response.on('data', (part: Buffer) => {
+          bytes += part.length;
+          last = (last + part.toString('latin1')).slice(-4_000);
+        });
+        response.on('error', () => {});
+        response.on('close', () =>
+          resolve({ status: response.statusCode ?? 0, bytes, last, whole: response.complete }),
+        );
+      },
+    );
     call.on('error', reject);
     call.end(JSON.stringify(body));
   });
@@ -53,9 +62,15 @@ describe('a line of 10 MB that a provider never ends', () => {
       // An error that comes instead of an answer is a whole one.
       if (status === 200) expect(whole).toBe(false);
       const rows = await test.ledger(id, 1);
-      expect(rows.map((row) => [row.status, row.usage_source])).toEqual([['failed', expect.stringMatching(/^(estimated|none)$/)]]);
+      expect(rows.map((row) => [row.status, row.usage_source])).toEqual([
+        ['failed', expect.stringMatching(/^(estimated|none)$/)],
+      ]);
       if (status === 200) expect(rows[0]?.prompt_tokens).toBeGreaterThan(0);
-      expect(test.model.requests.filter(({ headers }) => headers['traceparent']?.toString().includes(rows[0]?.trace_id ?? '?'))).toHaveLength(1);
+      expect(
+        test.model.requests.filter(({ headers }) =>
+          headers['traceparent']?.toString().includes(rows[0]?.trace_id ?? '?'),
+        ),
+      ).toHaveLength(1);
     });
   }
 });

@@ -4,7 +4,10 @@ import { SlipwayError } from '@slipway/errors';
 /** Largest request. Bytes: a full context of a million tokens with images in it. */
 export const MAX_REQUEST = 32 * 1024 * 1024;
 
-/** The whole body. @throws SlipwayError `request.too-large` as soon as it is known; `request.invalid` when the caller breaks off. */
+/**
+ * The whole body. @throws SlipwayError `request.too-large` as soon as it is known; `request.invalid` when the caller
+ * breaks off.
+ */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > MAX_REQUEST) return reject(tooLarge());
@@ -21,7 +24,9 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       parts.push(part);
     });
     request.once('end', () => resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)));
-    request.once('error', (error) => reject(new SlipwayError('request.invalid', 'The request broke off.', { cause: error })));
+    request.once('error', (error) =>
+      reject(new SlipwayError('request.invalid', 'The request broke off.', { cause: error })),
+    );
     request.once('close', () => {
       if (!request.complete) reject(new SlipwayError('request.invalid', 'The request broke off.'));
     });

@@ -13,11 +13,25 @@ export function refusalOf({ provider, apiKey }: Pick<Target, 'provider' | 'apiKe
   const status = plain?.status ?? refusal.status;
   const retryAfter = plain?.retryAfter ?? refusal.headers['retry-after'];
   if (status >= 300 && status < 400)
-    return new SlipwayError('model.bad-response', `The model's address answers with a redirect (${status}); correct LLM_BASE_URL.`);
+    return new SlipwayError(
+      'model.bad-response',
+      `The model's address answers with a redirect (${status}); correct LLM_BASE_URL.`,
+    );
   if (status === 413) return new SlipwayError('request.too-large', 'The model takes no request of this size.');
-  const known = modelErrorOf(status, plain?.error ?? errorObjectOf(refusal.body), typeof retryAfter === 'string' ? retryAfter : null);
-  const detail = known.code === 'model.auth' ? 'The model refused the key that the gateway is set up with.' : withoutKeys(known.detail, apiKey);
-  return new SlipwayError(known.code, detail, known.more.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: Math.ceil(known.more.retryAfterSeconds) });
+  const known = modelErrorOf(
+    status,
+    plain?.error ?? errorObjectOf(refusal.body),
+    typeof retryAfter === 'string' ? retryAfter : null,
+  );
+  const detail =
+    known.code === 'model.auth'
+      ? 'The model refused the key that the gateway is set up with.'
+      : withoutKeys(known.detail, apiKey);
+  return new SlipwayError(
+    known.code,
+    detail,
+    known.more.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: Math.ceil(known.more.retryAfterSeconds) },
+  );
 }
 
 /** What broke on the way to the provider or back, in our codes. The address and the library's text stay in the log. */
@@ -31,12 +45,21 @@ export function brokenOf(error: Error, answered: boolean): SlipwayError {
       more,
     );
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new SlipwayError('model.timeout', 'The model could not be reached in time.', more);
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RESPONSE_STATUS_CODE' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  if (code === 'UND_ERR_CONNECT_TIMEOUT')
+    return new SlipwayError('model.timeout', 'The model could not be reached in time.', more);
+  if (
+    code.startsWith('HPE_') ||
+    code === 'UND_ERR_RESPONSE_STATUS_CODE' ||
+    code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  ) {
     return new SlipwayError('model.bad-response', 'The model answered something that is not HTTP.', more);
   }
   if (/CERT|TLS|SSL|SELF_SIGNED/.test(code))
-    return new SlipwayError('model.unavailable', `The certificate of the model's address is not trusted (${code}).`, more);
+    return new SlipwayError(
+      'model.unavailable',
+      `The certificate of the model's address is not trusted (${code}).`,
+      more,
+    );
   return new SlipwayError(
     'model.unavailable',
     answered ? 'The connection to the model broke in the middle of its answer.' : 'The model cannot be reached.',
@@ -45,7 +68,10 @@ export function brokenOf(error: Error, answered: boolean): SlipwayError {
 }
 
 /** An error that a provider put where a chunk should be. */
-export function inStreamErrorOf(error: { message?: unknown; code?: unknown; type?: unknown }, apiKey: string | null): SlipwayError {
+export function inStreamErrorOf(
+  error: { message?: unknown; code?: unknown; type?: unknown },
+  apiKey: string | null,
+): SlipwayError {
   const known = modelErrorOf(typeof error.code === 'number' ? error.code : 0, error);
   return new SlipwayError(known.code, withoutKeys(known.detail, apiKey));
 }

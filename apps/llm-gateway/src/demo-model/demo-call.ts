@@ -13,7 +13,13 @@ import { readTranscript } from './transcript.js';
 /** It costs nothing. */
 const DEMO_DEPLOYMENT = { id: DEMO_MODEL, price: { input: 0, cachedInput: 0, output: 0 } };
 /** It speaks chat; callers of the other dialects have it translated as from any other. */
-const DEMO_TARGET: Target = { provider: 'openai', baseUrl: 'http://demo.invalid/v1', apiKey: null, model: DEMO_MODEL, speaks: ['chat'] };
+const DEMO_TARGET: Target = {
+  provider: 'openai',
+  baseUrl: 'http://demo.invalid/v1',
+  apiKey: null,
+  model: DEMO_MODEL,
+  speaks: ['chat'],
+};
 
 interface Frame {
   readonly frame: string;
@@ -89,7 +95,11 @@ export class DemoCall {
   private readonly onCallerGone = (): void => {
     if (this.over) return;
     this.finish();
-    this.call.settle({ status: 'aborted', usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
+    this.call.settle({
+      status: 'aborted',
+      usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) },
+      source: 'estimated',
+    });
   };
 
   private readonly onShutdown = (): void => {
@@ -97,7 +107,12 @@ export class DemoCall {
     this.finish();
     const error = new SlipwayError('service.unavailable', 'The gateway is restarting.', { retryAfterSeconds: 1 });
     this.caller.breakOff(error, this.answer, null);
-    this.call.settle({ status: 'failed', code: error.code, usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
+    this.call.settle({
+      status: 'failed',
+      code: error.code,
+      usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) },
+      source: 'estimated',
+    });
   };
 
   private finish(): void {

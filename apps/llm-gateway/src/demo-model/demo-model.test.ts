@@ -19,7 +19,10 @@ interface Message {
   tool_call_id?: string;
 }
 
-const TOOLS = ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'].map((name) => ({ type: 'function', function: { name, parameters: {} } }));
+const TOOLS = ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'].map((name) => ({
+  type: 'function',
+  function: { name, parameters: {} },
+}));
 
 let test: TestGateway;
 let directory: string;
@@ -35,7 +38,10 @@ async function workspace(files: Record<string, string>, git = true): Promise<str
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(directory, name), text);
   if (git) {
     const run = (...args: string[]): void =>
-      void execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: directory, stdio: 'pipe' });
+      void execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: directory,
+        stdio: 'pipe',
+      });
     run('init', '-q');
     if (Object.keys(files).length > 0) {
       run('add', '.');
@@ -50,7 +56,9 @@ async function runTool(cwd: string, name: string, args: Record<string, string | 
   if (name === 'terminal') {
     return new Promise((resolve) => {
       execFile('bash', ['--norc', '-c', String(args['command'])], { cwd }, (error, stdout, stderr) => {
-        resolve(`${stdout}${stderr}\n[exit code ${typeof error?.code === 'number' ? error.code : 0}]\n[working directory: ${cwd}]`);
+        resolve(
+          `${stdout}${stderr}\n[exit code ${typeof error?.code === 'number' ? error.code : 0}]\n[working directory: ${cwd}]`,
+        );
       });
     });
   }
@@ -118,7 +126,14 @@ describe('the demo model', () => {
     expect(turns).toBe(6);
     const text = readFileSync(path.join(cwd, FILE), 'utf8');
     const hash = execFileSync('git', ['log', '--format=%h', '-n1'], { cwd, encoding: 'utf8' }).trim();
-    for (const part of ['## Entry 1', '> Add a test.\n> Please.', `${hash} First commit`, '`README.md`', '`b c.txt`', 'not an AI'])
+    for (const part of [
+      '## Entry 1',
+      '> Add a test.\n> Please.',
+      `${hash} First commit`,
+      '`README.md`',
+      '`b c.txt`',
+      'not an AI',
+    ])
       expect(text).toContain(part);
     for (const part of [`${hash} First commit`, 'exit code 0', `?? ${FILE}`, 'not an AI']) expect(last).toContain(part);
     expect(execFileSync('git', ['status', '--short'], { cwd, encoding: 'utf8' }).trim()).toBe(`?? ${FILE}`);
@@ -151,7 +166,11 @@ describe('the demo model', () => {
   it('begins again when a message arrives in the middle', async () => {
     const cwd = await workspace({ 'a.txt': 'a' });
     const messages = start(cwd, 'One');
-    messages.push({ role: 'assistant', content: 'x', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'task_tracker', arguments: '{}' } }] });
+    messages.push({
+      role: 'assistant',
+      content: 'x',
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'task_tracker', arguments: '{}' } }],
+    });
     messages.push({ role: 'tool', content: 'ok', tool_call_id: 'c1' }, { role: 'user', content: 'Two' });
     expect((await drive(cwd, messages)).turns).toBe(6);
   });
@@ -163,7 +182,11 @@ describe('the demo model', () => {
     );
     expect(last).toContain('This step failed');
     expect(last).not.toContain('exit code 0');
-    const broken = await drive(cwd, start(cwd, 'One'), async () => 'interrupted: this tool call was stopped before it answered');
+    const broken = await drive(
+      cwd,
+      start(cwd, 'One'),
+      async () => 'interrupted: this tool call was stopped before it answered',
+    );
     expect(broken.last).toContain('did not answer in a form');
     expect(broken.last).toContain('interrupted');
   });
@@ -175,7 +198,9 @@ describe('the demo model', () => {
     expect(last).toContain('The last number that the command printed is 2.');
     const cut = await drive(cwd, start(cwd, 'count to 60'), async () => '1\n2\n3\n\n[exit code -1]');
     expect(cut.last).toContain('is 3, not 60');
-    expect(demoTurn(readTranscript({ messages: [{ role: 'user', content: 'count to 999999' }], tools: TOOLS })).text).toContain('600');
+    expect(
+      demoTurn(readTranscript({ messages: [{ role: 'user', content: 'count to 999999' }], tools: TOOLS })).text,
+    ).toContain('600');
   });
 
   it('answers in words when the tools that it needs are not offered', async () => {
@@ -192,19 +217,25 @@ describe('the demo model', () => {
   it('gives the same request the same bytes, and the same answer streamed as whole', async () => {
     const key = await test.key(randomUUID());
     const body = { model: 'slipway-demo', messages: start('/w', 'Grüße 🎈'), tools: TOOLS };
-    const ask = async (more: object): Promise<string> => (await test.post('/v1/chat/completions', { ...body, ...more }, key)).text();
+    const ask = async (more: object): Promise<string> =>
+      (await test.post('/v1/chat/completions', { ...body, ...more }, key)).text();
     const stream = await ask({ stream: true });
     expect(await ask({ stream: true })).toBe(stream);
     const frames = stream
       .split('\n\n')
       .filter((frame) => frame.startsWith('data: {'))
       .map(
-        (frame) => JSON.parse(frame.slice(6)) as { choices: Array<{ delta: { content?: string; tool_calls?: Array<{ function: { arguments: string } }> } }> },
+        (frame) =>
+          JSON.parse(frame.slice(6)) as {
+            choices: Array<{ delta: { content?: string; tool_calls?: Array<{ function: { arguments: string } }> } }>;
+          },
       );
     const deltas = frames.flatMap((frame) => frame.choices.map((choice) => choice.delta));
     const message = (JSON.parse(await ask({})) as { choices: Array<{ message: Message }> }).choices[0]?.message;
     expect(deltas.map((delta) => delta.content ?? '').join('')).toBe(message?.content);
-    expect(deltas.map((delta) => delta.tool_calls?.[0]?.function.arguments ?? '').join('')).toBe(message?.tool_calls?.[0]?.function.arguments);
+    expect(deltas.map((delta) => delta.tool_calls?.[0]?.function.arguments ?? '').join('')).toBe(
+      message?.tool_calls?.[0]?.function.arguments,
+    );
     expect(stream.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
@@ -217,7 +248,11 @@ describe('the demo model', () => {
           const { call } = demoTurn(readTranscript({ messages, tools: TOOLS }));
           if (call === null) return;
           if (call.tool === 'terminal') expect(String(call.arguments['command'])).not.toContain('touch');
-          messages.push({ role: 'assistant', content: '', tool_calls: [{ id: `c${rounds}`, function: { name: call.tool, arguments: '' } }] } as never);
+          messages.push({
+            role: 'assistant',
+            content: '',
+            tool_calls: [{ id: `c${rounds}`, function: { name: call.tool, arguments: '' } }],
+          } as never);
           messages.push({ role: 'tool', content: result, tool_call_id: `c${rounds}` } as never);
         }
         throw new Error('no end');
@@ -230,9 +265,15 @@ describe('the demo model', () => {
     try {
       const conversationId = randomUUID();
       const key = await paced.key(conversationId);
-      const response = await paced.post('/v1/chat/completions', { model: 'slipway-demo', messages: start('/w', 'x'), tools: TOOLS, stream: true }, key);
+      const response = await paced.post(
+        '/v1/chat/completions',
+        { model: 'slipway-demo', messages: start('/w', 'x'), tools: TOOLS, stream: true },
+        key,
+      );
       const reader = response.body?.getReader();
-      await until('the last word', async () => new TextDecoder().decode((await reader?.read())?.value).includes('[DONE]'));
+      await until('the last word', async () =>
+        new TextDecoder().decode((await reader?.read())?.value).includes('[DONE]'),
+      );
       await reader?.cancel();
       expect(await paced.ledger(conversationId, 1)).toMatchObject([{ status: 'ok', usage_source: 'reported' }]);
     } finally {
@@ -246,14 +287,24 @@ describe('the demo model', () => {
       const conversationId = randomUUID();
       const key = await paced.key(conversationId);
       const controller = new AbortController();
-      const response = await paced.post('/v1/chat/completions', { model: 'slipway-demo', messages: start('/w', 'x'), tools: TOOLS, stream: true }, key, {
-        signal: controller.signal,
-      });
+      const response = await paced.post(
+        '/v1/chat/completions',
+        { model: 'slipway-demo', messages: start('/w', 'x'), tools: TOOLS, stream: true },
+        key,
+        {
+          signal: controller.signal,
+        },
+      );
       const reader = response.body?.getReader();
       await until('some text', async () => new TextDecoder().decode((await reader?.read())?.value).includes('content'));
       controller.abort();
       const [row] = await paced.ledger(conversationId, 1);
-      expect(row).toMatchObject({ status: 'aborted', usage_source: 'estimated', model: 'slipway-demo', cost_known: true });
+      expect(row).toMatchObject({
+        status: 'aborted',
+        usage_source: 'estimated',
+        model: 'slipway-demo',
+        cost_known: true,
+      });
     } finally {
       await paced.close();
     }

@@ -81,7 +81,9 @@ export function entryText(number: number, prompt: string, look: LookResult): str
   const words = prompt.slice(0, 600).split('\n').slice(0, 12);
   const cut = prompt.length > 600 || prompt.split('\n').length > 12;
   const commits =
-    look.commits.length === 0 ? [`git said: ${look.gitSaid || 'nothing'}`] : ['The newest commits:', '', ...look.commits.map((commit) => `    ${commit}`)];
+    look.commits.length === 0
+      ? [`git said: ${look.gitSaid || 'nothing'}`]
+      : ['The newest commits:', '', ...look.commits.map((commit) => `    ${commit}`)];
   const files =
     look.files.length === 0
       ? 'There were no files.'

@@ -33,9 +33,20 @@ export class DemoAnswer {
 
   completion(): object {
     const { text, call } = this.turn;
-    const calls = call === null ? {} : { tool_calls: [{ id: this.callId, type: 'function', function: { name: call.tool, arguments: this.argumentsText } }] };
+    const calls =
+      call === null
+        ? {}
+        : {
+            tool_calls: [
+              { id: this.callId, type: 'function', function: { name: call.tool, arguments: this.argumentsText } },
+            ],
+          };
     const message = { role: 'assistant', content: text === '' ? null : text, ...calls };
-    return { ...this.head('chat.completion'), choices: [{ index: 0, message, finish_reason: this.finishReason }], usage: this.wireUsage };
+    return {
+      ...this.head('chat.completion'),
+      choices: [{ index: 0, message, finish_reason: this.finishReason }],
+      usage: this.wireUsage,
+    };
   }
 
   /** Frames of the stream with the characters that each brings; the last is `[DONE]`. */
@@ -43,9 +54,13 @@ export class DemoAnswer {
     const { text, call } = this.turn;
     const size = Math.max(MIN_PIECE, Math.ceil((text.length + this.argumentsText.length) / MAX_PIECES));
     yield this.chunk({ role: 'assistant', content: '' }, 0);
-    for (let at = 0; at < text.length; at += size) yield this.chunk({ content: text.slice(at, at + size) }, Math.min(size, text.length - at));
+    for (let at = 0; at < text.length; at += size)
+      yield this.chunk({ content: text.slice(at, at + size) }, Math.min(size, text.length - at));
     if (call !== null) {
-      yield this.chunk({ tool_calls: [{ index: 0, id: this.callId, type: 'function', function: { name: call.tool, arguments: '' } }] }, 0);
+      yield this.chunk(
+        { tool_calls: [{ index: 0, id: this.callId, type: 'function', function: { name: call.tool, arguments: '' } }] },
+        0,
+      );
       for (let at = 0; at < this.argumentsText.length; at += size) {
         yield this.chunk(
           { tool_calls: [{ index: 0, function: { arguments: this.argumentsText.slice(at, at + size) } }] },
@@ -70,14 +85,22 @@ export class DemoAnswer {
 
   private get wireUsage(): object {
     const { promptTokens, completionTokens } = this.usage;
-    return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: promptTokens + completionTokens };
+    return {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+    };
   }
 
   private head(object: string): object {
     return { id: this.id, object, created: CREATED, model: DEMO_MODEL };
   }
 
-  private chunk(delta: object, characters: number, finishReason: string | null = null): { frame: string; characters: number } {
+  private chunk(
+    delta: object,
+    characters: number,
+    finishReason: string | null = null,
+  ): { frame: string; characters: number } {
     return {
       frame: `data: ${JSON.stringify({ ...this.head('chat.completion.chunk'), choices: [{ index: 0, delta, finish_reason: finishReason }] })}\n\n`,
       characters,

@@ -1,4 +1,14 @@
-import { type CheckResult, checkCommand, entryText, FILE_NAME, fileText, type LookResult, lookCommand, readCheck, readLook } from './demo-steps.js';
+import {
+  type CheckResult,
+  checkCommand,
+  entryText,
+  FILE_NAME,
+  fileText,
+  type LookResult,
+  lookCommand,
+  readCheck,
+  readLook,
+} from './demo-steps.js';
 import type { Transcript } from './transcript.js';
 
 export interface DemoTurn {
@@ -13,22 +23,36 @@ export const MAX_COUNT = 600;
 const WHO = "I am Slipway's demo model: a fixed script, not an AI.";
 const REAL = 'For a real model set LLM_BASE_URL, LLM_API_KEY and LLM_MODEL, and start Slipway again.';
 
-/** The next turn of the script. Total: every transcript gets one, and each tool result brings it one step nearer to its end. */
+/**
+ * The next turn of the script. Total: every transcript gets one, and each tool result brings it one step nearer to its
+ * end.
+ */
 export function demoTurn(transcript: Transcript): DemoTurn {
   const { tools } = transcript;
   if (!tools.has('terminal') || !tools.has('file_editor'))
-    return { text: `${WHO} I can only show the tools terminal and file_editor, and this request offers neither or one of them. ${REAL}`, call: null };
+    return {
+      text: `${WHO} I can only show the tools terminal and file_editor, and this request offers neither or one of them. ${REAL}`,
+      call: null,
+    };
   const count = /\bcount (?:up )?to (\d{1,9})\b/i.exec(transcript.prompt)?.[1];
-  return count === undefined ? taskTurn(transcript) : countTurn(transcript, Math.min(MAX_COUNT, Math.max(1, Number(count))));
+  return count === undefined
+    ? taskTurn(transcript)
+    : countTurn(transcript, Math.min(MAX_COUNT, Math.max(1, Number(count))));
 }
 
-const PLAN = ['Look around in the working directory', `Write what was seen into ${FILE_NAME}`, 'Check that the file holds it'];
+const PLAN = [
+  'Look around in the working directory',
+  `Write what was seen into ${FILE_NAME}`,
+  'Check that the file holds it',
+];
 
 /** Plan, read, write, check, plan done, finish; without a task_tracker the two plans are left out. */
 function taskTurn(transcript: Transcript): DemoTurn {
   const { rounds, tools, prompt } = transcript;
   const planned = tools.has('task_tracker');
-  const steps = ['plan', 'look', 'write', 'check', 'done', 'finish'].filter((step) => planned || (step !== 'plan' && step !== 'done'));
+  const steps = ['plan', 'look', 'write', 'check', 'done', 'finish'].filter(
+    (step) => planned || (step !== 'plan' && step !== 'done'),
+  );
   const resultOf = (step: string): string | null => rounds[steps.indexOf(step)]?.result ?? null;
   const look = readLook(resultOf('look') ?? '');
   switch (steps[rounds.length]) {
@@ -61,10 +85,22 @@ function taskTurn(transcript: Transcript): DemoTurn {
       };
     case 'done': {
       const check = readCheck(resultOf('check') ?? '');
-      return { text: '', call: plan(['done', resultOf('write') !== null && check?.holds === true ? 'done' : 'todo', check === null ? 'todo' : 'done']) };
+      return {
+        text: '',
+        call: plan([
+          'done',
+          resultOf('write') !== null && check?.holds === true ? 'done' : 'todo',
+          check === null ? 'todo' : 'done',
+        ]),
+      };
     }
     case 'finish':
-      return finish(tools, look === null ? failedLook(resultOf('look')) : summary(look, readCheck(resultOf('check') ?? ''), resultOf('write')));
+      return finish(
+        tools,
+        look === null
+          ? failedLook(resultOf('look'))
+          : summary(look, readCheck(resultOf('check') ?? ''), resultOf('write')),
+      );
     default:
       return { text: 'That was the whole script. Send another message to run it again.', call: null };
   }
@@ -79,10 +115,12 @@ function countTurn(transcript: Transcript, to: number): DemoTurn {
       call: terminal(`for i in $(seq 1 ${to}); do echo "$i"; sleep 1; done`, `Count to ${to}`),
     };
   }
-  if (rounds.length > 1) return { text: 'That was the whole script. Send another message to run it again.', call: null };
+  if (rounds.length > 1)
+    return { text: 'That was the whole script. Send another message to run it again.', call: null };
   const lines = (rounds[0]?.result ?? '').split('\n').map((line) => line.trim());
   const last = lines.findLast((line) => /^\d+$/.test(line));
-  if (last === undefined) return finish(tools, `The command printed no number. I am a fixed script and cannot find out why. ${REAL}`);
+  if (last === undefined)
+    return finish(tools, `The command printed no number. I am a fixed script and cannot find out why. ${REAL}`);
   return finish(
     tools,
     `The last number that the command printed is ${last}${Number(last) === to ? '' : `, not ${to}: it was cut short`}. I am a fixed script, not an AI. ${REAL}`,
@@ -100,7 +138,10 @@ function failedLook(result: string | null): string {
 }
 
 function summary(look: LookResult, check: CheckResult | null, written: string | null): string {
-  const commits = look.commits.length === 0 ? `no commits (git said: ${look.gitSaid || 'nothing'})` : `the newest commit \`${look.commits[0]}\``;
+  const commits =
+    look.commits.length === 0
+      ? `no commits (git said: ${look.gitSaid || 'nothing'})`
+      : `the newest commit \`${look.commits[0]}\``;
   const seen = `In \`${look.directory}\` I saw ${look.files.length === 0 ? 'no files' : `${look.files.length}${look.files.length === 20 ? ' or more' : ''} files and folders`} and ${commits}.`;
   const wrote = `I asked the file editor to ${look.lines === null ? 'create' : 'extend'} \`${FILE_NAME}\`${written === null ? ', and got no answer' : ''}.`;
   const checked =
@@ -109,14 +150,18 @@ function summary(look: LookResult, check: CheckResult | null, written: string | 
       : check.holds
         ? 'The check ended with exit code 0: the file holds the new entry.'
         : `The check ended with exit code ${check.exitCode}: the file does not hold the new entry. This step failed.`;
-  const status = check === null || check.status === '' ? '' : `\n\n\`git status\` shows:\n\n\`\`\`\n${check.status}\n\`\`\``;
+  const status =
+    check === null || check.status === '' ? '' : `\n\n\`git status\` shows:\n\n\`\`\`\n${check.status}\n\`\`\``;
   return `${seen} ${wrote} ${checked}${status}\n\nI am a fixed script, not an AI: nothing of this answers your message. ${REAL}`;
 }
 
 function plan(states: readonly string[]): DemoTurn['call'] {
   return {
     tool: 'task_tracker',
-    arguments: { command: 'plan', task_list: PLAN.map((title, index) => ({ title, notes: '', status: states[index] ?? 'todo' })) },
+    arguments: {
+      command: 'plan',
+      task_list: PLAN.map((title, index) => ({ title, notes: '', status: states[index] ?? 'todo' })),
+    },
   };
 }
 
@@ -129,5 +174,7 @@ function editor(summaryText: string, more: Readonly<Record<string, unknown>>): D
 }
 
 function finish(tools: ReadonlySet<string>, message: string): DemoTurn {
-  return tools.has('finish') ? { text: '', call: { tool: 'finish', arguments: { message } } } : { text: message, call: null };
+  return tools.has('finish')
+    ? { text: '', call: { tool: 'finish', arguments: { message } } }
+    : { text: message, call: null };
 }

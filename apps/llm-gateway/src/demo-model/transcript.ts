@@ -26,8 +26,13 @@ interface WireMessage {
 
 /** Reads a request in OpenAI's form, leniently: what is not understood is left out. */
 export function readTranscript(body: unknown): Transcript {
-  const { messages, tools } = (typeof body === 'object' && body !== null ? body : {}) as { messages?: unknown; tools?: unknown };
-  const list = (Array.isArray(messages) ? messages : []).filter((message): message is WireMessage => typeof message === 'object' && message !== null);
+  const { messages, tools } = (typeof body === 'object' && body !== null ? body : {}) as {
+    messages?: unknown;
+    tools?: unknown;
+  };
+  const list = (Array.isArray(messages) ? messages : []).filter(
+    (message): message is WireMessage => typeof message === 'object' && message !== null,
+  );
   const system = list
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map(textOf)
@@ -49,7 +54,11 @@ export function readTranscript(body: unknown): Transcript {
       .join('\n\n')
       .trim(),
     followUp: list.slice(0, Math.max(0, first)).some((message) => message.role === 'assistant'),
-    rounds: list.slice(last + 1).flatMap((message) => callsOf(message).map((call) => ({ tool: call.name, result: results.get(call.id) ?? null }))),
+    rounds: list
+      .slice(last + 1)
+      .flatMap((message) =>
+        callsOf(message).map((call) => ({ tool: call.name, result: results.get(call.id) ?? null })),
+      ),
     tools: new Set((Array.isArray(tools) ? tools : []).map(toolNameOf).filter((name) => name !== null)),
   };
 }
@@ -59,7 +68,9 @@ function textOf(message: WireMessage): string {
   if (typeof message.content === 'string') return message.content;
   if (!Array.isArray(message.content)) return '';
   return message.content
-    .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : ''))
+    .map((part: unknown) =>
+      typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : '',
+    )
     .join('');
 }
 

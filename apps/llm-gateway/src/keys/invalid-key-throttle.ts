@@ -9,7 +9,10 @@ import { keyIdOf } from './virtual-key-token.js';
 
 /** A connection may show this many keys that are none before it is made to wait. */
 const BAD_KEYS_AT_ONCE = 16;
-/** How long each further one waits for its answer, one after another: who floods over so many connections is answered once a connection in this time. Milliseconds. */
+/**
+ * How long each further one waits for its answer, one after another: who floods over so many connections is answered
+ * once a connection in this time. Milliseconds.
+ */
 const WAIT_MS = 1_000;
 /** Answers that wait at once; further ones are not given: the connection ends. About 2 kB each. */
 const MAX_WAITING = 10_000;
@@ -107,7 +110,10 @@ export class InvalidKeyThrottle {
   private refusalOf(dialect: Dialect): Refusal {
     let refusal = this.refusals.get(dialect);
     if (refusal === undefined) {
-      const { status, body } = errorOf(dialect, new SlipwayError('auth.missing', 'Send a key of this gateway as "Authorization: Bearer slp_llm_…".'));
+      const { status, body } = errorOf(
+        dialect,
+        new SlipwayError('auth.missing', 'Send a key of this gateway as "Authorization: Bearer slp_llm_…".'),
+      );
       const text = JSON.stringify(body);
       refusal = { status, body: text, length: Buffer.byteLength(text) };
       this.refusals.set(dialect, refusal);

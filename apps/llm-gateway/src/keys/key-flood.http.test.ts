@@ -22,13 +22,23 @@ function ask(agent: Agent, path: string, headers: Record<string, string>): Promi
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       `${test.gateway.url}${path}`,
-      { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': whole.length, ...headers } },
+      {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/json', 'content-length': whole.length, ...headers },
+      },
       (response) => {
         let text = '';
         response.on('data', (part: Buffer) => {
           text += part.toString();
         });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'], ms: performance.now() - began }));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            body: JSON.parse(text) as Answer['body'],
+            ms: performance.now() - began,
+          }),
+        );
       },
     );
     request.on('error', reject);
@@ -42,7 +52,11 @@ describe('what cannot be a key', () => {
     const chat = await ask(agent, '/v1/chat/completions', { authorization: 'Bearer sk-nothing' });
     expect([chat.status, chat.body.error.code]).toEqual([401, 'auth.missing']);
     const messages = await ask(agent, '/v1/messages', { 'x-api-key': 'sk-ant-nothing' });
-    expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([401, 'error', 'authentication_error']);
+    expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([
+      401,
+      'error',
+      'authentication_error',
+    ]);
     const good = await ask(agent, '/v1/chat/completions', { authorization: `Bearer ${await test.key(randomUUID())}` });
     expect(good.status).toBe(200);
     agent.destroy();
@@ -50,7 +64,8 @@ describe('what cannot be a key', () => {
 
   it('is answered once a second to a connection that goes on with it, and valid keys do not wait', async () => {
     const [bad, good] = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })];
-    for (let each = 0; each < 16; each += 1) await ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
+    for (let each = 0; each < 16; each += 1)
+      await ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
     const late = ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
     const key = await test.key(randomUUID());
     expect((await ask(good, '/v1/chat/completions', { authorization: `Bearer ${key}` })).status).toBe(200);

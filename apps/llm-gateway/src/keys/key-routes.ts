@@ -51,7 +51,15 @@ export function addKeyRoutes(fastify: FastifyInstance, options: KeyRoutesOptions
 
   fastify.post('/key/update', async (request): Promise<KeyInfo & { key: string }> => {
     requireMasterKey(request, options.isMasterKey);
-    const { key, key_alias: alias, models, duration, blocked, metadata, ...limits } = parseOrThrow(UpdateKey, request.body);
+    const {
+      key,
+      key_alias: alias,
+      models,
+      duration,
+      blocked,
+      metadata,
+      ...limits
+    } = parseOrThrow(UpdateKey, request.body);
     const info = await available(
       changeKey(
         pool,
@@ -59,7 +67,9 @@ export function addKeyRoutes(fastify: FastifyInstance, options: KeyRoutesOptions
         {
           ...(alias === undefined ? {} : { alias }),
           ...(models === undefined ? {} : { models }),
-          ...(duration === undefined ? {} : { expiresAt: duration === null ? NEVER : new Date(clock.now().getTime() + secondsOf(duration) * 1000) }),
+          ...(duration === undefined
+            ? {}
+            : { expiresAt: duration === null ? NEVER : new Date(clock.now().getTime() + secondsOf(duration) * 1000) }),
           ...(blocked === undefined || blocked === null ? {} : { blocked }),
           ...(metadata === undefined ? {} : { metadata }),
           limits,
@@ -100,14 +110,21 @@ export function addKeyRoutes(fastify: FastifyInstance, options: KeyRoutesOptions
 
 export type MadeKey = { key: string } & Omit<KeyInfo, 'token'> & { token: string; token_id: string };
 
-/** Makes a key as it is wanted. @throws SlipwayError `request.invalid` when it names two organizations or users, `service.unavailable`. */
-export async function makeKey({ pool, keys, clock, ids }: Omit<KeyRoutesOptions, 'isMasterKey'>, wanted: GenerateKey): Promise<MadeKey> {
+/**
+ * Makes a key as it is wanted. @throws SlipwayError `request.invalid` when it names two organizations or users,
+ * `service.unavailable`.
+ */
+export async function makeKey(
+  { pool, keys, clock, ids }: Omit<KeyRoutesOptions, 'isMasterKey'>,
+  wanted: GenerateKey,
+): Promise<MadeKey> {
   const { metadata } = wanted;
   const orgId = one('team_id', wanted.team_id, metadata.org_id) ?? DEFAULT_ORG;
   const userId = one('user_id', wanted.user_id, metadata.user_id);
   const bound = metadata.conversation_id !== undefined;
   const conversationId = metadata.conversation_id ?? randomUUID();
-  const seconds = wanted.duration_seconds ?? (wanted.duration ? secondsOf(wanted.duration) : bound ? CONVERSATION_KEY_SECONDS : null);
+  const seconds =
+    wanted.duration_seconds ?? (wanted.duration ? secondsOf(wanted.duration) : bound ? CONVERSATION_KEY_SECONDS : null);
   const id = ids.prefixed('key');
   const { token, hash } = makeKeyToken(id, randomBytes(20));
   const now = clock.now();

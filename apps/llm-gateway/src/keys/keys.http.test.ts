@@ -26,12 +26,17 @@ const ask = async (key: string): Promise<number> => {
   return response.status;
 };
 const generate = (body: unknown, key = MASTER_KEY): Promise<Response> => test.post('/key/generate', body, key);
-const metadata = (conversationId = randomUUID(), orgId = 'org_1'): object => ({ metadata: { org_id: orgId, conversation_id: conversationId } });
+const metadata = (conversationId = randomUUID(), orgId = 'org_1'): object => ({
+  metadata: { org_id: orgId, conversation_id: conversationId },
+});
 
 /** How often the gateway has asked the database for a key. */
 async function lookups(): Promise<number> {
   const text = await (await fetch(`${test.gateway.metricsUrl}/metrics`)).text();
-  return [...text.matchAll(/^llm_key_lookups_total\{[^}]*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
+  return [...text.matchAll(/^llm_key_lookups_total\{[^}]*\} (\d+)$/gm)].reduce(
+    (sum, match) => sum + Number(match[1]),
+    0,
+  );
 }
 
 describe('POST /key/generate', () => {
@@ -62,7 +67,8 @@ describe('POST /key/generate', () => {
 
   it('401: without the master key, with one of another length, and with a conversation key', async () => {
     const key = await test.key(randomUUID());
-    for (const wrong of ['', 'x', `${MASTER_KEY}x`, MASTER_KEY.slice(0, -1), key]) expect((await generate(metadata(), wrong)).status).toBe(401);
+    for (const wrong of ['', 'x', `${MASTER_KEY}x`, MASTER_KEY.slice(0, -1), key])
+      expect((await generate(metadata(), wrong)).status).toBe(401);
     expect(await ask(MASTER_KEY)).toBe(401);
   });
 
@@ -106,7 +112,10 @@ describe('POST /key/generate', () => {
   it('leaves exactly one key that works when many are made at once for one conversation', async () => {
     const conversationId = randomUUID();
     const keys = await Promise.all(Array.from({ length: 20 }, () => test.key(conversationId)));
-    const { rows } = await test.owner.query('SELECT id FROM gateway.virtual_key WHERE conversation_id = $1 AND revoked_at IS NULL', [conversationId]);
+    const { rows } = await test.owner.query(
+      'SELECT id FROM gateway.virtual_key WHERE conversation_id = $1 AND revoked_at IS NULL',
+      [conversationId],
+    );
     expect(rows).toHaveLength(1);
     const statuses = await Promise.all(keys.map(ask));
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
@@ -125,7 +134,9 @@ describe('POST /key/delete', () => {
   });
 
   it('401: without the master key', async () => {
-    expect((await test.post('/key/delete', { conversation_id: randomUUID() }, await test.key(randomUUID()))).status).toBe(401);
+    expect(
+      (await test.post('/key/delete', { conversation_id: randomUUID() }, await test.key(randomUUID()))).status,
+    ).toBe(401);
   });
 });
 
@@ -152,7 +163,9 @@ describe('a key', () => {
     const key = await test.key(conversationId);
     expect(await ask(key)).toBe(200);
     const passed = stopwatch();
-    await test.owner.query('UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1', [conversationId]);
+    await test.owner.query('UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1', [
+      conversationId,
+    ]);
     await until('it is refused', async () => (await ask(key)) === 401);
     expect(passed()).toBeLessThan(5_000);
   });
@@ -208,7 +221,10 @@ describe('a flood of bad keys', () => {
   it('with a wrong checksum never reaches the database', async () => {
     const key = await test.key(randomUUID());
     const before = await lookups();
-    const bad = Array.from({ length: 300 }, (_, index) => `${key.slice(0, -6)}${String(index).padStart(6, '0')}`).filter((candidate) => candidate !== key);
+    const bad = Array.from(
+      { length: 300 },
+      (_, index) => `${key.slice(0, -6)}${String(index).padStart(6, '0')}`,
+    ).filter((candidate) => candidate !== key);
     const statuses = await Promise.all(bad.map(ask));
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(await lookups()).toBe(before);
@@ -272,7 +288,17 @@ describe('without a database', () => {
     const { token, hash } = makeKeyToken(ids.prefixed('key'));
     const cache = new KeyCache(async (id) => {
       if (fail) throw new Error('connection refused');
-      return { id, orgId: 'o', conversationId: 'c', userId: null, models: [], hash, expiresAt: Number.MAX_SAFE_INTEGER, revokedAt: null, stop: null };
+      return {
+        id,
+        orgId: 'o',
+        conversationId: 'c',
+        userId: null,
+        models: [],
+        hash,
+        expiresAt: Number.MAX_SAFE_INTEGER,
+        revokedAt: null,
+        stop: null,
+      };
     }, systemClock);
     await expect(async () => cache.authenticate(token)).rejects.toMatchObject({ code: 'service.unavailable' });
     fail = false;
@@ -296,11 +322,17 @@ describe('row-level security', () => {
       expect([...new Set(seen.keys.map((row) => row.org_id))]).toEqual(['org_a']);
       expect(seen.ledger).toEqual([]);
       expect((await pool.query('SELECT 1 FROM gateway.virtual_key')).rowCount).toBe(0);
-      await expect(inOrg(pool, 'org_a', (client) => client.query("UPDATE gateway.virtual_key SET org_id = 'org_a'"))).resolves.toMatchObject({
+      await expect(
+        inOrg(pool, 'org_a', (client) => client.query("UPDATE gateway.virtual_key SET org_id = 'org_a'")),
+      ).resolves.toMatchObject({
         rowCount: seen.keys.length,
       });
-      await expect(inOrg(pool, 'org_b', (client) => client.query('DELETE FROM gateway.ledger'))).rejects.toThrow('permission denied');
-      await expect(inOrg(pool, 'org_b', (client) => client.query('UPDATE gateway.ledger SET cost_usd = 0'))).rejects.toThrow('permission denied');
+      await expect(inOrg(pool, 'org_b', (client) => client.query('DELETE FROM gateway.ledger'))).rejects.toThrow(
+        'permission denied',
+      );
+      await expect(
+        inOrg(pool, 'org_b', (client) => client.query('UPDATE gateway.ledger SET cost_usd = 0')),
+      ).rejects.toThrow('permission denied');
     } finally {
       await pool.end();
     }

@@ -69,9 +69,16 @@ interface KeyRow {
   rates: KeyRate[];
 }
 
-/** One round trip; the organization comes to light by it, and so does all that limits the key at `at`. `null` when there is no such key. */
+/**
+ * One round trip; the organization comes to light by it, and so does all that limits the key at `at`. `null` when there
+ * is no such key.
+ */
 export async function findKey(pool: SqlPool, keyId: string, at: Date = systemClock.now()): Promise<StoredKey | null> {
-  const { rows } = await pool.query<KeyRow>({ name: 'find-key', text: 'SELECT * FROM gateway.find_key_and_limits($1, $2)', values: [keyId, at] });
+  const { rows } = await pool.query<KeyRow>({
+    name: 'find-key',
+    text: 'SELECT * FROM gateway.find_key_and_limits($1, $2)',
+    values: [keyId, at],
+  });
   const row = rows[0];
   if (row === undefined) return null;
   return {
@@ -85,7 +92,10 @@ export async function findKey(pool: SqlPool, keyId: string, at: Date = systemClo
     expiresAt: row.expires_at.getTime(),
     revokedAt: row.revoked_at === null ? null : row.revoked_at.getTime(),
     blocked: row.blocked,
-    stop: row.stop_reason === null || row.stop_until === null ? null : { reason: row.stop_reason, until: row.stop_until.getTime() },
+    stop:
+      row.stop_reason === null || row.stop_until === null
+        ? null
+        : { reason: row.stop_reason, until: row.stop_until.getTime() },
     tags: {
       repository: text(row.metadata['repository']),
       pullRequest: text(row.metadata['pull_request']),
@@ -111,7 +121,10 @@ function text(value: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 500) : null;
 }
 
-/** Ends every key of a conversation. The caller holds the master key and names no organization. Answers the ids of the ended ones. */
+/**
+ * Ends every key of a conversation. The caller holds the master key and names no organization. Answers the ids of the
+ * ended ones.
+ */
 export async function revokeKeys(pool: SqlPool, conversationId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'a conversation ends its keys', async (client) => {
     const { rows } = await client.query<Columns<'gateway.virtual_key', 'id'>>(

@@ -15,7 +15,10 @@ export function bearerToken(header: string | undefined): string | null {
 }
 
 /** The key of who calls: OpenAI's way to send it, or Anthropic's. */
-export function callerToken(headers: { readonly authorization?: string | undefined; readonly 'x-api-key'?: string | string[] | undefined }): string | null {
+export function callerToken(headers: {
+  readonly authorization?: string | undefined;
+  readonly 'x-api-key'?: string | string[] | undefined;
+}): string | null {
   const own = headers['x-api-key'];
   return bearerToken(headers.authorization) ?? (typeof own === 'string' && own !== '' ? own : null);
 }

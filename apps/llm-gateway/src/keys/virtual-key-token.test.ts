@@ -18,10 +18,14 @@ describe('a gateway key', () => {
   it('is refused by its checksum when any one character is another', () => {
     const { token } = makeKeyToken(ids.prefixed('key'));
     fc.assert(
-      fc.property(fc.nat(token.length - 1), fc.constantFrom(...'0123456789abcdefghjkmnpqrstvwxyz_A- '), (at, character) => {
-        fc.pre(token[at] !== character);
-        expect(keyIdOf(token.slice(0, at) + character + token.slice(at + 1))).toBeNull();
-      }),
+      fc.property(
+        fc.nat(token.length - 1),
+        fc.constantFrom(...'0123456789abcdefghjkmnpqrstvwxyz_A- '),
+        (at, character) => {
+          fc.pre(token[at] !== character);
+          expect(keyIdOf(token.slice(0, at) + character + token.slice(at + 1))).toBeNull();
+        },
+      ),
     );
   });
 

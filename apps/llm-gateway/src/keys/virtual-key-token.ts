@@ -25,9 +25,18 @@ export function makeKeyToken(keyId: string, random: Uint8Array = randomBytes(20)
   return { token, hash: hashKeyToken(token) };
 }
 
-/** The key's id, or `null` for what cannot be a key of ours. Says nothing of whether the key exists. Each call of each caller asks: what costs least comes first. */
+/**
+ * The key's id, or `null` for what cannot be a key of ours. Says nothing of whether the key exists. Each call of each
+ * caller asks: what costs least comes first.
+ */
 export function keyIdOf(token: string): string | null {
-  if (token.length !== LENGTH || !token.startsWith(PREFIX) || !token.endsWith(checksum(token.slice(0, -7))) || !FORMAT.test(token)) return null;
+  if (
+    token.length !== LENGTH ||
+    !token.startsWith(PREFIX) ||
+    !token.endsWith(checksum(token.slice(0, -7))) ||
+    !FORMAT.test(token)
+  )
+    return null;
   return `key_${token.slice(PREFIX.length, PREFIX.length + 26)}`;
 }
 

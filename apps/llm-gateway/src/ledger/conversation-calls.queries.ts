@@ -23,7 +23,8 @@ type Row = Columns<
 >;
 
 /**
- * Calls of one conversation that began in `[from, to)`, oldest first. A call that is under way, or not stored yet, is absent.
+ * Calls of one conversation that began in `[from, to)`, oldest first. A call that is under way, or not stored yet, is
+ * absent.
  * @param providerOf the kind of provider behind a deployment as it is configured now; `null` for one that is gone.
  */
 export async function readCalls(

@@ -6,7 +6,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { type BilledTurn, type BillingServer, createTestDatabase, freePort, startBillingServer, type TestDatabase, until } from '@slipway/testing';
+import {
+  type BilledTurn,
+  type BillingServer,
+  createTestDatabase,
+  freePort,
+  startBillingServer,
+  type TestDatabase,
+  until,
+} from '@slipway/testing';
 import { oldCalls, recordCalls } from './open-calls.queries.js';
 
 const MASTER = 'master-key-of-the-tests-0123456789abcdef';
@@ -31,7 +39,10 @@ const started: ChildProcess[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
-  provider = await startBillingServer({ models: { [MODEL]: PRICE }, script: ({ number }) => TURNS[number % TURNS.length] as BilledTurn });
+  provider = await startBillingServer({
+    models: { [MODEL]: PRICE },
+    script: ({ number }) => TURNS[number % TURNS.length] as BilledTurn,
+  });
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateway-'));
 });
 afterAll(async () => {
@@ -75,10 +86,18 @@ async function start(env: Record<string, string>): Promise<Running> {
 }
 
 const post = (url: string, body: unknown, key: string): Promise<Response> =>
-  fetch(url, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 
 async function keyOf({ url }: Running, orgId: string, limits: object): Promise<string> {
-  const response = await post(`${url}/key/generate`, { metadata: { org_id: orgId, conversation_id: randomUUID() }, ...limits }, MASTER);
+  const response = await post(
+    `${url}/key/generate`,
+    { metadata: { org_id: orgId, conversation_id: randomUUID() }, ...limits },
+    MASTER,
+  );
   return ((await response.json()) as { key: string }).key;
 }
 
@@ -106,7 +125,8 @@ interface Charged {
   readonly status: string;
 }
 
-const tracesSince = (from: number) => provider.requests.slice(from).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+const tracesSince = (from: number) =>
+  provider.requests.slice(from).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
 
 /** Rows of the ledger by the trace that the provider saw, once all that were billed since `from` are there. */
 async function ledgerOf(from: number): Promise<Array<{ billed: number; charged: Charged }>> {
@@ -117,16 +137,25 @@ async function ledgerOf(from: number): Promise<Array<{ billed: number; charged: 
       'SELECT trace_id, cost_usd, usage_source, status FROM gateway.ledger WHERE trace_id = ANY ($1)',
       [traces],
     );
-    const charged = new Map(rows.map((row) => [row.trace_id, { usd: Number(row.cost_usd), source: row.usage_source, status: row.status }]));
+    const charged = new Map(
+      rows.map((row) => [row.trace_id, { usd: Number(row.cost_usd), source: row.usage_source, status: row.status }]),
+    );
     expect(rows.length).toBe(charged.size);
-    const found = traces.map((trace, index) => ({ billed: calls[from + index]?.usd ?? Number.NaN, charged: charged.get(trace ?? '') }));
-    return found.every((each): each is { billed: number; charged: Charged } => each.charged !== undefined) ? found : null;
+    const found = traces.map((trace, index) => ({
+      billed: calls[from + index]?.usd ?? Number.NaN,
+      charged: charged.get(trace ?? ''),
+    }));
+    return found.every((each): each is { billed: number; charged: Charged } => each.charged !== undefined)
+      ? found
+      : null;
   });
 }
 
 function expectCovered(found: ReadonlyArray<{ billed: number; charged: Charged }>): void {
   for (const { billed, charged } of found) expect(charged.usd).toBeGreaterThanOrEqual(billed);
-  expect(found.filter(({ charged }) => charged.status === 'failed' && charged.source === 'estimated').length).toBeGreaterThanOrEqual(8);
+  expect(
+    found.filter(({ charged }) => charged.status === 'failed' && charged.source === 'estimated').length,
+  ).toBeGreaterThanOrEqual(8);
 }
 
 /** What a budget shows is what the ledger says, and nothing of it is held. */
@@ -142,7 +171,10 @@ async function expectExact(orgId: string): Promise<void> {
 
 async function orgWithBudget(): Promise<string> {
   const orgId = `org_${randomUUID()}`;
-  await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', 500, 'month')`, [orgId]);
+  await owner.query(
+    `INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', 500, 'month')`,
+    [orgId],
+  );
   return orgId;
 }
 
@@ -167,7 +199,10 @@ describe('a gateway that is killed in the middle of calls', () => {
     await first.kill();
     await start(env);
     expectCovered(await ledgerOf(from));
-    await until('nothing is open', async () => (await owner.query('SELECT 1 FROM gateway.open_call')).rows.length === 0);
+    await until(
+      'nothing is open',
+      async () => (await owner.query('SELECT 1 FROM gateway.open_call')).rows.length === 0,
+    );
     await expectExact(orgId);
   });
 
@@ -191,8 +226,8 @@ describe('a gateway that is killed in the middle of calls', () => {
     const gateway = await start({ DATA_DIR: path.join(directory, 'lost') });
     const orgId = await load(gateway);
     await arrived(from, 18);
-    // Every caller comes to a turn that hangs. Then nothing begins any more: what folder and process lose together is a call of the last 25 ms, and the
-    // row of one that ended in the last 50 ms.
+    // Every caller comes to a turn that hangs. Then nothing begins any more: what folder and process lose together is a
+    // call of the last 25 ms, and the row of one that ended in the last 50 ms.
     const hanging = await until(
       'every caller hangs, and every call is recorded, as open or as ended',
       async () => {
@@ -201,7 +236,9 @@ describe('a gateway that is killed in the middle of calls', () => {
           [orgId],
         );
         const ended = await owner.query('SELECT 1 FROM gateway.ledger WHERE trace_id = ANY ($1)', [tracesSince(from)]);
-        return rows.length === 2 * CALLERS && rows.length + ended.rows.length === provider.requests.length - from ? rows : null;
+        return rows.length === 2 * CALLERS && rows.length + ended.rows.length === provider.requests.length - from
+          ? rows
+          : null;
       },
       60_000,
     );
@@ -209,7 +246,10 @@ describe('a gateway that is killed in the middle of calls', () => {
     await rm(path.join(directory, 'lost'), { recursive: true });
     const lost = [...new Set(hanging.map(({ replica }) => replica))];
     // As if the time had passed for which its holds live.
-    await owner.query(`UPDATE gateway.budget_replica SET beat_at = now() - interval '1 hour' WHERE id = ANY ($1::uuid[])`, [lost]);
+    await owner.query(
+      `UPDATE gateway.budget_replica SET beat_at = now() - interval '1 hour' WHERE id = ANY ($1::uuid[])`,
+      [lost],
+    );
     await start({ DATA_DIR: path.join(directory, 'other') });
     const found = await ledgerOf(from);
     expectCovered(found);
@@ -232,10 +272,10 @@ describe('a gateway that is killed in the middle of calls', () => {
     const pool = createPool({ url: database.urls.gateway, max: 1, applicationName: 'test', onError: () => {} });
     try {
       const [replica, another, id] = [randomUUID(), randomUUID(), randomUUID()];
-      await owner.query(`INSERT INTO gateway.open_call (id, org_id, replica, recorded_at, entry) VALUES ($1, 'org_1', $2, now() - interval '1 minute', '{}')`, [
-        id,
-        replica,
-      ]);
+      await owner.query(
+        `INSERT INTO gateway.open_call (id, org_id, replica, recorded_at, entry) VALUES ($1, 'org_1', $2, now() - interval '1 minute', '{}')`,
+        [id, replica],
+      );
       expect(await oldCalls(pool, replica, 30)).toEqual([id]);
       expect(await oldCalls(pool, replica, 90)).toEqual([]);
       expect(await oldCalls(pool, another, 30)).toEqual([]);

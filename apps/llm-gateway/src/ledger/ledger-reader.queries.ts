@@ -23,17 +23,29 @@ type Row = Columns<
  * writers pause for a moment (`gateway.share_ledger`), and only rows up to that point are returned.
  */
 export async function readLedger(pool: SqlPool, after: number, limit: number): Promise<LedgerPage> {
-  const newest = await asSystem(pool, 'slipway_gateway_system', 'the roll-up counts calls of all organizations', async (client) => {
-    const { rows: later } = await client.query({ name: 'ledger-later', text: 'SELECT 1 FROM gateway.ledger WHERE position > $1 LIMIT 1', values: [after] });
-    // Most of the time there is nothing new, and no writer has to wait for that check.
-    if (later.length === 0) return after;
-    await client.query({ name: 'ledger-lock', text: `SELECT pg_advisory_xact_lock(hashtextextended('gateway.ledger', 0))` });
-    const { rows } = await client.query<{ newest: number }>({
-      name: 'ledger-newest',
-      text: 'SELECT position AS newest FROM gateway.ledger ORDER BY position DESC LIMIT 1',
-    });
-    return rows[0]?.newest ?? after;
-  });
+  const newest = await asSystem(
+    pool,
+    'slipway_gateway_system',
+    'the roll-up counts calls of all organizations',
+    async (client) => {
+      const { rows: later } = await client.query({
+        name: 'ledger-later',
+        text: 'SELECT 1 FROM gateway.ledger WHERE position > $1 LIMIT 1',
+        values: [after],
+      });
+      // Most of the time there is nothing new, and no writer has to wait for that check.
+      if (later.length === 0) return after;
+      await client.query({
+        name: 'ledger-lock',
+        text: `SELECT pg_advisory_xact_lock(hashtextextended('gateway.ledger', 0))`,
+      });
+      const { rows } = await client.query<{ newest: number }>({
+        name: 'ledger-newest',
+        text: 'SELECT position AS newest FROM gateway.ledger ORDER BY position DESC LIMIT 1',
+      });
+      return rows[0]?.newest ?? after;
+    },
+  );
   if (newest <= after) return { rows: [], upto: after, more: false };
   const rows = await asSystem(
     pool,

@@ -6,8 +6,8 @@ import { LedgerEntry, type LedgerInput } from './ledger-entry.js';
 /**
  * Entries on disk until they are in Postgres, one JSON line each, in segments that are removed whole.
  *
- * A line is written (not synced) within the event-loop turn after its call: a killed process loses none of the calls before that, a machine that loses
- * power may lose the last seconds. The folder belongs to one process at a time.
+ * A line is written (not synced) within the event-loop turn after its call: a killed process loses none of the calls
+ * before that, a machine that loses power may lose the last seconds. The folder belongs to one process at a time.
  */
 export class LedgerSpool {
   private current: { readonly file: string; readonly handle: FileHandle } | null = null;
@@ -28,7 +28,9 @@ export class LedgerSpool {
     });
   }
 
-  /** Ends the segment that is being written. Everything appended before this call is in the segments that are answered. */
+  /**
+   * Ends the segment that is being written. Everything appended before this call is in the segments that are answered.
+   */
   async seal(): Promise<string[]> {
     this.writes = this.writes.then(() => this.write()).catch(this.onError);
     await this.writes;
@@ -63,7 +65,10 @@ export class LedgerSpool {
     return files.map((file) => path.join(this.directory, file)).filter((file) => file !== this.current?.file);
   }
 
-  /** Entries of a segment. A last line that was cut off by a kill is left out; any other line that does not read puts the file aside as `.unreadable`. */
+  /**
+   * Entries of a segment. A last line that was cut off by a kill is left out; any other line that does not read puts
+   * the file aside as `.unreadable`.
+   */
   async read(segment: string): Promise<LedgerEntry[]> {
     const lines = (await readFile(segment, 'utf8')).split('\n');
     const last = lines.pop() ?? '';
@@ -78,7 +83,9 @@ export class LedgerSpool {
       }
     }
     if (unreadable > 0) {
-      this.onError(new Error(`${unreadable} lines of ${segment} cannot be read; the file is kept as ${segment}.unreadable`));
+      this.onError(
+        new Error(`${unreadable} lines of ${segment} cannot be read; the file is kept as ${segment}.unreadable`),
+      );
       await rename(segment, `${segment}.unreadable`);
     }
     return entries;

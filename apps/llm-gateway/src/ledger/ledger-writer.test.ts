@@ -77,7 +77,10 @@ function setUp(options: { maxPending?: number; spool?: LedgerSpool } = {}): {
 }
 
 async function stored(conversationId: string): Promise<number> {
-  const { rows } = await owner.query<{ n: number }>('SELECT count(*)::int AS n FROM gateway.ledger WHERE conversation_id = $1', [conversationId]);
+  const { rows } = await owner.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM gateway.ledger WHERE conversation_id = $1',
+    [conversationId],
+  );
   return rows[0]?.n ?? -1;
 }
 
@@ -93,7 +96,10 @@ describe('the ledger writer', () => {
     const { writer } = setUp();
     for (let index = 0; index < 1_234; index += 1) writer.add(entry(id));
     await until('all are stored', async () => (await stored(id)) === 1_234);
-    const { rows } = await owner.query<{ sum: string }>('SELECT sum(cost_usd)::text AS sum FROM gateway.ledger WHERE conversation_id = $1', [id]);
+    const { rows } = await owner.query<{ sum: string }>(
+      'SELECT sum(cost_usd)::text AS sum FROM gateway.ledger WHERE conversation_id = $1',
+      [id],
+    );
     expect(rows[0]?.sum).toBe('0.0001234000');
   });
 
@@ -124,7 +130,9 @@ describe('the ledger writer', () => {
     const entries = Array.from({ length: 8 }, () => entry(id));
     for (const one of entries) writer.add(one);
     await writer.close(10);
-    const ids = logged.flatMap((line) => (line['ledger_entry'] === undefined ? [] : [(line['ledger_entry'] as LedgerInput).id]));
+    const ids = logged.flatMap((line) =>
+      line['ledger_entry'] === undefined ? [] : [(line['ledger_entry'] as LedgerInput).id],
+    );
     expect(new Set(ids)).toEqual(new Set(entries.map((one) => one.id)));
   });
 

@@ -14,7 +14,10 @@ const LAST_RETRY_MS = 5_000;
 export interface LedgerWriterOptions {
   /** Stores a batch in one commit; storing an entry again must change nothing. */
   readonly store: (entries: readonly LedgerInput[]) => Promise<void>;
-  /** `null`: entries that are not stored yet end with the process, at most `FLUSH_AFTER_MS` of them while Postgres answers. */
+  /**
+   * `null`: entries that are not stored yet end with the process, at most `FLUSH_AFTER_MS` of them while Postgres
+   * answers.
+   */
   readonly spool: LedgerSpool | null;
   readonly logger: Logger;
   readonly maxPending?: number;
@@ -23,8 +26,9 @@ export interface LedgerWriterOptions {
 /**
  * Carries calls into the ledger beside the hot path, in batches.
  *
- * Never loses an entry in silence: while Postgres is away they stay in memory and, with a spool, on disk; what has no room in memory is on disk
- * only, or without a spool goes whole into the log at level error. The same holds for an entry that Postgres refuses for what it says.
+ * Never loses an entry in silence: while Postgres is away they stay in memory and, with a spool, on disk; what has no
+ * room in memory is on disk only, or without a spool goes whole into the log at level error. The same holds for an
+ * entry that Postgres refuses for what it says.
  */
 export class LedgerWriter {
   private readonly pending: LedgerInput[] = [];
@@ -83,8 +87,13 @@ export class LedgerWriter {
     }
     clearTimeout(this.timer);
     if (this.pending.length === 0) return;
-    if (this.options.spool !== null) return this.options.logger.warn({ entries: this.pending.length }, 'ledger entries left on disk for the next start');
-    for (const entry of this.pending) this.options.logger.error({ ledger_entry: entry }, 'ledger entry not stored: process ended first');
+    if (this.options.spool !== null)
+      return this.options.logger.warn(
+        { entries: this.pending.length },
+        'ledger entries left on disk for the next start',
+      );
+    for (const entry of this.pending)
+      this.options.logger.error({ ledger_entry: entry }, 'ledger entry not stored: process ended first');
   }
 
   private schedule(delayMs: number): void {
@@ -112,14 +121,18 @@ export class LedgerWriter {
         this.spilled = false;
         for (const segment of this.sealed.slice(0, done)) {
           const entries = await spool.read(segment);
-          for (let start = 0; start < entries.length; start += BATCH) await this.storeBatch(entries.slice(start, start + BATCH));
+          for (let start = 0; start < entries.length; start += BATCH)
+            await this.storeBatch(entries.slice(start, start + BATCH));
         }
       }
     } catch (error) {
       this.spilled ||= spilled;
       this.failures += 1;
       if (this.failures === 1 || this.failures % 20 === 0)
-        logger.error({ err: error, entries: this.pending.length, attempts: this.failures }, 'ledger entries wait: database does not accept them');
+        logger.error(
+          { err: error, entries: this.pending.length, attempts: this.failures },
+          'ledger entries wait: database does not accept them',
+        );
       return false;
     }
     if (this.failures > 0) logger.info({ attempts: this.failures }, 'ledger entries stored again');
@@ -139,7 +152,10 @@ export class LedgerWriter {
         for (const entry of batch) await this.storeBatch([entry]);
         return;
       }
-      this.options.logger.error({ err: error, ledger_entry: batch[0] }, 'ledger entry not stored: database refused its content');
+      this.options.logger.error(
+        { err: error, ledger_entry: batch[0] },
+        'ledger entry not stored: database refused its content',
+      );
     }
   }
 }

@@ -50,6 +50,10 @@ export function ledgerRow(entry: LedgerInput): Record<string, unknown> {
 /** One commit for entries of many organizations. Those that are already stored are left as they are. */
 export async function insertLedgerEntries(pool: SqlPool, entries: readonly LedgerInput[]): Promise<void> {
   await asSystem(pool, 'slipway_gateway_system', 'one batch holds calls of many organizations', async (client) => {
-    await client.query({ name: 'insert-ledger', text: INSERT, values: COLUMNS.map(([, , value]) => entries.map(value)) });
+    await client.query({
+      name: 'insert-ledger',
+      text: INSERT,
+      values: COLUMNS.map(([, , value]) => entries.map(value)),
+    });
   });
 }

@@ -18,8 +18,8 @@ interface OpenFile {
 /**
  * Calls under way on disk, one JSON line each, in files that are removed whole once none of their calls needs them.
  *
- * A line is with the kernel before its call is sent (2 µs): a killed process loses none. It is not synced: a machine that loses power may lose the last seconds.
- * The folder belongs to one process at a time.
+ * A line is with the kernel before its call is sent (2 µs): a killed process loses none. It is not synced: a machine
+ * that loses power may lose the last seconds. The folder belongs to one process at a time.
  */
 export class OpenCallFiles {
   private current: OpenFile | null = null;
@@ -62,7 +62,10 @@ export class OpenCallFiles {
     return files.map((name) => path.join(this.directory, name)).filter((name) => name !== this.current?.name);
   }
 
-  /** Calls of a file. A line that does not read is left out and reported: it is the last one of a process that was killed while it wrote. */
+  /**
+   * Calls of a file. A line that does not read is left out and reported: it is the last one of a process that was
+   * killed while it wrote.
+   */
   async read(file: string): Promise<LedgerEntry[]> {
     return (await readFile(file, 'utf8')).split('\n').flatMap((line) => {
       if (line === '') return [];

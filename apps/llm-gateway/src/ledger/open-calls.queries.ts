@@ -12,7 +12,11 @@ export interface OpenCall {
 /** One commit: calls that are under way from now on, and ids of those whose own row is in the ledger. */
 export async function recordCalls(pool: SqlPool, begun: readonly OpenCall[], ended: readonly string[]): Promise<void> {
   const rows = begun.map(({ replica, entry }) => ({ ...ledgerRow(entry), replica }));
-  await pool.query({ name: 'record-calls', text: 'SELECT gateway.record_calls($1, $2)', values: [JSON.stringify(rows), ended] });
+  await pool.query({
+    name: 'record-calls',
+    text: 'SELECT gateway.record_calls($1, $2)',
+    values: [JSON.stringify(rows), ended],
+  });
 }
 
 /** Ids of calls that Postgres has had for `seconds` as under way at `replica`; 1,000 at most. */

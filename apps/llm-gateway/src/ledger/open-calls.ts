@@ -39,7 +39,10 @@ interface Recorded {
   readonly call: OpenCall;
   /** Its line on disk may go. */
   release: (() => void) | null;
-  /** `sent`: a commit that holds it is under way. `stored`: Postgres has it, and may lose it in a crash, since that commit is not flushed. */
+  /**
+   * `sent`: a commit that holds it is under way. `stored`: Postgres has it, and may lose it in a crash, since that
+   * commit is not flushed.
+   */
   state: 'waiting' | 'sent' | 'stored';
   /** Postgres may have it, whatever `state` says. */
   known: boolean;
@@ -80,9 +83,19 @@ export class OpenCalls {
     return this.calls.size;
   }
 
-  /** Must be done before a call is sent. @throws (rejects) SlipwayError `service.unavailable` when nothing can write it down. */
+  /**
+   * Must be done before a call is sent. @throws (rejects) SlipwayError `service.unavailable` when nothing can write it
+   * down.
+   */
   begin(entry: LedgerInput): void | Promise<void> {
-    const recorded: Recorded = { call: { replica: this.options.replica(), entry }, release: null, state: 'waiting', known: false, over: false, settle: null };
+    const recorded: Recorded = {
+      call: { replica: this.options.replica(), entry },
+      release: null,
+      state: 'waiting',
+      known: false,
+      over: false,
+      settle: null,
+    };
     this.calls.set(entry.id, recorded);
     this.waiting.push(recorded);
     if (this.onDisk(recorded)) return this.schedule(RECORD_AFTER_MS);
@@ -146,7 +159,8 @@ export class OpenCalls {
   }
 
   private async recoverInTime(): Promise<void> {
-    while (!this.closed && !(await this.recover())) await new Promise((resolve) => setTimeout(resolve, RECOVER_AGAIN_MS).unref());
+    while (!this.closed && !(await this.recover()))
+      await new Promise((resolve) => setTimeout(resolve, RECOVER_AGAIN_MS).unref());
   }
 
   private async recoverFiles(): Promise<boolean> {
@@ -164,7 +178,10 @@ export class OpenCalls {
       for (const entry of this.settling) ledger.add(entry);
     }
     if (!(await ledger.flush())) return false;
-    logger.info({ calls: this.settling.length }, 'calls of an earlier process settled, those without an end as estimated');
+    logger.info(
+      { calls: this.settling.length },
+      'calls of an earlier process settled, those without an end as estimated',
+    );
     for (const file of this.former.splice(0)) await files.forget(file);
     this.settling = null;
     return true;
@@ -184,13 +201,17 @@ export class OpenCalls {
   }
 
   private diskFailed(error: unknown): void {
-    if (!this.diskFails) this.options.logger.error({ err: error }, 'failed to write calls under way to disk, each waits for Postgres');
+    if (!this.diskFails)
+      this.options.logger.error({ err: error }, 'failed to write calls under way to disk, each waits for Postgres');
     this.diskFails = true;
   }
 
   private inPostgres(recorded: Recorded): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => recorded.settle?.(new Error(`no answer within ${RECORDED_WITHIN_MS} ms`)), RECORDED_WITHIN_MS);
+      const late = setTimeout(
+        () => recorded.settle?.(new Error(`no answer within ${RECORDED_WITHIN_MS} ms`)),
+        RECORDED_WITHIN_MS,
+      );
       recorded.settle = (error) => {
         clearTimeout(late);
         recorded.settle = null;
@@ -198,7 +219,10 @@ export class OpenCalls {
         // It is not sent: nothing is to be settled for it.
         this.stored([recorded.call.entry]);
         reject(
-          new SlipwayError('service.unavailable', 'The call could not be recorded: the database does not answer.', { cause: error, retryAfterSeconds: 1 }),
+          new SlipwayError('service.unavailable', 'The call could not be recorded: the database does not answer.', {
+            cause: error,
+            retryAfterSeconds: 1,
+          }),
         );
       };
       this.schedule(0);
@@ -233,7 +257,8 @@ export class OpenCalls {
       )
       .finally(() => {
         this.flushing = null;
-        const retry = this.failures === 0 ? RECORD_AFTER_MS : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1));
+        const retry =
+          this.failures === 0 ? RECORD_AFTER_MS : Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1));
         const urgent = this.failures === 0 && this.waiting.some(({ settle }) => settle !== null);
         if (this.waiting.length > 0 || this.ended.length > 0) this.schedule(urgent ? 0 : retry);
       });
@@ -263,7 +288,10 @@ export class OpenCalls {
   private failed(error: unknown): void {
     this.failures += 1;
     if (this.failures === 1 || this.failures % 20 === 0)
-      this.options.logger.warn({ err: error, calls: this.waiting.length, attempts: this.failures }, 'failed to record calls under way, will retry');
+      this.options.logger.warn(
+        { err: error, calls: this.waiting.length, attempts: this.failures },
+        'failed to record calls under way, will retry',
+      );
     for (const recorded of [...this.waiting]) recorded.settle?.(error);
     this.recordAgain();
   }

@@ -1,11 +1,17 @@
 import type { KeyRate } from '../keys/keys.queries.js';
 
-/** What a replica takes at once beyond what it needs: this part of a minute's worth. So much of a limit may lie unused at each replica. */
+/**
+ * What a replica takes at once beyond what it needs: this part of a minute's worth. So much of a limit may lie unused
+ * at each replica.
+ */
 const LEASE_SHARE = 120;
 /** After this what is left of a lease is given up: it has filled up again in Postgres by then. Milliseconds. */
 const LEASE_MS = 5_000;
 
-/** A limit of calls or tokens a minute, as this replica knows it: what it holds, and how full the bucket was when it last took from it. */
+/**
+ * A limit of calls or tokens a minute, as this replica knows it: what it holds, and how full the bucket was when it
+ * last took from it.
+ */
 export class RateBucket {
   readonly lease: number;
   left = 0;
@@ -32,7 +38,9 @@ export class RateBucket {
     return this.left >= need;
   }
 
-  /** @param taken from Postgres. @param level that is left there. @param now milliseconds of a clock that only goes on. */
+  /**
+   * @param taken from Postgres. @param level that is left there. @param now milliseconds of a clock that only goes on.
+   */
   filled(taken: number, level: number, now: number): void {
     this.left += taken;
     this.level = level;
@@ -59,7 +67,10 @@ export class RateBucket {
 
   /** As far as it is known here. */
   remaining(now: number): number {
-    return Math.max(0, Math.min(this.capacity, this.level + ((now - this.levelAt) * this.capacity) / 60_000 + this.left - this.debt));
+    return Math.max(
+      0,
+      Math.min(this.capacity, this.level + ((now - this.levelAt) * this.capacity) / 60_000 + this.left - this.debt),
+    );
   }
 
   /** Seconds until so much is there. */

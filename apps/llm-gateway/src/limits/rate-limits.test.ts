@@ -42,7 +42,12 @@ const keyOf = (rates: readonly KeyRate[], orgId = `org_${randomUUID()}`): Stored
   stop: null,
   rates,
 });
-const rate = (kind: KeyRate['kind'], subject: string, rpm: number | null, tpm: number | null = null): KeyRate => ({ kind, subject, rpm, tpm });
+const rate = (kind: KeyRate['kind'], subject: string, rpm: number | null, tpm: number | null = null): KeyRate => ({
+  kind,
+  subject,
+  rpm,
+  tpm,
+});
 
 interface Outcome {
   readonly taken: RateTaken | null;
@@ -64,7 +69,9 @@ describe('calls a minute', () => {
     const key = keyOf([rate('key', 'key_1', 30)]);
     const three = [replica(), replica(), replica()];
     const began = performance.now();
-    const outcomes = await Promise.all(Array.from({ length: 120 }, (_, index) => take(three[index % 3] as RateLimits, { ...key })));
+    const outcomes = await Promise.all(
+      Array.from({ length: 120 }, (_, index) => take(three[index % 3] as RateLimits, { ...key })),
+    );
     // What fills up while they race is let in too.
     const filled = Math.ceil(((performance.now() - began) / 60_000) * 30);
     expect(count(outcomes)).toBeGreaterThanOrEqual(28);
@@ -86,8 +93,16 @@ describe('calls a minute', () => {
   it('are limited by the organization, the user, the key and the model that is called, whichever is first', async () => {
     const limits = replica();
     for (const kind of ['org', 'member', 'key', 'model'] as const) {
-      const key = keyOf((['org', 'member', 'key', 'model'] as const).map((each) => rate(each, each === 'model' ? 'm' : 'x', each === kind ? 1 : 100)));
-      expect([kind, (await take(limits, key)).code, (await take(limits, key)).code]).toEqual([kind, 'taken', 'rate.limited']);
+      const key = keyOf(
+        (['org', 'member', 'key', 'model'] as const).map((each) =>
+          rate(each, each === 'model' ? 'm' : 'x', each === kind ? 1 : 100),
+        ),
+      );
+      expect([kind, (await take(limits, key)).code, (await take(limits, key)).code]).toEqual([
+        kind,
+        'taken',
+        'rate.limited',
+      ]);
       if (kind === 'model') expect((await take(limits, key, 1, 'another')).code).toBe('taken');
     }
   });

@@ -44,9 +44,10 @@ interface Waiting {
 }
 
 /**
- * Calls and tokens a minute of keys, people, organizations and models, over all replicas: token buckets in Postgres, from which each replica takes a little
- * in advance. A call is never let in beyond its limit; up to `1/120` of a limit a replica may lie unused for five seconds.
- * Tokens are taken by the prompt's upper bound, and by the real count after the call: answers that are under way may bring a bucket below empty.
+ * Calls and tokens a minute of keys, people, organizations and models, over all replicas: token buckets in Postgres,
+ * from which each replica takes a little in advance. A call is never let in beyond its limit; up to `1/120` of a limit
+ * a replica may lie unused for five seconds. Tokens are taken by the prompt's upper bound, and by the real count after
+ * the call: answers that are under way may bring a bucket below empty.
  */
 export class RateLimits {
   private readonly buckets = new Map<string, RateBucket>();
@@ -62,7 +63,10 @@ export class RateLimits {
     this.sweeper = setInterval(() => this.forget(), FORGET_MS / 2).unref();
   }
 
-  /** At once, or a promise where Postgres must be asked. @throws (and rejects with) SlipwayError `rate.limited`, `service.unavailable`. */
+  /**
+   * At once, or a promise where Postgres must be asked. @throws (and rejects with) SlipwayError `rate.limited`,
+   * `service.unavailable`.
+   */
   take(key: StoredKey, model: string, promptTokens: number, signal: AbortSignal): RateTaken | Promise<RateTaken> {
     const { rates } = key;
     if (rates === undefined || rates.length === 0) return FREE;
@@ -72,7 +76,8 @@ export class RateLimits {
       if (rate.kind === 'model' && rate.subject !== model) continue;
       const { requests, tokens } = this.bucketsOf(key.orgId, rate);
       if (requests !== null) needs.push({ bucket: requests, amount: 1, what: 'requests' });
-      if (tokens !== null) needs.push({ bucket: tokens, amount: Math.min(promptTokens, tokens.capacity), what: 'tokens' });
+      if (tokens !== null)
+        needs.push({ bucket: tokens, amount: Math.min(promptTokens, tokens.capacity), what: 'tokens' });
     }
     if (needs.length === 0) return FREE;
     for (const { bucket, amount } of needs) {
@@ -132,7 +137,8 @@ export class RateLimits {
 
   private ask(needs: readonly Need[], signal: AbortSignal): Promise<RateTaken> {
     return new Promise((resolve, reject) => {
-      const abort = (): void => this.end(call, new SlipwayError('rate.limited', 'The call was broken off before it was let in.'));
+      const abort = (): void =>
+        this.end(call, new SlipwayError('rate.limited', 'The call was broken off before it was let in.'));
       const call: Waiting = { needs, over: false, signal, abort, resolve, reject };
       signal.addEventListener('abort', abort, { once: true });
       this.waiting.push(call);
@@ -165,12 +171,19 @@ export class RateLimits {
     this.waiting = [];
     const wanted = new Map<RateBucket, number>();
     const now = performance.now();
-    for (const { needs, over } of calls) if (!over) for (const { bucket, amount } of needs) wanted.set(bucket, (wanted.get(bucket) ?? 0) + amount);
+    for (const { needs, over } of calls)
+      if (!over) for (const { bucket, amount } of needs) wanted.set(bucket, (wanted.get(bucket) ?? 0) + amount);
     for (const bucket of this.owing) if (!wanted.has(bucket)) wanted.set(bucket, 0);
     this.owing.clear();
     const asked = [...wanted].map(([bucket, amount]) => {
       const held = bucket.has(0, now) ? bucket.left : 0;
-      const take = { o: bucket.orgId, k: bucket.name, c: bucket.capacity, w: amount === 0 ? 0 : Math.max(0, amount - held) + bucket.lease, d: bucket.debt };
+      const take = {
+        o: bucket.orgId,
+        k: bucket.name,
+        c: bucket.capacity,
+        w: amount === 0 ? 0 : Math.max(0, amount - held) + bucket.lease,
+        d: bucket.debt,
+      };
       bucket.debt = 0;
       return { bucket, take };
     });
@@ -215,16 +228,23 @@ export class RateLimits {
       for (const { bucket, amount } of call.needs) bucket.left -= amount;
       return void this.end(call, this.taken(call.needs));
     }
-    const seconds = Math.max(1, Math.ceil(Math.max(...short.map(({ bucket, amount }) => bucket.secondsUntil(amount, now)))));
+    const seconds = Math.max(
+      1,
+      Math.ceil(Math.max(...short.map(({ bucket, amount }) => bucket.secondsUntil(amount, now)))),
+    );
     const [first] = short;
     const what = first?.what === 'tokens' ? 'tokens' : 'calls';
     const whose = first === undefined ? '' : first.bucket.name.split(' ', 1)[0];
     this.end(
       call,
-      new SlipwayError('rate.limited', `The limit of ${first?.bucket.capacity} ${what} a minute of this ${whose} is reached; try again in ${seconds} s.`, {
-        retryAfterSeconds: seconds,
-        extensions: { headers: headersOf(call.needs) },
-      }),
+      new SlipwayError(
+        'rate.limited',
+        `The limit of ${first?.bucket.capacity} ${what} a minute of this ${whose} is reached; try again in ${seconds} s.`,
+        {
+          retryAfterSeconds: seconds,
+          extensions: { headers: headersOf(call.needs) },
+        },
+      ),
     );
   }
 
@@ -232,7 +252,13 @@ export class RateLimits {
     for (const call of calls) {
       if (this.options.whenAway === 'open') this.end(call, FREE);
       else
-        this.end(call, new SlipwayError('service.unavailable', 'The limits cannot be asked: the database does not answer.', { cause, retryAfterSeconds: 1 }));
+        this.end(
+          call,
+          new SlipwayError('service.unavailable', 'The limits cannot be asked: the database does not answer.', {
+            cause,
+            retryAfterSeconds: 1,
+          }),
+        );
     }
   }
 
@@ -249,7 +275,11 @@ function headersOf(needs: readonly Need[]): Record<string, string> {
   for (const what of ['requests', 'tokens'] as const) {
     let tightest: RateBucket | null = null;
     for (const need of needs)
-      if (need.what === what && (tightest === null || need.bucket.remaining(now) / need.bucket.capacity < tightest.remaining(now) / tightest.capacity))
+      if (
+        need.what === what &&
+        (tightest === null ||
+          need.bucket.remaining(now) / need.bucket.capacity < tightest.remaining(now) / tightest.capacity)
+      )
         tightest = need.bucket;
     if (tightest === null) continue;
     headers[`x-ratelimit-limit-${what}`] = String(tightest.capacity);

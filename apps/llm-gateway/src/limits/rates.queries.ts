@@ -10,7 +10,10 @@ export interface RateTake {
 }
 
 /** One commit; each bucket is named once. Answers what was taken of each `w`, and how full the bucket is after it. */
-export async function takeRates(pool: SqlPool, takes: readonly RateTake[]): Promise<ReadonlyArray<{ g: number; l: number }>> {
+export async function takeRates(
+  pool: SqlPool,
+  takes: readonly RateTake[],
+): Promise<ReadonlyArray<{ g: number; l: number }>> {
   const { rows } = await pool.query<{ answer: Array<{ g: number; l: number }> }>({
     name: 'take-rates',
     text: 'SELECT gateway.take_rates($1) AS answer',

@@ -1,6 +1,13 @@
 import { asSystem, type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { keyIdOf } from '../keys/virtual-key-token.js';
-import { dropLimits, type LimitedKind, type LimitFields, type Limits, readLimits, setLimits } from './limits.queries.js';
+import {
+  dropLimits,
+  type LimitedKind,
+  type LimitFields,
+  type Limits,
+  readLimits,
+  setLimits,
+} from './limits.queries.js';
 
 /** The organization of keys and users that name none. */
 export const DEFAULT_ORG = 'default';
@@ -37,7 +44,8 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
     const ended = rows[0]?.ended ?? [];
     // In the same commit, under the lock of `issue_key`, so that no reader sees them ended. Those that had some grace
     // left keep it, or end now.
-    if (key.graceUntil !== null) await client.query('UPDATE gateway.virtual_key SET revoked_at = $2 WHERE id = ANY ($1)', [ended, key.graceUntil]);
+    if (key.graceUntil !== null)
+      await client.query('UPDATE gateway.virtual_key SET revoked_at = $2 WHERE id = ANY ($1)', [ended, key.graceUntil]);
     else {
       const late = await client.query<Columns<'gateway.virtual_key', 'id'>>(
         'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND revoked_at > now() RETURNING id',
@@ -59,10 +67,17 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
         budget_duration: budget_duration ?? undefined,
       },
     });
-    await setLimits(client, key.orgId, { kind: 'key', subject: key.id, fields: { rpm_limit: rpm_limit ?? undefined, tpm_limit: tpm_limit ?? undefined } });
+    await setLimits(client, key.orgId, {
+      kind: 'key',
+      subject: key.id,
+      fields: { rpm_limit: rpm_limit ?? undefined, tpm_limit: tpm_limit ?? undefined },
+    });
     const [row] = stored;
     if (row === undefined) throw new Error('a key that was stored is not there');
-    return { info: infoOf(row, await readLimits(client, key.orgId, { kind: 'key', subject: key.id, at, money: moneyOf(row) })), ended };
+    return {
+      info: infoOf(row, await readLimits(client, key.orgId, { kind: 'key', subject: key.id, at, money: moneyOf(row) })),
+      ended,
+    };
   });
 }
 
@@ -82,7 +97,17 @@ export interface KeyInfo extends Limits {
 
 type Row = Columns<
   'gateway.virtual_key',
-  'id' | 'org_id' | 'conversation_id' | 'user_id' | 'alias' | 'models' | 'hash' | 'expires_at' | 'blocked' | 'metadata' | 'created_at',
+  | 'id'
+  | 'org_id'
+  | 'conversation_id'
+  | 'user_id'
+  | 'alias'
+  | 'models'
+  | 'hash'
+  | 'expires_at'
+  | 'blocked'
+  | 'metadata'
+  | 'created_at',
   { metadata: Record<string, unknown> }
 >;
 const COLUMNS = 'id, org_id, conversation_id, user_id, alias, models, hash, expires_at, blocked, metadata, created_at';
@@ -105,7 +130,9 @@ export async function keyInfo(pool: SqlPool, name: string, at: Date): Promise<Ke
   const [row] = await rowsOf(pool, [name]);
   return row === undefined
     ? null
-    : inOrg(pool, row.org_id, async (client) => infoOf(row, await readLimits(client, row.org_id, { kind: 'key', subject: row.id, at, money: moneyOf(row) })));
+    : inOrg(pool, row.org_id, async (client) =>
+        infoOf(row, await readLimits(client, row.org_id, { kind: 'key', subject: row.id, at, money: moneyOf(row) })),
+      );
 }
 
 export interface KeysPage {
@@ -122,7 +149,10 @@ export async function keysOf(pool: SqlPool, orgId: string, { userId, at, limit =
       [orgId, userId, at, limit],
     );
     const keys: KeyInfo[] = [];
-    for (const row of rows) keys.push(infoOf(row, await readLimits(client, orgId, { kind: 'key', subject: row.id, at, money: moneyOf(row) })));
+    for (const row of rows)
+      keys.push(
+        infoOf(row, await readLimits(client, orgId, { kind: 'key', subject: row.id, at, money: moneyOf(row) })),
+      );
     return keys;
   });
 }
@@ -152,21 +182,31 @@ export async function changeKey(pool: SqlPool, name: string, change: KeyChange, 
         change.expiresAt ?? null,
         change.blocked ?? null,
         // What binds it stays what it is.
-        change.metadata === undefined ? null : JSON.stringify({ ...change.metadata, ...(isBound(row) ? { conversation_id: row.conversation_id } : {}) }),
+        change.metadata === undefined
+          ? null
+          : JSON.stringify({ ...change.metadata, ...(isBound(row) ? { conversation_id: row.conversation_id } : {}) }),
       ],
     );
     const [after] = rows;
     if (after === undefined) return null;
     const { max_budget, budget_duration, rpm_limit, tpm_limit } = change.limits;
     const money = moneyOf(row);
-    await setLimits(client, row.org_id, { kind: money.kind, subject: money.subject, fields: { max_budget, budget_duration } });
+    await setLimits(client, row.org_id, {
+      kind: money.kind,
+      subject: money.subject,
+      fields: { max_budget, budget_duration },
+    });
     await setLimits(client, row.org_id, { kind: 'key', subject: row.id, fields: { rpm_limit, tpm_limit } });
     return infoOf(after, await readLimits(client, row.org_id, { kind: 'key', subject: row.id, at, money }));
   });
 }
 
 /** Ends keys by their names or aliases. Answers what was named and found, and the ids of all that ended. */
-export async function endKeys(pool: SqlPool, names: readonly string[], aliases: readonly string[]): Promise<{ named: string[]; ids: string[] }> {
+export async function endKeys(
+  pool: SqlPool,
+  names: readonly string[],
+  aliases: readonly string[],
+): Promise<{ named: string[]; ids: string[] }> {
   const found = await rowsOf(pool, names);
   return asSystem(pool, 'slipway_gateway_system', 'the master key ends keys of any organization', async (client) => {
     const { rows } = await client.query<Columns<'gateway.virtual_key', 'id' | 'org_id' | 'alias'>>(
@@ -175,7 +215,8 @@ export async function endKeys(pool: SqlPool, names: readonly string[], aliases: 
     );
     for (const { id, org_id } of rows) await dropLimits(client, org_id, 'key', [id]);
     const ids = new Set(rows.map(({ id }) => id));
-    const isOf = (row: Row, name: string): boolean => row.id === (keyIdOf(name) ?? name) || row.hash.toString('hex') === name;
+    const isOf = (row: Row, name: string): boolean =>
+      row.id === (keyIdOf(name) ?? name) || row.hash.toString('hex') === name;
     return {
       named: [
         ...names.filter((name) => found.some((row) => ids.has(row.id) && isOf(row, name))),

@@ -28,7 +28,12 @@ export async function setLimits(
   orgId: string,
   { kind, subject, fields }: { readonly kind: LimitedKind; readonly subject: string; readonly fields: LimitFields },
 ): Promise<void> {
-  if (fields.max_budget === null) await client.query('DELETE FROM gateway.budget WHERE org_id = $1 AND kind = $2 AND subject = $3', [orgId, kind, subject]);
+  if (fields.max_budget === null)
+    await client.query('DELETE FROM gateway.budget WHERE org_id = $1 AND kind = $2 AND subject = $3', [
+      orgId,
+      kind,
+      subject,
+    ]);
   else if (fields.max_budget !== undefined) {
     const { period, seconds } = periodOf(fields.budget_duration ?? null);
     await client.query(
@@ -39,21 +44,29 @@ export async function setLimits(
     );
   } else if (fields.budget_duration !== undefined) {
     const { period, seconds } = periodOf(fields.budget_duration);
-    await client.query('UPDATE gateway.budget SET period = $4, seconds = $5, anchor = now() WHERE org_id = $1 AND kind = $2 AND subject = $3', [
-      orgId,
-      kind,
-      subject,
-      period,
-      seconds,
-    ]);
+    await client.query(
+      'UPDATE gateway.budget SET period = $4, seconds = $5, anchor = now() WHERE org_id = $1 AND kind = $2 AND subject = $3',
+      [orgId, kind, subject, period, seconds],
+    );
   }
   if ((fields.rpm_limit === undefined && fields.tpm_limit === undefined) || kind === 'conversation') return;
   await client.query(
     `INSERT INTO gateway.rate_limit AS r (org_id, kind, subject, rpm, tpm) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (org_id, kind, subject) DO UPDATE SET rpm = CASE WHEN $6 THEN excluded.rpm ELSE r.rpm END, tpm = CASE WHEN $7 THEN excluded.tpm ELSE r.tpm END`,
-    [orgId, kind, subject, fields.rpm_limit ?? null, fields.tpm_limit ?? null, fields.rpm_limit !== undefined, fields.tpm_limit !== undefined],
+    [
+      orgId,
+      kind,
+      subject,
+      fields.rpm_limit ?? null,
+      fields.tpm_limit ?? null,
+      fields.rpm_limit !== undefined,
+      fields.tpm_limit !== undefined,
+    ],
   );
-  await client.query('DELETE FROM gateway.rate_limit WHERE org_id = $1 AND kind = $2 AND subject = $3 AND rpm IS NULL AND tpm IS NULL', [orgId, kind, subject]);
+  await client.query(
+    'DELETE FROM gateway.rate_limit WHERE org_id = $1 AND kind = $2 AND subject = $3 AND rpm IS NULL AND tpm IS NULL',
+    [orgId, kind, subject],
+  );
 }
 
 export interface LimitsRead {
@@ -64,10 +77,18 @@ export interface LimitsRead {
 }
 
 /** @param money the kind and subject of its budget, where that is not of the same as its limits a minute. */
-export async function readLimits(client: PoolClient, orgId: string, { kind, subject, at, money = { kind, subject } }: LimitsRead): Promise<Limits> {
+export async function readLimits(
+  client: PoolClient,
+  orgId: string,
+  { kind, subject, at, money = { kind, subject } }: LimitsRead,
+): Promise<Limits> {
   const { rows } = await client.query<
     Columns<'gateway.budget', 'limit_usd' | 'seconds'> &
-      Columns<'gateway.rate_limit', 'rpm' | 'tpm'> & { period: Period['period'] | null; ends: Date | null; spend: string }
+      Columns<'gateway.rate_limit', 'rpm' | 'tpm'> & {
+        period: Period['period'] | null;
+        ends: Date | null;
+        spend: string;
+      }
   >(
     `SELECT b.limit_usd, b.period, b.seconds, c.ends, r.rpm, r.tpm,
        gateway.spent_of($1, $4, $5, coalesce(c.starts, '1970-01-01'), coalesce(c.ends, '9999-01-01')) / 10000000000.0 AS spend
@@ -90,7 +111,20 @@ export async function readLimits(client: PoolClient, orgId: string, { kind, subj
 }
 
 /** Takes away all that limits them. */
-export async function dropLimits(client: PoolClient, orgId: string, kind: LimitedKind, subjects: readonly string[]): Promise<void> {
-  await client.query('DELETE FROM gateway.budget WHERE org_id = $1 AND kind = $2 AND subject = ANY ($3)', [orgId, kind, subjects]);
-  await client.query('DELETE FROM gateway.rate_limit WHERE org_id = $1 AND kind = $2 AND subject = ANY ($3)', [orgId, kind, subjects]);
+export async function dropLimits(
+  client: PoolClient,
+  orgId: string,
+  kind: LimitedKind,
+  subjects: readonly string[],
+): Promise<void> {
+  await client.query('DELETE FROM gateway.budget WHERE org_id = $1 AND kind = $2 AND subject = ANY ($3)', [
+    orgId,
+    kind,
+    subjects,
+  ]);
+  await client.query('DELETE FROM gateway.rate_limit WHERE org_id = $1 AND kind = $2 AND subject = ANY ($3)', [
+    orgId,
+    kind,
+    subjects,
+  ]);
 }

@@ -59,24 +59,52 @@ describe('/key', () => {
     const other = (await call('/key/generate', {})).body as { key: string; expires: null; team_id: string };
     expect(other).toMatchObject({ expires: null, team_id: 'default' });
     expect((await call(`/key/info?key=${key}`, undefined, other.key)).status).toBe(404);
-    for (const name of [key, token, made.body.key_id]) expect((await call(`/key/info?key=${name}`)).body.info.key_alias).toBe('ci');
+    for (const name of [key, token, made.body.key_id])
+      expect((await call(`/key/info?key=${name}`)).body.info.key_alias).toBe('ci');
     const updated = await call('/key/update', { key, max_budget: null, tpm_limit: 1_000_000, models: [] });
-    expect(updated.body).toMatchObject({ key, max_budget: null, rpm_limit: 100, tpm_limit: 1_000_000, models: [], key_alias: 'ci' });
+    expect(updated.body).toMatchObject({
+      key,
+      max_budget: null,
+      rpm_limit: 100,
+      tpm_limit: 1_000_000,
+      models: [],
+      key_alias: 'ci',
+    });
     expect((await call('/key/block', { key: token })).body.blocked).toBe(true);
     expect(await ask(key)).toBe(401);
     await call('/key/unblock', { key });
     expect(await ask(key)).toBe(200);
     expect((await call('/key/delete', { keys: [key], key_aliases: [] })).body).toEqual({ deleted_keys: [key] });
     expect(await ask(key)).toBe(401);
-    for (const missing of [call(`/key/info?key=${key}`), call('/key/update', { key }), call('/key/delete', { keys: [key] })])
+    for (const missing of [
+      call(`/key/info?key=${key}`),
+      call('/key/update', { key }),
+      call('/key/delete', { keys: [key] }),
+    ])
       expect((await missing).status).toBe(404);
   });
 
   it('401: without the master key', async () => {
     const { key } = (await call('/key/generate', {})).body as { key: string };
-    for (const path of ['/key/update', '/key/delete', '/team/new', '/team/update', '/team/delete', '/user/new', '/user/delete', '/team/member_update'])
+    for (const path of [
+      '/key/update',
+      '/key/delete',
+      '/team/new',
+      '/team/update',
+      '/team/delete',
+      '/user/new',
+      '/user/delete',
+      '/team/member_update',
+    ])
       expect([path, (await call(path, {}, key)).status]).toEqual([path, 401]);
-    for (const path of ['/team/list', '/user/list', '/spend/logs', '/global/spend', '/global/spend/teams', '/team/info?team_id=default'])
+    for (const path of [
+      '/team/list',
+      '/user/list',
+      '/spend/logs',
+      '/global/spend',
+      '/global/spend/teams',
+      '/team/info?team_id=default',
+    ])
       expect([path, (await call(path, undefined, key)).status]).toEqual([path, 401]);
   });
 });
@@ -84,7 +112,17 @@ describe('/key', () => {
 describe('/team and /user', () => {
   it('a team is an organization with a budget, its members have theirs, and what a call cost is in all of them', async () => {
     const team_id = `org_${randomUUID()}`;
-    expect((await call('/team/new', { team_id, team_alias: 'A', max_budget: 100, budget_duration: '1mo', team_member_budget: 20 })).body).toMatchObject({
+    expect(
+      (
+        await call('/team/new', {
+          team_id,
+          team_alias: 'A',
+          max_budget: 100,
+          budget_duration: '1mo',
+          team_member_budget: 20,
+        })
+      ).body,
+    ).toMatchObject({
       team_id,
       team_alias: 'A',
       max_budget: 100,
@@ -93,13 +131,27 @@ describe('/team and /user', () => {
       spend: 0,
     });
     expect((await call('/team/new', { team_id })).status).toBe(400);
-    const user = await call('/user/new', { user_id: 'usr_m', team_id, user_email: 'm@example.test', max_budget: 1, budget_duration: '1d' });
+    const user = await call('/user/new', {
+      user_id: 'usr_m',
+      team_id,
+      user_email: 'm@example.test',
+      max_budget: 1,
+      budget_duration: '1d',
+    });
     expect(user.body).toMatchObject({ user_id: 'usr_m', team_id, max_budget: 1, budget_duration: '1d' });
     expect(await ask(user.body.key)).toBe(200);
     const spend = (1_000 * 2.5 + 10 * 10) / 1e6;
-    await until('it is in the ledger', async () => (await call(`/global/spend?team_id=${team_id}`)).body.spend === spend);
+    await until(
+      'it is in the ledger',
+      async () => (await call(`/global/spend?team_id=${team_id}`)).body.spend === spend,
+    );
     const info = (await call(`/team/info?team_id=${team_id}`)).body;
-    expect(info).toMatchObject({ team_id, team_info: { spend }, team_memberships: [{ user_id: 'usr_m', spend }], keys: [{ user_id: 'usr_m', spend }] });
+    expect(info).toMatchObject({
+      team_id,
+      team_info: { spend },
+      team_memberships: [{ user_id: 'usr_m', spend }],
+      keys: [{ user_id: 'usr_m', spend }],
+    });
     expect((await call('/user/info?user_id=usr_m')).body).toMatchObject({
       user_id: 'usr_m',
       user_info: { spend, user_email: 'm@example.test' },
@@ -118,7 +170,10 @@ describe('/team and /user', () => {
       users: [{ user_id: 'usr_n', max_budget: 3 }],
     });
     expect((await call('/team/list')).body.map((each: { team_id: string }) => each.team_id)).toContain(team_id);
-    expect((await call('/team/update', { team_id, blocked: true })).body.data).toMatchObject({ blocked: true, max_budget: 100 });
+    expect((await call('/team/update', { team_id, blocked: true })).body.data).toMatchObject({
+      blocked: true,
+      max_budget: 100,
+    });
     await until('its keys are blocked', async () => (await ask(user.body.key)) === 401);
     await call('/team/update', { team_id, blocked: false, models: ['other'] });
     await until('its keys are for its models', async () => (await ask(user.body.key)) === 403);
@@ -159,7 +214,13 @@ describe('/spend', () => {
     const { key, token } = (
       await call('/key/generate', {
         team_id,
-        metadata: { conversation_id, user_id: 'usr_s', repository: 'https://git.test/a', pull_request: 7, integration: 'github' },
+        metadata: {
+          conversation_id,
+          user_id: 'usr_s',
+          repository: 'https://git.test/a',
+          pull_request: 7,
+          integration: 'github',
+        },
       })
     ).body;
     for (let each = 0; each < 3; each += 1) expect(await ask(key)).toBe(200);
@@ -179,12 +240,21 @@ describe('/spend', () => {
       spend: 0.0026,
       status: 'success',
       cache_hit: 'False',
-      metadata: { purpose: 'agent', repository: 'https://git.test/a', pull_request: '7', integration: 'github', attempts: 1, usage_source: 'reported' },
+      metadata: {
+        purpose: 'agent',
+        repository: 'https://git.test/a',
+        pull_request: '7',
+        integration: 'github',
+        attempts: 1,
+        usage_source: 'reported',
+      },
     });
     const today = new Date().toISOString().slice(0, 10);
     const byDay = (await call(`/spend/logs?team_id=${team_id}&start_date=${today}&end_date=${today}`)).body;
     expect(byDay).toEqual([{ startTime: today, spend: 0.0078, users: { usr_s: 0.0078 }, models: { [MODEL]: 0.0078 } }]);
-    expect((await call(`/spend/logs?api_key=${key}&start_date=${today}&end_date=${today}&summarize=false`)).body).toHaveLength(3);
+    expect(
+      (await call(`/spend/logs?api_key=${key}&start_date=${today}&end_date=${today}&summarize=false`)).body,
+    ).toHaveLength(3);
     expect((await call(`/global/spend?team_id=${team_id}`)).body.spend).toBe(0.0078);
     for (const [path, row] of [
       ['teams', { team_id }],
@@ -192,7 +262,9 @@ describe('/spend', () => {
       ['models', { model: MODEL }],
       ['users', { user: 'usr_s' }],
     ] as const)
-      expect((await call(`/global/spend/${path}?team_id=${team_id}`)).body).toEqual([expect.objectContaining({ ...row, total_spend: 0.0078 })]);
+      expect((await call(`/global/spend/${path}?team_id=${team_id}`)).body).toEqual([
+        expect.objectContaining({ ...row, total_spend: 0.0078 }),
+      ]);
     expect((await call(`/key/info?key=${key}`)).body.info.spend).toBe(0.0078);
     expect((await call(`/spend/logs?request_id=${logs[1].request_id}`)).body).toEqual([logs[1]]);
     expect((await call('/spend/logs?api_key=nothing')).status).toBe(404);

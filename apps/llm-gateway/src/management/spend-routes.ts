@@ -4,7 +4,15 @@ import { z } from 'zod';
 import type { KeyRoutesOptions } from '../keys/key-routes.js';
 import { keyInfo } from './keys.queries.js';
 import { available, requireMasterKey } from './master-only.js';
-import { type SpendDay, type SpendFilter, type SpendLog, spendBy, spendByDay, spendLogs, totalSpend } from './spend.queries.js';
+import {
+  type SpendDay,
+  type SpendFilter,
+  type SpendLog,
+  spendBy,
+  spendByDay,
+  spendLogs,
+  totalSpend,
+} from './spend.queries.js';
 
 /** Rows of one answer. */
 const MAX_LOGS = 5_000;
@@ -44,13 +52,17 @@ export function addSpendRoutes(fastify: FastifyInstance, { pool, isMasterKey, cl
     requireMasterKey(request, isMasterKey);
     const query = parseOrThrow(SpendQuery, request.query);
     const filter = await filterOf(query);
-    if (query.start_date !== undefined && query.end_date !== undefined && query.summarize === 'true') return available(spendByDay(pool, filter));
+    if (query.start_date !== undefined && query.end_date !== undefined && query.summarize === 'true')
+      return available(spendByDay(pool, filter));
     return available(spendLogs(pool, filter, query.limit));
   });
 
   fastify.get('/global/spend', async (request): Promise<{ spend: number; max_budget: number }> => {
     requireMasterKey(request, isMasterKey);
-    return { spend: await available(totalSpend(pool, await filterOf(parseOrThrow(SpendQuery, request.query)))), max_budget: 0 };
+    return {
+      spend: await available(totalSpend(pool, await filterOf(parseOrThrow(SpendQuery, request.query)))),
+      max_budget: 0,
+    };
   });
 
   for (const [path, by] of [

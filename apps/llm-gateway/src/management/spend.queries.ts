@@ -36,7 +36,14 @@ export interface SpendLog {
 
 const WHERE = `($1::text IS NULL OR l.request_id = $1) AND ($2::text IS NULL OR l.key_id = $2) AND ($3::text IS NULL OR l.user_id = $3) AND ($4::text IS NULL OR l.org_id = $4)
   AND ($5::timestamptz IS NULL OR l.started_at >= $5) AND ($6::timestamptz IS NULL OR l.started_at < $6)`;
-const values = ({ requestId, keyId, userId, orgId, from, to }: SpendFilter): unknown[] => [requestId, keyId, userId, orgId, from, to];
+const values = ({ requestId, keyId, userId, orgId, from, to }: SpendFilter): unknown[] => [
+  requestId,
+  keyId,
+  userId,
+  orgId,
+  from,
+  to,
+];
 
 function ofAll<T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key sees the spending of all', work);
@@ -94,7 +101,8 @@ export function spendLogs(pool: SqlPool, filter: SpendFilter, limit: number): Pr
       completion_tokens: row.completion_tokens,
       startTime: row.started_at.toISOString(),
       endTime: new Date(row.started_at.getTime() + row.latency_ms).toISOString(),
-      completionStartTime: row.first_byte_ms === null ? null : new Date(row.started_at.getTime() + row.first_byte_ms).toISOString(),
+      completionStartTime:
+        row.first_byte_ms === null ? null : new Date(row.started_at.getTime() + row.first_byte_ms).toISOString(),
       model: row.model,
       model_id: row.deployment,
       model_group: row.model,
@@ -134,7 +142,9 @@ export interface SpendDay {
 /** A day (UTC) each, the first one first. */
 export function spendByDay(pool: SqlPool, filter: SpendFilter): Promise<SpendDay[]> {
   return ofAll(pool, async (client) => {
-    const { rows } = await client.query<Columns<'gateway.ledger', 'user_id' | 'model'> & { day: string; spend: string }>(
+    const { rows } = await client.query<
+      Columns<'gateway.ledger', 'user_id' | 'model'> & { day: string; spend: string }
+    >(
       `SELECT to_char(l.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, l.user_id, l.model, sum(l.cost_usd) AS spend FROM gateway.ledger l WHERE ${WHERE} GROUP BY 1, 2, 3 ORDER BY 1`,
       values(filter),
     );
@@ -148,14 +158,24 @@ export function spendByDay(pool: SqlPool, filter: SpendFilter): Promise<SpendDay
       day.models[row.model] = ((day.models[row.model] ?? 0) * 1e10 + ticks) / 1e10;
       if (row.user_id !== null) day.users[row.user_id] = ((day.users[row.user_id] ?? 0) * 1e10 + ticks) / 1e10;
     }
-    return [...days].map(([startTime, { ticks, users, models }]) => ({ startTime, spend: ticks / 1e10, users, models }));
+    return [...days].map(([startTime, { ticks, users, models }]) => ({
+      startTime,
+      spend: ticks / 1e10,
+      users,
+      models,
+    }));
   });
 }
 
 const BY = { model: 'l.model', api_key: 'l.key_id', team_id: 'l.org_id', user: 'l.user_id' } as const;
 
 /** Who spent most, of one kind. */
-export function spendBy(pool: SqlPool, by: keyof typeof BY, filter: SpendFilter, limit: number): Promise<Array<{ name: string | null; total_spend: number }>> {
+export function spendBy(
+  pool: SqlPool,
+  by: keyof typeof BY,
+  filter: SpendFilter,
+  limit: number,
+): Promise<Array<{ name: string | null; total_spend: number }>> {
   return ofAll(pool, async (client) => {
     const { rows } = await client.query<{ name: string | null; spend: string }>(
       `SELECT ${BY[by]} AS name, sum(l.cost_usd) AS spend FROM gateway.ledger l WHERE ${WHERE} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $7`,
@@ -167,7 +187,10 @@ export function spendBy(pool: SqlPool, by: keyof typeof BY, filter: SpendFilter,
 
 export function totalSpend(pool: SqlPool, filter: SpendFilter): Promise<number> {
   return ofAll(pool, async (client) => {
-    const { rows } = await client.query<{ spend: string }>(`SELECT coalesce(sum(l.cost_usd), 0) AS spend FROM gateway.ledger l WHERE ${WHERE}`, values(filter));
+    const { rows } = await client.query<{ spend: string }>(
+      `SELECT coalesce(sum(l.cost_usd), 0) AS spend FROM gateway.ledger l WHERE ${WHERE}`,
+      values(filter),
+    );
     return Number(rows[0]?.spend ?? 0);
   });
 }

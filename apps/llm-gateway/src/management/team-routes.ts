@@ -11,10 +11,28 @@ const MAX_TEAMS = 1_000;
 const TeamQuery = z.object({ team_id: z.string().min(1).max(200) });
 
 /** `/team/…` as LiteLLM has it, with the master key. A team is an organization. */
-export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKey, clock, ids }: KeyRoutesOptions): void {
-  const put = (teamId: string, { team_alias, models, metadata, blocked, team_member_budget, ...limits }: PutTeam): Promise<TeamInfo> =>
+export function addTeamRoutes(
+  fastify: FastifyInstance,
+  { pool, keys, isMasterKey, clock, ids }: KeyRoutesOptions,
+): void {
+  const put = (
+    teamId: string,
+    { team_alias, models, metadata, blocked, team_member_budget, ...limits }: PutTeam,
+  ): Promise<TeamInfo> =>
     available(
-      putTeam(pool, teamId, { alias: team_alias, models, metadata, blocked: blocked ?? undefined, memberBudget: team_member_budget, limits }, clock.now()),
+      putTeam(
+        pool,
+        teamId,
+        {
+          alias: team_alias,
+          models,
+          metadata,
+          blocked: blocked ?? undefined,
+          memberBudget: team_member_budget,
+          limits,
+        },
+        clock.now(),
+      ),
     );
 
   fastify.post('/team/new', async (request): Promise<TeamInfo> => {
@@ -22,24 +40,33 @@ export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKe
     const team = parseOrThrow(PutTeam, request.body ?? {});
     const teamId = team.team_id ?? ids.prefixed('org');
     if ((await available(teamInfo(pool, teamId, clock.now()))) !== null)
-      throw new SlipwayError('request.invalid', `team_id: there is a team ${teamId} already; change it by /team/update`);
+      throw new SlipwayError(
+        'request.invalid',
+        `team_id: there is a team ${teamId} already; change it by /team/update`,
+      );
     return put(teamId, team);
   });
 
   fastify.post('/team/update', async (request): Promise<{ team_id: string; data: TeamInfo }> => {
     requireMasterKey(request, isMasterKey);
     const team = parseOrThrow(PutTeam, request.body);
-    if (typeof team.team_id !== 'string' || (await available(teamInfo(pool, team.team_id, clock.now()))) === null) throw notFound();
+    if (typeof team.team_id !== 'string' || (await available(teamInfo(pool, team.team_id, clock.now()))) === null)
+      throw notFound();
     return { team_id: team.team_id, data: await put(team.team_id, team) };
   });
 
-  fastify.get('/team/info', async (request): Promise<{ team_id: string; team_info: TeamInfo; keys: KeyInfo[]; team_memberships: UserInfo[] }> => {
-    requireMasterKey(request, isMasterKey);
-    const { team_id } = parseOrThrow(TeamQuery, request.query);
-    const found = await available(teamInfo(pool, team_id, clock.now()));
-    if (found === null) throw notFound();
-    return { team_id, team_info: found.team, keys: found.keys, team_memberships: found.members };
-  });
+  fastify.get(
+    '/team/info',
+    async (
+      request,
+    ): Promise<{ team_id: string; team_info: TeamInfo; keys: KeyInfo[]; team_memberships: UserInfo[] }> => {
+      requireMasterKey(request, isMasterKey);
+      const { team_id } = parseOrThrow(TeamQuery, request.query);
+      const found = await available(teamInfo(pool, team_id, clock.now()));
+      if (found === null) throw notFound();
+      return { team_id, team_info: found.team, keys: found.keys, team_memberships: found.members };
+    },
+  );
 
   fastify.get('/team/list', async (request): Promise<TeamInfo[]> => {
     requireMasterKey(request, isMasterKey);
@@ -48,7 +75,9 @@ export function addTeamRoutes(fastify: FastifyInstance, { pool, keys, isMasterKe
 
   fastify.post('/team/delete', async (request): Promise<{ deleted_teams: string[] }> => {
     requireMasterKey(request, isMasterKey);
-    const { deleted, keys: ended } = await available(deleteTeams(pool, parseOrThrow(DeleteTeams, request.body).team_ids));
+    const { deleted, keys: ended } = await available(
+      deleteTeams(pool, parseOrThrow(DeleteTeams, request.body).team_ids),
+    );
     if (deleted.length === 0) throw notFound();
     keys.forget(ended);
     return { deleted_teams: deleted };

@@ -57,7 +57,11 @@ export function putTeam(pool: SqlPool, orgId: string, change: TeamChange, at: Da
     );
     await setLimits(client, orgId, { kind: 'org', subject: '', fields: change.limits });
     if (change.memberBudget !== undefined)
-      await setLimits(client, orgId, { kind: 'member', subject: EACH, fields: { max_budget: change.memberBudget, budget_duration: '1mo' } });
+      await setLimits(client, orgId, {
+        kind: 'member',
+        subject: EACH,
+        fields: { max_budget: change.memberBudget, budget_duration: '1mo' },
+      });
     const team = await readTeam(client, orgId, at);
     if (team === null) throw new Error('a team that was stored is not there');
     return team;
@@ -65,17 +69,28 @@ export function putTeam(pool: SqlPool, orgId: string, change: TeamChange, at: Da
 }
 
 /** `null`: there is no such team. */
-export function teamInfo(pool: SqlPool, orgId: string, at: Date): Promise<{ team: TeamInfo; members: UserInfo[]; keys: KeyInfo[] } | null> {
+export function teamInfo(
+  pool: SqlPool,
+  orgId: string,
+  at: Date,
+): Promise<{ team: TeamInfo; members: UserInfo[]; keys: KeyInfo[] } | null> {
   return inOrg(pool, orgId, async (client) => {
     const team = await readTeam(client, orgId, at);
-    return team === null ? null : { team, members: await readPeople(client, orgId, { userId: null, at, limit: 1_000, offset: 0 }) };
-  }).then(async (found) => (found === null ? null : { ...found, keys: await keysOf(pool, orgId, { userId: null, at }) }));
+    return team === null
+      ? null
+      : { team, members: await readPeople(client, orgId, { userId: null, at, limit: 1_000, offset: 0 }) };
+  }).then(async (found) =>
+    found === null ? null : { ...found, keys: await keysOf(pool, orgId, { userId: null, at }) },
+  );
 }
 
 /** By their ids, at most `limit`. */
 export async function listTeams(pool: SqlPool, at: Date, limit: number): Promise<TeamInfo[]> {
   const ids = await asSystem(pool, 'slipway_gateway_system', 'the master key lists all teams', async (client) => {
-    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>('SELECT org_id FROM gateway.team ORDER BY org_id LIMIT $1', [limit]);
+    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>(
+      'SELECT org_id FROM gateway.team ORDER BY org_id LIMIT $1',
+      [limit],
+    );
     return rows.map(({ org_id }) => org_id);
   });
   const teams: TeamInfo[] = [];
@@ -86,10 +101,16 @@ export async function listTeams(pool: SqlPool, at: Date, limit: number): Promise
   return teams;
 }
 
-/** With their people, limits and keys; the ledger stays. Answers those that there were, and the ids of the keys that ended. */
+/**
+ * With their people, limits and keys; the ledger stays. Answers those that there were, and the ids of the keys that
+ * ended.
+ */
 export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{ deleted: string[]; keys: string[] }> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key ends teams', async (client) => {
-    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>('DELETE FROM gateway.team WHERE org_id = ANY ($1) RETURNING org_id', [orgIds]);
+    const { rows } = await client.query<Columns<'gateway.team', 'org_id'>>(
+      'DELETE FROM gateway.team WHERE org_id = ANY ($1) RETURNING org_id',
+      [orgIds],
+    );
     const deleted = rows.map(({ org_id }) => org_id);
     await client.query('DELETE FROM gateway.person WHERE org_id = ANY ($1)', [deleted]);
     await client.query('DELETE FROM gateway.budget WHERE org_id = ANY ($1)', [deleted]);
@@ -132,9 +153,10 @@ export function putUser(
 /** Organizations of a user, by their ids. */
 export function orgsOfUser(pool: SqlPool, userId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'the master key names a user and no team', async (client) => {
-    const { rows } = await client.query<Columns<'gateway.person', 'org_id'>>('SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100', [
-      userId,
-    ]);
+    const { rows } = await client.query<Columns<'gateway.person', 'org_id'>>(
+      'SELECT org_id FROM gateway.person WHERE user_id = $1 ORDER BY org_id LIMIT 100',
+      [userId],
+    );
     return rows.map(({ org_id }) => org_id);
   });
 }
@@ -152,15 +174,24 @@ export function people(pool: SqlPool, orgId: string, { userId, at, limit, offset
 
 export function countPeople(pool: SqlPool, orgId: string): Promise<number> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ n: number }>('SELECT count(*) AS n FROM gateway.person WHERE org_id = $1', [orgId]);
+    const { rows } = await client.query<{ n: number }>('SELECT count(*) AS n FROM gateway.person WHERE org_id = $1', [
+      orgId,
+    ]);
     return rows[0]?.n ?? 0;
   });
 }
 
 /** With their limits and keys; the ledger stays. Answers how many there were, and the ids of the keys that ended. */
-export function deletePeople(pool: SqlPool, orgId: string, userIds: readonly string[]): Promise<{ deleted: number; keys: string[] }> {
+export function deletePeople(
+  pool: SqlPool,
+  orgId: string,
+  userIds: readonly string[],
+): Promise<{ deleted: number; keys: string[] }> {
   return inOrg(pool, orgId, async (client) => {
-    const { rowCount } = await client.query('DELETE FROM gateway.person WHERE org_id = $1 AND user_id = ANY ($2)', [orgId, userIds]);
+    const { rowCount } = await client.query('DELETE FROM gateway.person WHERE org_id = $1 AND user_id = ANY ($2)', [
+      orgId,
+      userIds,
+    ]);
     await dropLimits(client, orgId, 'member', userIds);
     const { rows } = await client.query<Columns<'gateway.virtual_key', 'id'>>(
       'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = $1 AND user_id = ANY ($2) AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
@@ -172,7 +203,11 @@ export function deletePeople(pool: SqlPool, orgId: string, userIds: readonly str
 
 async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<TeamInfo | null> {
   const { rows } = await client.query<
-    Columns<'gateway.team', 'alias' | 'models' | 'metadata' | 'blocked' | 'created_at', { metadata: Record<string, unknown> }> & { each: string | null }
+    Columns<
+      'gateway.team',
+      'alias' | 'models' | 'metadata' | 'blocked' | 'created_at',
+      { metadata: Record<string, unknown> }
+    > & { each: string | null }
   >(
     `SELECT t.alias, t.models, t.metadata, t.blocked, t.created_at,
        (SELECT b.limit_usd FROM gateway.budget b WHERE b.org_id = t.org_id AND b.kind = 'member' AND b.subject = '') AS each
@@ -193,9 +228,17 @@ async function readTeam(client: PoolClient, orgId: string, at: Date): Promise<Te
   };
 }
 
-async function readPeople(client: PoolClient, orgId: string, { userId, at, limit, offset }: PeoplePage): Promise<UserInfo[]> {
+async function readPeople(
+  client: PoolClient,
+  orgId: string,
+  { userId, at, limit, offset }: PeoplePage,
+): Promise<UserInfo[]> {
   const { rows } = await client.query<
-    Columns<'gateway.person', 'user_id' | 'alias' | 'email' | 'metadata' | 'created_at', { metadata: Record<string, unknown> }>
+    Columns<
+      'gateway.person',
+      'user_id' | 'alias' | 'email' | 'metadata' | 'created_at',
+      { metadata: Record<string, unknown> }
+    >
   >(
     'SELECT user_id, alias, email, metadata, created_at FROM gateway.person WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) ORDER BY user_id LIMIT $3 OFFSET $4',
     [orgId, userId, limit, offset],

@@ -22,7 +22,10 @@ const PageQuery = PromptLogQuery.extend({
 });
 
 /** Prompt policies, set by worker, and stored prompts, read by app-server. With the master key. */
-export function addPromptLogRoutes(fastify: FastifyInstance, { pool, mode, isMasterKey }: PromptLogRoutesOptions): void {
+export function addPromptLogRoutes(
+  fastify: FastifyInstance,
+  { pool, mode, isMasterKey }: PromptLogRoutesOptions,
+): void {
   fastify.get('/internal/prompt-log', async (request): Promise<z.infer<typeof PromptLogMode>> => {
     requireMasterKey(request, isMasterKey);
     return { mode };

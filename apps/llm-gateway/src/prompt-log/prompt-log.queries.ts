@@ -10,7 +10,9 @@ const SWEPT = 1_000;
 /** Days that prompts are kept, by organization; those that are not in it keep none. */
 export function readPolicies(pool: SqlPool): Promise<ReadonlyMap<string, number>> {
   return asSystem(pool, 'slipway_gateway_system', 'whose prompts are kept', async (client) => {
-    const { rows } = await client.query<Columns<'gateway.prompt_policy', 'org_id' | 'days'>>('SELECT org_id, days FROM gateway.prompt_policy');
+    const { rows } = await client.query<Columns<'gateway.prompt_policy', 'org_id' | 'days'>>(
+      'SELECT org_id, days FROM gateway.prompt_policy',
+    );
     return new Map(rows.map(({ org_id, days }) => [org_id, days]));
   });
 }
@@ -28,7 +30,10 @@ export function replacePolicies(pool: SqlPool, policies: PromptPolicies['policie
       'DELETE FROM gateway.prompt_policy WHERE NOT (org_id = ANY ($1)) RETURNING org_id',
       [orgs],
     );
-    if (rows.length > 0) await client.query('DELETE FROM gateway.prompt_entry WHERE org_id = ANY ($1)', [rows.map(({ org_id }) => org_id)]);
+    if (rows.length > 0)
+      await client.query('DELETE FROM gateway.prompt_entry WHERE org_id = ANY ($1)', [
+        rows.map(({ org_id }) => org_id),
+      ]);
   });
 }
 
@@ -38,12 +43,26 @@ export function insertPrompt(pool: SqlPool, orgId: string, entry: Omit<LoggedPro
     await client.query(
       `INSERT INTO gateway.prompt_entry (id, org_id, conversation_id, user_id, request_id, model, outcome, at, asked, answered)
        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM gateway.prompt_policy WHERE org_id = $2 FOR KEY SHARE`,
-      [randomUUID(), orgId, entry.conversationId, entry.userId, entry.requestId, entry.model, entry.outcome, entry.at, entry.asked, entry.answered],
+      [
+        randomUUID(),
+        orgId,
+        entry.conversationId,
+        entry.userId,
+        entry.requestId,
+        entry.model,
+        entry.outcome,
+        entry.at,
+        entry.asked,
+        entry.answered,
+      ],
     );
   });
 }
 
-/** Deletes what is too old, or is of an organization that keeps nothing. @returns how many were deleted; as many as can be at once: there may be more. */
+/**
+ * Deletes what is too old, or is of an organization that keeps nothing. @returns how many were deleted; as many as can
+ * be at once: there may be more.
+ */
 export function sweepPrompts(pool: SqlPool, now: Date): Promise<{ deleted: number; more: boolean }> {
   return asSystem(pool, 'slipway_gateway_system', 'prompts are kept for so many days', async (client) => {
     const { rowCount } = await client.query(
@@ -64,11 +83,19 @@ export interface PromptRange {
   readonly after?: string | undefined;
 }
 
-export function readPrompts(pool: SqlPool, orgId: string, { from, to, conversation, after }: PromptRange): Promise<PromptPage> {
+export function readPrompts(
+  pool: SqlPool,
+  orgId: string,
+  { from, to, conversation, after }: PromptRange,
+): Promise<PromptPage> {
   return inOrg(pool, orgId, async (client) => {
-    const [afterAt, afterId] = after === undefined ? [null, null] : [after.slice(0, after.indexOf('/')), after.slice(after.indexOf('/') + 1)];
+    const [afterAt, afterId] =
+      after === undefined ? [null, null] : [after.slice(0, after.indexOf('/')), after.slice(after.indexOf('/') + 1)];
     const { rows } = await client.query<
-      Columns<'gateway.prompt_entry', 'id' | 'at' | 'conversation_id' | 'user_id' | 'request_id' | 'model' | 'outcome' | 'asked' | 'answered'>
+      Columns<
+        'gateway.prompt_entry',
+        'id' | 'at' | 'conversation_id' | 'user_id' | 'request_id' | 'model' | 'outcome' | 'asked' | 'answered'
+      >
     >(
       `SELECT id, at, conversation_id, user_id, request_id, model, outcome, asked, answered FROM gateway.prompt_entry
        WHERE org_id = $1 AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3) AND ($4::uuid IS NULL OR conversation_id = $4)

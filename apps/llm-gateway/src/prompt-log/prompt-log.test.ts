@@ -14,7 +14,11 @@ describe('maskSecrets', () => {
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl',
   ]) {
     it(`takes ${secret.slice(0, 8)}… out of a text, of JSON in it and of a command`, () => {
-      for (const text of [`it is ${secret}.`, JSON.stringify({ content: `{"key":"${secret}"}` }), `curl -H "Authorization: Bearer ${secret}" x`])
+      for (const text of [
+        `it is ${secret}.`,
+        JSON.stringify({ content: `{"key":"${secret}"}` }),
+        `curl -H "Authorization: Bearer ${secret}" x`,
+      ])
         expect(maskSecrets(text)).not.toContain(secret.slice(6));
     });
   }
@@ -22,7 +26,9 @@ describe('maskSecrets', () => {
   it('takes passwords of addresses, assignments and private keys, and leaves code as it is', () => {
     expect(maskSecrets('postgres://me:hunter22@db/x')).not.toContain('hunter22');
     expect(maskSecrets('password = "correct-horse"')).not.toContain('correct-horse');
-    expect(maskSecrets('-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----')).not.toContain('MIIabc');
+    expect(maskSecrets('-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----')).not.toContain(
+      'MIIabc',
+    );
     const code = 'const total = items.reduce((sum, item) => sum + item.price, 0); // https://example.org/a:b@c';
     expect(maskSecrets(code)).toBe(code);
   });
@@ -47,7 +53,11 @@ describe('PromptLog', () => {
     log.start();
     await until('the policies are read', () => log.wants('org_1'));
     expect(log.wants('org_2')).toBe(false);
-    log.add({ ...call, asked: Buffer.from('use sk-secret-0123456789abcdef'), answered: Buffer.alloc(MAX_LOGGED * 2, 0x61) });
+    log.add({
+      ...call,
+      asked: Buffer.from('use sk-secret-0123456789abcdef'),
+      answered: Buffer.alloc(MAX_LOGGED * 2, 0x61),
+    });
     log.add({ ...call, asked: Buffer.from('refused'), answered: Buffer.from('') });
     log.add({ ...call, asked: Buffer.from('a\0b'), answered: Buffer.from('') });
     await log.close();

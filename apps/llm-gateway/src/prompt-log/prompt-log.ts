@@ -105,7 +105,8 @@ export class PromptLog {
       try {
         const { orgId, conversationId, userId, requestId, model, outcome } = call;
         // No text of a database can hold NUL.
-        const text = (bytes: Buffer): string => maskSecrets(bytes.toString('utf8', 0, MAX_LOGGED)).replaceAll('\0', '\u2400');
+        const text = (bytes: Buffer): string =>
+          maskSecrets(bytes.toString('utf8', 0, MAX_LOGGED)).replaceAll('\0', '\u2400');
         const entry = { at: clock.now().toISOString(), conversationId, userId, requestId, model, outcome };
         await store.insert(orgId, { ...entry, asked: text(call.asked), answered: text(call.answered) });
       } catch (err) {

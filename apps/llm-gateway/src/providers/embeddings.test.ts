@@ -5,27 +5,68 @@ import { readRoutingFields } from '../wire/routing-fields.js';
 import { golden } from './test-golden.js';
 
 const TARGETS = {
-  gemini: { provider: 'gemini', baseUrl: 'https://g.example/v1beta', apiKey: 'a-key', model: 'gemini-embedding-001', speaks: [] },
-  titan: { provider: 'bedrock', baseUrl: 'https://b.example', apiKey: 'a-key', model: 'amazon.titan-embed-text-v2:0', speaks: [], region: 'eu-central-1' },
-  cohere: { provider: 'bedrock', baseUrl: 'https://b.example', apiKey: 'a-key', model: 'eu.cohere.embed-v4:0', speaks: [], region: 'eu-central-1' },
-  claude: { provider: 'bedrock', baseUrl: 'https://b.example', apiKey: 'a-key', model: 'anthropic.claude', speaks: [], region: 'eu-central-1' },
+  gemini: {
+    provider: 'gemini',
+    baseUrl: 'https://g.example/v1beta',
+    apiKey: 'a-key',
+    model: 'gemini-embedding-001',
+    speaks: [],
+  },
+  titan: {
+    provider: 'bedrock',
+    baseUrl: 'https://b.example',
+    apiKey: 'a-key',
+    model: 'amazon.titan-embed-text-v2:0',
+    speaks: [],
+    region: 'eu-central-1',
+  },
+  cohere: {
+    provider: 'bedrock',
+    baseUrl: 'https://b.example',
+    apiKey: 'a-key',
+    model: 'eu.cohere.embed-v4:0',
+    speaks: [],
+    region: 'eu-central-1',
+  },
+  claude: {
+    provider: 'bedrock',
+    baseUrl: 'https://b.example',
+    apiKey: 'a-key',
+    model: 'anthropic.claude',
+    speaks: [],
+    region: 'eu-central-1',
+  },
 } as const satisfies Record<string, Target>;
 
 function open(target: Target, asked: object): Exchange {
   const body = Buffer.from(JSON.stringify({ model: 'vectors', ...asked }));
   return openExchange(
-    { dialect: 'embeddings', body, fields: readRoutingFields(body, 'embeddings'), stream: false, headers: {}, trace: { traceparent: '00-x' } },
+    {
+      dialect: 'embeddings',
+      body,
+      fields: readRoutingFields(body, 'embeddings'),
+      stream: false,
+      headers: {},
+      trace: { traceparent: '00-x' },
+    },
     target,
   );
 }
 const sent = ({ path, body }: Exchange): unknown => ({ path, body: JSON.parse(body.toString('utf8')) });
-const said = (exchange: Exchange, name: string): { data: Array<{ index: number; embedding: unknown }>; usage: unknown; model: string } =>
+const said = (
+  exchange: Exchange,
+  name: string,
+): { data: Array<{ index: number; embedding: unknown }>; usage: unknown; model: string } =>
   JSON.parse(exchange.answer.whole(golden(name)).toString('utf8'));
 
 describe('embeddings of Gemini', () => {
   it('are asked for in one batch, in so many dimensions, and answered as OpenAI does', () => {
     const exchange = open(TARGETS.gemini, { input: ['one', 'Grüße 🎈'], dimensions: 3 });
-    const request = (text: string) => ({ model: 'models/gemini-embedding-001', content: { parts: [{ text }] }, outputDimensionality: 3 });
+    const request = (text: string) => ({
+      model: 'models/gemini-embedding-001',
+      content: { parts: [{ text }] },
+      outputDimensionality: 3,
+    });
     expect(sent(exchange)).toEqual({
       path: '/v1beta/models/gemini-embedding-001:batchEmbedContents',
       body: { requests: [request('one'), request('Grüße 🎈')] },
@@ -44,7 +85,10 @@ describe('embeddings of Gemini', () => {
   });
 
   it('are given as the bytes of floats to who asks for base64, as OpenAI’s clients do', () => {
-    const [first] = said(open(TARGETS.gemini, { input: ['one', 'two'], encoding_format: 'base64' }), 'gemini/embeds.json').data;
+    const [first] = said(
+      open(TARGETS.gemini, { input: ['one', 'two'], encoding_format: 'base64' }),
+      'gemini/embeds.json',
+    ).data;
     const bytes = Buffer.from(first?.embedding as string, 'base64');
     expect([bytes.length, bytes.readFloatLE(0)]).toEqual([12, Math.fround(0.013168523)]);
   });
@@ -53,7 +97,10 @@ describe('embeddings of Gemini', () => {
 describe('embeddings of Bedrock', () => {
   it('of Titan are one text at a time, counted by it', () => {
     const exchange = open(TARGETS.titan, { input: 'one', dimensions: 256 });
-    expect(sent(exchange)).toEqual({ path: '/model/amazon.titan-embed-text-v2%3A0/invoke', body: { inputText: 'one', dimensions: 256 } });
+    expect(sent(exchange)).toEqual({
+      path: '/model/amazon.titan-embed-text-v2%3A0/invoke',
+      body: { inputText: 'one', dimensions: 256 },
+    });
     expect(said(exchange, 'bedrock/embeds-titan.json')).toMatchObject({
       data: [{ index: 0, embedding: [-0.095, 0.0321, 0.0118] }],
       usage: { prompt_tokens: 3 },
@@ -68,7 +115,9 @@ describe('embeddings of Bedrock', () => {
       body: { texts: ['one', 'two'], input_type: 'search_query', embedding_types: ['float'], output_dimension: 3 },
     });
     for (const form of ['bedrock/embeds-cohere.json', 'bedrock/embeds-cohere-v3.json'])
-      expect(said(open(TARGETS.cohere, { input: ['one', 'two'] }), form).data.map(({ embedding }) => embedding)).toEqual([
+      expect(
+        said(open(TARGETS.cohere, { input: ['one', 'two'] }), form).data.map(({ embedding }) => embedding),
+      ).toEqual([
         [0.0162, -0.0334, 0.0211],
         [-0.0051, 0.0408, 0.25],
       ]);
@@ -79,8 +128,10 @@ describe('embeddings of Bedrock', () => {
 
 describe('embeddings that cannot be', () => {
   it('are refused by the name of the field, and of a model that gives none', () => {
-    for (const input of [[], '', [1, 2, 3], [[1, 2]], ['a', ''], 5]) expect(() => open(TARGETS.gemini, { input })).toThrow(/input: /);
-    for (const dimensions of [0, 1.5, 'many']) expect(() => open(TARGETS.gemini, { input: 'x', dimensions })).toThrow(/dimensions: /);
+    for (const input of [[], '', [1, 2, 3], [[1, 2]], ['a', ''], 5])
+      expect(() => open(TARGETS.gemini, { input })).toThrow(/input: /);
+    for (const dimensions of [0, 1.5, 'many'])
+      expect(() => open(TARGETS.gemini, { input: 'x', dimensions })).toThrow(/dimensions: /);
     expect(() => open(TARGETS.claude, { input: 'x' })).toThrow('gives no embeddings');
   });
 
@@ -93,6 +144,8 @@ describe('embeddings that cannot be', () => {
       '{"embeddings":[{"values":[1]},{"values":["x"]}]}',
       '{"embeddings":[{"values":[]},{"values":[1]}]}',
     ])
-      expect(() => open(TARGETS.gemini, { input: ['one', 'two'] }).answer.whole(Buffer.from(answer))).toThrow('does not hold a vector for each text');
+      expect(() => open(TARGETS.gemini, { input: ['one', 'two'] }).answer.whole(Buffer.from(answer))).toThrow(
+        'does not hold a vector for each text',
+      );
   });
 });

@@ -21,7 +21,10 @@ export interface ProviderFormat {
    * The same for embeddings; `null`: this model gives none.
    * @throws SlipwayError `request.invalid`, `config.invalid` as `write`.
    */
-  embed(request: EmbeddingsRequest, target: Target): { readonly written: WrittenRequest; readonly read: (answer: JsonObject) => Vectors | null } | null;
+  embed(
+    request: EmbeddingsRequest,
+    target: Target,
+  ): { readonly written: WrittenRequest; readonly read: (answer: JsonObject) => Vectors | null } | null;
 }
 
 export interface WrittenRequest extends Pick<Exchange, 'origin' | 'path' | 'body'> {

@@ -31,11 +31,18 @@ const finish = (reason: string): object => ({ kind: 'finish', reason, stopSequen
  * What servers that call themselves OpenAI-compatible do; a reader of another dialect and one beside the bytes must
  * both tolerate it.
  */
-const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[], events: object[], usage: number | null]> = [
+const STREAMS: ReadonlyArray<
+  readonly [name: string, frames: (object | string)[], events: object[], usage: number | null]
+> = [
   [
     'vLLM that does not count and says null for all that it has not',
     [
-      { ...chunk({ role: 'assistant', content: '', reasoning_content: null, tool_calls: null }, null, { stop_reason: null }), usage: null },
+      {
+        ...chunk({ role: 'assistant', content: '', reasoning_content: null, tool_calls: null }, null, {
+          stop_reason: null,
+        }),
+        usage: null,
+      },
       { ...chunk({ content: null, reasoning_content: 'hm' }), usage: null },
       { ...chunk({ content: 'hi', reasoning_content: null }), usage: null },
       { ...chunk({ content: '' }, 'stop', { stop_reason: null, token_ids: null }), usage: null },
@@ -49,11 +56,24 @@ const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[]
     [
       { ...chunk({ reasoning: 'h' }), usage: { prompt_tokens: 5, total_tokens: 6, completion_tokens: 1 } },
       { ...chunk({ reasoning: 'm' }), usage: { prompt_tokens: 5, total_tokens: 7, completion_tokens: 2 } },
-      { ...chunk({ content: 'hi' }, 'stop'), usage: { prompt_tokens: 5, total_tokens: 8, completion_tokens: 3, prompt_tokens_details: null } },
-      { ...chunk({}), choices: [], usage: { prompt_tokens: 5, total_tokens: 8, completion_tokens: 3, prompt_tokens_details: null } },
+      {
+        ...chunk({ content: 'hi' }, 'stop'),
+        usage: { prompt_tokens: 5, total_tokens: 8, completion_tokens: 3, prompt_tokens_details: null },
+      },
+      {
+        ...chunk({}),
+        choices: [],
+        usage: { prompt_tokens: 5, total_tokens: 8, completion_tokens: 3, prompt_tokens_details: null },
+      },
       '[DONE]',
     ],
-    [START, { kind: 'thinking', text: 'hm' }, { kind: 'text', text: 'hi' }, { kind: 'usage', usage: expect.anything() }, finish('stop')],
+    [
+      START,
+      { kind: 'thinking', text: 'hm' },
+      { kind: 'text', text: 'hi' },
+      { kind: 'usage', usage: expect.anything() },
+      finish('stop'),
+    ],
     3,
   ],
   [
@@ -69,7 +89,12 @@ const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[]
   ],
   [
     'a server that gives arguments as an object, and no place for the call',
-    [chunk({ content: 'hi' }), chunk({ tool_calls: [call(undefined, 'call_a', { command: 'ls' })] }), chunk({}, 'tool_calls'), '[DONE]'],
+    [
+      chunk({ content: 'hi' }),
+      chunk({ tool_calls: [call(undefined, 'call_a', { command: 'ls' })] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ],
     [START, { kind: 'text', text: 'hi' }, ...called(0, 'call_a'), finish('tool-calls')],
     null,
   ],
@@ -87,7 +112,11 @@ const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[]
   ],
   [
     'a server that has no choices beside its counts',
-    [chunk({ content: 'hi' }, 'stop'), { id: 'chatcmpl-1', choices: null, usage: { prompt_tokens: 5, completion_tokens: 3 } }, '[DONE]'],
+    [
+      chunk({ content: 'hi' }, 'stop'),
+      { id: 'chatcmpl-1', choices: null, usage: { prompt_tokens: 5, completion_tokens: 3 } },
+      '[DONE]',
+    ],
     [START, { kind: 'text', text: 'hi' }, { kind: 'usage', usage: expect.anything() }, finish('stop')],
     3,
   ],
@@ -95,7 +124,10 @@ const STREAMS: ReadonlyArray<readonly [name: string, frames: (object | string)[]
 ];
 const ERRORS: ReadonlyArray<readonly [name: string, frame: object]> = [
   ['OpenAI', { error: { message: 'out of memory', type: 'server_error', code: null } }],
-  ['older versions of vLLM', { object: 'error', message: 'out of memory', type: 'BadRequestError', param: null, code: 400 }],
+  [
+    'older versions of vLLM',
+    { object: 'error', message: 'out of memory', type: 'BadRequestError', param: null, code: 400 },
+  ],
   ['Ollama', { error: 'out of memory' }],
 ];
 
@@ -107,7 +139,12 @@ describe('a server that is OpenAI-compatible in its own way', () => {
       beside.push(stream(...frames));
       beside.end();
       const ends = events.some((event) => 'kind' in event && event.kind === 'finish');
-      expect([beside.begun, beside.complete, beside.error, beside.usage?.completionTokens ?? null]).toEqual([true, ends, null, completion]);
+      expect([beside.begun, beside.complete, beside.error, beside.usage?.completionTokens ?? null]).toEqual([
+        true,
+        ends,
+        null,
+        completion,
+      ]);
       expect(beside.characters).toBeGreaterThan(0);
     });
   }
@@ -122,13 +159,21 @@ describe('a server that is OpenAI-compatible in its own way', () => {
     expect(joined(eventsOf(new ChatAnswerReader(), golden('azure/thinks-and-calls.sse')))[0]).toEqual(start);
     const beside = new PassThroughAnswer('chat', true);
     beside.push(golden('azure/filters-midway.sse'));
-    expect([beside.begun, beside.complete, beside.characters, beside.error]).toEqual([true, true, 'First you '.length, null]);
+    expect([beside.begun, beside.complete, beside.characters, beside.error]).toEqual([
+      true,
+      true,
+      'First you '.length,
+      null,
+    ]);
   });
 
   for (const [name, frame] of ERRORS) {
     it(`is heard when it fails in the middle, in the way of ${name}`, () => {
       const bytes = stream(chunk({ content: 'hi' }), frame);
-      expect(eventsOf(new ChatAnswerReader(), bytes).at(-1)).toMatchObject({ kind: 'error', error: { message: 'out of memory' } });
+      expect(eventsOf(new ChatAnswerReader(), bytes).at(-1)).toMatchObject({
+        kind: 'error',
+        error: { message: 'out of memory' },
+      });
       const beside = new PassThroughAnswer('chat', true);
       beside.push(bytes);
       expect(beside.error).toMatchObject({ message: 'out of memory' });
@@ -139,14 +184,28 @@ describe('a server that is OpenAI-compatible in its own way', () => {
     const whole = (message: object): unknown =>
       joined(
         new ChatAnswerReader().whole(
-          Buffer.from(JSON.stringify({ id: 'chatcmpl-1', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage: null })),
+          Buffer.from(
+            JSON.stringify({
+              id: 'chatcmpl-1',
+              created: 1,
+              model: 'm',
+              choices: [{ index: 0, message, finish_reason: 'stop' }],
+              usage: null,
+            }),
+          ),
         ),
       );
-    expect(whole({ role: 'assistant', content: 'hi', reasoning: null, tool_calls: [], refusal: null, audio: null, function_call: null })).toEqual([
-      START,
-      { kind: 'text', text: 'hi' },
-      finish('stop'),
-    ]);
+    expect(
+      whole({
+        role: 'assistant',
+        content: 'hi',
+        reasoning: null,
+        tool_calls: [],
+        refusal: null,
+        audio: null,
+        function_call: null,
+      }),
+    ).toEqual([START, { kind: 'text', text: 'hi' }, finish('stop')]);
     expect(whole({ role: 'assistant', content: null, tool_calls: [call(0, 'call_a', { command: 'ls' })] })).toEqual([
       START,
       ...called(0, 'call_a'),

@@ -7,7 +7,13 @@ import { startTestGateway, type TestGateway } from '../test-gateway.js';
 import type { JsonObject } from '../wire/json.js';
 import { framesOf, TEST_CALLERS } from './test-caller.js';
 import { golden } from './test-golden.js';
-import { startVendorServer, VENDOR_KEYS, VENDOR_MODELS, type VendorKind, type VendorServer } from './test-provider-server.js';
+import {
+  startVendorServer,
+  VENDOR_KEYS,
+  VENDOR_MODELS,
+  type VendorKind,
+  type VendorServer,
+} from './test-provider-server.js';
 
 const KINDS = ['azure', 'gemini', 'bedrock'] as const;
 const PATHS = { chat: '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' } as const;
@@ -38,7 +44,12 @@ beforeAll(async () => {
   const file = path.join(folder, 'models.json');
   writeFileSync(
     file,
-    JSON.stringify({ models: [...KINDS.map((kind) => ({ name: `by-${kind}`, deployments: [deployment(kind)], facts: { price } })), careful] }),
+    JSON.stringify({
+      models: [
+        ...KINDS.map((kind) => ({ name: `by-${kind}`, deployments: [deployment(kind)], facts: { price } })),
+        careful,
+      ],
+    }),
   );
   const keys = Object.fromEntries(KINDS.map((kind) => [`KEY_OF_${kind.toUpperCase()}`, VENDOR_KEYS[kind]]));
   test = await startTestGateway({ LLM_MODELS_FILE: file, ...keys });
@@ -80,7 +91,8 @@ describe('models of Azure, Gemini and Bedrock behind the gateway', () => {
       expect(rows).toHaveLength(12);
       for (const [index, row] of rows.entries()) {
         expect(row).toMatchObject({ model: `by-${kind}`, status: 'ok', usage_source: 'reported', cost_known: true });
-        if (index % 2 === 0) expect(row).toMatchObject({ prompt_tokens: 4_120, completion_tokens: completion, cached_tokens: cached });
+        if (index % 2 === 0)
+          expect(row).toMatchObject({ prompt_tokens: 4_120, completion_tokens: completion, cached_tokens: cached });
       }
     });
   }
@@ -114,12 +126,19 @@ describe('models of Azure, Gemini and Bedrock behind the gateway', () => {
       ],
       [
         'gemini',
-        () => vendors.get('gemini')?.next({ status: 200, headers: json, body: golden('gemini/blocks-the-prompt.json') }),
+        () =>
+          vendors.get('gemini')?.next({ status: 200, headers: json, body: golden('gemini/blocks-the-prompt.json') }),
         400,
         'model.content-policy',
         null,
       ],
-      ['gemini', () => vendors.get('gemini')?.next({ status: 400, headers: json, body: golden('gemini/refuses-the-key.json') }), 401, 'model.auth', null],
+      [
+        'gemini',
+        () => vendors.get('gemini')?.next({ status: 400, headers: json, body: golden('gemini/refuses-the-key.json') }),
+        401,
+        'model.auth',
+        null,
+      ],
       [
         'gemini',
         () => vendors.get('gemini')?.next({ status: 429, headers: json, body: golden('gemini/limits-the-rate.json') }),
@@ -129,7 +148,10 @@ describe('models of Azure, Gemini and Bedrock behind the gateway', () => {
       ],
       [
         'bedrock',
-        () => vendors.get('bedrock')?.next({ status: 429, headers: { ...json, 'x-amzn-errortype': 'ThrottlingException' }, body: throttled }),
+        () =>
+          vendors
+            .get('bedrock')
+            ?.next({ status: 429, headers: { ...json, 'x-amzn-errortype': 'ThrottlingException' }, body: throttled }),
         429,
         'model.rate-limited',
         null,
@@ -140,7 +162,12 @@ describe('models of Azure, Gemini and Bedrock behind the gateway', () => {
       refuse();
       const response = await post(caller, kind, TEST_CALLERS[caller].first(false));
       const body = (await response.json()) as { type?: string; error: { code: string; message: string } };
-      expect([kind, response.status, body.error.code, response.headers.get('retry-after')]).toEqual([kind, status, code, retryAfter]);
+      expect([kind, response.status, body.error.code, response.headers.get('retry-after')]).toEqual([
+        kind,
+        status,
+        code,
+        retryAfter,
+      ]);
       expect(body.type).toBe(caller === 'messages' ? 'error' : undefined);
       expect(body.error.message).not.toContain(VENDOR_KEYS[kind]);
     }

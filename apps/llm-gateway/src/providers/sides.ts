@@ -9,7 +9,9 @@ const OPENING: Turn = { role: 'user', parts: [{ kind: 'text', text: 'Go on.' }] 
  * the user, in its place; nothing is left empty.
  */
 export function twoSides(turns: readonly Turn[], isSaid: (part: Part) => boolean): Turn[] {
-  const said = turns.map((turn): Turn => ({ role: turn.role === 'assistant' ? 'assistant' : 'user', parts: turn.parts.filter(isSaid) }));
+  const said = turns.map(
+    (turn): Turn => ({ role: turn.role === 'assistant' ? 'assistant' : 'user', parts: turn.parts.filter(isSaid) }),
+  );
   const turnsOfBoth = merged(said.filter(({ parts }) => parts.length > 0));
   return turnsOfBoth[0]?.role === 'user' ? turnsOfBoth : [OPENING, ...turnsOfBoth];
 }

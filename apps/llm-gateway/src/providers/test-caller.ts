@@ -1,6 +1,9 @@
 import type { JsonObject } from '../wire/json.js';
 
-/** What a client of a dialect keeps of a conversation, and what it makes of an answer: the part of an SDK that matters here, written from the dialect's documentation. */
+/**
+ * What a client of a dialect keeps of a conversation, and what it makes of an answer: the part of an SDK that matters
+ * here, written from the dialect's documentation.
+ */
 export interface TestCaller {
   first(stream: boolean): JsonObject;
   /** The request with the results of all calls, and the answer given back as it came. */
@@ -49,7 +52,11 @@ const chat: TestCaller = {
   }),
   next: (request, answer) => {
     const { message } = (answer as Any)['choices'][0];
-    const results = message.tool_calls.map((call: Any) => ({ role: 'tool', tool_call_id: call['id'], content: RESULT }));
+    const results = message.tool_calls.map((call: Any) => ({
+      role: 'tool',
+      tool_call_id: call['id'],
+      content: RESULT,
+    }));
     return { ...request, messages: [...(request as Any)['messages'], message, ...results] };
   },
   assemble: (frames) => {
@@ -101,8 +108,13 @@ const messages: TestCaller = {
   }),
   next: (request, answer) => {
     const content = answer['content'] as Any[];
-    const results = content.filter(({ type }) => type === 'tool_use').map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: RESULT }));
-    return { ...request, messages: [...(request as Any)['messages'], { role: 'assistant', content }, { role: 'user', content: results }] };
+    const results = content
+      .filter(({ type }) => type === 'tool_use')
+      .map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: RESULT }));
+    return {
+      ...request,
+      messages: [...(request as Any)['messages'], { role: 'assistant', content }, { role: 'user', content: results }],
+    };
   },
   assemble: (frames) => {
     let message: Any = {};
@@ -132,7 +144,9 @@ const messages: TestCaller = {
         .filter((block) => block['type'] === type)
         .map((block) => block[field])
         .join('');
-    const calls = content.filter(({ type }) => type === 'tool_use').map((block) => ({ id: block['id'], name: block['name'], arguments: block['input'] }));
+    const calls = content
+      .filter(({ type }) => type === 'tool_use')
+      .map((block) => ({ id: block['id'], name: block['name'], arguments: block['input'] }));
     return { text: of('text', 'text'), thinking: of('thinking', 'thinking'), calls, stop: answer['stop_reason'] };
   },
 };
@@ -165,8 +179,12 @@ const responses: TestCaller = {
   assemble: (frames) => frames.find((frame) => frame['type'] === 'response.completed')?.['response'] as JsonObject,
   seen: (answer) => {
     const output = answer['output'] as Any[];
-    const text = output.flatMap((item) => (item['type'] === 'message' ? item['content'].map((part: Any) => part['text']) : [])).join('');
-    const thinking = output.flatMap((item) => (item['type'] === 'reasoning' ? item['summary'].map((part: Any) => part['text']) : [])).join('');
+    const text = output
+      .flatMap((item) => (item['type'] === 'message' ? item['content'].map((part: Any) => part['text']) : []))
+      .join('');
+    const thinking = output
+      .flatMap((item) => (item['type'] === 'reasoning' ? item['summary'].map((part: Any) => part['text']) : []))
+      .join('');
     const calls = output
       .filter(({ type }) => type === 'function_call')
       .map((call) => ({ id: call['call_id'], name: call['name'], arguments: JSON.parse(call['arguments']) }));
@@ -178,5 +196,7 @@ export const TEST_CALLERS = { chat, messages, responses } as const;
 
 /** Frames of an event stream, whole. */
 export function framesOf(text: string): JsonObject[] {
-  return text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as JsonObject] : []));
+  return text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6)) as JsonObject] : []));
 }

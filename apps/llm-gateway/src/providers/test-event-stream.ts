@@ -2,7 +2,9 @@ import { crc32 } from 'node:zlib';
 
 /** A message as AWS sends it. Headers are written as text, or are given in bytes as they stand. */
 export function writeMessage(headers: Readonly<Record<string, string>> | Buffer, payload: Buffer): Buffer {
-  const written = Buffer.isBuffer(headers) ? headers : Buffer.concat(Object.entries(headers).map(([name, value]) => writeHeader(name, value)));
+  const written = Buffer.isBuffer(headers)
+    ? headers
+    : Buffer.concat(Object.entries(headers).map(([name, value]) => writeHeader(name, value)));
   const message = Buffer.alloc(12 + written.length + payload.length + 4);
   message.writeUInt32BE(message.length, 0);
   message.writeUInt32BE(written.length, 4);

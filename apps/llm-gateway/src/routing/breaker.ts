@@ -15,9 +15,10 @@ export const COOL_DOWN_MS = 1_000;
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * Keeps calls from a deployment that fails. Closed: every call. Open: none until its time has passed. Then half-open: one call as a probe, whose
- * success closes it and whose failure opens it again for twice as long. A rate limit opens it for as long as the provider says, and says nothing of its health.
- * Time is an argument, in milliseconds of one clock that does not go back.
+ * Keeps calls from a deployment that fails. Closed: every call. Open: none until its time has passed. Then half-open:
+ * one call as a probe, whose success closes it and whose failure opens it again for twice as long. A rate limit opens
+ * it for as long as the provider says, and says nothing of its health. Time is an argument, in milliseconds of one
+ * clock that does not go back.
  */
 export class Breaker {
   private inARow = 0;
@@ -80,10 +81,19 @@ export class Breaker {
   /** @param retryAfterMs `null` when the provider did not say. */
   coolDown(now: number, retryAfterMs: number | null, probe: boolean): void {
     if (probe) this.probing = false;
-    this.open(Math.max(this.isOpen ? this.until : 0, now + Math.min(LONGEST_COOL_DOWN_MS, Math.max(retryAfterMs ?? COOL_DOWN_MS, 1))), true);
+    this.open(
+      Math.max(
+        this.isOpen ? this.until : 0,
+        now + Math.min(LONGEST_COOL_DOWN_MS, Math.max(retryAfterMs ?? COOL_DOWN_MS, 1)),
+      ),
+      true,
+    );
   }
 
-  /** The call ended without saying anything of the deployment: the caller went away, or its request was refused for what it says. */
+  /**
+   * The call ended without saying anything of the deployment: the caller went away, or its request was refused for what
+   * it says.
+   */
   givenUp(probe: boolean): void {
     if (probe) this.probing = false;
   }

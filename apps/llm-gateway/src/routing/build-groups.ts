@@ -28,8 +28,14 @@ export interface OfferedModel {
   readonly verified: boolean;
 }
 
-/** The groups of a file, linked by their fallbacks. @throws SlipwayError `config.invalid` for a key whose variable is not set. */
-export function buildGroups(file: ModelsFile, environment: Readonly<Record<string, string | undefined>>): OfferedModel[] {
+/**
+ * The groups of a file, linked by their fallbacks. @throws SlipwayError `config.invalid` for a key whose variable is
+ * not set.
+ */
+export function buildGroups(
+  file: ModelsFile,
+  environment: Readonly<Record<string, string | undefined>>,
+): OfferedModel[] {
   const missing: string[] = [];
   const keyOf = (name: string | undefined): string | null => {
     if (name === undefined) return null;
@@ -39,16 +45,25 @@ export function buildGroups(file: ModelsFile, environment: Readonly<Record<strin
   };
   const built = file.models.map((entry) => ({ entry, model: offered(entry, keyOf) }));
   if (missing.length > 0)
-    throw new SlipwayError('config.invalid', `LLM_MODELS_FILE wants keys in variables that are not set: ${[...new Set(missing)].join(', ')}`);
+    throw new SlipwayError(
+      'config.invalid',
+      `LLM_MODELS_FILE wants keys in variables that are not set: ${[...new Set(missing)].join(', ')}`,
+    );
   const byName = new Map(built.map(({ model }) => [model.group.name, model.group]));
   for (const { entry, model } of built) {
     const fallbacks = model.group.fallbacks as Record<FallbackClass, ModelGroup[]>;
-    for (const kind of FALLBACK_CLASSES) fallbacks[kind].push(...entry.fallbacks[kind].flatMap((name) => byName.get(name) ?? []));
+    for (const kind of FALLBACK_CLASSES)
+      fallbacks[kind].push(...entry.fallbacks[kind].flatMap((name) => byName.get(name) ?? []));
   }
   const factsByName = new Map(built.map(({ model }) => [model.group.name, model.facts]));
   return built.map(({ entry, model }) => {
     const prices = pricesOf(model.group);
-    return { ...model, dearest: dearestOf(model, (name) => factsByName.get(name)), prices, allowance: allowanceOf(placesOf(model.group), entry.fields) };
+    return {
+      ...model,
+      dearest: dearestOf(model, (name) => factsByName.get(name)),
+      prices,
+      allowance: allowanceOf(placesOf(model.group), entry.fields),
+    };
   });
 }
 
@@ -60,16 +75,25 @@ export function pricesOf(group: ModelGroup): readonly ModelPrice[] | null {
 }
 
 function placesOf(group: ModelGroup): readonly Deployment[] {
-  return [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])].flatMap(({ deployments }) => deployments);
+  return [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])].flatMap(
+    ({ deployments }) => deployments,
+  );
 }
 
-/** What costs more than tokens is allowed where every place has a price for it, and a search where each can be given a limit, too. */
+/**
+ * What costs more than tokens is allowed where every place has a price for it, and a search where each can be given a
+ * limit, too.
+ */
 export function allowanceOf(places: readonly Deployment[], fields: readonly string[]): Allowance {
-  const tiers = Object.keys(places[0]?.price?.serviceTiers ?? {}).filter((tier) => places.every(({ price }) => price?.serviceTiers?.[tier] !== undefined));
+  const tiers = Object.keys(places[0]?.price?.serviceTiers ?? {}).filter((tier) =>
+    places.every(({ price }) => price?.serviceTiers?.[tier] !== undefined),
+  );
   const searches = DIALECTS.filter((dialect) =>
     places.every(
       ({ price, target: { provider, speaks } }) =>
-        price?.perThousand?.webSearch !== undefined && providerOf(provider).searches.includes(dialect) && speaks.includes(dialect),
+        price?.perThousand?.webSearch !== undefined &&
+        providerOf(provider).searches.includes(dialect) &&
+        speaks.includes(dialect),
     ),
   );
   return {
@@ -80,7 +104,10 @@ export function allowanceOf(places: readonly Deployment[], fields: readonly stri
   };
 }
 
-function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, factsOfGroup: (name: string) => ModelFacts | undefined): ModelFacts {
+function dearestOf(
+  { group, facts }: Pick<OfferedModel, 'group' | 'facts'>,
+  factsOfGroup: (name: string) => ModelFacts | undefined,
+): ModelFacts {
   const groups = [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])];
   const all = groups.map(({ name }) => factsOfGroup(name) ?? facts);
   // An unknown limit counts as the largest.
@@ -94,7 +121,10 @@ function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, fact
   };
 }
 
-function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string | null): Omit<OfferedModel, 'dearest' | 'prices' | 'allowance'> {
+function offered(
+  entry: GroupEntry,
+  keyOf: (name: string | undefined) => string | null,
+): Omit<OfferedModel, 'dearest' | 'prices' | 'allowance'> {
   const known = factsOf(entry.deployments[0]?.model ?? '') ?? factsOf(entry.name);
   const facts: ModelFacts = {
     price: entry.facts.price ?? known?.price ?? null,
@@ -105,13 +135,16 @@ function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string 
     ...(entry.facts.maxSearches === undefined ? {} : { maxSearches: entry.facts.maxSearches }),
     ...(known?.imageTokens === undefined ? {} : { imageTokens: known.imageTokens }),
   };
-  const places = entry.deployments.length + FALLBACK_CLASSES.reduce((sum, kind) => sum + entry.fallbacks[kind].length, 0);
+  const places =
+    entry.deployments.length + FALLBACK_CLASSES.reduce((sum, kind) => sum + entry.fallbacks[kind].length, 0);
   return {
     group: {
       name: entry.name,
       strategy: entry.strategy,
       attempts: entry.attempts ?? Math.min(MAX_ATTEMPTS, places),
-      deployments: entry.deployments.map((deployment, index) => toDeployment(deployment, { index, group: entry, facts, apiKey: keyOf(deployment.apiKeyEnv) })),
+      deployments: entry.deployments.map((deployment, index) =>
+        toDeployment(deployment, { index, group: entry, facts, apiKey: keyOf(deployment.apiKeyEnv) }),
+      ),
       fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] },
     },
     facts,
@@ -154,8 +187,15 @@ function toDeployment(entry: DeploymentEntry, { index, group, facts, apiKey }: D
   });
 }
 
-/** The one model of LLM_BASE_URL, LLM_API_KEY and LLM_MODEL. It is asked once a call: who calls knows what may be repeated. */
-export function simplestModel(upstream: { readonly baseUrl: string; readonly apiKey: string | null; readonly model: string }): OfferedModel {
+/**
+ * The one model of LLM_BASE_URL, LLM_API_KEY and LLM_MODEL. It is asked once a call: who calls knows what may be
+ * repeated.
+ */
+export function simplestModel(upstream: {
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+}): OfferedModel {
   const known = factsOf(upstream.model);
   const facts: ModelFacts = known ?? { price: null, contextWindow: null, maxOutput: null, capabilities: null };
   const deployment = new Deployment({

@@ -13,16 +13,27 @@ export interface DeploymentRoutesOptions {
   readonly isMasterKey: (given: string | null) => boolean;
 }
 
-/** How the places that answer to models fare, as this replica sees it, for who runs the gateway. No address and no key is shown. */
-export function addDeploymentRoutes(fastify: FastifyInstance, { models, dispatchers, isMasterKey }: DeploymentRoutesOptions): void {
+/**
+ * How the places that answer to models fare, as this replica sees it, for who runs the gateway. No address and no key
+ * is shown.
+ */
+export function addDeploymentRoutes(
+  fastify: FastifyInstance,
+  { models, dispatchers, isMasterKey }: DeploymentRoutesOptions,
+): void {
   const tests = new DeploymentTests(dispatchers);
   const requireMasterKey = (request: FastifyRequest): void => {
-    if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
+    if (!isMasterKey(bearerToken(request.headers.authorization)))
+      throw new SlipwayError('auth.missing', 'This route wants the master key.');
   };
   fastify.get('/internal/deployments', async (request): Promise<GatewayDeploymentList> => {
     requireMasterKey(request);
     const now = performance.now();
-    return { data: models.offered.flatMap(({ group }) => group.deployments.map((deployment) => healthOf(group.name, deployment, now))) };
+    return {
+      data: models.offered.flatMap(({ group }) =>
+        group.deployments.map((deployment) => healthOf(group.name, deployment, now)),
+      ),
+    };
   });
   /**
    * One short call, charged by the provider and to no budget here: it tests the installation, and callers without a
@@ -39,7 +50,8 @@ export function addDeploymentRoutes(fastify: FastifyInstance, { models, dispatch
 }
 
 function healthOf(model: string, deployment: Deployment, now: number): GatewayDeployment {
-  const { id, target, weight, inFlight, latencyMs, calls, failures, lastFailure, openUntil, firstBytes, coolsDown } = deployment;
+  const { id, target, weight, inFlight, latencyMs, calls, failures, lastFailure, openUntil, firstBytes, coolsDown } =
+    deployment;
   return {
     id,
     model,
@@ -56,6 +68,13 @@ function healthOf(model: string, deployment: Deployment, now: number): GatewayDe
     failures,
     first_byte_ms: latencyMs === null ? null : Math.round(latencyMs),
     first_byte_p50_ms: firstBytes.median(),
-    last_failure: lastFailure === null ? null : { code: lastFailure.code, detail: lastFailure.detail, seconds_ago: Math.round((now - lastFailure.at) / 1000) },
+    last_failure:
+      lastFailure === null
+        ? null
+        : {
+            code: lastFailure.code,
+            detail: lastFailure.detail,
+            seconds_ago: Math.round((now - lastFailure.at) / 1000),
+          },
   };
 }

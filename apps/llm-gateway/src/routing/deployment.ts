@@ -29,7 +29,10 @@ export interface DeploymentSettings {
 /** The newest measurement counts for this much. */
 const SMOOTHING = 0.3;
 
-/** One place that answers calls to a model, and what is known of its health. Time is in milliseconds of a clock that does not go back. */
+/**
+ * One place that answers calls to a model, and what is known of its health. Time is in milliseconds of a clock that
+ * does not go back.
+ */
 export class Deployment implements Choosable {
   readonly id: string;
   readonly target: Target;

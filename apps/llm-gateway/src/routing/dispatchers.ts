@@ -11,7 +11,12 @@ const MAX_OWN_ORIGINS = 1_000;
 
 type ProxyConfig = Pick<
   Config,
-  'HTTP_PROXY' | 'HTTPS_PROXY' | 'NO_PROXY' | 'LLM_FIRST_BYTE_TIMEOUT_SECONDS' | 'LLM_SILENCE_TIMEOUT_SECONDS' | 'ALLOW_PRIVATE_URLS'
+  | 'HTTP_PROXY'
+  | 'HTTPS_PROXY'
+  | 'NO_PROXY'
+  | 'LLM_FIRST_BYTE_TIMEOUT_SECONDS'
+  | 'LLM_SILENCE_TIMEOUT_SECONDS'
+  | 'ALLOW_PRIVATE_URLS'
 >;
 
 /** Connections to providers: HTTP/1.1 and kept; through a proxy when the environment names one. */
@@ -43,8 +48,8 @@ export class Dispatchers {
   }
 
   /**
-   * @param guarded the address was typed by a caller: what is connected to must be on the internet, whatever its name resolves to at that moment. A proxy
-   * resolves names by itself, and what it lets through is its to say.
+   * @param guarded the address was typed by a caller: what is connected to must be on the internet, whatever its name
+   * resolves to at that moment. A proxy resolves names by itself, and what it lets through is its to say.
    * @throws SlipwayError `settings.url-refused` for an address that is none of the internet.
    */
   for(origin: string, guarded: boolean): Dispatcher {
@@ -67,7 +72,11 @@ export class Dispatchers {
     // An address is connected to without a lookup.
     if (protocol !== 'https:' || isInsideLiteral(hostname)) throw refused();
     if (this.proxy !== null) return this.proxy;
-    this.guarded ??= new Agent({ ...this.options, maxOrigins: MAX_OWN_ORIGINS, connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicLookup(refused) } });
+    this.guarded ??= new Agent({
+      ...this.options,
+      maxOrigins: MAX_OWN_ORIGINS,
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicLookup(refused) },
+    });
     return this.guarded;
   }
 }

@@ -5,8 +5,9 @@ export const FALLBACK_CLASSES = ['context', 'content-policy', 'rate-limit', 'any
 export type FallbackClass = (typeof FALLBACK_CLASSES)[number];
 
 /**
- * `null`: the request itself is at fault, or it is over: it would fail everywhere. `context` and `content-policy` are for another model; they say nothing of the
- * deployment's health. The others are for another deployment, and then another model.
+ * `null`: the request itself is at fault, or it is over: it would fail everywhere. `context` and `content-policy` are
+ * for another model; they say nothing of the deployment's health. The others are for another deployment, and then
+ * another model.
  */
 export function failureClassOf(code: ErrorCode): FallbackClass | null {
   switch (code) {

@@ -1,4 +1,11 @@
-import { DEMO_MODEL, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders, PROVIDER_IDS, type ProviderId } from '@slipway/contracts/models';
+import {
+  DEMO_MODEL,
+  type GatewayModelList,
+  MANAGED_PREFIXES,
+  type OwnProviders,
+  PROVIDER_IDS,
+  type ProviderId,
+} from '@slipway/contracts/models';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts, type ModelPrice } from '@slipway/llm';
 import type { z } from 'zod';
@@ -26,8 +33,9 @@ export type Destination =
     };
 
 /**
- * Models by the names that callers use. `openhands/…` and `litellm_proxy/…` are the managed ones without the prefix; a name with a provider's prefix goes to that
- * provider with the caller's own key, when the virtual key brings one, and else to the managed model of exactly that name.
+ * Models by the names that callers use. `openhands/…` and `litellm_proxy/…` are the managed ones without the prefix; a
+ * name with a provider's prefix goes to that provider with the caller's own key, when the virtual key brings one, and
+ * else to the managed model of exactly that name.
  */
 export class ModelDirectory {
   private readonly byName: ReadonlyMap<string, OfferedModel>;
@@ -46,7 +54,10 @@ export class ModelDirectory {
     return this.models;
   }
 
-  /** @param token of the virtual key. @throws SlipwayError `model.unknown`, or `permission.denied` when the key is for other models. */
+  /**
+   * @param token of the virtual key. @throws SlipwayError `model.unknown`, or `permission.denied` when the key is for
+   * other models.
+   */
   destination(name: string, key: StoredKey, token: string): Destination {
     const direct = this.direct(name, key, token);
     if (direct !== null) {
@@ -75,12 +86,26 @@ export class ModelDirectory {
       max_output_tokens: facts.maxOutput,
       capabilities: facts.capabilities,
     }));
-    const demo = { id: DEMO_MODEL, object: 'model' as const, created, owned_by: 'slipway', demo: true, default: first === undefined };
-    const allowed = (id: string): boolean => key === null || key.models.length === 0 || key.models.some((name) => withoutManagedPrefix(name) === id);
-    return { object: 'list', data: [...data, ...(this.byName.has(DEMO_MODEL) ? [] : [demo])].filter(({ id }) => allowed(id)) };
+    const demo = {
+      id: DEMO_MODEL,
+      object: 'model' as const,
+      created,
+      owned_by: 'slipway',
+      demo: true,
+      default: first === undefined,
+    };
+    const allowed = (id: string): boolean =>
+      key === null || key.models.length === 0 || key.models.some((name) => withoutManagedPrefix(name) === id);
+    return {
+      object: 'list',
+      data: [...data, ...(this.byName.has(DEMO_MODEL) ? [] : [demo])].filter(({ id }) => allowed(id)),
+    };
   }
 
-  /** @param managed its name without a prefix of ours; `null` for a provider asked with the caller's own key: that a key must name as it is. */
+  /**
+   * @param managed its name without a prefix of ours; `null` for a provider asked with the caller's own key: that a key
+   * must name as it is.
+   */
   private permit(asked: string, managed: string | null, key: StoredKey): void {
     if (key.models.length === 0 || key.models.includes(asked)) return;
     if (managed === null || !key.models.some((allowed) => withoutManagedPrefix(allowed) === managed))
@@ -111,8 +136,12 @@ export class ModelDirectory {
   private unknown(name: string): SlipwayError {
     const prefix = PROVIDER_IDS.find((one) => name.startsWith(`${one}/`));
     const names = [...this.byName.keys(), ...(this.byName.has(DEMO_MODEL) ? [] : [DEMO_MODEL])];
-    const hint = prefix === undefined ? '' : ` Models of ${prefix}/… are asked with a key of your own, and there is none.`;
-    return new SlipwayError('model.unknown', `There is no model "${name.slice(0, 100)}" here.${hint} There is: ${names.slice(0, 50).join(', ')}.`);
+    const hint =
+      prefix === undefined ? '' : ` Models of ${prefix}/… are asked with a key of your own, and there is none.`;
+    return new SlipwayError(
+      'model.unknown',
+      `There is no model "${name.slice(0, 100)}" here.${hint} There is: ${names.slice(0, 50).join(', ')}.`,
+    );
   }
 }
 
@@ -132,7 +161,8 @@ interface DirectModel {
 function directGroup(name: string, { prefix, model, own, facts }: DirectModel): ModelGroup {
   const region = own.region ?? 'us-east-1';
   const baseUrl = baseUrlOf(prefix, own.baseUrl, region);
-  if (baseUrl === '') throw new SlipwayError('model.unknown', `The key for ${prefix} has no address; correct its profile.`);
+  if (baseUrl === '')
+    throw new SlipwayError('model.unknown', `The key for ${prefix} has no address; correct its profile.`);
   const deployment = new Deployment({
     id: `own:${prefix}`,
     target: {
@@ -155,5 +185,11 @@ function directGroup(name: string, { prefix, model, own, facts }: DirectModel): 
     guarded: true,
     mediaByUrl: false,
   });
-  return { name, strategy: 'weighted', attempts: 1, deployments: [deployment], fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] } };
+  return {
+    name,
+    strategy: 'weighted',
+    attempts: 1,
+    deployments: [deployment],
+    fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] },
+  };
 }

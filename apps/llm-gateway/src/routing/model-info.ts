@@ -15,7 +15,8 @@ export function modelInfoOf(models: ModelDirectory, key: StoredKey | null): { re
       .filter(({ group }) => allowed.has(group.name))
       .map(({ group, facts, verified }) => {
         const { price, contextWindow, maxOutput, capabilities } = facts;
-        const can = (capability: 'tools' | 'vision' | 'reasoning' | 'caching'): boolean | null => capabilities?.includes(capability) ?? null;
+        const can = (capability: 'tools' | 'vision' | 'reasoning' | 'caching'): boolean | null =>
+          capabilities?.includes(capability) ?? null;
         return {
           model_name: group.name,
           litellm_params: { model: group.name },

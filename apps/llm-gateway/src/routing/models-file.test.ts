@@ -40,18 +40,30 @@ describe('LLM_MODELS_FILE', () => {
     const wrong = read({
       models: [
         { name: 'a', deployments: [{ ...claude, apiKeyEnv: 'sk-ant-secret', weight: 0 }] },
-        { name: 'a', deployments: [{ provider: 'azure', model: 'x' }], fallbacks: { any: ['nowhere', 'a'] }, apiKey: 'sk-secret' },
+        {
+          name: 'a',
+          deployments: [{ provider: 'azure', model: 'x' }],
+          fallbacks: { any: ['nowhere', 'a'] },
+          apiKey: 'sk-secret',
+        },
       ],
     });
     const message = await wrong.then(
       () => '',
       (error: Error) => error.message,
     );
-    for (const place of ['models.0.deployments.0.apiKeyEnv', 'models.0.deployments.0.weight', 'models.1.deployments.0.baseUrl', 'apiKey'])
+    for (const place of [
+      'models.0.deployments.0.apiKeyEnv',
+      'models.0.deployments.0.weight',
+      'models.1.deployments.0.baseUrl',
+      'apiKey',
+    ])
       expect(message).toContain(place);
     expect(message).not.toContain('secret');
     await expect(read('{')).rejects.toThrow('not JSON');
-    await expect(read({ models: [{ name: 'a', deployments: [claude], fallbacks: { any: ['nowhere'] } }] })).rejects.toThrow('no model "nowhere"');
+    await expect(
+      read({ models: [{ name: 'a', deployments: [claude], fallbacks: { any: ['nowhere'] } }] }),
+    ).rejects.toThrow('no model "nowhere"');
   });
 
   it('wants the variables that it names', async () => {
@@ -69,14 +81,20 @@ describe('LLM_MODELS_FILE', () => {
     const file = await read({
       models: [
         { name: 'cheap', deployments: [claude], facts: { contextWindow: 10_000 }, fallbacks: { context: ['dear'] } },
-        { name: 'dear', deployments: [{ ...claude, model: 'claude-opus-4-1', price: { input: 20, cachedInput: 2, output: 90 } }] },
+        {
+          name: 'dear',
+          deployments: [{ ...claude, model: 'claude-opus-4-1', price: { input: 20, cachedInput: 2, output: 90 } }],
+        },
         { name: 'own', deployments: [{ provider: 'openai', model: 'mine', baseUrl: 'http://vllm:8000/v1' }] },
       ],
     });
     const [cheap, dear, own] = buildGroups(file, { ANTHROPIC_API_KEY: 'k' });
     expect(cheap?.facts).toMatchObject({ contextWindow: 10_000, maxOutput: 64_000, price: { input: 3 } });
     expect(cheap?.dearest).toMatchObject({ contextWindow: 200_000 });
-    expect(cheap?.prices).toEqual([expect.objectContaining({ input: 3 }), expect.objectContaining({ input: 20, output: 90 })]);
+    expect(cheap?.prices).toEqual([
+      expect.objectContaining({ input: 3 }),
+      expect.objectContaining({ input: 20, output: 90 }),
+    ]);
     expect(dear?.group.deployments[0]?.price).toMatchObject({ output: 90 });
     expect(own?.facts).toEqual({ price: null, contextWindow: null, maxOutput: null, capabilities: null });
   });
@@ -84,7 +102,9 @@ describe('LLM_MODELS_FILE', () => {
 
 describe('ModelDirectory', () => {
   const directoryOf = async (): Promise<ModelDirectory> => {
-    const file = await read({ models: ['sonnet', 'anthropic/claude-sonnet-4-5'].map((name) => ({ name, deployments: [claude] })) });
+    const file = await read({
+      models: ['sonnet', 'anthropic/claude-sonnet-4-5'].map((name) => ({ name, deployments: [claude] })),
+    });
     return new ModelDirectory(buildGroups(file, { ANTHROPIC_API_KEY: 'managed' }), new Date(0));
   };
   const targetOf = (models: ModelDirectory, name: string, row: StoredKey = key(), token = 't'): unknown => {
@@ -94,7 +114,8 @@ describe('ModelDirectory', () => {
 
   it('takes the prefixes of managed models away, and asks with the managed key', async () => {
     const models = await directoryOf();
-    for (const name of ['sonnet', 'openhands/sonnet', 'litellm_proxy/sonnet']) expect(targetOf(models, name)).toMatchObject({ apiKey: 'managed' });
+    for (const name of ['sonnet', 'openhands/sonnet', 'litellm_proxy/sonnet'])
+      expect(targetOf(models, name)).toMatchObject({ apiKey: 'managed' });
     expect(targetOf(models, 'openhands/slipway-demo')).toBe('demo');
     expect(() => targetOf(models, 'openhands/nothing')).toThrow(expect.objectContaining({ code: 'model.unknown' }));
   });
@@ -102,10 +123,16 @@ describe('ModelDirectory', () => {
   it("goes to a provider with the caller's own key where the virtual key brings one, and else to the managed model of that very name", async () => {
     const models = await directoryOf();
     const own = key({ sealedProviders: sealOwnProviders('t', { anthropic: { apiKey: 'own' } }) });
-    expect(targetOf(models, 'anthropic/claude-sonnet-4-5', own)).toMatchObject({ apiKey: 'own', model: 'claude-sonnet-4-5', provider: 'anthropic' });
+    expect(targetOf(models, 'anthropic/claude-sonnet-4-5', own)).toMatchObject({
+      apiKey: 'own',
+      model: 'claude-sonnet-4-5',
+      provider: 'anthropic',
+    });
     expect(targetOf(models, 'anthropic/claude-opus-5', own)).toMatchObject({ apiKey: 'own', model: 'claude-opus-5' });
     expect(targetOf(models, 'anthropic/claude-sonnet-4-5')).toMatchObject({ apiKey: 'managed' });
-    expect(() => targetOf(models, 'openai/gpt-5', own)).toThrow(expect.objectContaining({ code: 'model.unknown', detail: expect.stringContaining('openai') }));
+    expect(() => targetOf(models, 'openai/gpt-5', own)).toThrow(
+      expect.objectContaining({ code: 'model.unknown', detail: expect.stringContaining('openai') }),
+    );
   });
 
   it('lets a key ask for what it names, with or without the prefix, and shows it nothing else', async () => {
@@ -114,9 +141,15 @@ describe('ModelDirectory', () => {
       const row = key({ models: [allowed] });
       expect(targetOf(models, 'sonnet', row)).toMatchObject({ apiKey: 'managed' });
       expect(targetOf(models, 'litellm_proxy/sonnet', row)).toMatchObject({ apiKey: 'managed' });
-      expect(() => targetOf(models, 'slipway-demo', row)).toThrow(expect.objectContaining({ code: 'permission.denied' }));
+      expect(() => targetOf(models, 'slipway-demo', row)).toThrow(
+        expect.objectContaining({ code: 'permission.denied' }),
+      );
       expect(models.list(row).data.map(({ id }) => id)).toEqual(['sonnet']);
     }
-    expect(models.list(null).data.map(({ id }) => id)).toEqual(['sonnet', 'anthropic/claude-sonnet-4-5', 'slipway-demo']);
+    expect(models.list(null).data.map(({ id }) => id)).toEqual([
+      'sonnet',
+      'anthropic/claude-sonnet-4-5',
+      'slipway-demo',
+    ]);
   });
 });

@@ -1,8 +1,9 @@
 const MINUTE_MS = 60_000;
 
 /**
- * What a deployment may get from this replica in a minute: a bucket that holds a minute's worth and fills steadily. `null`: no limit.
- * It keeps calls from where they would be refused; what the provider allows is the provider's to say, over all replicas.
+ * What a deployment may get from this replica in a minute: a bucket that holds a minute's worth and fills steadily.
+ * `null`: no limit. It keeps calls from where they would be refused; what the provider allows is the provider's to say,
+ * over all replicas.
  */
 export class RateAllowance {
   private left: number;
@@ -12,7 +13,9 @@ export class RateAllowance {
     this.left = perMinute ?? 0;
   }
 
-  /** @param amount calls or tokens. An amount that is above a whole minute's worth is allowed when the bucket is full. */
+  /**
+   * @param amount calls or tokens. An amount that is above a whole minute's worth is allowed when the bucket is full.
+   */
   allows(amount: number, now: number): boolean {
     if (this.perMinute === null) return true;
     this.fill(now);

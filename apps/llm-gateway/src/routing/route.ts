@@ -11,12 +11,18 @@ export interface ModelGroup {
   readonly strategy: Strategy;
   /** Most attempts of a call, those at its fallbacks included. From 1 to `MAX_ATTEMPTS`. */
   readonly attempts: number;
-  /** Groups that take over, in this order, by the kind of failure. `any` also stands in for `rate-limit` where that has none. */
+  /**
+   * Groups that take over, in this order, by the kind of failure. `any` also stands in for `rate-limit` where that has
+   * none.
+   */
   readonly fallbacks: Readonly<Record<FallbackClass, readonly ModelGroup[]>>;
 }
 
 export const MAX_ATTEMPTS = 3;
-/** Before a deployment is asked a second time within one call; doubled each time. Milliseconds; the real wait is by chance up to this. */
+/**
+ * Before a deployment is asked a second time within one call; doubled each time. Milliseconds; the real wait is by
+ * chance up to this.
+ */
 const PAUSE_MS = 200;
 
 export interface Step {
@@ -47,9 +53,15 @@ export class Route {
     const { deployments, fallbacks } = this.group;
     const [only] = deployments;
     const step =
-      deployments.length === 1 && only !== undefined && only.hasRoom(this.tokens, now) && (fallbacks.any.length === 0 || only.allows(this.tokens, now))
+      deployments.length === 1 &&
+      only !== undefined &&
+      only.hasRoom(this.tokens, now) &&
+      (fallbacks.any.length === 0 || only.allows(this.tokens, now))
         ? this.take(only, 0)
-        : (this.pick(now, [this.group]) ?? this.pick(now, this.fallbacksFor('rate-limit')) ?? this.pick(now, fallbacks.any) ?? this.lastResort(now));
+        : (this.pick(now, [this.group]) ??
+          this.pick(now, this.fallbacksFor('rate-limit')) ??
+          this.pick(now, fallbacks.any) ??
+          this.lastResort(now));
     this.attempts = 1;
     return step;
   }
@@ -65,7 +77,9 @@ export class Route {
     const fallbacks = this.fallbacksFor(kind);
     // Another deployment of the same model has the same context and the same policy.
     const step =
-      kind === 'any' || kind === 'rate-limit' ? (this.pick(now, [this.group]) ?? this.pick(now, fallbacks) ?? this.again(now)) : this.pick(now, fallbacks);
+      kind === 'any' || kind === 'rate-limit'
+        ? (this.pick(now, [this.group]) ?? this.pick(now, fallbacks) ?? this.again(now))
+        : this.pick(now, fallbacks);
     if (step !== null) this.attempts += 1;
     return step;
   }
@@ -88,7 +102,10 @@ export class Route {
   private again(now: number): Step | null {
     const free = this.group.deployments.filter((one) => one.allows(this.tokens, now));
     if (free.length === 0) return null;
-    return this.take(choose(free, this.group.strategy, now, this.random), Math.ceil(this.random() * PAUSE_MS * 2 ** (this.attempts - 1)));
+    return this.take(
+      choose(free, this.group.strategy, now, this.random),
+      Math.ceil(this.random() * PAUSE_MS * 2 ** (this.attempts - 1)),
+    );
   }
 
   private lastResort(now: number): Step {

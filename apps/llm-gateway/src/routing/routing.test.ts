@@ -8,8 +8,10 @@ import { RETRY_RATIO, RETRY_RESERVE, RetryBudget } from './retry-budget.js';
 import { MAX_ATTEMPTS, type ModelGroup, Route } from './route.js';
 import { choose, STRATEGIES } from './strategies.js';
 
-const failure = (code: 'model.unavailable' | 'model.rate-limited' | 'model.context-exceeded' = 'model.unavailable', retryAfterSeconds?: number): SlipwayError =>
-  new SlipwayError(code, 'scripted', retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+const failure = (
+  code: 'model.unavailable' | 'model.rate-limited' | 'model.context-exceeded' = 'model.unavailable',
+  retryAfterSeconds?: number,
+): SlipwayError => new SlipwayError(code, 'scripted', retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 
 const deployment = (id: string, more: { weight?: number; rpm?: number } = {}): Deployment =>
   new Deployment({
@@ -70,33 +72,37 @@ describe('Breaker', () => {
       breaker.succeeded(breaker.begins(call));
       expect(breaker.state(call)).toBe('closed');
     }
-    for (let call = 0; call < 20 && breaker.state(call) === 'closed'; call += 1) call % 2 === 0 ? breaker.failed(call, false) : breaker.succeeded(false);
+    for (let call = 0; call < 20 && breaker.state(call) === 'closed'; call += 1)
+      call % 2 === 0 ? breaker.failed(call, false) : breaker.succeeded(false);
     expect(breaker.state(20)).toBe('open');
   });
 
   it('never has two probes at once, and is never held open for ever, whatever happens in whatever order', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom('begin', 'ok', 'fail', 'cool', 'gone'), fc.nat(7_000)), { maxLength: 200 }), (steps) => {
-        const breaker = new Breaker();
-        const underWay: boolean[] = [];
-        let now = 0;
-        for (const [step, later] of steps) {
-          now += later;
-          if (step === 'begin') {
-            if (breaker.allows(now)) underWay.push(breaker.begins(now));
-          } else {
-            const probe = underWay.shift();
-            if (probe === undefined) continue;
-            if (step === 'ok') breaker.succeeded(probe);
-            else if (step === 'fail') breaker.failed(now, probe);
-            else if (step === 'cool') breaker.coolDown(now, later, probe);
-            else breaker.givenUp(probe);
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom('begin', 'ok', 'fail', 'cool', 'gone'), fc.nat(7_000)), { maxLength: 200 }),
+        (steps) => {
+          const breaker = new Breaker();
+          const underWay: boolean[] = [];
+          let now = 0;
+          for (const [step, later] of steps) {
+            now += later;
+            if (step === 'begin') {
+              if (breaker.allows(now)) underWay.push(breaker.begins(now));
+            } else {
+              const probe = underWay.shift();
+              if (probe === undefined) continue;
+              if (step === 'ok') breaker.succeeded(probe);
+              else if (step === 'fail') breaker.failed(now, probe);
+              else if (step === 'cool') breaker.coolDown(now, later, probe);
+              else breaker.givenUp(probe);
+            }
+            expect(underWay.filter(Boolean).length).toBeLessThanOrEqual(1);
           }
-          expect(underWay.filter(Boolean).length).toBeLessThanOrEqual(1);
-        }
-        for (const probe of underWay) breaker.givenUp(probe);
-        expect(breaker.allows(now + 600_000)).toBe(true);
-      }),
+          for (const probe of underWay) breaker.givenUp(probe);
+          expect(breaker.allows(now + 600_000)).toBe(true);
+        },
+      ),
     );
   });
 });
@@ -146,22 +152,35 @@ describe('choose', () => {
 
   it('answers one of the candidates, whatever they are and whatever chance says', () => {
     fc.assert(
-      fc.property(candidates, fc.constantFrom(...STRATEGIES), fc.double({ min: 0, max: 0.999999, noNaN: true }), (all, strategy, random) => {
-        expect(all).toContain(choose(all, strategy, 2_000, () => random));
-      }),
+      fc.property(
+        candidates,
+        fc.constantFrom(...STRATEGIES),
+        fc.double({ min: 0, max: 0.999999, noNaN: true }),
+        (all, strategy, random) => {
+          expect(all).toContain(choose(all, strategy, 2_000, () => random));
+        },
+      ),
     );
   });
 
   it('gives calls in the proportion of the weights', () => {
     const all = [1, 3].map((weight) => ({ weight, inFlight: 0, latencyMs: null, latencyAt: 0 }));
     const counts = all.map(
-      (one) => Array.from({ length: 400 }, (_, at) => choose(all, 'weighted', 0, () => at / 400)).filter((chosen) => chosen === one).length,
+      (one) =>
+        Array.from({ length: 400 }, (_, at) => choose(all, 'weighted', 0, () => at / 400)).filter(
+          (chosen) => chosen === one,
+        ).length,
     );
     expect(counts).toEqual([100, 300]);
   });
 
   it('takes the one with the fewest calls for its weight, or the soonest first byte; what was slow long ago is tried again', () => {
-    const one = (inFlight: number, weight: number, latencyMs: number | null, latencyAt = 0) => ({ inFlight, weight, latencyMs, latencyAt });
+    const one = (inFlight: number, weight: number, latencyMs: number | null, latencyAt = 0) => ({
+      inFlight,
+      weight,
+      latencyMs,
+      latencyAt,
+    });
     const busy = [one(4, 1, null), one(6, 2, null)];
     expect(choose(busy, 'least-busy', 0, () => 0)).toBe(busy[1]);
     const slow = [one(0, 1, 500), one(0, 1, 90)];
@@ -174,23 +193,30 @@ describe('choose', () => {
 describe('Route', () => {
   it('asks each place at most once before any is asked again, and never more than three times in all', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 3 }), fc.double({ min: 0, max: 0.99, noNaN: true }), (places, attempts, random) => {
-        const all = Array.from({ length: places }, (_, index) => deployment(`d${index}`));
-        const route = new Route(group(all, { attempts }), 10, () => random);
-        const asked = [];
-        for (let step = route.first(0) as ReturnType<Route['next']>; step !== null; step = route.next('any', 0)) {
-          asked.push(step.deployment);
-          step.deployment.failed(failure(), 0, step.deployment.begins(10, 0));
-        }
-        expect(asked.length).toBeLessThanOrEqual(attempts);
-        expect(new Set(asked.slice(0, places)).size).toBe(Math.min(places, asked.length));
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 6 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.double({ min: 0, max: 0.99, noNaN: true }),
+        (places, attempts, random) => {
+          const all = Array.from({ length: places }, (_, index) => deployment(`d${index}`));
+          const route = new Route(group(all, { attempts }), 10, () => random);
+          const asked = [];
+          for (let step = route.first(0) as ReturnType<Route['next']>; step !== null; step = route.next('any', 0)) {
+            asked.push(step.deployment);
+            step.deployment.failed(failure(), 0, step.deployment.begins(10, 0));
+          }
+          expect(asked.length).toBeLessThanOrEqual(attempts);
+          expect(new Set(asked.slice(0, places)).size).toBe(Math.min(places, asked.length));
+        },
+      ),
     );
   });
 
   it('goes to another model for what no other place of the same can help, and ends for what no model can', () => {
     const large = group([deployment('large')], { name: 'large' });
-    const small = group([deployment('a'), deployment('b')], { fallbacks: { context: [large], 'content-policy': [], 'rate-limit': [], any: [] } });
+    const small = group([deployment('a'), deployment('b')], {
+      fallbacks: { context: [large], 'content-policy': [], 'rate-limit': [], any: [] },
+    });
     const route = new Route(small, 10, () => 0);
     route.first(0);
     expect(route.next('context', 0)?.deployment.id).toBe('large');
@@ -204,15 +230,19 @@ describe('Route', () => {
     const [a, b] = [deployment('a'), deployment('b')];
     const both = group([a, b]);
     a.failed(failure('model.rate-limited', 30), 0, a.begins(1, 0));
-    for (let call = 0; call < 20; call += 1) expect(new Route(both, 1, Math.random).first(1_000).deployment.id).toBe('b');
+    for (let call = 0; call < 20; call += 1)
+      expect(new Route(both, 1, Math.random).first(1_000).deployment.id).toBe('b');
     b.failed(failure('model.rate-limited', 10), 0, b.begins(1, 0));
-    expect(() => new Route(both, 1, Math.random).first(1_000)).toThrow(expect.objectContaining({ code: 'model.rate-limited', more: { retryAfterSeconds: 9 } }));
+    expect(() => new Route(both, 1, Math.random).first(1_000)).toThrow(
+      expect.objectContaining({ code: 'model.rate-limited', more: { retryAfterSeconds: 9 } }),
+    );
     expect(new Route(both, 1, Math.random).first(10_000).deployment.id).toBe('b');
   });
 
   it('asks the place that failed longest ago when all of them fail, and a lone one always', () => {
     const [a, b] = [deployment('a'), deployment('b')];
-    for (const [at, one] of [a, b].entries()) for (let count = 0; count < 3; count += 1) one.failed(failure(), at, one.begins(1, at));
+    for (const [at, one] of [a, b].entries())
+      for (let count = 0; count < 3; count += 1) one.failed(failure(), at, one.begins(1, at));
     expect(new Route(group([a, b]), 1, Math.random).first(10).deployment.id).toBe('a');
     expect(new Route(group([a]), 1, Math.random).first(10).deployment.id).toBe('a');
   });

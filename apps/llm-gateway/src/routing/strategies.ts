@@ -17,17 +17,26 @@ export interface Choosable {
 const LATENCY_HALF_LIFE_MS = 10_000;
 
 /**
- * One of several. `weighted`: by chance, in the proportion of the weights. `least-busy`: the fewest calls under way for its weight. `latency`: the soonest first
- * byte, with the calls under way, since a queue is time too; what was not measured lately comes first. Ties are for chance.
+ * One of several. `weighted`: by chance, in the proportion of the weights. `least-busy`: the fewest calls under way for
+ * its weight. `latency`: the soonest first byte, with the calls under way, since a queue is time too; what was not
+ * measured lately comes first. Ties are for chance.
  *
  * @param random from 0 up to, not including, 1. @param candidates not empty.
  */
-export function choose<T extends Choosable>(candidates: readonly T[], strategy: Strategy, now: number, random: () => number): T {
+export function choose<T extends Choosable>(
+  candidates: readonly T[],
+  strategy: Strategy,
+  now: number,
+  random: () => number,
+): T {
   const [only] = candidates;
   if (only === undefined) throw new Error('there is nothing to choose from');
   if (candidates.length === 1) return only;
   if (strategy === 'weighted') return byWeight(candidates, random());
-  const score = strategy === 'least-busy' ? (one: T): number => one.inFlight / one.weight : (one: T): number => expectedMs(one, now);
+  const score =
+    strategy === 'least-busy'
+      ? (one: T): number => one.inFlight / one.weight
+      : (one: T): number => expectedMs(one, now);
   let best = Number.POSITIVE_INFINITY;
   let chosen: T[] = [];
   for (const one of candidates) {

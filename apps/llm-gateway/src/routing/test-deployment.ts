@@ -22,7 +22,10 @@ export class DeploymentTests {
 
   constructor(private readonly dispatchers: Dispatchers) {}
 
-  /** Who asks while a test of it is under way gets the answer of that one. @param now milliseconds. @throws SlipwayError `rate.limited`. */
+  /**
+   * Who asks while a test of it is under way gets the answer of that one. @param now milliseconds. @throws SlipwayError
+   * `rate.limited`.
+   */
   run(deployment: Deployment, now: number): Promise<GatewayDeploymentTest> {
     const { id } = deployment;
     const running = this.running.get(id);
@@ -30,7 +33,9 @@ export class DeploymentTests {
     const allowance = this.allowances.get(id) ?? new RateAllowance(TESTS_PER_MINUTE);
     this.allowances.set(id, allowance);
     if (!allowance.allows(1, now))
-      throw new SlipwayError('rate.limited', `It was tested ${TESTS_PER_MINUTE} times in the last minute.`, { retryAfterSeconds: 60 / TESTS_PER_MINUTE });
+      throw new SlipwayError('rate.limited', `It was tested ${TESTS_PER_MINUTE} times in the last minute.`, {
+        retryAfterSeconds: 60 / TESTS_PER_MINUTE,
+      });
     allowance.take(1, now);
     const test = testDeployment(this.dispatchers, deployment).finally(() => this.running.delete(id));
     this.running.set(id, test);
@@ -77,7 +82,12 @@ async function testDeployment(dispatchers: Dispatchers, deployment: Deployment):
     } catch (error) {
       throw answer.error === null ? error : inStreamErrorOf(answer.error, target.apiKey);
     }
-    return { ok: true, elapsed_ms: elapsed(), prompt_tokens: answer.usage?.promptTokens ?? null, completion_tokens: answer.usage?.completionTokens ?? null };
+    return {
+      ok: true,
+      elapsed_ms: elapsed(),
+      prompt_tokens: answer.usage?.promptTokens ?? null,
+      completion_tokens: answer.usage?.completionTokens ?? null,
+    };
   } catch (error) {
     const late = (error as Error).name === 'TimeoutError';
     const known =

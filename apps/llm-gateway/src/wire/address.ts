@@ -4,7 +4,12 @@ import type { Asked, Exchange, Target } from './exchange.js';
 /** Target of a call and its authentication. `spoken` is the dialect of the call as it is sent. */
 export type Address = (spoken: Dialect, asked: Asked, target: Target) => Pick<Exchange, 'origin' | 'path' | 'headers'>;
 
-const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages', embeddings: '/embeddings' };
+const PATHS: Readonly<Record<Dialect, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+  embeddings: '/embeddings',
+};
 /** The version of Anthropic's API that the translators speak. */
 const ANTHROPIC_VERSION = '2023-06-01';
 
@@ -34,8 +39,15 @@ export function plainHeaders(asked: Pick<Asked, 'stream' | 'trace'>): Record<str
   };
 }
 
-/** Headers of the caller's dialect, where the provider speaks that one; what a translated call needs of them is written by us. */
-export function dialectHeaders(spoken: Dialect, asked: Pick<Asked, 'dialect' | 'headers'>, target: Pick<Target, 'contextWindow'>): Record<string, string> {
+/**
+ * Headers of the caller's dialect, where the provider speaks that one; what a translated call needs of them is written
+ * by us.
+ */
+export function dialectHeaders(
+  spoken: Dialect,
+  asked: Pick<Asked, 'dialect' | 'headers'>,
+  target: Pick<Target, 'contextWindow'>,
+): Record<string, string> {
   const own = spoken === asked.dialect ? asked.headers : {};
   const headers: Record<string, string> = {};
   if (spoken === 'messages') {
@@ -47,7 +59,8 @@ export function dialectHeaders(spoken: Dialect, asked: Pick<Asked, 'dialect' | '
 }
 
 /** Betas that make a call dearer, keep something at the provider, or let it run tools. */
-const COSTLY_BETAS = /^(fast-mode|files-api|mcp-client|code-execution|skills|web-fetch|web-search|advisor|compact|server-side|message-batches|managed-agents)/;
+const COSTLY_BETAS =
+  /^(fast-mode|files-api|mcp-client|code-execution|skills|web-fetch|web-search|advisor|compact|server-side|message-batches|managed-agents)/;
 /** Of models whose longer context costs more; those that have it by themselves need no beta. Tokens. */
 const USUAL_CONTEXT = 200_000;
 
@@ -56,7 +69,9 @@ function betasOf(header: string, { contextWindow }: Pick<Target, 'contextWindow'
   if (!header.includes('-')) return header;
   const long = contextWindow !== undefined && contextWindow > USUAL_CONTEXT;
   const betas = header.split(',');
-  const kept = betas.filter((beta) => !COSTLY_BETAS.test(beta.trim()) && (long || !beta.trim().startsWith('context-1m')));
+  const kept = betas.filter(
+    (beta) => !COSTLY_BETAS.test(beta.trim()) && (long || !beta.trim().startsWith('context-1m')),
+  );
   return kept.length === betas.length ? header : kept.join(',');
 }
 
@@ -69,7 +84,9 @@ export const openAiAddress: Address = (spoken, asked, target) => ({
   headers: {
     ...plainHeaders(asked),
     ...dialectHeaders(spoken, asked, target),
-    ...(target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}`, ...(spoken === 'messages' ? { 'x-api-key': target.apiKey } : {}) }),
+    ...(target.apiKey === null
+      ? {}
+      : { authorization: `Bearer ${target.apiKey}`, ...(spoken === 'messages' ? { 'x-api-key': target.apiKey } : {}) }),
   },
 });
 
@@ -79,6 +96,10 @@ export const anthropicAddress: Address = (spoken, asked, target) => ({
   headers: {
     ...plainHeaders(asked),
     ...dialectHeaders(spoken, asked, target),
-    ...(target.apiKey === null ? {} : spoken === 'messages' ? { 'x-api-key': target.apiKey } : { authorization: `Bearer ${target.apiKey}` }),
+    ...(target.apiKey === null
+      ? {}
+      : spoken === 'messages'
+        ? { 'x-api-key': target.apiKey }
+        : { authorization: `Bearer ${target.apiKey}` }),
   },
 });

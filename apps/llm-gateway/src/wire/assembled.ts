@@ -1,7 +1,11 @@
 import type { Usage } from '../calls/usage.js';
 import type { AnswerEvent, FinishReason, RedactedPart, ThinkingPart, ToolCallPart } from './turns.js';
 
-export type AnswerPart = { readonly kind: 'text' | 'refusal'; text: string } | ThinkingPart | RedactedPart | ToolCallPart;
+export type AnswerPart =
+  | { readonly kind: 'text' | 'refusal'; text: string }
+  | ThinkingPart
+  | RedactedPart
+  | ToolCallPart;
 
 /** A whole answer. */
 export interface Assembled {
@@ -47,7 +51,11 @@ export function assembled(events: readonly AnswerEvent[]): Assembled {
         const last = parts.at(-1);
         if (last?.kind !== 'thinking' || ended.has(last)) grow('thinking', '');
         const part = parts.at(-1) as ThinkingPart;
-        const signed: ThinkingPart = { ...part, signature: event.signature, ...(event.id === undefined ? {} : { id: event.id }) };
+        const signed: ThinkingPart = {
+          ...part,
+          signature: event.signature,
+          ...(event.id === undefined ? {} : { id: event.id }),
+        };
         parts[parts.length - 1] = signed;
         pieces.set(signed, pieces.get(part) ?? []);
         ended.add(signed);
@@ -98,7 +106,9 @@ export function assembled(events: readonly AnswerEvent[]): Assembled {
   };
 }
 
-/** The provider's id of an answer with the prefix that the caller's dialect has, so that one can be found by the other. */
+/**
+ * The provider's id of an answer with the prefix that the caller's dialect has, so that one can be found by the other.
+ */
 export function answerId(prefix: string, id: string): string {
   return id.startsWith(prefix) ? id : `${prefix}${id.replace(/[^A-Za-z0-9_-]/g, '_')}`;
 }

@@ -41,7 +41,8 @@ export function attachmentsOf(body: Buffer, dialect: Dialect): Attachments {
   if (dialect === 'responses') within(request['input'], 'input', found, 0);
   else {
     within(request['system'], 'system', found, 0);
-    for (const [index, message] of listOf(request['messages']).entries()) within(objectOf(message)?.['content'], `messages[${index}].content`, found, 0);
+    for (const [index, message] of listOf(request['messages']).entries())
+      within(objectOf(message)?.['content'], `messages[${index}].content`, found, 0);
   }
   return found;
 }
@@ -67,7 +68,13 @@ function look(value: unknown, path: string, found: Found, depth: number): void {
   // A search for tools hands tools on, and they are offered from there on.
   const tool = toolTypesOf(part['tools']).flatMap((one) => toolRule('responses', one) ?? [])[0];
   if (tool !== undefined) refuse(tool);
-  if (holdsReference(part) || holdsReference(objectOf(part['file'])) || holdsReference(source) || source?.['type'] === 'file') refuse(STATE);
+  if (
+    holdsReference(part) ||
+    holdsReference(objectOf(part['file'])) ||
+    holdsReference(source) ||
+    source?.['type'] === 'file'
+  )
+    refuse(STATE);
   if (isAddressed(part, source)) found.fetched ??= path;
   switch (type) {
     case 'item_reference':
@@ -117,7 +124,9 @@ const ADDRESS = /^\s*(?!data:)[a-z][a-z0-9+.-]*:/i;
 function isAddressed(part: JsonObject, source: JsonObject | null): boolean {
   const file = objectOf(part['file']);
   if (source?.['type'] === 'url') return true;
-  const given = Object.entries(part).flatMap(([name, value]) => (name.endsWith('_url') && !NOT_FETCHED.has(name) ? [value] : []));
+  const given = Object.entries(part).flatMap(([name, value]) =>
+    name.endsWith('_url') && !NOT_FETCHED.has(name) ? [value] : [],
+  );
   return [...given, part['file_data'], file?.['file_url'], file?.['file_data'], source?.['url']].some((value) =>
     ADDRESS.test((textOf(objectOf(value)?.['url'] ?? value) ?? '').slice(0, MAX_SCHEME)),
   );

@@ -24,14 +24,20 @@ interface Call {
   written: boolean;
 }
 
-/** An error where a piece of the answer should be: as OpenAI says it, as a text (Ollama), or as the frame itself (older versions of vLLM). */
+/**
+ * An error where a piece of the answer should be: as OpenAI says it, as a text (Ollama), or as the frame itself (older
+ * versions of vLLM).
+ */
 export function chatErrorOf(frame: JsonObject): ProviderError | null {
   const { error } = frame;
   if (typeof error === 'string') return { message: error };
   return objectOf(error) ?? (frame['object'] === 'error' ? frame : null);
 }
 
-/** Chat completions, as OpenAI says them and as vLLM, Ollama, DeepSeek, OpenRouter and LiteLLM do: several fields for reasoning, calls in one piece, no end. */
+/**
+ * Chat completions, as OpenAI says them and as vLLM, Ollama, DeepSeek, OpenRouter and LiteLLM do: several fields for
+ * reasoning, calls in one piece, no end.
+ */
 export class ChatAnswerReader extends FrameReader {
   private id = '';
   private started = false;
@@ -80,7 +86,12 @@ export class ChatAnswerReader extends FrameReader {
 
   protected ended(): void {
     this.endCalls();
-    if (this.reason !== null) this.emit({ kind: 'finish', reason: this.reason === 'stop' && this.calls > 0 ? 'tool-calls' : this.reason, stopSequence: null });
+    if (this.reason !== null)
+      this.emit({
+        kind: 'finish',
+        reason: this.reason === 'stop' && this.calls > 0 ? 'tool-calls' : this.reason,
+        stopSequence: null,
+      });
   }
 
   private start(frame: JsonObject): void {
@@ -90,7 +101,12 @@ export class ChatAnswerReader extends FrameReader {
     this.started = true;
     this.id = textOf(frame['id']) ?? '';
     const created = numberOf(frame['created']);
-    this.emit({ kind: 'start', id: this.id, model: textOf(frame['model']) ?? '', ...(created === null ? {} : { created }) });
+    this.emit({
+      kind: 'start',
+      id: this.id,
+      model: textOf(frame['model']) ?? '',
+      ...(created === null ? {} : { created }),
+    });
   }
 
   private finishOf(value: unknown): void {
@@ -151,7 +167,14 @@ export class ChatAnswerReader extends FrameReader {
       call = undefined;
     }
     if (call === undefined) {
-      call = { call: this.calls, id: id || `call_${this.id}_${this.calls}`, name: '', held: '', begun: false, written: false };
+      call = {
+        call: this.calls,
+        id: id || `call_${this.id}_${this.calls}`,
+        name: '',
+        held: '',
+        begun: false,
+        written: false,
+      };
       this.calls += 1;
       this.open.set(index, call);
     }
@@ -159,7 +182,13 @@ export class ChatAnswerReader extends FrameReader {
       call.begun = true;
       call.name = name;
       const signature = textOf(objectOf(objectOf(delta['extra_content'])?.['google'])?.['thought_signature']);
-      this.emit({ kind: 'tool-begin', call: call.call, id: call.id, name, ...(signature === null ? {} : { signature }) });
+      this.emit({
+        kind: 'tool-begin',
+        call: call.call,
+        id: call.id,
+        name,
+        ...(signature === null ? {} : { signature }),
+      });
     }
     const written = call.held + argumentsText(fn['arguments']);
     call.held = call.begun ? '' : written;

@@ -4,11 +4,17 @@ import type { JsonObject } from './json.js';
 import type { AnswerEvent, AnswerWriter, FinishReason } from './turns.js';
 import { chatUsage } from './usage.js';
 
-const FINISH: Readonly<Record<FinishReason, string>> = { stop: 'stop', length: 'length', 'tool-calls': 'tool_calls', filter: 'content_filter', pause: 'stop' };
+const FINISH: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  filter: 'content_filter',
+  pause: 'stop',
+};
 
 /**
- * Answers as chat completions. Reasoning goes as `reasoning_content`, and what must come back with it as LiteLLM's `thinking_blocks`: a block is sent when it
- * is signed, with its whole text.
+ * Answers as chat completions. Reasoning goes as `reasoning_content`, and what must come back with it as LiteLLM's
+ * `thinking_blocks`: a block is sent when it is signed, with its whole text.
  */
 export class ChatAnswerWriter implements AnswerWriter {
   private head: JsonObject = {};
@@ -24,7 +30,12 @@ export class ChatAnswerWriter implements AnswerWriter {
   write(event: AnswerEvent): string {
     switch (event.kind) {
       case 'start':
-        this.head = { id: answerId('chatcmpl-', event.id), object: 'chat.completion.chunk', created: event.created ?? this.now(), model: event.model };
+        this.head = {
+          id: answerId('chatcmpl-', event.id),
+          object: 'chat.completion.chunk',
+          created: event.created ?? this.now(),
+          model: event.model,
+        };
         return this.chunk({ role: 'assistant', content: '' });
       case 'text':
         return this.chunk({ content: event.text });
@@ -49,7 +60,10 @@ export class ChatAnswerWriter implements AnswerWriter {
         return '';
       case 'finish': {
         const last = this.chunk({}, FINISH[event.reason]);
-        const counted = this.includeUsage && this.usage !== null ? frame({ ...this.head, choices: [], usage: chatUsage(this.usage) }) : '';
+        const counted =
+          this.includeUsage && this.usage !== null
+            ? frame({ ...this.head, choices: [], usage: chatUsage(this.usage) })
+            : '';
         return `${last}${counted}data: [DONE]\n\n`;
       }
       case 'tool-end':
@@ -60,12 +74,17 @@ export class ChatAnswerWriter implements AnswerWriter {
 
   whole(events: readonly AnswerEvent[]): string {
     const answer = assembled(events);
-    const texts = (kind: string): string => answer.parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
+    const texts = (kind: string): string =>
+      answer.parts.map((part) => (part.kind === kind && 'text' in part ? part.text : '')).join('');
     const blocks = answer.parts.flatMap((part): JsonObject[] => {
       if (part.kind === 'redacted') return [{ type: 'redacted_thinking', data: part.data }];
-      return part.kind === 'thinking' && part.signature !== null ? [{ type: 'thinking', thinking: part.text, signature: part.signature }] : [];
+      return part.kind === 'thinking' && part.signature !== null
+        ? [{ type: 'thinking', thinking: part.text, signature: part.signature }]
+        : [];
     });
-    const calls = answer.parts.flatMap((part) => (part.kind === 'tool-call' ? [call(part.id, part.name, part.arguments, part.signature)] : []));
+    const calls = answer.parts.flatMap((part) =>
+      part.kind === 'tool-call' ? [call(part.id, part.name, part.arguments, part.signature)] : [],
+    );
     const [content, reasoning, refusal] = [texts('text'), texts('thinking'), texts('refusal')];
     return JSON.stringify({
       id: answerId('chatcmpl-', answer.id),

@@ -1,4 +1,15 @@
-import { booleanOf, invalid, type JsonObject, listOf, numberOf, objectOf, said, shown, textOf, without } from './json.js';
+import {
+  booleanOf,
+  invalid,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  said,
+  shown,
+  textOf,
+  without,
+} from './json.js';
 import { argumentsText, readResponseFormat, readSampling, readStop, readUserMetadata } from './openai-request.js';
 import { cacheControl, imageOf, isText, readCacheMark, sourceOfUrl, urlOfSource } from './parts.js';
 import type { Traits } from './traits.js';
@@ -33,7 +44,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 export function readChatRequest(body: JsonObject): TurnsRequest {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
-  for (const [index, value] of listOf(body['messages']).entries()) readMessage(value, `messages[${index}]`, system, turns);
+  for (const [index, value] of listOf(body['messages']).entries())
+    readMessage(value, `messages[${index}]`, system, turns);
   return {
     source: 'chat',
     model: textOf(body['model']) ?? '',
@@ -48,7 +60,10 @@ export function readChatRequest(body: JsonObject): TurnsRequest {
     sampling: readSampling(body),
     stop: readStop(body['stop']),
     reasoning: readReasoning(body),
-    responseFormat: readResponseFormat(objectOf(body['response_format']), (format) => objectOf(format['json_schema']) ?? {}),
+    responseFormat: readResponseFormat(
+      objectOf(body['response_format']),
+      (format) => objectOf(format['json_schema']) ?? {},
+    ),
     ...readUserMetadata(body),
     serviceTier: textOf(body['service_tier']),
     extras: without(body, KNOWN),
@@ -90,7 +105,10 @@ function readMessage(value: unknown, at: string, system: TextPart[], turns: Turn
       return;
     }
     default:
-      throw invalid(`${at}.role`, `${shown(message['role'])} cannot be said to this model; use system, user, assistant or tool`);
+      throw invalid(
+        `${at}.role`,
+        `${shown(message['role'])} cannot be said to this model; use system, user, assistant or tool`,
+      );
   }
 }
 
@@ -113,12 +131,19 @@ function readContent(content: unknown, carrier: JsonObject, at: string): Part[] 
       case 'file': {
         const file = objectOf(part['file']) ?? {};
         const data = textOf(file['file_data']);
-        if (data === null) throw invalid(`${path}.file`, 'a file that lies at another provider cannot be shown to this model; send file_data');
+        if (data === null)
+          throw invalid(
+            `${path}.file`,
+            'a file that lies at another provider cannot be shown to this model; send file_data',
+          );
         const name = textOf(file['filename']);
         return { kind: 'document', source: sourceOfUrl(data), ...(name === null ? {} : { name }), ...cache };
       }
       default:
-        throw invalid(`${path}.type`, `${shown(part['type'])} cannot be shown to this model; use text, image_url or file`);
+        throw invalid(
+          `${path}.type`,
+          `${shown(part['type'])} cannot be shown to this model; use text, image_url or file`,
+        );
     }
   });
 }
@@ -129,10 +154,16 @@ function readAssistant(message: JsonObject, at: string): Part[] {
   for (const value of blocks) {
     const block = objectOf(value) ?? {};
     if (block['type'] === 'redacted_thinking') parts.push({ kind: 'redacted', data: textOf(block['data']) ?? '' });
-    else parts.push({ kind: 'thinking', text: textOf(block['thinking']) ?? '', signature: textOf(block['signature']) || null });
+    else
+      parts.push({
+        kind: 'thinking',
+        text: textOf(block['thinking']) ?? '',
+        signature: textOf(block['signature']) || null,
+      });
   }
   const reasoning = textOf(message['reasoning_content']) ?? textOf(message['reasoning']);
-  if (blocks.length === 0 && reasoning !== null && reasoning !== '') parts.push({ kind: 'thinking', text: reasoning, signature: null });
+  if (blocks.length === 0 && reasoning !== null && reasoning !== '')
+    parts.push({ kind: 'thinking', text: reasoning, signature: null });
   if (message['content'] !== '') parts.push(...readContent(message['content'], message, at));
   for (const [index, value] of listOf(message['tool_calls']).entries()) {
     const call = objectOf(value) ?? {};
@@ -154,7 +185,8 @@ function readAssistant(message: JsonObject, at: string): Part[] {
 function readTool(value: unknown, at: string): Tool {
   const tool = objectOf(value) ?? {};
   const fn = objectOf(tool['function']);
-  if (tool['type'] !== 'function' || fn === null) throw invalid(at, `a tool of the type ${shown(tool['type'])} is not offered by this model; use functions`);
+  if (tool['type'] !== 'function' || fn === null)
+    throw invalid(at, `a tool of the type ${shown(tool['type'])} is not offered by this model; use functions`);
   return {
     name: textOf(fn['name']) ?? '',
     description: textOf(fn['description']),
@@ -170,7 +202,10 @@ function readToolChoice(value: unknown): ToolChoice | null {
   const choice = objectOf(value) ?? {};
   const name = textOf(objectOf(choice['function'])?.['name']);
   if (choice['type'] === 'function' && name !== null) return { kind: 'tool', name };
-  throw invalid('tool_choice', `${shown(value)} cannot be said to this model; use auto, none, required or the name of a function`);
+  throw invalid(
+    'tool_choice',
+    `${shown(value)} cannot be said to this model; use auto, none, required or the name of a function`,
+  );
 }
 
 function readReasoning(body: JsonObject): Reasoning | null {
@@ -180,16 +215,20 @@ function readReasoning(body: JsonObject): Reasoning | null {
     const on = thinking['type'] !== 'disabled';
     return { on, effort: null, budgetTokens: on ? numberOf(thinking['budget_tokens']) : null, summary: null };
   }
-  return effort === null ? null : { on: effort !== 'none', effort: effort === 'none' ? null : effort, budgetTokens: null, summary: null };
+  return effort === null
+    ? null
+    : { on: effort !== 'none', effort: effort === 'none' ? null : effort, budgetTokens: null, summary: null };
 }
 
 export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObject {
   const additions = traits.chatAdditions;
   const messages: JsonObject[] = [];
-  if (request.system.length > 0) messages.push({ role: 'system', content: contentOf(request.system, additions, '\n\n') });
+  if (request.system.length > 0)
+    messages.push({ role: 'system', content: contentOf(request.system, additions, '\n\n') });
   for (const turn of request.turns) {
     if (turn.role === 'assistant') messages.push(assistantMessage(turn.parts, additions));
-    else if (turn.role === 'system') messages.push({ role: 'system', content: contentOf(turn.parts, additions, '\n\n') });
+    else if (turn.role === 'system')
+      messages.push({ role: 'system', content: contentOf(turn.parts, additions, '\n\n') });
     else messages.push(...userMessages(turn.parts, additions));
   }
   const { responseFormat: format, toolChoice: choice } = request;
@@ -220,7 +259,12 @@ export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObj
           ? { type: 'json_object' }
           : {
               type: 'json_schema',
-              json_schema: said({ name: format.name, description: format.description, schema: format.schema, strict: format.strict }),
+              json_schema: said({
+                name: format.name,
+                description: format.description,
+                schema: format.schema,
+                strict: format.strict,
+              }),
             },
     user: request.user !== null && request.user.length <= 64 ? request.user : undefined,
     // OpenAI takes it here only with what it stores.
@@ -245,11 +289,15 @@ function contentOf(parts: readonly Part[], additions: boolean, between: string):
   return parts.flatMap((part): JsonObject[] => {
     const mark = additions && 'cache' in part ? cacheControl(part.cache) : {};
     if (part.kind === 'text') return [{ type: 'text', text: part.text, ...mark }];
-    if (part.kind === 'image') return [{ type: 'image_url', image_url: said({ url: urlOfSource(part.source), detail: part.detail }), ...mark }];
+    if (part.kind === 'image')
+      return [{ type: 'image_url', image_url: said({ url: urlOfSource(part.source), detail: part.detail }), ...mark }];
     if (part.kind !== 'document') return [];
     if (part.source.kind === 'text') return [{ type: 'text', text: part.source.text, ...mark }];
-    if (part.source.kind === 'url') throw invalid('messages', 'this model takes documents with their content only, not by address');
-    return [{ type: 'file', file: { filename: part.name ?? 'document', file_data: urlOfSource(part.source) }, ...mark }];
+    if (part.source.kind === 'url')
+      throw invalid('messages', 'this model takes documents with their content only, not by address');
+    return [
+      { type: 'file', file: { filename: part.name ?? 'document', file_data: urlOfSource(part.source) }, ...mark },
+    ];
   });
 }
 
@@ -263,7 +311,10 @@ function userMessages(parts: readonly Part[], additions: boolean): JsonObject[] 
     }
     const texts = part.parts.filter(isText);
     const others = part.parts.filter((inner) => !isText(inner));
-    const empty = texts.length === 0 && others.length > 0 ? [{ kind: 'text' as const, text: 'The result follows in the next message of the user.' }] : texts;
+    const empty =
+      texts.length === 0 && others.length > 0
+        ? [{ kind: 'text' as const, text: 'The result follows in the next message of the user.' }]
+        : texts;
     messages.push({
       role: 'tool',
       tool_call_id: part.callId,
@@ -271,7 +322,8 @@ function userMessages(parts: readonly Part[], additions: boolean): JsonObject[] 
       ...(additions ? cacheControl(part.cache) : {}),
     });
     // A message of a tool holds text only.
-    if (others.length > 0) rest.push({ kind: 'text', text: `Part of the result of the call ${part.callId}:` }, ...others);
+    if (others.length > 0)
+      rest.push({ kind: 'text', text: `Part of the result of the call ${part.callId}:` }, ...others);
   }
   if (rest.length > 0) messages.push({ role: 'user', content: userContent(rest, additions) });
   return messages;
@@ -293,7 +345,9 @@ function assistantMessage(parts: readonly Part[], additions: boolean): JsonObjec
   const reasoning = parts.flatMap((part) => (part.kind === 'thinking' ? [part.text] : [])).join('');
   const blocks = parts.flatMap((part): JsonObject[] => {
     if (part.kind === 'redacted') return [{ type: 'redacted_thinking', data: part.data }];
-    return part.kind === 'thinking' && part.signature !== null ? [{ type: 'thinking', thinking: part.text, signature: part.signature }] : [];
+    return part.kind === 'thinking' && part.signature !== null
+      ? [{ type: 'thinking', thinking: part.text, signature: part.signature }]
+      : [];
   });
   return {
     role: 'assistant',
@@ -307,7 +361,9 @@ function assistantMessage(parts: readonly Part[], additions: boolean): JsonObjec
             id: call.id,
             type: 'function',
             function: { name: call.name, arguments: call.arguments === '' ? '{}' : call.arguments },
-            ...(additions && call.signature !== undefined ? { extra_content: { google: { thought_signature: call.signature } } } : {}),
+            ...(additions && call.signature !== undefined
+              ? { extra_content: { google: { thought_signature: call.signature } } }
+              : {}),
             ...(additions ? cacheControl(call.cache) : {}),
           })),
         }),
@@ -317,7 +373,12 @@ function assistantMessage(parts: readonly Part[], additions: boolean): JsonObjec
 function chatTool(tool: Tool, additions: boolean): JsonObject {
   return {
     type: 'function',
-    function: said({ name: tool.name, description: tool.description, parameters: tool.parameters, strict: tool.strict }),
+    function: said({
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.parameters,
+      strict: tool.strict,
+    }),
     ...(additions ? cacheControl(tool.cache) : {}),
   };
 }

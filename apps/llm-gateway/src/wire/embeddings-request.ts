@@ -30,14 +30,22 @@ export function readEmbeddingsRequest(bytes: Buffer): EmbeddingsRequest {
   if (inputs.length === 0 || !inputs.every((text): text is string => typeof text === 'string' && text !== ''))
     throw invalid('input', 'this model takes a text, or a list of texts, and none may be empty');
   const dimensions = numberOf(body['dimensions']);
-  if (body['dimensions'] !== undefined && body['dimensions'] !== null && (dimensions === null || !Number.isInteger(dimensions) || dimensions < 1))
+  if (
+    body['dimensions'] !== undefined &&
+    body['dimensions'] !== null &&
+    (dimensions === null || !Number.isInteger(dimensions) || dimensions < 1)
+  )
     throw invalid('dimensions', 'must be a whole number above 0');
   return { inputs, dimensions, encoding: textOf(body['encoding_format']) === 'base64' ? 'base64' : 'float', body };
 }
 
 /** A list of numbers, as it came from a provider; `null`: it is none. */
 export function vectorOf(value: unknown): readonly number[] | null {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number' && Number.isFinite(one)) ? (value as number[]) : null;
+  return Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((one) => typeof one === 'number' && Number.isFinite(one))
+    ? (value as number[])
+    : null;
 }
 
 /** Says a provider's vectors as OpenAI does. There are no streams of them. */
@@ -79,8 +87,19 @@ export class EmbeddingsAnswer implements Answer {
     this.complete = true;
     if (found.promptTokens !== null) this.usage = { ...NO_USAGE, promptTokens: found.promptTokens };
     const promptTokens = found.promptTokens ?? estimateTokens(inputs.reduce((sum, text) => sum + text.length, 0));
-    const data = found.vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoding === 'float' ? vector : inBase64(vector) }));
-    return Buffer.from(JSON.stringify({ object: 'list', model: this.model, data, usage: { prompt_tokens: promptTokens, total_tokens: promptTokens } }));
+    const data = found.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoding === 'float' ? vector : inBase64(vector),
+    }));
+    return Buffer.from(
+      JSON.stringify({
+        object: 'list',
+        model: this.model,
+        data,
+        usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
+      }),
+    );
   }
 }
 

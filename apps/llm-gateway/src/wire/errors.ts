@@ -33,7 +33,8 @@ function anthropicType(status: number): string {
  * conversation shorter.
  */
 function responsesCode(code: ErrorCode): string {
-  if (code === 'budget.exhausted' || code === 'agent.budget-limit' || code === 'model.quota') return 'insufficient_quota';
+  if (code === 'budget.exhausted' || code === 'agent.budget-limit' || code === 'model.quota')
+    return 'insufficient_quota';
   if (code === 'model.context-exceeded') return 'context_length_exceeded';
   const { status } = ERRORS[code];
   if (status === 429) return 'rate_limit_exceeded';
@@ -48,12 +49,17 @@ export interface DialectError {
   readonly error: SlipwayError;
 }
 
-/** Any thrown value as an error of the caller's dialect, with our code in `error.code`. What is not a SlipwayError keeps its text for the log. */
+/**
+ * Any thrown value as an error of the caller's dialect, with our code in `error.code`. What is not a SlipwayError keeps
+ * its text for the log.
+ */
 export function errorOf(dialect: Dialect, thrown: unknown): DialectError {
   const error =
     thrown instanceof SlipwayError
       ? thrown
-      : new SlipwayError('internal.unexpected', 'Something broke in the gateway; quote the request id.', { cause: thrown });
+      : new SlipwayError('internal.unexpected', 'Something broke in the gateway; quote the request id.', {
+          cause: thrown,
+        });
   const { status } = ERRORS[error.code];
   const { retryAfterSeconds } = error.more;
   const { detail: message, code } = error;
@@ -77,8 +83,8 @@ export interface BrokenAt {
 }
 
 /**
- * The error as the last frames of a stream that began well, after the counts where they are known. Begins with an empty line: the frame before it may have
- * been cut.
+ * The error as the last frames of a stream that began well, after the counts where they are known. Begins with an empty
+ * line: the frame before it may have been cut.
  */
 export function errorFrame(dialect: Dialect, thrown: unknown, at: BrokenAt = { frames: 0, usage: null }): string {
   const { body, error } = errorOf(dialect, thrown);

@@ -6,8 +6,9 @@ export const MAX_LINE = 4 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
- * Cuts an event stream into what stands behind `data:`, one line each, as it comes in chunks of any size. A line that lies within one chunk is not copied.
- * Every provider writes one frame on one line; names of events are repeated in the frames themselves.
+ * Cuts an event stream into what stands behind `data:`, one line each, as it comes in chunks of any size. A line that
+ * lies within one chunk is not copied. Every provider writes one frame on one line; names of events are repeated in the
+ * frames themselves.
  */
 export class EventLines {
   /** The beginning of a line whose end has not come, and room for more of it. */
@@ -16,7 +17,10 @@ export class EventLines {
   private skipping = false;
 
   constructor(
-    /** What stands behind `data:`; may begin with a space and end with a carriage return. Its bytes are another line's when this returns. */
+    /**
+     * What stands behind `data:`; may begin with a space and end with a carriage return. Its bytes are another line's
+     * when this returns.
+     */
     private readonly onData: (data: Buffer) => void,
     /** A line was too long to be read. Called once for each. */
     private readonly onTooLong: () => void,
@@ -39,7 +43,10 @@ export class EventLines {
     if (this.restLength > 0 && !this.skipping) this.kept();
   }
 
-  /** `false` when the line became too long, and is skipped. A copy: what is kept must not hold a chunk, which may be far larger. */
+  /**
+   * `false` when the line became too long, and is skipped. A copy: what is kept must not hold a chunk, which may be far
+   * larger.
+   */
   private keep(bytes: Buffer, start: number, end: number): boolean {
     const length = this.restLength + end - start;
     if (length > MAX_LINE) {

@@ -12,7 +12,10 @@ export interface Target {
   readonly apiKey: string | null;
   /** As the provider names it. */
   readonly model: string;
-  /** Dialects that it understands by itself: what is asked in one of them passes through untouched. Empty for Gemini and Bedrock. */
+  /**
+   * Dialects that it understands by itself: what is asked in one of them passes through untouched. Empty for Gemini and
+   * Bedrock.
+   */
   readonly speaks: readonly Dialect[];
   /** Azure's `api-version`. */
   readonly apiVersion?: string;
@@ -22,9 +25,15 @@ export interface Target {
   readonly maxOutputTokens?: number;
   /** Prompt and answer together. Tokens. */
   readonly contextWindow?: number;
-  /** How the model takes a request to reason: not at all (the request is left out), as an effort, as a budget of tokens, or (Anthropic) adaptive with an effort. Without it the name decides. */
+  /**
+   * How the model takes a request to reason: not at all (the request is left out), as an effort, as a budget of tokens,
+   * or (Anthropic) adaptive with an effort. Without it the name decides.
+   */
   readonly reasoning?: 'none' | 'effort' | 'budget' | 'adaptive';
-  /** It takes what LiteLLM adds to chat (`thinking_blocks`, `reasoning_content`, `cache_control`). Without it: all but hosts that are known to refuse them. */
+  /**
+   * It takes what LiteLLM adds to chat (`thinking_blocks`, `reasoning_content`, `cache_control`). Without it: all but
+   * hosts that are known to refuse them.
+   */
   readonly chatAdditions?: boolean;
 }
 
@@ -35,7 +44,10 @@ export interface Asked {
   /** What was found in the body by one pass over its bytes, for this dialect: it is not searched again. */
   readonly fields: RoutingFields;
   readonly stream: boolean;
-  /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
+  /**
+   * Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their
+   * names in lower case.
+   */
   readonly headers: Readonly<Record<string, string>>;
   /** Headers of the call's trace. */
   readonly trace: Readonly<Record<string, string>>;
@@ -81,9 +93,15 @@ export interface Answer {
   whole(body: Buffer): Buffer;
   /** Content type of what the caller gets. */
   readonly contentType: string;
-  /** Content types (as a test on the header) that a streamed answer of this provider has: `text/event-stream`, or Bedrock's binary one. */
+  /**
+   * Content types (as a test on the header) that a streamed answer of this provider has: `text/event-stream`, or
+   * Bedrock's binary one.
+   */
   readonly streams: RegExp;
-  /** As counted last, by the provider itself; `null` until it has. Until `complete` its completion tokens may be too few: Anthropic's count comes at the end. */
+  /**
+   * As counted last, by the provider itself; `null` until it has. Until `complete` its completion tokens may be too
+   * few: Anthropic's count comes at the end.
+   */
   readonly usage: Usage | null;
   /** Text, reasoning and arguments that have passed. UTF-16 code units. */
   readonly characters: number;
@@ -97,7 +115,10 @@ export interface Answer {
   readonly complete: boolean;
   /** Of a stream that has ended: without the provider's word that the answer is whole. */
   readonly cutShort: boolean;
-  /** The caller gets the provider's own bytes, so that an error in them has reached it; a translated answer says nothing of `error`: `errorFrame` must. */
+  /**
+   * The caller gets the provider's own bytes, so that an error in them has reached it; a translated answer says nothing
+   * of `error`: `errorFrame` must.
+   */
   readonly passesThrough: boolean;
   /** The provider sent an error where a piece of the answer should be. */
   readonly error: { readonly message?: unknown; readonly code?: unknown; readonly type?: unknown } | null;

@@ -30,7 +30,12 @@ export function isGarbage(data: string): boolean {
 export function countsAlone(data: string): boolean {
   if (!data.includes('"usage"') || !data.includes('"choices"')) return false;
   const frame = parseObject(data);
-  return frame !== null && Array.isArray(frame['choices']) && listOf(frame['choices']).length === 0 && objectOf(frame['usage']) !== null;
+  return (
+    frame !== null &&
+    Array.isArray(frame['choices']) &&
+    listOf(frame['choices']).length === 0 &&
+    objectOf(frame['usage']) !== null
+  );
 }
 
 function dataOf(frame: string): string {

@@ -31,7 +31,8 @@ export abstract class FrameReader implements AnswerReader {
     const answer = parseObject(body.toString('utf8'));
     const error = objectOf(answer?.['error']);
     if (error !== null) this.fail(error);
-    else if (answer === null || !this.answer(answer)) this.fail({ message: 'The answer of the model is not one of its API.' });
+    else if (answer === null || !this.answer(answer))
+      this.fail({ message: 'The answer of the model is not one of its API.' });
     return this.taken();
   }
 

@@ -2,7 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { scanFrame } from './frame-scan.js';
 
-const scan = (dialect: 'chat' | 'messages' | 'responses', frame: unknown, space?: number): ReturnType<typeof scanFrame> =>
+const scan = (
+  dialect: 'chat' | 'messages' | 'responses',
+  frame: unknown,
+  space?: number,
+): ReturnType<typeof scanFrame> =>
   scanFrame(dialect, Buffer.from(JSON.stringify(frame, null, space)).toString('latin1'));
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -14,8 +18,16 @@ describe('scanFrame', () => {
   it('counts the code units of what is said, as the string itself does, whatever is in it', () => {
     fc.assert(
       fc.property(text, text, text, fc.constantFrom(undefined, 1), (content, reasoning, args, space) => {
-        const delta = { content, reasoning_content: reasoning, tool_calls: [{ index: 0, function: { arguments: args } }] };
-        const found = scan('chat', { id: content, choices: [{ index: 0, delta, finish_reason: null }], usage: null }, space);
+        const delta = {
+          content,
+          reasoning_content: reasoning,
+          tool_calls: [{ index: 0, function: { arguments: args } }],
+        };
+        const found = scan(
+          'chat',
+          { id: content, choices: [{ index: 0, delta, finish_reason: null }], usage: null },
+          space,
+        );
         const characters = content.length + (reasoning.length || 0) + args.length;
         expect(found).toEqual({ characters, bytes: expect.any(Number), answers: true, tells: false });
         expect(found.bytes).toBeGreaterThanOrEqual(Buffer.byteLength(content + reasoning + args));
@@ -24,11 +36,21 @@ describe('scanFrame', () => {
     );
     fc.assert(
       fc.property(text, (said) => {
-        expect(scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } }).characters).toBe(said.length);
-        expect(scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: said } }).characters).toBe(
-          said.length,
-        );
-        expect(scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: said } }).characters).toBe(said.length);
+        expect(
+          scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } })
+            .characters,
+        ).toBe(said.length);
+        expect(
+          scan('messages', {
+            type: 'content_block_delta',
+            index: 0,
+            delta: { type: 'input_json_delta', partial_json: said },
+          }).characters,
+        ).toBe(said.length);
+        expect(
+          scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: said } })
+            .characters,
+        ).toBe(said.length);
         const frame = { type: 'response.output_text.delta', delta: said, obfuscation: 'abc' };
         expect(scan('responses', frame)).toMatchObject({ characters: said.length, answers: true, tells: false });
       }),
@@ -38,10 +60,14 @@ describe('scanFrame', () => {
   it('counts no fewer bytes than UTF-8 has, of dense scripts too, and no more where nothing is escaped', () => {
     const bytesOf = (said: string, asAscii: boolean): number => {
       const json = JSON.stringify({ choices: [{ delta: { content: said } }] });
-      const escaped = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      const escaped = json.replace(
+        /[\u0080-\uffff]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
       return scanFrame('chat', Buffer.from(asAscii ? escaped : json).toString('latin1')).bytes;
     };
-    for (const said of ['字字', '💥', 'ü', 'ascii only', '']) expect([said, bytesOf(said, false)]).toEqual([said, Buffer.byteLength(said)]);
+    for (const said of ['字字', '💥', 'ü', 'ascii only', ''])
+      expect([said, bytesOf(said, false)]).toEqual([said, Buffer.byteLength(said)]);
     fc.assert(fc.property(text, (said) => expect(bytesOf(said, true)).toBeGreaterThanOrEqual(Buffer.byteLength(said))));
   });
 
@@ -66,9 +92,15 @@ describe('scanFrame', () => {
   });
 
   it('does not read what only speaks of counts and ends', () => {
-    fc.assert(fc.property(text, (content) => expect(scan('chat', { choices: [{ delta: { content } }] }).tells).toBe(false)));
-    expect(scan('responses', { type: 'response.created', response: { instructions: '"response.completed"' } }).tells).toBe(false);
-    expect(scan('responses', { type: 'response.created', response: { error: null, tools: [{ type: 'function' }] } }).tells).toBe(false);
+    fc.assert(
+      fc.property(text, (content) => expect(scan('chat', { choices: [{ delta: { content } }] }).tells).toBe(false)),
+    );
+    expect(
+      scan('responses', { type: 'response.created', response: { instructions: '"response.completed"' } }).tells,
+    ).toBe(false);
+    expect(
+      scan('responses', { type: 'response.created', response: { error: null, tools: [{ type: 'function' }] } }).tells,
+    ).toBe(false);
     expect(scan('messages', { type: 'ping' })).toEqual({ characters: 0, bytes: 0, answers: false, tells: false });
   });
 

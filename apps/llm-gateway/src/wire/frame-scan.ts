@@ -43,7 +43,10 @@ export function scanFrame(dialect: Dialect, frame: string): FrameScan {
         answers: delta || frame.includes('"response.'),
         tells:
           !delta &&
-          (frame.includes('"response.completed"') || frame.includes('"response.incomplete"') || frame.includes('"response.failed"') || isError(frame)),
+          (frame.includes('"response.completed"') ||
+            frame.includes('"response.incomplete"') ||
+            frame.includes('"response.failed"') ||
+            isError(frame)),
       };
     }
     case 'embeddings':
@@ -66,7 +69,11 @@ function scanChat(frame: string, said: Said): FrameScan {
     ...said,
     answers,
     // What is no part of an answer may be an error in one of the forms that servers have for it.
-    tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || opens(frame, 'error":', OPEN_BRACE) || !answers,
+    tells:
+      opens(frame, 'usage":', OPEN_BRACE) ||
+      opens(frame, 'finish_reason":', QUOTE) ||
+      opens(frame, 'error":', OPEN_BRACE) ||
+      !answers,
   };
 }
 
@@ -91,7 +98,11 @@ function opens(frame: string, name: string, first: number): boolean {
 
 /** The frame's own type stands first or last in it; what it holds may be far larger, and have types of its own. */
 function isError(frame: string): boolean {
-  return isErrorAt(frame, frame.indexOf('type":')) || isErrorAt(frame, frame.lastIndexOf('type":')) || opens(frame, 'error":', OPEN_BRACE);
+  return (
+    isErrorAt(frame, frame.indexOf('type":')) ||
+    isErrorAt(frame, frame.lastIndexOf('type":')) ||
+    opens(frame, 'error":', OPEN_BRACE)
+  );
 }
 
 function isErrorAt(frame: string, type: number): boolean {

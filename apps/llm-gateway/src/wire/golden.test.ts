@@ -18,7 +18,8 @@ interface Cell {
 }
 
 const file = (name: string, place: string): Buffer => readFileSync(new URL(`${name}/${place}`, FOLDER));
-const object = (name: string, place: string): Record<string, unknown> => JSON.parse(file(name, place).toString('utf8')) as Record<string, unknown>;
+const object = (name: string, place: string): Record<string, unknown> =>
+  JSON.parse(file(name, place).toString('utf8')) as Record<string, unknown>;
 /** A moment of ours, where the provider does not say when it answered. */
 const timeless = (text: string): string => text.replace(/"created(_at)?":\d+/g, '"created$1":0');
 const request = (name: string, caller: Spoken, stream: boolean): object => ({
@@ -53,9 +54,12 @@ describe('what a caller of one dialect gets from a provider of another', () => {
   for (const name of CASES) {
     it(`is what is written in golden/${name}`, () => {
       const cells: Record<string, Cell> = {};
-      for (const caller of SPOKEN) for (const spoken of SPOKEN) if (caller !== spoken) cells[`${caller} from ${spoken}`] = cell(name, caller, spoken);
+      for (const caller of SPOKEN)
+        for (const spoken of SPOKEN)
+          if (caller !== spoken) cells[`${caller} from ${spoken}`] = cell(name, caller, spoken);
       // The way to rewrite them, to be read before they are committed.
-      if (process.env['WRITE_GOLDEN'] === 'yes') writeFileSync(new URL(`${name}/cells.json`, FOLDER), `${JSON.stringify(cells, null, 2)}\n`);
+      if (process.env['WRITE_GOLDEN'] === 'yes')
+        writeFileSync(new URL(`${name}/cells.json`, FOLDER), `${JSON.stringify(cells, null, 2)}\n`);
       expect(cells).toEqual(object(name, 'cells.json'));
     });
 
@@ -67,7 +71,16 @@ describe('what a caller of one dialect gets from a provider of another', () => {
           const run = (places: readonly number[]): string => {
             const { answer } = testExchange(caller, asked, spoken);
             const text = timeless(said(answer, bytes, places));
-            return JSON.stringify([text, answer.usage, answer.characters, answer.bytes, answer.frames, answer.begun, answer.complete, answer.error]);
+            return JSON.stringify([
+              text,
+              answer.usage,
+              answer.characters,
+              answer.bytes,
+              answer.frames,
+              answer.begun,
+              answer.complete,
+              answer.error,
+            ]);
           };
           const whole = run([]);
           // Each place is a cut in one of these runs.
@@ -89,7 +102,9 @@ describe('what a caller of one dialect gets from a provider of another', () => {
         const plain = testExchange(dialect, request(name, dialect, false), dialect, { model: 'asked' });
         const asked = request(name, dialect, false);
         // All but that nothing is kept at the provider.
-        expect(plain.body.toString('utf8')).toBe(JSON.stringify(dialect === 'responses' && !('store' in asked) ? { store: false, ...asked } : asked));
+        expect(plain.body.toString('utf8')).toBe(
+          JSON.stringify(dialect === 'responses' && !('store' in asked) ? { store: false, ...asked } : asked),
+        );
         const whole = file(name, `answer.${dialect}.json`);
         expect(plain.answer.whole(whole)).toBe(whole);
       }
@@ -123,7 +138,9 @@ describe('what a caller of one dialect gets from a provider of another', () => {
 
   it('says a request that was made for every dialect in the same turns', () => {
     for (const name of ['text', 'tools']) {
-      const turns = SPOKEN.map((dialect) => withSignaturesOf(readRequest(dialect, file(name, `request.${dialect}.json`)), 'anthropic'));
+      const turns = SPOKEN.map((dialect) =>
+        withSignaturesOf(readRequest(dialect, file(name, `request.${dialect}.json`)), 'anthropic'),
+      );
       const common = turns.map(({ system, turns: all, tools, maxOutputTokens, user }) => ({
         system,
         // Only messages can mark a failed tool, and chat separates the user's next message.

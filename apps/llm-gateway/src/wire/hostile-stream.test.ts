@@ -51,10 +51,26 @@ describe('a stream of a provider that means ill or is broken', () => {
 
     it(`never throws, whatever comes (${cell})`, () => {
       const types = fc.constantFrom(
-        ...['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop', 'error', 'ping'],
-        ...['created', 'output_item.added', 'output_text.delta', 'function_call_arguments.delta', 'output_item.done', 'completed', 'failed', 'unknown'].map(
-          (name) => `response.${name}`,
-        ),
+        ...[
+          'message_start',
+          'content_block_start',
+          'content_block_delta',
+          'content_block_stop',
+          'message_delta',
+          'message_stop',
+          'error',
+          'ping',
+        ],
+        ...[
+          'created',
+          'output_item.added',
+          'output_text.delta',
+          'function_call_arguments.delta',
+          'output_item.done',
+          'completed',
+          'failed',
+          'unknown',
+        ].map((name) => `response.${name}`),
       );
       const names = [
         'type',
@@ -81,7 +97,9 @@ describe('a stream of a provider that means ill or is broken', () => {
         ),
       })).any;
       const frame = fc.oneof(
-        fc.tuple(types, fc.dictionary(fc.constantFrom(...names), value)).map(([type, rest]) => JSON.stringify({ ...rest, type })),
+        fc
+          .tuple(types, fc.dictionary(fc.constantFrom(...names), value))
+          .map(([type, rest]) => JSON.stringify({ ...rest, type })),
         fc.dictionary(fc.constantFrom(...names), value).map((rest) => JSON.stringify(rest)),
         fc.string(),
         fc.constantFrom('[DONE]', '{', 'null', '[]'),
@@ -118,7 +136,11 @@ describe('a stream of a provider that means ill or is broken', () => {
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(MAX_LINE + 48 * 1024 * 1024);
       answer.push(Buffer.concat([Buffer.from('"}\n\n'), stream(TEXT[spoken]('after'))]));
       if (caller === spoken) expect([answer.error, answer.characters]).toEqual([null, 5]);
-      else expect([answer.error?.message, answer.characters]).toEqual(['A frame of the answer is larger than the gateway reads.', 0]);
+      else
+        expect([answer.error?.message, answer.characters]).toEqual([
+          'A frame of the answer is larger than the gateway reads.',
+          0,
+        ]);
     });
 
     it(`ends in an error when it never ends and would have to be held (${cell})`, () => {
@@ -140,7 +162,8 @@ describe('a stream of a provider that means ill or is broken', () => {
     it(`keeps an error of the provider, and does not show its text unless it passes through (${cell})`, () => {
       const { answer } = open(caller, spoken);
       const error = { message: 'secret words', type: 'overloaded_error', code: 'x' };
-      const frame = spoken === 'responses' ? { type: 'response.failed', response: { error } } : { type: 'error', error };
+      const frame =
+        spoken === 'responses' ? { type: 'response.failed', response: { error } } : { type: 'error', error };
       const text = said(answer, stream(START[spoken], TEXT[spoken]('half'), frame, TEXT[spoken]('more')));
       expect(answer.error).toEqual(error);
       expect(answer.complete).toBe(false);

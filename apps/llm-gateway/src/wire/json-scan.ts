@@ -14,7 +14,10 @@ export interface Member extends Span {
   readonly value: Span;
 }
 
-/** Hears of each `"type": "…"` below a value. @param depth 1: in the value itself. @param at the type, without its quotes. */
+/**
+ * Hears of each `"type": "…"` below a value. @param depth 1: in the value itself. @param at the type, without its
+ * quotes.
+ */
 export type TypeVisitor = (depth: number, at: Span) => void;
 
 export interface Scan {
@@ -111,7 +114,8 @@ function endOfValue(body: Buffer, start: number, visitor: TypeVisitor | null, se
   if (first === QUOTE) return endOfString(body, start);
   if (first === 0x7b || first === 0x5b) return endOfBrackets(body, start, visitor, seen);
   let at = start;
-  for (let byte = body[at]; byte !== undefined && byte !== 0x2c && byte !== 0x7d && byte > 0x20; byte = body[at]) at += 1;
+  for (let byte = body[at]; byte !== undefined && byte !== 0x2c && byte !== 0x7d && byte > 0x20; byte = body[at])
+    at += 1;
   if (at === start) throw notJson('a value is missing');
   return at;
 }
@@ -149,8 +153,11 @@ const ESCAPED_TYPE = 26;
 /** `"type"`, quotes included, also with escaped letters: every reader of JSON takes them for the same name. */
 function isType(body: Buffer, start: number, end: number): boolean {
   const length = end - start;
-  if (length === 6) return body[start + 1] === 0x74 && body[start + 2] === 0x79 && body[start + 3] === 0x70 && body[start + 4] === 0x65;
-  return length > 6 && length <= ESCAPED_TYPE && hasEscapedLetter(body, start, end) && nameOf(body, start, end) === 'type';
+  if (length === 6)
+    return body[start + 1] === 0x74 && body[start + 2] === 0x79 && body[start + 3] === 0x70 && body[start + 4] === 0x65;
+  return (
+    length > 6 && length <= ESCAPED_TYPE && hasEscapedLetter(body, start, end) && nameOf(body, start, end) === 'type'
+  );
 }
 
 /** `…_url"` ends here. */
@@ -158,7 +165,9 @@ function isAddress(body: Buffer, end: number): boolean {
   return body[end - 2] === 0x6c && body[end - 3] === 0x72 && body[end - 4] === 0x75 && body[end - 5] === 0x5f;
 }
 
-/** The text that a name stands before, without its quotes; `null`: what was read is no name, or its value is no text. */
+/**
+ * The text that a name stands before, without its quotes; `null`: what was read is no name, or its value is no text.
+ */
 function typeAfter(body: Buffer, nameEnd: number): Span | null {
   const colon = skipSpace(body, nameEnd);
   if (body[colon] !== COLON) return null;
@@ -170,7 +179,8 @@ function hasEscapedLetter(body: Buffer, start: number, end: number): boolean {
   for (let at = start; at + 5 < end; at += 1) {
     if (body[at] !== BACKSLASH) continue;
     const digit = body[at + 4] ?? 0;
-    if (body[at + 1] === 0x75 && body[at + 2] === 0x30 && body[at + 3] === 0x30 && digit >= 0x32 && digit <= 0x37) return true;
+    if (body[at + 1] === 0x75 && body[at + 2] === 0x30 && body[at + 3] === 0x30 && digit >= 0x32 && digit <= 0x37)
+      return true;
     at += 1;
   }
   return false;

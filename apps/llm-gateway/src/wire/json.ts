@@ -33,7 +33,10 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** The value in JSON; `null` when it is nested deeper than the stack allows. Reading has no such limit, so a peer can send what cannot be written. */
+/**
+ * The value in JSON; `null` when it is nested deeper than the stack allows. Reading has no such limit, so a peer can
+ * send what cannot be written.
+ */
 export function jsonText(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null;

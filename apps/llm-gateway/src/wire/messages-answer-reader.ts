@@ -13,7 +13,9 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   pause_turn: 'pause',
 };
 
-type Block = { readonly kind: 'thinking'; signature: string } | { readonly kind: 'call'; readonly call: number; readonly input: string; written: boolean };
+type Block =
+  | { readonly kind: 'thinking'; signature: string }
+  | { readonly kind: 'call'; readonly call: number; readonly input: string; written: boolean };
 
 /** Anthropic's messages. What its own tools did is left out: they are offered to callers of the same dialect only. */
 export class MessagesAnswerReader extends FrameReader {
@@ -90,7 +92,12 @@ export class MessagesAnswerReader extends FrameReader {
         const call = this.calls;
         this.calls += 1;
         // In a stream it begins empty and its arguments follow.
-        this.open.set(index, { kind: 'call', call, input: jsonText(objectOf(block['input']) ?? {}) ?? '{}', written: false });
+        this.open.set(index, {
+          kind: 'call',
+          call,
+          input: jsonText(objectOf(block['input']) ?? {}) ?? '{}',
+          written: false,
+        });
         this.emit({ kind: 'tool-begin', call, id: textOf(block['id']) ?? '', name: textOf(block['name']) ?? '' });
         return;
       }

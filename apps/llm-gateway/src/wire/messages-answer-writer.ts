@@ -5,7 +5,10 @@ import { argumentsOf } from './parts.js';
 import type { AnswerEvent, AnswerWriter, FinishReason } from './turns.js';
 import { messagesUsage } from './usage.js';
 
-type Open = { readonly kind: 'text' } | { readonly kind: 'thinking' } | { readonly kind: 'call'; readonly call: number };
+type Open =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'thinking' }
+  | { readonly kind: 'call'; readonly call: number };
 
 /** A call whose turn has not come: blocks follow each other, and other providers' calls may overlap. */
 interface Waiting {
@@ -14,7 +17,10 @@ interface Waiting {
   ended: boolean;
 }
 
-/** Answers as Anthropic's messages: one block after the other, and the counts where Anthropic has them, at the end in full. */
+/**
+ * Answers as Anthropic's messages: one block after the other, and the counts where Anthropic has them, at the end in
+ * full.
+ */
 export class MessagesAnswerWriter implements AnswerWriter {
   private usage: Usage | null = null;
   private index = -1;
@@ -27,13 +33,21 @@ export class MessagesAnswerWriter implements AnswerWriter {
         return this.start(event);
       case 'text':
       case 'refusal':
-        return this.into({ kind: 'text' }, { type: 'text', text: '' }) + this.delta({ type: 'text_delta', text: event.text });
+        return (
+          this.into({ kind: 'text' }, { type: 'text', text: '' }) + this.delta({ type: 'text_delta', text: event.text })
+        );
       case 'thinking':
         return this.into({ kind: 'thinking' }, THINKING) + this.delta({ type: 'thinking_delta', thinking: event.text });
       case 'signature':
-        return this.into({ kind: 'thinking' }, THINKING) + this.delta({ type: 'signature_delta', signature: event.signature }) + this.close();
+        return (
+          this.into({ kind: 'thinking' }, THINKING) +
+          this.delta({ type: 'signature_delta', signature: event.signature }) +
+          this.close()
+        );
       case 'redacted':
-        return this.close() + this.begin({ kind: 'text' }, { type: 'redacted_thinking', data: event.data }) + this.close();
+        return (
+          this.close() + this.begin({ kind: 'text' }, { type: 'redacted_thinking', data: event.data }) + this.close()
+        );
       case 'tool-begin': {
         if (this.open?.kind === 'call') {
           this.waiting.set(event.call, { event, pieces: [], ended: false });
@@ -42,7 +56,8 @@ export class MessagesAnswerWriter implements AnswerWriter {
         return this.close() + this.beginCall(event);
       }
       case 'tool-arguments':
-        if (this.open?.kind === 'call' && this.open.call === event.call) return this.delta({ type: 'input_json_delta', partial_json: event.text });
+        if (this.open?.kind === 'call' && this.open.call === event.call)
+          return this.delta({ type: 'input_json_delta', partial_json: event.text });
         this.waiting.get(event.call)?.pieces.push(event.text);
         return '';
       case 'tool-end':
@@ -95,7 +110,10 @@ export class MessagesAnswerWriter implements AnswerWriter {
   }
 
   private beginCall(event: Extract<AnswerEvent, { kind: 'tool-begin' }>): string {
-    return this.begin({ kind: 'call', call: event.call }, { ...toolUse(event.id, event.name, event.signature), input: {} });
+    return this.begin(
+      { kind: 'call', call: event.call },
+      { ...toolUse(event.id, event.name, event.signature), input: {} },
+    );
   }
 
   private delta(delta: JsonObject): string {
@@ -134,7 +152,11 @@ export class MessagesAnswerWriter implements AnswerWriter {
 
   private finish(event: Extract<AnswerEvent, { kind: 'finish' }>): string {
     const end = this.close() + this.next(true);
-    return end + frame({ type: 'message_delta', delta: stopOf(event), usage: messagesUsage(this.usage ?? NO_USAGE) }) + frame({ type: 'message_stop' });
+    return (
+      end +
+      frame({ type: 'message_delta', delta: stopOf(event), usage: messagesUsage(this.usage ?? NO_USAGE) }) +
+      frame({ type: 'message_stop' })
+    );
   }
 }
 

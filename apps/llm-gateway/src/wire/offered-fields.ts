@@ -5,24 +5,29 @@ import { listOf, objectOf } from './json.js';
 export type Rule = (value: unknown) => string | null;
 
 const pass: Rule = () => null;
-const absent = (value: unknown): boolean => value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+const absent = (value: unknown): boolean =>
+  value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
 const refused =
   (sentence: string): Rule =>
   (value) =>
     absent(value) ? null : sentence;
 
-const STATE = 'the provider would keep it under a key that all organizations share; send the whole conversation with each request';
-const SERVER_TOOL = 'the provider would run it, outside of the egress rules and at a price of its own; use a tool that the agent runs';
+const STATE =
+  'the provider would keep it under a key that all organizations share; send the whole conversation with each request';
+const SERVER_TOOL =
+  'the provider would run it, outside of the egress rules and at a price of its own; use a tool that the agent runs';
 const UNPRICED = 'it costs more than tokens, and this gateway has no price for it; leave it out';
 
-const onlyText: Rule = (value) => (listOf(value).every((kind) => kind === 'text') ? null : `only text is offered: ${UNPRICED}`);
+const onlyText: Rule = (value) =>
+  listOf(value).every((kind) => kind === 'text') ? null : `only text is offered: ${UNPRICED}`;
 const noCompaction: Rule = (value) => {
   const edits = Array.isArray(value) ? value : listOf(objectOf(value)?.['edits']);
   return edits.some((edit) => String(objectOf(edit)?.['type']).startsWith('compact'))
     ? 'a compaction by the provider is an answer beside the output limit; let the agent do it'
     : null;
 };
-const standard: Rule = (value) => (absent(value) || value === 'standard' ? null : `only "standard" is offered: ${UNPRICED}`);
+const standard: Rule = (value) =>
+  absent(value) || value === 'standard' ? null : `only "standard" is offered: ${UNPRICED}`;
 
 const sampling = ['temperature', 'top_p', 'top_k', 'seed', 'frequency_penalty', 'presence_penalty'];
 const caches = ['prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'];
@@ -37,12 +42,53 @@ const fields = (names: readonly string[], rules: Readonly<Record<string, Rule>>)
 export const OFFERED: Readonly<Record<Dialect, ReadonlyMap<string, Rule>>> = {
   chat: fields(
     [
-      ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n', 'tools', 'tool_choice', 'parallel_tool_calls'],
-      ...['functions', 'function_call', 'response_format', 'stop', 'logprobs', 'top_logprobs', 'logit_bias', 'user', 'metadata', 'service_tier', 'store'],
+      ...[
+        'model',
+        'messages',
+        'stream',
+        'stream_options',
+        'max_tokens',
+        'max_completion_tokens',
+        'n',
+        'tools',
+        'tool_choice',
+        'parallel_tool_calls',
+      ],
+      ...[
+        'functions',
+        'function_call',
+        'response_format',
+        'stop',
+        'logprobs',
+        'top_logprobs',
+        'logit_bias',
+        'user',
+        'metadata',
+        'service_tier',
+        'store',
+      ],
       ...['reasoning_effort', 'reasoning', 'thinking', 'verbosity', ...sampling, ...caches],
       // vLLM, SGLang, Ollama, LiteLLM, Qwen, Mistral and Groq: how an answer is sampled and shaped.
-      ...['min_p', 'repetition_penalty', 'stop_token_ids', 'min_tokens', 'ignore_eos', 'skip_special_tokens', 'chat_template_kwargs', 'enable_thinking'],
-      ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'structured_outputs', 'include_reasoning', 'reasoning_format', 'safe_prompt'],
+      ...[
+        'min_p',
+        'repetition_penalty',
+        'stop_token_ids',
+        'min_tokens',
+        'ignore_eos',
+        'skip_special_tokens',
+        'chat_template_kwargs',
+        'enable_thinking',
+      ],
+      ...[
+        'guided_json',
+        'guided_regex',
+        'guided_choice',
+        'guided_grammar',
+        'structured_outputs',
+        'include_reasoning',
+        'reasoning_format',
+        'safe_prompt',
+      ],
       ...['random_seed', 'keep_alive'],
     ],
     {
@@ -56,8 +102,31 @@ export const OFFERED: Readonly<Record<Dialect, ReadonlyMap<string, Rule>>> = {
   ),
   responses: fields(
     [
-      ...['model', 'input', 'instructions', 'stream', 'stream_options', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'max_tool_calls'],
-      ...['reasoning', 'text', 'metadata', 'user', 'service_tier', 'store', 'include', 'truncation', 'top_logprobs', 'client_metadata', 'background'],
+      ...[
+        'model',
+        'input',
+        'instructions',
+        'stream',
+        'stream_options',
+        'tools',
+        'tool_choice',
+        'parallel_tool_calls',
+        'max_output_tokens',
+        'max_tool_calls',
+      ],
+      ...[
+        'reasoning',
+        'text',
+        'metadata',
+        'user',
+        'service_tier',
+        'store',
+        'include',
+        'truncation',
+        'top_logprobs',
+        'client_metadata',
+        'background',
+      ],
       ...['temperature', 'top_p', ...caches],
     ],
     {
@@ -69,7 +138,20 @@ export const OFFERED: Readonly<Record<Dialect, ReadonlyMap<string, Rule>>> = {
   ),
   messages: fields(
     [
-      ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences', 'temperature', 'top_p', 'top_k', 'metadata'],
+      ...[
+        'model',
+        'messages',
+        'system',
+        'max_tokens',
+        'stream',
+        'tools',
+        'tool_choice',
+        'stop_sequences',
+        'temperature',
+        'top_p',
+        'top_k',
+        'metadata',
+      ],
       ...['service_tier', 'thinking', 'output_config', 'output_format', 'cache_control'],
     ],
     {
@@ -81,12 +163,40 @@ export const OFFERED: Readonly<Record<Dialect, ReadonlyMap<string, Rule>>> = {
       context_management: noCompaction,
     },
   ),
-  embeddings: fields(['model', 'input', 'dimensions', 'encoding_format', 'user', 'input_type', 'truncate', 'normalize', 'embeddingTypes'], {}),
+  embeddings: fields(
+    [
+      'model',
+      'input',
+      'dimensions',
+      'encoding_format',
+      'user',
+      'input_type',
+      'truncate',
+      'normalize',
+      'embeddingTypes',
+    ],
+    {},
+  ),
 };
 
-/** Values of `type` in what a message carries: images and documents, which count for more tokens than bytes, and references to what lies elsewhere. */
+/**
+ * Values of `type` in what a message carries: images and documents, which count for more tokens than bytes, and
+ * references to what lies elsewhere.
+ */
 export const MAY_ATTACH: ReadonlySet<string> = new Set([
-  ...['image', 'image_url', 'input_image', 'document', 'file', 'input_file', 'input_audio', 'audio', 'audio_url', 'video', 'video_url'],
+  ...[
+    'image',
+    'image_url',
+    'input_image',
+    'document',
+    'file',
+    'input_file',
+    'input_audio',
+    'audio',
+    'audio_url',
+    'video',
+    'video_url',
+  ],
   ...['item_reference', 'container_upload', 'computer_call_output', 'tool_search_output', 'additional_tools'],
 ]);
 

@@ -6,7 +6,8 @@ type Refusal = readonly [field: string, matters: (value: unknown) => boolean, se
 
 const said = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 const filled = (value: unknown): boolean => listOf(value).length > 0;
-const ELSEWHERE = 'this model is reached in another API, which has nothing of the kind; leave it out, or choose a model whose provider takes this API';
+const ELSEWHERE =
+  'this model is reached in another API, which has nothing of the kind; leave it out, or choose a model whose provider takes this API';
 
 /**
  * What would change the answer, and cannot be expressed in another dialect. All other fields that a dialect has alone
@@ -28,7 +29,11 @@ const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {
       said,
       'answers are kept by providers of this API alone, and this model is reached in another; send the whole conversation as input',
     ],
-    ['conversation', said, 'conversations are kept by providers of this API alone, and this model is reached in another; send the whole conversation as input'],
+    [
+      'conversation',
+      said,
+      'conversations are kept by providers of this API alone, and this model is reached in another; send the whole conversation as input',
+    ],
     ['prompt', said, ELSEWHERE],
     ['background', said, ELSEWHERE],
     ['top_logprobs', (value) => typeof value === 'number' && value > 0, ELSEWHERE],
@@ -42,5 +47,6 @@ const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {
 
 /** @throws SlipwayError `request.invalid` with the field that the target does not have. */
 export function refuseWhatIsOfOneDialect(request: TurnsRequest): void {
-  for (const [field, matters, sentence] of REFUSED[request.source]) if (matters(request.extras[field])) throw invalid(field, sentence);
+  for (const [field, matters, sentence] of REFUSED[request.source])
+    if (matters(request.extras[field])) throw invalid(field, sentence);
 }

@@ -14,13 +14,18 @@ import { TranslatedAnswer } from './translated-answer.js';
 import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
 import type { TurnsRequest } from './turns.js';
 
-/** The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of those that it does speak. */
+/**
+ * The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of
+ * those that it does speak.
+ */
 export const openExchange: OpenExchange = (asked, target) => {
   try {
     return open(asked, target);
   } catch (error) {
     // JSON is read to any depth, and walked and written to that of the stack.
-    throw error instanceof RangeError ? new SlipwayError('request.invalid', 'The request is nested too deeply to be said to this model.') : error;
+    throw error instanceof RangeError
+      ? new SlipwayError('request.invalid', 'The request is nested too deeply to be said to this model.')
+      : error;
   }
 };
 
@@ -49,7 +54,11 @@ function passThrough(asked: Asked, target: Target, address: Address): Exchange {
       searches: asked.searches ?? null,
       traits,
     }),
-    answer: new PassThroughAnswer(asked.dialect, asked.stream, asked.dialect !== 'chat' || !asked.stream || asksForUsage(own, fields)),
+    answer: new PassThroughAnswer(
+      asked.dialect,
+      asked.stream,
+      asked.dialect !== 'chat' || !asked.stream || asksForUsage(own, fields),
+    ),
   };
 }
 
@@ -124,7 +133,10 @@ function embeddings(asked: Asked, target: Target, format: ProviderFormat): Excha
   };
 }
 
-/** What is asked, as far as it may be and this model can: clients of one provider's API ask for answers as long as its models give, which others refuse. */
+/**
+ * What is asked, as far as it may be and this model can: clients of one provider's API ask for answers as long as its
+ * models give, which others refuse.
+ */
 function askedOf(asked: Asked, caller: Spoken, target: Target, signedBy: SignatureOrigin): TurnsRequest {
   const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
   const limits = [request.maxOutputTokens, asked.limit, target.maxOutputTokens].flatMap((limit) => limit ?? []);
@@ -145,6 +157,8 @@ function seconds(): number {
 function notOffered(dialect: Dialect): SlipwayError {
   return new SlipwayError(
     'request.invalid',
-    dialect === 'embeddings' ? 'model: this model gives no embeddings' : 'model: this model cannot be asked in this API',
+    dialect === 'embeddings'
+      ? 'model: this model gives no embeddings'
+      : 'model: this model cannot be asked in this API',
   );
 }

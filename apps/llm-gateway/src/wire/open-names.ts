@@ -4,15 +4,19 @@ import { SlipwayError } from '@slipway/errors';
  * Objects with more names than this are searched in a set; below, comparing bytes is cheaper than making texts of them.
  */
 const FEW = 12;
-/** Most names of objects that are open at the same place. No API has a request that comes near; it bounds memory and, with `FEW`, time. */
+/**
+ * Most names of objects that are open at the same place. No API has a request that comes near; it bounds memory and,
+ * with `FEW`, time.
+ */
 const MAX_OPEN = 20_000;
 /** A number that `Int32Array` grows from. */
 const FIRST_ROOM = 256;
 const BACKSLASH = 0x5c;
 
 /**
- * Names of the objects that a scan is inside of. A name that is there twice is refused: readers of JSON differ in which of the two counts, so that what is checked here
- * would not be what the provider does. Linear in the names, without a text for most of them.
+ * Names of the objects that a scan is inside of. A name that is there twice is refused: readers of JSON differ in which
+ * of the two counts, so that what is checked here would not be what the provider does. Linear in the names, without a
+ * text for most of them.
  */
 export class OpenNames {
   /** Start and end of each name, of all open objects one after the other. */
@@ -26,7 +30,8 @@ export class OpenNames {
   constructor(private readonly body: Buffer) {}
 
   open(): void {
-    if (this.firsts.length >= MAX_OPEN) throw new SlipwayError('request.invalid', `The request is nested more than ${MAX_OPEN} objects deep.`);
+    if (this.firsts.length >= MAX_OPEN)
+      throw new SlipwayError('request.invalid', `The request is nested more than ${MAX_OPEN} objects deep.`);
     this.firsts.push(this.count);
   }
 
@@ -37,13 +42,19 @@ export class OpenNames {
     this.count = first;
   }
 
-  /** @param start of the name's opening quote. @param end after its closing quote. @throws SlipwayError `request.invalid` when the object has it already. */
+  /**
+   * @param start of the name's opening quote. @param end after its closing quote. @throws SlipwayError
+   * `request.invalid` when the object has it already.
+   */
   add(start: number, end: number): void {
     const depth = this.firsts.length - 1;
     const first = this.firsts[depth];
     if (first === undefined) return;
-    if (this.count >= MAX_OPEN) throw new SlipwayError('request.invalid', `An object of the request has more than ${MAX_OPEN} names.`);
-    const set = this.sets?.get(depth) ?? (this.count - first >= FEW || this.hasEscape(start, end) ? this.toSet(depth, first) : null);
+    if (this.count >= MAX_OPEN)
+      throw new SlipwayError('request.invalid', `An object of the request has more than ${MAX_OPEN} names.`);
+    const set =
+      this.sets?.get(depth) ??
+      (this.count - first >= FEW || this.hasEscape(start, end) ? this.toSet(depth, first) : null);
     if (set !== null) {
       const name = this.textOf(start, end);
       if (set.has(name)) throw twice(name);
@@ -74,7 +85,8 @@ export class OpenNames {
 
   private toSet(depth: number, first: number): Set<string> {
     const set = new Set<string>();
-    for (let index = first; index < this.count; index += 1) set.add(this.textOf(this.spans[2 * index] ?? 0, this.spans[2 * index + 1] ?? 0));
+    for (let index = first; index < this.count; index += 1)
+      set.add(this.textOf(this.spans[2 * index] ?? 0, this.spans[2 * index + 1] ?? 0));
     this.sets ??= new Map();
     this.sets.set(depth, set);
     return set;
@@ -98,5 +110,8 @@ export class OpenNames {
 }
 
 function twice(name: string): SlipwayError {
-  return new SlipwayError('request.invalid', `${name.slice(0, 80)}: it is there twice in one object; leave one of them out`);
+  return new SlipwayError(
+    'request.invalid',
+    `${name.slice(0, 80)}: it is there twice in one object; leave one of them out`,
+  );
 }

@@ -21,15 +21,25 @@ export function readSampling(body: JsonObject): Sampling {
 }
 
 export function readStop(value: unknown): readonly string[] {
-  return (typeof value === 'string' ? [value] : listOf(value)).filter((text): text is string => typeof text === 'string');
+  return (typeof value === 'string' ? [value] : listOf(value)).filter(
+    (text): text is string => typeof text === 'string',
+  );
 }
 
-export function readUserMetadata(body: JsonObject): { readonly user: string | null; readonly metadata: Readonly<Record<string, string>> } {
-  const metadata = Object.entries(objectOf(body['metadata']) ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+export function readUserMetadata(body: JsonObject): {
+  readonly user: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+} {
+  const metadata = Object.entries(objectOf(body['metadata']) ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return { user: textOf(body['user']), metadata: Object.fromEntries(metadata) };
 }
 
-export function readResponseFormat(format: JsonObject | null, schemaOf: (format: JsonObject) => JsonObject): ResponseFormat | null {
+export function readResponseFormat(
+  format: JsonObject | null,
+  schemaOf: (format: JsonObject) => JsonObject,
+): ResponseFormat | null {
   if (format?.['type'] === 'json_object') return { kind: 'json-object' };
   if (format?.['type'] !== 'json_schema') return null;
   const said = schemaOf(format);

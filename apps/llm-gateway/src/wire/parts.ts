@@ -1,12 +1,24 @@
 import { type JsonObject, objectOf, parseObject, said, textOf } from './json.js';
-import type { Base64Source, CacheMark, ImagePart, Part, TextPart, ToolCallPart, Turn, TurnsRequest, UrlSource } from './turns.js';
+import type {
+  Base64Source,
+  CacheMark,
+  ImagePart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  Turn,
+  TurnsRequest,
+  UrlSource,
+} from './turns.js';
 
 const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/;
 
 /** `data:…;base64,…` as its bytes, anything else as an address. */
 export function sourceOfUrl(url: string): Base64Source | UrlSource {
   const data = DATA_URL.exec(url.slice(0, 200));
-  return data === null ? { kind: 'url', url } : { kind: 'base64', mediaType: data[1] ?? '', data: url.slice(data[0].length) };
+  return data === null
+    ? { kind: 'url', url }
+    : { kind: 'base64', mediaType: data[1] ?? '', data: url.slice(data[0].length) };
 }
 
 export function urlOfSource(source: Base64Source | UrlSource): string {
@@ -32,7 +44,12 @@ export function isText(part: Part): part is TextPart {
 /** Images as the dialects of OpenAI name them. */
 export function imageOf(url: string, detail: unknown, cache: unknown): ImagePart {
   const word = textOf(detail);
-  return { kind: 'image', source: sourceOfUrl(url), ...(word === null ? {} : { detail: word }), ...readCacheMark(cache) };
+  return {
+    kind: 'image',
+    source: sourceOfUrl(url),
+    ...(word === null ? {} : { detail: word }),
+    ...readCacheMark(cache),
+  };
 }
 
 /** The arguments of a call as an object; broken JSON is handed on as what it is. */
@@ -42,15 +59,24 @@ export function argumentsOf(call: Pick<ToolCallPart, 'arguments'>): JsonObject {
 }
 
 /** For dialects that take instructions in one place only: all of them, in their order, and the turns without them. */
-export function withSystemFirst(request: TurnsRequest): { readonly system: readonly TextPart[]; readonly turns: readonly Turn[] } {
+export function withSystemFirst(request: TurnsRequest): {
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+} {
   if (request.turns.every(({ role }) => role !== 'system')) return request;
   return {
-    system: [...request.system, ...request.turns.flatMap(({ role, parts }) => (role === 'system' ? parts.filter(isText) : []))],
+    system: [
+      ...request.system,
+      ...request.turns.flatMap(({ role, parts }) => (role === 'system' ? parts.filter(isText) : [])),
+    ],
     turns: request.turns.filter(({ role }) => role !== 'system'),
   };
 }
 
-/** For dialects whose roles must take turns: neighbours of one role as one, the results of tools before everything else in it. */
+/**
+ * For dialects whose roles must take turns: neighbours of one role as one, the results of tools before everything else
+ * in it.
+ */
 export function merged(turns: readonly Turn[]): Turn[] {
   const all: Turn[] = [];
   for (const turn of turns) {
@@ -60,7 +86,13 @@ export function merged(turns: readonly Turn[]): Turn[] {
   }
   return all.map((turn) =>
     turn.role === 'user'
-      ? { role: 'user', parts: [...turn.parts.filter(({ kind }) => kind === 'tool-result'), ...turn.parts.filter(({ kind }) => kind !== 'tool-result')] }
+      ? {
+          role: 'user',
+          parts: [
+            ...turn.parts.filter(({ kind }) => kind === 'tool-result'),
+            ...turn.parts.filter(({ kind }) => kind !== 'tool-result'),
+          ],
+        }
       : turn,
   );
 }

@@ -12,7 +12,12 @@ import { readUsage, usageOfResponse } from './usage.js';
 import { WholeFrames } from './whole-frames.js';
 
 /** Where each dialect has the answer itself. */
-const CONTENT: Readonly<Record<Dialect, string>> = { chat: 'choices', responses: 'output', messages: 'content', embeddings: 'data' };
+const CONTENT: Readonly<Record<Dialect, string>> = {
+  chat: 'choices',
+  responses: 'output',
+  messages: 'content',
+  embeddings: 'data',
+};
 
 /**
  * An answer that the caller gets byte for byte, in whole frames. It is parsed on the side, and nothing in it can fail
@@ -74,12 +79,14 @@ export class PassThroughAnswer implements Answer {
     const answer = parseObject(body.toString('utf8'));
     const content = answer?.[CONTENT[this.dialect]];
     if (answer === null || !Array.isArray(content)) {
-      this.error = answer === null ? null : this.dialect === 'messages' ? objectOf(answer['error']) : chatErrorOf(answer);
+      this.error =
+        answer === null ? null : this.dialect === 'messages' ? objectOf(answer['error']) : chatErrorOf(answer);
       throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
     }
     this.begun = true;
     this.complete = true;
-    this.usage = this.dialect === 'responses' ? usageOfResponse(answer, null) : readUsage(this.dialect, answer['usage'], null);
+    this.usage =
+      this.dialect === 'responses' ? usageOfResponse(answer, null) : readUsage(this.dialect, answer['usage'], null);
     // Only an estimate needs it.
     if (this.usage === null && this.dialect !== 'embeddings') {
       const text = jsonText(content);
@@ -122,7 +129,8 @@ export class PassThroughAnswer implements Answer {
   private chatFrame(frame: JsonObject): void {
     this.error = chatErrorOf(frame) ?? this.error;
     this.usage = readUsage('chat', frame['usage'], this.usage);
-    if (listOf(frame['choices']).some((choice) => (textOf(objectOf(choice)?.['finish_reason']) ?? '') !== '')) this.complete = true;
+    if (listOf(frame['choices']).some((choice) => (textOf(objectOf(choice)?.['finish_reason']) ?? '') !== ''))
+      this.complete = true;
   }
 
   private messagesFrame(frame: JsonObject): void {

@@ -28,13 +28,15 @@ export interface BodyNeeds {
 type Fields = Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'inside' | 'at' | 'members'>;
 
 /**
- * The caller's body for a provider of the same dialect: the very same bytes but for the model's name, the limits of the answer and of searches where they must be written, that
- * nothing is stored, and, in a stream of chat, the request for its counts. One copy at most, whatever is changed.
+ * The caller's body for a provider of the same dialect: the very same bytes but for the model's name, the limits of the
+ * answer and of searches where they must be written, that nothing is stored, and, in a stream of chat, the request for
+ * its counts. One copy at most, whatever is changed.
  */
 export function bodyFor(body: Buffer, fields: Fields, needs: BodyNeeds): Buffer {
   const changes: Change[] = [];
   const { inside } = fields;
-  const insert = (text: string): void => void changes.push({ at: { start: inside, end: inside }, to: Buffer.from(`${text},`) });
+  const insert = (text: string): void =>
+    void changes.push({ at: { start: inside, end: inside }, to: Buffer.from(`${text},`) });
   if (needs.model !== fields.model) changes.push({ at: fields.modelAt, to: Buffer.from(JSON.stringify(needs.model)) });
   if (needs.askForUsage) {
     const { streamOptions } = fields;
@@ -45,7 +47,8 @@ export function bodyFor(body: Buffer, fields: Fields, needs: BodyNeeds): Buffer 
     }
   }
   if (needs.limit !== null) changes.push(...limitChanges(body, fields, { needs, limit: needs.limit, insert }));
-  if (needs.searches !== null) changes.push(...searchChanges(body, fields, { dialect: needs.dialect, searches: needs.searches, insert }));
+  if (needs.searches !== null)
+    changes.push(...searchChanges(body, fields, { dialect: needs.dialect, searches: needs.searches, insert }));
   changes.push(...storeChanges(body, fields, needs, insert));
   return edited(body, changes);
 }
@@ -79,17 +82,26 @@ interface LimitChange {
 }
 
 /**
- * No limit of the body is above this one, and there is one under a name that the server knows: servers of others than OpenAI know chat's old name alone, and to them the new
- * one is no limit. OpenAI's own servers take both names, or refuse the old one.
+ * No limit of the body is above this one, and there is one under a name that the server knows: servers of others than
+ * OpenAI know chat's old name alone, and to them the new one is no limit. OpenAI's own servers take both names, or
+ * refuse the old one.
  */
-function limitChanges(body: Buffer, { at, members }: Fields, { needs: { dialect, traits }, limit, insert }: LimitChange): Change[] {
+function limitChanges(
+  body: Buffer,
+  { at, members }: Fields,
+  { needs: { dialect, traits }, limit, insert }: LimitChange,
+): Change[] {
   const name = dialect === 'chat' ? traits.chatLimit : LIMITS[dialect][0];
   const given = LIMITS[dialect].flatMap((each) => {
     const place = at.get(each);
     const value = place === undefined ? null : valueAt(body, place);
-    return place === undefined || value === null ? [] : [{ name: each, place, most: typeof value === 'number' && value <= limit ? value : null }];
+    return place === undefined || value === null
+      ? []
+      : [{ name: each, place, most: typeof value === 'number' && value <= limit ? value : null }];
   });
-  const changes: Change[] = given.flatMap(({ place, most }) => (most === null ? [{ at: place, to: Buffer.from(String(limit)) }] : []));
+  const changes: Change[] = given.flatMap(({ place, most }) =>
+    most === null ? [{ at: place, to: Buffer.from(String(limit)) }] : [],
+  );
   const isKnown = given.some((each) => each.name === name || name === 'max_completion_tokens');
   if (name !== undefined && !isKnown) {
     const most = Math.min(limit, ...given.flatMap((each) => each.most ?? []));
@@ -98,7 +110,8 @@ function limitChanges(body: Buffer, { at, members }: Fields, { needs: { dialect,
     // A limit of `null` is none.
     if (place !== undefined) changes.push({ at: place, to: Buffer.from(String(most)) });
     // One name alone: some refuse fields that they do not know, and others both.
-    else if (other !== undefined) return [{ at: other, to: Buffer.from(`"${name}":${most}`) }, ...thinkingChanges(body, at, limit)];
+    else if (other !== undefined)
+      return [{ at: other, to: Buffer.from(`"${name}":${most}`) }, ...thinkingChanges(body, at, limit)];
     else insert(`"${name}":${most}`);
   }
   return [...changes, ...thinkingChanges(body, at, limit)];
@@ -110,7 +123,12 @@ function thinkingChanges(body: Buffer, at: Fields['at'], limit: number): Change[
   const budget = given?.['budget_tokens'];
   if (thinking === undefined || typeof budget !== 'number' || budget < limit) return [];
   const less = Math.max(MIN_BUDGET, Math.floor(limit / 2));
-  return [{ at: thinking, to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })) }];
+  return [
+    {
+      at: thinking,
+      to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })),
+    },
+  ];
 }
 
 interface SearchChange {
@@ -119,7 +137,10 @@ interface SearchChange {
   readonly insert: (text: string) => void;
 }
 
-/** The provider searches no more often than this: `admitRequest` has made sure that there is one tool for it, which no other limit of the body allows more. */
+/**
+ * The provider searches no more often than this: `admitRequest` has made sure that there is one tool for it, which no
+ * other limit of the body allows more.
+ */
 function searchChanges(body: Buffer, { at }: Fields, { dialect, searches, insert }: SearchChange): Change[] {
   if (dialect === 'responses') {
     const place = at.get('max_tool_calls');
@@ -129,12 +150,22 @@ function searchChanges(body: Buffer, { at }: Fields, { dialect, searches, insert
   }
   const place = at.get('tools');
   if (place === undefined) return [];
-  const tools = listOf(valueAt(body, place)).map((tool) => (isSearch(dialect, objectOf(tool)?.['type']) ? { ...objectOf(tool), max_uses: searches } : tool));
+  const tools = listOf(valueAt(body, place)).map((tool) =>
+    isSearch(dialect, objectOf(tool)?.['type']) ? { ...objectOf(tool), max_uses: searches } : tool,
+  );
   return [{ at: place, to: Buffer.from(JSON.stringify(tools)) }];
 }
 
-/** Nothing is kept at the provider, whose key all organizations share; the reasoning of OpenAI's models goes to the caller encrypted instead. */
-function storeChanges(body: Buffer, { at }: Fields, { dialect, traits }: BodyNeeds, insert: (text: string) => void): Change[] {
+/**
+ * Nothing is kept at the provider, whose key all organizations share; the reasoning of OpenAI's models goes to the
+ * caller encrypted instead.
+ */
+function storeChanges(
+  body: Buffer,
+  { at }: Fields,
+  { dialect, traits }: BodyNeeds,
+  insert: (text: string) => void,
+): Change[] {
   if (dialect !== 'responses' && dialect !== 'chat') return [];
   const place = at.get('store');
   const given = place === undefined ? undefined : valueAt(body, place);
@@ -175,9 +206,13 @@ function withUsage(options: string): Buffer | null {
   try {
     given = JSON.parse(options);
   } catch {
-    throw new SlipwayError('request.not-json', 'The body is not a JSON object: the value of stream_options cannot be read.');
+    throw new SlipwayError(
+      'request.not-json',
+      'The body is not a JSON object: the value of stream_options cannot be read.',
+    );
   }
-  if (typeof given !== 'object' || Array.isArray(given)) throw new SlipwayError('request.invalid', 'stream_options: an object');
+  if (typeof given !== 'object' || Array.isArray(given))
+    throw new SlipwayError('request.invalid', 'stream_options: an object');
   const object = objectOf(given);
   return object?.['include_usage'] === true ? null : Buffer.from(JSON.stringify({ ...object, include_usage: true }));
 }
@@ -211,14 +246,19 @@ export function withoutForeignReasoning(body: Buffer, dialect: Dialect): Buffer 
 /** LiteLLM's additions to what the model said in chat. */
 const ADDITIONS: ReadonlySet<string> = new Set(['thinking_blocks', 'reasoning_content']);
 
-/** A body of chat without what was added to the answers of other models, for a provider that refuses fields which it does not know. */
+/**
+ * A body of chat without what was added to the answers of other models, for a provider that refuses fields which it
+ * does not know.
+ */
 export function withoutAdditions(body: Buffer): Buffer {
   if (!body.includes('thinking_blocks"') && !body.includes('reasoning_content"')) return body;
   const request = parseObject(body.toString('utf8'));
   if (request === null) return body;
   const messages = listOf(request['messages']).map((value) => {
     const message = objectOf(value);
-    return message === null ? value : Object.fromEntries(Object.entries(message).filter(([name]) => !ADDITIONS.has(name)));
+    return message === null
+      ? value
+      : Object.fromEntries(Object.entries(message).filter(([name]) => !ADDITIONS.has(name)));
   });
   return Buffer.from(JSON.stringify({ ...request, messages }));
 }
@@ -232,7 +272,10 @@ function isOwn(value: unknown): boolean {
 /** A call keeps all but what signs it. */
 function withoutSignature(value: unknown): unknown {
   const call = objectOf(value);
-  if (call !== null && isForeign(call['signature'])) return Object.fromEntries(Object.entries(call).filter(([name]) => name !== 'signature'));
+  if (call !== null && isForeign(call['signature']))
+    return Object.fromEntries(Object.entries(call).filter(([name]) => name !== 'signature'));
   const signature = objectOf(objectOf(call?.['extra_content'])?.['google'])?.['thought_signature'];
-  return call !== null && isForeign(signature) ? Object.fromEntries(Object.entries(call).filter(([name]) => name !== 'extra_content')) : value;
+  return call !== null && isForeign(signature)
+    ? Object.fromEntries(Object.entries(call).filter(([name]) => name !== 'extra_content'))
+    : value;
 }

@@ -27,10 +27,16 @@ function traits(reasoning: Traits['reasoning']): Traits {
 const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const name = fc.stringMatching(/^[a-z_]{1,8}$/);
 const id = fc.stringMatching(/^call_[a-z0-9]{1,6}$/);
-const json = fc.dictionary(name, fc.oneof(fc.boolean(), fc.integer(), text, fc.array(text, { maxLength: 2 })), { maxKeys: 3 });
+const json = fc.dictionary(name, fc.oneof(fc.boolean(), fc.integer(), text, fc.array(text, { maxLength: 2 })), {
+  maxKeys: 3,
+});
 const list = <T>(one: fc.Arbitrary<T>, min = 1): fc.Arbitrary<T[]> => fc.array(one, { minLength: min, maxLength: 3 });
 const source = fc.oneof(
-  fc.record({ kind: fc.constant('base64' as const), mediaType: fc.constantFrom('image/png', 'application/pdf'), data: fc.base64String({ minLength: 4 }) }),
+  fc.record({
+    kind: fc.constant('base64' as const),
+    mediaType: fc.constantFrom('image/png', 'application/pdf'),
+    data: fc.base64String({ minLength: 4 }),
+  }),
   fc.record({ kind: fc.constant('url' as const), url: fc.webUrl() }),
 );
 
@@ -38,13 +44,26 @@ const source = fc.oneof(
 function requests(dialect: Spoken): fc.Arbitrary<TurnsRequest> {
   const marks = dialect === 'responses' ? [undefined] : [undefined, { ttl: null }, { ttl: '1h' as const }];
   const marked = <T extends object>(part: fc.Arbitrary<T>): fc.Arbitrary<T & { cache?: CacheMark }> =>
-    fc.tuple(part, fc.constantFrom(...marks)).map(([one, cache]) => ({ ...one, ...(cache === undefined ? {} : { cache }) }));
+    fc
+      .tuple(part, fc.constantFrom(...marks))
+      .map(([one, cache]) => ({ ...one, ...(cache === undefined ? {} : { cache }) }));
   const words = text.map((said): Part => ({ kind: 'text', text: said }));
   const block = marked(words as fc.Arbitrary<Extract<Part, { kind: 'text' }>>);
-  const image = marked(source.map((from): Part => ({ kind: 'image', source: from, ...(dialect === 'messages' ? {} : { detail: 'auto' }) })));
+  const image = marked(
+    source.map(
+      (from): Part => ({ kind: 'image', source: from, ...(dialect === 'messages' ? {} : { detail: 'auto' }) }),
+    ),
+  );
   const thinking = fc.record({ kind: fc.constant('thinking' as const), text, signature: text });
   const redacted = text.map((data): Part => ({ kind: 'redacted', data }));
-  const call = marked(fc.record({ kind: fc.constant('tool-call' as const), id, name, arguments: json.map((value) => JSON.stringify(value)) }));
+  const call = marked(
+    fc.record({
+      kind: fc.constant('tool-call' as const),
+      id,
+      name,
+      arguments: json.map((value) => JSON.stringify(value)),
+    }),
+  );
   const result = marked(
     fc.record({
       kind: fc.constant('tool-result' as const),
@@ -115,11 +134,15 @@ function requests(dialect: Spoken): fc.Arbitrary<TurnsRequest> {
       ...request,
       includeUsage: dialect !== 'chat' || request.stream,
       // Anthropic takes no choice of a tool and no temperature together with reasoning.
-      ...(dialect === 'messages' && request.reasoning !== null ? { sampling: {}, toolChoice: { kind: 'auto' as const } } : { sampling }),
+      ...(dialect === 'messages' && request.reasoning !== null
+        ? { sampling: {}, toolChoice: { kind: 'auto' as const } }
+        : { sampling }),
     }))
     .map(
       (request): TurnsRequest =>
-        dialect === 'messages' && request.parallelToolCalls !== null && request.toolChoice === null ? { ...request, toolChoice: { kind: 'auto' } } : request,
+        dialect === 'messages' && request.parallelToolCalls !== null && request.toolChoice === null
+          ? { ...request, toolChoice: { kind: 'auto' } }
+          : request,
     );
 }
 
@@ -142,10 +165,15 @@ describe('a request that is read and written again in its own dialect', () => {
       fc.assert(
         fc.property(requests(dialect), fc.constantFrom<Spoken>('chat', 'responses', 'messages'), (request, other) => {
           const sent = { ...request, stop: [], extras: {} };
-          const there = readRequest(other, Buffer.from(JSON.stringify(TRANSLATORS[other].writeRequest(sent, TRAITS[other]))));
+          const there = readRequest(
+            other,
+            Buffer.from(JSON.stringify(TRANSLATORS[other].writeRequest(sent, TRAITS[other]))),
+          );
           expect(words(there.turns)).toEqual(words(request.turns));
           expect(calls(there.turns)).toEqual(calls(request.turns));
-          expect(there.tools.map(({ name: of, parameters }) => [of, parameters])).toEqual(request.tools.map(({ name: of, parameters }) => [of, parameters]));
+          expect(there.tools.map(({ name: of, parameters }) => [of, parameters])).toEqual(
+            request.tools.map(({ name: of, parameters }) => [of, parameters]),
+          );
           expect(there.maxOutputTokens).toBe(request.maxOutputTokens);
         }),
         { numRuns: 150 },
@@ -160,6 +188,8 @@ const calls = (turns: readonly Turn[]): unknown =>
   turns.flatMap(({ parts }) =>
     parts.flatMap((part) => {
       if (part.kind === 'tool-call') return [[part.id, part.name, JSON.parse(part.arguments) as unknown]];
-      return part.kind === 'tool-result' ? [[part.callId, part.parts.map((one) => ('text' in one ? one.text : one.kind))]] : [];
+      return part.kind === 'tool-result'
+        ? [[part.callId, part.parts.map((one) => ('text' in one ? one.text : one.kind))]]
+        : [];
     }),
   );

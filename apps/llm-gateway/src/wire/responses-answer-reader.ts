@@ -83,14 +83,24 @@ export class ResponsesAnswerReader extends FrameReader {
   }
 
   protected ended(): void {
-    if (this.reason !== null) this.emit({ kind: 'finish', reason: this.reason === 'stop' && this.calls > 0 ? 'tool-calls' : this.reason, stopSequence: null });
+    if (this.reason !== null)
+      this.emit({
+        kind: 'finish',
+        reason: this.reason === 'stop' && this.calls > 0 ? 'tool-calls' : this.reason,
+        stopSequence: null,
+      });
   }
 
   private start(response: JsonObject): void {
     if (this.started) return;
     this.started = true;
     const created = numberOf(response['created_at']);
-    this.emit({ kind: 'start', id: textOf(response['id']) ?? '', model: textOf(response['model']) ?? '', ...(created === null ? {} : { created }) });
+    this.emit({
+      kind: 'start',
+      id: textOf(response['id']) ?? '',
+      model: textOf(response['model']) ?? '',
+      ...(created === null ? {} : { created }),
+    });
   }
 
   private begin(index: number, item: JsonObject): void {
@@ -99,7 +109,12 @@ export class ResponsesAnswerReader extends FrameReader {
       return;
     }
     this.items.set(index, { call: this.calls, written: false });
-    this.emit({ kind: 'tool-begin', call: this.calls, id: textOf(item['call_id']) ?? textOf(item['id']) ?? '', name: textOf(item['name']) ?? '' });
+    this.emit({
+      kind: 'tool-begin',
+      call: this.calls,
+      id: textOf(item['call_id']) ?? textOf(item['id']) ?? '',
+      name: textOf(item['name']) ?? '',
+    });
     this.calls += 1;
   }
 

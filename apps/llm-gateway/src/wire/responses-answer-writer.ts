@@ -15,7 +15,10 @@ interface Open {
   readonly pieces: string[];
 }
 
-/** Answers as OpenAI's Responses, with all of its events in their order. What is said in pieces is said once more when it is whole, as that API does. */
+/**
+ * Answers as OpenAI's Responses, with all of its events in their order. What is said in pieces is said once more when
+ * it is whole, as that API does.
+ */
 export class ResponsesAnswerWriter implements AnswerWriter {
   private sequence = 0;
   private response: JsonObject = {};
@@ -38,7 +41,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     switch (event.kind) {
       case 'start':
         this.begin(event.id, event.model, event.created ?? this.now());
-        return this.frame('response.created', { response: this.response }) + this.frame('response.in_progress', { response: this.response });
+        return (
+          this.frame('response.created', { response: this.response }) +
+          this.frame('response.in_progress', { response: this.response })
+        );
       case 'text':
       case 'refusal':
       case 'thinking':
@@ -51,17 +57,28 @@ export class ResponsesAnswerWriter implements AnswerWriter {
         return this.closeWords() + this.open('thinking') + this.closeWords(REDACTED + event.data);
       case 'tool-begin': {
         // Items of calls have no place for a signature: it goes with the reasoning before it, which callers send back.
-        const signed = event.signature === undefined ? '' : this.write({ kind: 'signature', signature: event.signature });
+        const signed =
+          event.signature === undefined ? '' : this.write({ kind: 'signature', signature: event.signature });
         const closed = signed + this.closeWords();
         const call = this.place('call', event.id, event.name);
         this.calls.set(event.call, call);
-        return closed + this.frame('response.output_item.added', { output_index: call.outputIndex, item: callItem(call, 'in_progress') });
+        return (
+          closed +
+          this.frame('response.output_item.added', {
+            output_index: call.outputIndex,
+            item: callItem(call, 'in_progress'),
+          })
+        );
       }
       case 'tool-arguments': {
         const call = this.calls.get(event.call);
         if (call === undefined) return '';
         call.pieces.push(event.text);
-        return this.frame('response.function_call_arguments.delta', { item_id: call.id, output_index: call.outputIndex, delta: event.text });
+        return this.frame('response.function_call_arguments.delta', {
+          item_id: call.id,
+          output_index: call.outputIndex,
+          delta: event.text,
+        });
       }
       case 'tool-end':
         return this.closeCall(event.call);
@@ -71,7 +88,13 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       case 'finish': {
         const closed = this.closeWords() + [...this.calls.keys()].map((call) => this.closeCall(call)).join('');
         const { status, ...more } = ended(event.reason);
-        this.response = { ...this.response, status, ...more, output: this.output, usage: this.usage === null ? null : responsesUsage(this.usage) };
+        this.response = {
+          ...this.response,
+          status,
+          ...more,
+          output: this.output,
+          usage: this.usage === null ? null : responsesUsage(this.usage),
+        };
         return closed + this.frame(`response.${status}`, { response: this.response });
       }
       case 'error':
@@ -126,7 +149,14 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     const outputIndex = this.places;
     this.places += 1;
     const prefix = kind === 'call' ? 'fc' : kind === 'thinking' ? 'rs' : 'msg';
-    return { kind, outputIndex, id: `${prefix}_${this.id.slice('resp_'.length)}_${outputIndex}`, callId, name, pieces: [] };
+    return {
+      kind,
+      outputIndex,
+      id: `${prefix}_${this.id.slice('resp_'.length)}_${outputIndex}`,
+      callId,
+      name,
+      pieces: [],
+    };
   }
 
   private say(kind: 'text' | 'refusal' | 'thinking', text: string): string {
@@ -135,10 +165,16 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     words.pieces.push(text);
     const at = { item_id: words.id, output_index: words.outputIndex };
     if (kind === 'thinking') {
-      const part = words.pieces.length > 1 ? '' : this.frame('response.reasoning_summary_part.added', { ...at, summary_index: 0, part: summaryPart('') });
-      return opened + part + this.frame('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta: text });
+      const part =
+        words.pieces.length > 1
+          ? ''
+          : this.frame('response.reasoning_summary_part.added', { ...at, summary_index: 0, part: summaryPart('') });
+      return (
+        opened + part + this.frame('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta: text })
+      );
     }
-    if (kind === 'refusal') return opened + this.frame('response.refusal.delta', { ...at, content_index: 0, delta: text });
+    if (kind === 'refusal')
+      return opened + this.frame('response.refusal.delta', { ...at, content_index: 0, delta: text });
     return opened + this.frame('response.output_text.delta', { ...at, content_index: 0, delta: text, logprobs: [] });
   }
 
@@ -147,7 +183,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     this.words = words;
     // A summary may have no part at all.
     if (kind === 'thinking')
-      return this.frame('response.output_item.added', { output_index: words.outputIndex, item: { id: words.id, type: 'reasoning', summary: [] } });
+      return this.frame('response.output_item.added', {
+        output_index: words.outputIndex,
+        item: { id: words.id, type: 'reasoning', summary: [] },
+      });
     const at = { item_id: words.id, output_index: words.outputIndex };
     const item = { id: words.id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
     return (
@@ -210,7 +249,14 @@ export class ResponsesAnswerWriter implements AnswerWriter {
 }
 
 function callItem(call: Open, status: string): JsonObject {
-  return { id: call.id, type: 'function_call', status, call_id: call.callId, name: call.name, arguments: call.pieces.join('') };
+  return {
+    id: call.id,
+    type: 'function_call',
+    status,
+    call_id: call.callId,
+    name: call.name,
+    arguments: call.pieces.join(''),
+  };
 }
 
 function summaryPart(text: string): JsonObject {
@@ -218,7 +264,9 @@ function summaryPart(text: string): JsonObject {
 }
 
 function contentPart(kind: Open['kind'], text: string): JsonObject {
-  return kind === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] };
+  return kind === 'refusal'
+    ? { type: 'refusal', refusal: text }
+    : { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
 function ended(reason: FinishReason): { readonly status: string; readonly incomplete_details: JsonObject | null } {

@@ -1,9 +1,30 @@
 import { effortOf } from './chat-request.js';
-import { booleanOf, invalid, type JsonObject, listOf, numberOf, objectOf, said, shown, textOf, without } from './json.js';
+import {
+  booleanOf,
+  invalid,
+  type JsonObject,
+  listOf,
+  numberOf,
+  objectOf,
+  said,
+  shown,
+  textOf,
+  without,
+} from './json.js';
 import { argumentsText, readResponseFormat, readSampling, readUserMetadata } from './openai-request.js';
 import { imageOf, isText, sourceOfUrl, urlOfSource } from './parts.js';
 import type { Traits } from './traits.js';
-import type { DocumentPart, Part, ResponseFormat, TextPart, Tool, ToolChoice, ToolResultPart, Turn, TurnsRequest } from './turns.js';
+import type {
+  DocumentPart,
+  Part,
+  ResponseFormat,
+  TextPart,
+  Tool,
+  ToolChoice,
+  ToolResultPart,
+  Turn,
+  TurnsRequest,
+} from './turns.js';
 
 const KNOWN: ReadonlySet<string> = new Set([
   'model',
@@ -38,7 +59,10 @@ export function readResponsesRequest(body: JsonObject): TurnsRequest {
     stream: body['stream'] === true,
     includeUsage: true,
     system: instructions === null || instructions === '' ? [] : [{ kind: 'text', text: instructions }],
-    turns: typeof body['input'] === 'string' ? [{ role: 'user', parts: [{ kind: 'text', text: body['input'] }] }] : readItems(listOf(body['input'])),
+    turns:
+      typeof body['input'] === 'string'
+        ? [{ role: 'user', parts: [{ kind: 'text', text: body['input'] }] }]
+        : readItems(listOf(body['input'])),
     tools: listOf(body['tools']).map((tool, index) => readTool(tool, `tools[${index}]`)),
     toolChoice: readToolChoice(body['tool_choice']),
     parallelToolCalls: booleanOf(body['parallel_tool_calls']),
@@ -48,11 +72,19 @@ export function readResponsesRequest(body: JsonObject): TurnsRequest {
     reasoning:
       reasoning === null
         ? null
-        : { on: effort !== 'none', effort: effort === 'none' ? null : effort, budgetTokens: null, summary: textOf(reasoning['summary']) },
+        : {
+            on: effort !== 'none',
+            effort: effort === 'none' ? null : effort,
+            budgetTokens: null,
+            summary: textOf(reasoning['summary']),
+          },
     responseFormat: readResponseFormat(objectOf(text?.['format']), (format) => format),
     ...readUserMetadata(body),
     serviceTier: textOf(body['service_tier']),
-    extras: { ...without(body, KNOWN), ...(verbosity === undefined || verbosity === null ? {} : { text: { verbosity } }) },
+    extras: {
+      ...without(body, KNOWN),
+      ...(verbosity === undefined || verbosity === null ? {} : { text: { verbosity } }),
+    },
   };
 }
 
@@ -84,19 +116,36 @@ function readItems(items: readonly unknown[]): Turn[] {
       case 'function_call':
         join(
           'assistant',
-          [{ kind: 'tool-call', id: textOf(item['call_id']) ?? '', name: textOf(item['name']) ?? '', arguments: argumentsText(item['arguments']) }],
+          [
+            {
+              kind: 'tool-call',
+              id: textOf(item['call_id']) ?? '',
+              name: textOf(item['name']) ?? '',
+              arguments: argumentsText(item['arguments']),
+            },
+          ],
           assistant,
         );
         break;
       case 'function_call_output': {
         const parts = readContent(item['output'], `${at}.output`) as ToolResultPart['parts'];
-        join('user', [{ kind: 'tool-result', callId: textOf(item['call_id']) ?? '', parts, isError: false }], ['tool-result']);
+        join(
+          'user',
+          [{ kind: 'tool-result', callId: textOf(item['call_id']) ?? '', parts, isError: false }],
+          ['tool-result'],
+        );
         break;
       }
       case 'item_reference':
-        throw invalid(at, 'items are kept by providers of this API alone, and this model is reached in another; send the item itself');
+        throw invalid(
+          at,
+          'items are kept by providers of this API alone, and this model is reached in another; send the item itself',
+        );
       default:
-        throw invalid(`${at}.type`, `${shown(item['type'])} is of OpenAI's Responses alone, and this model is reached in another API`);
+        throw invalid(
+          `${at}.type`,
+          `${shown(item['type'])} is of OpenAI's Responses alone, and this model is reached in another API`,
+        );
     }
   }
   return turns;
@@ -110,7 +159,12 @@ function readReasoning(item: JsonObject): Part {
       .map((part) => textOf(objectOf(part)?.['text']) ?? '')
       .join('\n\n');
   const id = textOf(item['id']);
-  return { kind: 'thinking', text: textsOf(item['summary']) || textsOf(item['content']), signature: encrypted, ...(id === null ? {} : { id }) };
+  return {
+    kind: 'thinking',
+    text: textsOf(item['summary']) || textsOf(item['content']),
+    signature: encrypted,
+    ...(id === null ? {} : { id }),
+  };
 }
 
 function readContent(content: unknown, at: string): Part[] {
@@ -127,20 +181,28 @@ function readContent(content: unknown, at: string): Part[] {
         return { kind: 'text', text: textOf(part['refusal']) ?? '' };
       case 'input_image': {
         const url = textOf(part['image_url']);
-        if (url === null) throw invalid(path, 'an image that lies at another provider cannot be shown to this model; send image_url');
+        if (url === null)
+          throw invalid(path, 'an image that lies at another provider cannot be shown to this model; send image_url');
         return imageOf(url, part['detail'], undefined);
       }
       case 'input_file':
         return readFile(part, path);
       default:
-        throw invalid(`${path}.type`, `${shown(part['type'])} cannot be shown to this model; use input_text, input_image or input_file`);
+        throw invalid(
+          `${path}.type`,
+          `${shown(part['type'])} cannot be shown to this model; use input_text, input_image or input_file`,
+        );
     }
   });
 }
 
 function readFile(part: JsonObject, path: string): DocumentPart {
   const data = textOf(part['file_data']) ?? textOf(part['file_url']);
-  if (data === null) throw invalid(path, 'a file that lies at another provider cannot be shown to this model; send file_data or file_url');
+  if (data === null)
+    throw invalid(
+      path,
+      'a file that lies at another provider cannot be shown to this model; send file_data or file_url',
+    );
   const name = textOf(part['filename']);
   return { kind: 'document', source: sourceOfUrl(data), ...(name === null ? {} : { name }) };
 }
@@ -148,7 +210,10 @@ function readFile(part: JsonObject, path: string): DocumentPart {
 function readTool(value: unknown, at: string): Tool {
   const tool = objectOf(value) ?? {};
   if (tool['type'] !== 'function')
-    throw invalid(at, `the tool ${shown(tool['type'])} is of OpenAI's Responses alone, and this model is reached in another API; use functions`);
+    throw invalid(
+      at,
+      `the tool ${shown(tool['type'])} is of OpenAI's Responses alone, and this model is reached in another API; use functions`,
+    );
   return {
     name: textOf(tool['name']) ?? '',
     description: textOf(tool['description']),
@@ -163,19 +228,28 @@ function readToolChoice(value: unknown): ToolChoice | null {
   const choice = objectOf(value) ?? {};
   const name = textOf(choice['name']);
   if (choice['type'] === 'function' && name !== null) return { kind: 'tool', name };
-  throw invalid('tool_choice', `${shown(value)} cannot be said to this model; use auto, none, required or the name of a function`);
+  throw invalid(
+    'tool_choice',
+    `${shown(value)} cannot be said to this model; use auto, none, required or the name of a function`,
+  );
 }
 
 /** @throws SlipwayError `request.invalid` for stop sequences, which Responses does not have. */
 export function writeResponsesRequest(request: TurnsRequest, traits: Traits): JsonObject {
   if (request.stop.length > 0)
-    throw invalid(request.source === 'messages' ? 'stop_sequences' : 'stop', 'this model is reached in an API without stop sequences');
+    throw invalid(
+      request.source === 'messages' ? 'stop_sequences' : 'stop',
+      'this model is reached in an API without stop sequences',
+    );
   const own = request.source === 'responses';
   const sampling = traits.sampling ? request.sampling : {};
   const instructions = request.system.map(({ text }) => text).join('\n\n');
   return said({
-    // Nothing is kept at the provider, so that the conversation can go on with any model; the reasoning travels encrypted instead.
-    ...(own ? request.extras : { store: false, include: traits.encryptedReasoning ? ['reasoning.encrypted_content'] : undefined }),
+    // Nothing is kept at the provider, so that the conversation can go on with any model; the reasoning travels
+    // encrypted instead.
+    ...(own
+      ? request.extras
+      : { store: false, include: traits.encryptedReasoning ? ['reasoning.encrypted_content'] : undefined }),
     model: traits.model,
     instructions: instructions === '' ? undefined : instructions,
     input: request.turns.flatMap(items),
@@ -198,7 +272,8 @@ function writeReasoning(request: TurnsRequest, traits: Traits): JsonObject | und
   const { reasoning } = request;
   if (reasoning === null || traits.reasoning === 'none') return undefined;
   const own = request.source === 'responses';
-  // A summary needs more rights at OpenAI than an answer does: only who asked for one gets it. Who gave no effort here leaves it to the model.
+  // A summary needs more rights at OpenAI than an answer does: only who asked for one gets it. Who gave no effort here
+  // leaves it to the model.
   const summary = own ? reasoning.summary : reasoning.on && reasoning.summary === 'summarized' ? 'auto' : undefined;
   const effort = own && reasoning.on && reasoning.effort === null ? undefined : effortOf(reasoning, traits);
   const written = said({ effort, summary });
@@ -214,7 +289,13 @@ export function responsesText(request: TurnsRequest): JsonObject | undefined {
 
 function writeFormat(format: ResponseFormat): JsonObject {
   if (format.kind === 'json-object') return { type: 'json_object' };
-  return said({ type: 'json_schema', name: format.name, description: format.description, schema: format.schema, strict: format.strict });
+  return said({
+    type: 'json_schema',
+    name: format.name,
+    description: format.description,
+    schema: format.schema,
+    strict: format.strict,
+  });
 }
 
 export function responsesTool(tool: Tool): JsonObject {
@@ -231,17 +312,28 @@ export function responsesToolChoice(choice: ToolChoice | null): unknown {
 }
 
 function items(turn: Turn): JsonObject[] {
-  if (turn.role === 'system') return [{ type: 'message', role: 'system', content: turn.parts.filter(isText).map(inputPart) }];
+  if (turn.role === 'system')
+    return [{ type: 'message', role: 'system', content: turn.parts.filter(isText).map(inputPart) }];
   const all: JsonObject[] = [];
   const words: (TextPart | Extract<Part, { kind: 'image' | 'document' }>)[] = [];
   for (const part of turn.parts) {
-    if (part.kind === 'tool-result') all.push({ type: 'function_call_output', call_id: part.callId, output: output(part) });
+    if (part.kind === 'tool-result')
+      all.push({ type: 'function_call_output', call_id: part.callId, output: output(part) });
     else if (part.kind === 'tool-call')
-      all.push({ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments === '' ? '{}' : part.arguments });
+      all.push({
+        type: 'function_call',
+        call_id: part.id,
+        name: part.name,
+        arguments: part.arguments === '' ? '{}' : part.arguments,
+      });
     else if (part.kind === 'thinking') all.push(...reasoningItem(part));
     else if (part.kind === 'redacted') continue;
     else if (turn.role === 'assistant')
-      all.push({ type: 'message', role: 'assistant', content: part.kind === 'text' ? [{ type: 'output_text', text: part.text }] : [] });
+      all.push({
+        type: 'message',
+        role: 'assistant',
+        content: part.kind === 'text' ? [{ type: 'output_text', text: part.text }] : [],
+      });
     else words.push(part);
   }
   return words.length === 0 ? all : [...all, { type: 'message', role: 'user', content: words.map(inputPart) }];
@@ -268,7 +360,8 @@ function output(part: ToolResultPart): unknown {
 
 function inputPart(part: TextPart | Extract<Part, { kind: 'image' | 'document' }>): JsonObject {
   if (part.kind === 'text') return { type: 'input_text', text: part.text };
-  if (part.kind === 'image') return { type: 'input_image', image_url: urlOfSource(part.source), detail: part.detail ?? 'auto' };
+  if (part.kind === 'image')
+    return { type: 'input_image', image_url: urlOfSource(part.source), detail: part.detail ?? 'auto' };
   const { source, name } = part;
   if (source.kind === 'text') return { type: 'input_text', text: source.text };
   if (source.kind === 'url') return said({ type: 'input_file', file_url: source.url, filename: name });

@@ -13,7 +13,10 @@ const codeOf = (body: string | Buffer, dialect: Dialect = 'chat'): string => {
   }
 };
 
-const request = fc.record({ model: fc.string({ minLength: 1, maxLength: 50 }), messages: fc.array(fc.jsonValue()) }, { requiredKeys: ['model', 'messages'] });
+const request = fc.record(
+  { model: fc.string({ minLength: 1, maxLength: 50 }), messages: fc.array(fc.jsonValue()) },
+  { requiredKeys: ['model', 'messages'] },
+);
 const NAMES = new Set(['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n', 'tools']);
 
 describe('readRoutingFields', () => {
@@ -22,7 +25,12 @@ describe('readRoutingFields', () => {
       fc.property(
         request,
         fc.record(
-          { stream: fc.boolean(), max_tokens: fc.integer({ min: 1 }), n: fc.integer({ min: 1, max: 8 }), tools: fc.array(fc.jsonValue()) },
+          {
+            stream: fc.boolean(),
+            max_tokens: fc.integer({ min: 1 }),
+            n: fc.integer({ min: 1, max: 8 }),
+            tools: fc.array(fc.jsonValue()),
+          },
           { requiredKeys: [] },
         ),
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -46,11 +54,14 @@ describe('readRoutingFields', () => {
 
   it('finds the end of a string of any length and any escapes', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('\\', '"', 'a', '\\"', 'x'.repeat(60), 'ü'), { maxLength: 60 }), (pieces) => {
-        const text = pieces.join('');
-        const body = Buffer.from(JSON.stringify({ messages: [text], [`k${text}`]: text, model: 'm', stream: true }));
-        expect(readRoutingFields(body, 'chat')).toMatchObject({ model: 'm', stream: true });
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('\\', '"', 'a', '\\"', 'x'.repeat(60), 'ü'), { maxLength: 60 }),
+        (pieces) => {
+          const text = pieces.join('');
+          const body = Buffer.from(JSON.stringify({ messages: [text], [`k${text}`]: text, model: 'm', stream: true }));
+          expect(readRoutingFields(body, 'chat')).toMatchObject({ model: 'm', stream: true });
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -66,7 +77,10 @@ describe('readRoutingFields', () => {
     expect(codeOf('{"model":"a","messages":[],"max_tokens":1,"max_tokens":100000}')).toBe('request.invalid');
   });
 
-  /** JSON with its members in any order and, at one place of any depth, one of them again, with a name that may be escaped. */
+  /**
+   * JSON with its members in any order and, at one place of any depth, one of them again, with a name that may be
+   * escaped.
+   */
   it('refuses a name that any object has twice, at any depth and in any spelling; the same body without it passes', () => {
     const name = fc.constantFrom('type', 'text', 'source', 'a', '', 'ü', '__proto__');
     const { tree } = fc.letrec((tie) => ({
@@ -80,17 +94,27 @@ describe('readRoutingFields', () => {
       ),
     }));
     const spelled = (key: string, escapes: boolean): string =>
-      escapes ? `"${[...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"` : JSON.stringify(key);
+      escapes
+        ? `"${[...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
+        : JSON.stringify(key);
     fc.assert(
-      fc.property(tree, tree, name, fc.boolean(), fc.nat(40), fc.nat(5), (before, again, key, escapes, others, depth) => {
-        const many = Array.from({ length: others }, (_, index) => `"k${index}":${before}`);
-        const inside = (members: readonly string[]): string =>
-          `{"model":"m","messages":[${'{"a":['.repeat(depth)}{${members.join(',')}}${']}'.repeat(depth)}]}`;
-        const once = [...many, `${JSON.stringify(key)}:${before}`];
-        expect(codeOf(inside(once))).toBe('ok');
-        expect(codeOf(inside([...once, `${spelled(key, escapes)}:${again}`]))).toBe('request.invalid');
-        expect(codeOf(inside([`${spelled(key, escapes)}:${again}`, ...once]))).toBe('request.invalid');
-      }),
+      fc.property(
+        tree,
+        tree,
+        name,
+        fc.boolean(),
+        fc.nat(40),
+        fc.nat(5),
+        (before, again, key, escapes, others, depth) => {
+          const many = Array.from({ length: others }, (_, index) => `"k${index}":${before}`);
+          const inside = (members: readonly string[]): string =>
+            `{"model":"m","messages":[${'{"a":['.repeat(depth)}{${members.join(',')}}${']}'.repeat(depth)}]}`;
+          const once = [...many, `${JSON.stringify(key)}:${before}`];
+          expect(codeOf(inside(once))).toBe('ok');
+          expect(codeOf(inside([...once, `${spelled(key, escapes)}:${again}`]))).toBe('request.invalid');
+          expect(codeOf(inside([`${spelled(key, escapes)}:${again}`, ...once]))).toBe('request.invalid');
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -110,13 +134,21 @@ describe('readRoutingFields', () => {
 
   it('answers any bytes with fields or a code, never with another error', () => {
     const codes = ['ok', 'request.not-json', 'request.invalid'];
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => expect(codes).toContain(codeOf(Buffer.from(bytes)))));
     fc.assert(
-      fc.property(request, fc.nat(), fc.nat(255), fc.constantFrom('chat', 'responses', 'messages', 'embeddings'), (base, at, byte, dialect) => {
-        const body = Buffer.from(JSON.stringify({ ...base, input: 'x', stream: true }));
-        body[at % body.length] = byte;
-        expect(codes).toContain(codeOf(body, dialect));
-      }),
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => expect(codes).toContain(codeOf(Buffer.from(bytes)))),
+    );
+    fc.assert(
+      fc.property(
+        request,
+        fc.nat(),
+        fc.nat(255),
+        fc.constantFrom('chat', 'responses', 'messages', 'embeddings'),
+        (base, at, byte, dialect) => {
+          const body = Buffer.from(JSON.stringify({ ...base, input: 'x', stream: true }));
+          body[at % body.length] = byte;
+          expect(codes).toContain(codeOf(body, dialect));
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -152,6 +184,8 @@ describe('readRoutingFields', () => {
   it('takes the longer of two limits, since the provider may', () => {
     const body = Buffer.from('{"model":"a","messages":[],"max_completion_tokens":5,"max_tokens":9}');
     expect(readRoutingFields(body, 'chat').maxOutputTokens).toBe(9);
-    expect(readRoutingFields(Buffer.from('{"model":"a","input":"x","max_output_tokens":7}'), 'responses').maxOutputTokens).toBe(7);
+    expect(
+      readRoutingFields(Buffer.from('{"model":"a","input":"x","max_output_tokens":7}'), 'responses').maxOutputTokens,
+    ).toBe(7);
   });
 });

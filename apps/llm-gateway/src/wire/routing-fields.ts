@@ -11,7 +11,10 @@ export interface RoutingFields {
   /** Where the model's name stands, with its quotes: a deployment may know the model by another. */
   readonly modelAt: Span;
   readonly stream: boolean;
-  /** Longest answer that the caller asks for (`max_tokens`, `max_completion_tokens`, `max_output_tokens`). Tokens; `null` when it does not say. */
+  /**
+   * Longest answer that the caller asks for (`max_tokens`, `max_completion_tokens`, `max_output_tokens`). Tokens;
+   * `null` when it does not say.
+   */
   readonly maxOutputTokens: number | null;
   /** Answers at once: `n` of chat. */
   readonly choices: number;
@@ -52,7 +55,8 @@ const MAX_TYPE = 64;
 /**
  * Finds the routing fields of a JSON object in one pass over its bytes.
  *
- * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a field that is known here is missing or wrong, and when any object has a name twice.
+ * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a field that is known here is
+ * missing or wrong, and when any object has a name twice.
  */
 export function readRoutingFields(body: Buffer, dialect: Dialect): RoutingFields {
   const toolTypes = new Set<string>();
@@ -77,9 +81,15 @@ export function readRoutingFields(body: Buffer, dialect: Dialect): RoutingFields
   const asked = ASKED[dialect];
   const first = body[at.get(asked.name)?.start ?? body.length];
   if (first !== 0x5b && (asked.list || first !== 0x22))
-    throw new SlipwayError('request.invalid', `${asked.name}: ${asked.list ? 'a list' : 'a text or a list'} is required`);
+    throw new SlipwayError(
+      'request.invalid',
+      `${asked.name}: ${asked.list ? 'a list' : 'a text or a list'} is required`,
+    );
   if ((value('background') ?? false) !== false)
-    throw new SlipwayError('request.invalid', 'background: only answers that are waited for are offered here; leave it out');
+    throw new SlipwayError(
+      'request.invalid',
+      'background: only answers that are waited for are offered here; leave it out',
+    );
   const tools = at.get('tools');
   const tier = value('service_tier') ?? null;
   if (tier !== null && typeof tier !== 'string') throw new SlipwayError('request.invalid', 'service_tier: a text');
@@ -111,14 +121,19 @@ function placesOf({ members }: Scan, dialect: Dialect): ReadonlyMap<string, Span
   return at;
 }
 
-function visitors(body: Buffer, toolTypes: Set<string>, seen: { attached: boolean }): (name: string | null) => TypeVisitor | null {
+function visitors(
+  body: Buffer,
+  toolTypes: Set<string>,
+  seen: { attached: boolean },
+): (name: string | null) => TypeVisitor | null {
   const tools: TypeVisitor = (depth, { start, end }) => {
     if (depth === 2) toolTypes.add(typeText(body, start, end));
   };
   const parts: TypeVisitor = (_depth, { start, end }) => {
     if (!seen.attached && end - start <= MAX_TYPE) seen.attached = MAY_ATTACH.has(body.toString('latin1', start, end));
   };
-  return (name) => (name === 'tools' ? tools : name === 'cache_control' ? noTypes : name !== null && CARRIERS.has(name) ? parts : null);
+  return (name) =>
+    name === 'tools' ? tools : name === 'cache_control' ? noTypes : name !== null && CARRIERS.has(name) ? parts : null;
 }
 
 /** For a member of which only its escapes are of interest. */

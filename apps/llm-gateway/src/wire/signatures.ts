@@ -7,8 +7,16 @@ export type SignatureOrigin = 'anthropic' | 'openai' | 'gemini';
 /** Begins with what is rare in a text, so that a search for it costs little. */
 const TAG = '@slipway.';
 const TAG_BYTES = Buffer.from(TAG);
-/** Whose signatures a caller of this dialect gets as they are, as from the provider itself. Chat's are LiteLLM's `thinking_blocks`. */
-const NATIVE: Readonly<Record<Dialect, SignatureOrigin>> = { chat: 'anthropic', messages: 'anthropic', responses: 'openai', embeddings: 'openai' };
+/**
+ * Whose signatures a caller of this dialect gets as they are, as from the provider itself. Chat's are LiteLLM's
+ * `thinking_blocks`.
+ */
+const NATIVE: Readonly<Record<Dialect, SignatureOrigin>> = {
+  chat: 'anthropic',
+  messages: 'anthropic',
+  responses: 'openai',
+  embeddings: 'openai',
+};
 const TAGGED = /^@slipway\.(anthropic|openai|gemini)\./;
 
 /** It was made by a provider of another dialect than the caller's. */
@@ -22,19 +30,23 @@ export function mayHoldForeignSignatures(body: Buffer): boolean {
 }
 
 /**
- * A signature as it goes to the caller: one of a foreign origin carries its origin, so that it is never shown to a provider that did not make it when the
- * conversation goes on with another model.
+ * A signature as it goes to the caller: one of a foreign origin carries its origin, so that it is never shown to a
+ * provider that did not make it when the conversation goes on with another model.
  */
 export function tagged(event: AnswerEvent, origin: SignatureOrigin, caller: Dialect): AnswerEvent {
   if (NATIVE[caller] === origin) return event;
   const tag = `${TAG}${origin}.`;
   if (event.kind === 'signature') return { ...event, signature: tag + event.signature };
   if (event.kind === 'redacted') return { ...event, data: tag + event.data };
-  if (event.kind === 'tool-begin' && event.signature !== undefined) return { ...event, signature: tag + event.signature };
+  if (event.kind === 'tool-begin' && event.signature !== undefined)
+    return { ...event, signature: tag + event.signature };
   return event;
 }
 
-/** The request with only those signatures that this origin made, as it made them. Reasoning that lost its signature keeps its text. */
+/**
+ * The request with only those signatures that this origin made, as it made them. Reasoning that lost its signature
+ * keeps its text.
+ */
 export function withSignaturesOf(request: TurnsRequest, origin: SignatureOrigin): TurnsRequest {
   const own = (signature: string): string | null => {
     const from = TAGGED.exec(signature);
@@ -59,5 +71,10 @@ export function withSignaturesOf(request: TurnsRequest, origin: SignatureOrigin)
     }
     return [part];
   };
-  return { ...request, turns: request.turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: turn.parts.flatMap(untagged) } : turn)) };
+  return {
+    ...request,
+    turns: request.turns.map((turn) =>
+      turn.role === 'assistant' ? { ...turn, parts: turn.parts.flatMap(untagged) } : turn,
+    ),
+  };
 }

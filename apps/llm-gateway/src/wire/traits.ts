@@ -5,7 +5,9 @@ export interface Traits {
   readonly model: string;
   /** LiteLLM's additions to chat are understood. */
   readonly chatAdditions: boolean;
-  /** Name of the limit in chat: OpenAI's newer models refuse the old one, and servers of others do not know the new one. */
+  /**
+   * Name of the limit in chat: OpenAI's newer models refuse the old one, and servers of others do not know the new one.
+   */
   readonly chatLimit: 'max_tokens' | 'max_completion_tokens';
   readonly reasoning: 'none' | 'effort' | 'budget' | 'adaptive';
   /** What comes nearest to no reasoning where an effort is said; `null`: nothing is to be said. */
@@ -23,7 +25,8 @@ export interface Traits {
 /** Every Claude since 3.5 can say as much. Tokens. */
 const DEFAULT_MAX_OUTPUT = 8_192;
 /** They refuse fields that they do not know. */
-const STRICT_HOSTS = /(^|\.)(api\.openai\.com|openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com|api\.groq\.com|api\.mistral\.ai)$/;
+const STRICT_HOSTS =
+  /(^|\.)(api\.openai\.com|openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com|api\.groq\.com|api\.mistral\.ai)$/;
 const OPENAI_HOSTS = /(^|\.)(api\.openai\.com|azure\.com)$/;
 const OPENAI_REASONING = /(^|[/.])(o\d|gpt-[5-9](?!.*chat)|codex)/;
 const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
@@ -31,10 +34,14 @@ const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
   [/(^|[/.])gpt-5(?!.*codex)/, 'minimal'],
   [/(^|[/.])(o\d|gpt-5|codex)/, 'low'],
 ];
-/** `claude-opus-4-7`, `anthropic.claude-sonnet-4-5-20250929-v1:0`, `claude-3-7-sonnet`, `claude-fable-5`: major, minor. */
+/**
+ * `claude-opus-4-7`, `anthropic.claude-sonnet-4-5-20250929-v1:0`, `claude-3-7-sonnet`, `claude-fable-5`: major, minor.
+ */
 const CLAUDE = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 
-export function traitsOf(target: Pick<Target, 'baseUrl' | 'model' | 'maxOutputTokens' | 'reasoning' | 'chatAdditions'>): Traits {
+export function traitsOf(
+  target: Pick<Target, 'baseUrl' | 'model' | 'maxOutputTokens' | 'reasoning' | 'chatAdditions'>,
+): Traits {
   const host = URL.canParse(target.baseUrl) ? new URL(target.baseUrl).hostname : '';
   const model = target.model.toLowerCase();
   const claude = CLAUDE.exec(model);

@@ -5,7 +5,10 @@ import type { Answer } from './exchange.js';
 import { type SignatureOrigin, tagged } from './signatures.js';
 import type { AnswerEvent, AnswerReader, AnswerWriter, ProviderError } from './turns.js';
 
-/** Longest stream that is translated. Bytes; what is said once more at its end must be held until then. Twice what the longest answers are today, in single tokens. */
+/**
+ * Longest stream that is translated. Bytes; what is said once more at its end must be held until then. Twice what the
+ * longest answers are today, in single tokens.
+ */
 const MAX_STREAM = 64 * 1024 * 1024;
 
 export interface Translation {
@@ -61,12 +64,15 @@ export class TranslatedAnswer implements Answer {
 
   whole(body: Buffer): Buffer {
     const events = this.to.reader.whole(body).map((event) => this.seen(event));
-    if (this.error !== null || !this.begun) throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
+    if (this.error !== null || !this.begun)
+      throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
     try {
       return Buffer.from(this.to.writer.whole(events));
     } catch (cause) {
       // Arguments of a call that are nested deeper than can be written.
-      throw new SlipwayError('model.bad-response', "The answer of the model cannot be said in the caller's API.", { cause });
+      throw new SlipwayError('model.bad-response', "The answer of the model cannot be said in the caller's API.", {
+        cause,
+      });
     }
   }
 

@@ -23,7 +23,10 @@ interface Translator {
   readonly writeRequest: (request: TurnsRequest, traits: Traits) => JsonObject;
   readonly answerReader: () => AnswerReader;
   readonly answerWriter: (request: TurnsRequest, now: () => number) => AnswerWriter;
-  /** Who signs the reasoning that a provider of this dialect gives. Chat has it in LiteLLM's form only, which is Anthropic's. */
+  /**
+   * Who signs the reasoning that a provider of this dialect gives. Chat has it in LiteLLM's form only, which is
+   * Anthropic's.
+   */
   readonly signedBy: SignatureOrigin;
 }
 

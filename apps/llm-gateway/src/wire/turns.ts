@@ -14,7 +14,10 @@ export interface TurnsRequest {
   /** As the caller named it; whoever writes takes the target's name. */
   readonly model: string;
   readonly stream: boolean;
-  /** Chat's `stream_options.include_usage`: the caller wants the last frame with the counts. Always true in the other dialects, which count unasked. */
+  /**
+   * Chat's `stream_options.include_usage`: the caller wants the last frame with the counts. Always true in the other
+   * dialects, which count unasked.
+   */
   readonly includeUsage: boolean;
   /** What stands before every turn. */
   readonly system: readonly TextPart[];
@@ -89,7 +92,10 @@ export interface ThinkingPart {
   readonly kind: 'thinking';
   /** May be empty where the provider shows only the signature. */
   readonly text: string;
-  /** What the provider must get back with it, opaque: Anthropic's and Bedrock's `signature`, Responses' `encrypted_content`, Gemini's `thoughtSignature`. */
+  /**
+   * What the provider must get back with it, opaque: Anthropic's and Bedrock's `signature`, Responses'
+   * `encrypted_content`, Gemini's `thoughtSignature`.
+   */
   readonly signature: string | null;
   /** Responses' id of the item. */
   readonly id?: string;
@@ -149,7 +155,10 @@ export interface Sampling {
 export interface Reasoning {
   /** `false`: it is not to reason. */
   readonly on: boolean;
-  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `null` when the caller left it to the provider or gave a budget. */
+  /**
+   * `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `null` when the caller left it to the provider or gave
+   * a budget.
+   */
   readonly effort: string | null;
   /** Tokens. */
   readonly budgetTokens: number | null;
@@ -167,26 +176,40 @@ export type ResponseFormat =
       readonly strict: boolean | null;
     };
 
-/** Why an answer ended. `filter`: the provider or the model refused. `pause`: the provider wants to be asked to go on. */
+/**
+ * Why an answer ended. `filter`: the provider or the model refused. `pause`: the provider wants to be asked to go on.
+ */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'filter' | 'pause';
 
 /**
  * An answer, piece by piece, streamed or not.
  *
- * `start` is first; `usage` may come more than once, the last is right, and comes before `finish`; `finish` is last and comes only when the provider said that
- * the answer is whole. `text` and `thinking` are deltas: a part goes on as long as its kind does. `signature` ends the thinking before it (without any: a
- * part with empty text). `tool-arguments` belong to the call with the same number; calls are numbered from 0 and may overlap.
- * After `error` nothing is read any more.
+ * `start` is first; `usage` may come more than once, the last is right, and comes before `finish`; `finish` is last and
+ * comes only when the provider said that the answer is whole. `text` and `thinking` are deltas: a part goes on as long
+ * as its kind does. `signature` ends the thinking before it (without any: a part with empty text). `tool-arguments`
+ * belong to the call with the same number; calls are numbered from 0 and may overlap. After `error` nothing is read any
+ * more.
  */
 export type AnswerEvent =
-  | { readonly kind: 'start'; readonly id: string; readonly model: string /** Seconds since 1970. */; readonly created?: number }
+  | {
+      readonly kind: 'start';
+      readonly id: string;
+      readonly model: string /** Seconds since 1970. */;
+      readonly created?: number;
+    }
   | { readonly kind: 'text'; readonly text: string }
   /** The model's own words of why it will not answer. */
   | { readonly kind: 'refusal'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | { readonly kind: 'signature'; readonly signature: string; readonly id?: string }
   | { readonly kind: 'redacted'; readonly data: string }
-  | { readonly kind: 'tool-begin'; readonly call: number; readonly id: string; readonly name: string; readonly signature?: string }
+  | {
+      readonly kind: 'tool-begin';
+      readonly call: number;
+      readonly id: string;
+      readonly name: string;
+      readonly signature?: string;
+    }
   | { readonly kind: 'tool-arguments'; readonly call: number; readonly text: string }
   | { readonly kind: 'tool-end'; readonly call: number }
   | { readonly kind: 'usage'; readonly usage: Usage }
@@ -200,7 +223,9 @@ export interface ProviderError {
   readonly type?: unknown;
 }
 
-/** Reads one answer of a provider. Never throws for what a provider sent; holds at most one frame. One object an answer. */
+/**
+ * Reads one answer of a provider. Never throws for what a provider sent; holds at most one frame. One object an answer.
+ */
 export interface AnswerReader {
   push(chunk: Buffer): readonly AnswerEvent[];
   /** The stream has ended. */

@@ -33,20 +33,24 @@ function usageOfResponses(usage: JsonObject): Usage | null {
 }
 
 /**
- * Anthropic counts what it read from its cache and what it wrote into it beside `input_tokens`, and says its counts twice in a stream: the prompt when it
- * begins, and all that has changed when it ends. `before` is what it said then.
+ * Anthropic counts what it read from its cache and what it wrote into it beside `input_tokens`, and says its counts
+ * twice in a stream: the prompt when it begins, and all that has changed when it ends. `before` is what it said then.
  */
 function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null {
   if (typeof usage['input_tokens'] !== 'number' && typeof usage['output_tokens'] !== 'number') return before;
   const last = before ?? NO_USAGE;
-  const reported = (name: string, otherwise: number): number => (typeof usage[name] === 'number' ? count(usage[name]) : otherwise);
+  const reported = (name: string, otherwise: number): number =>
+    typeof usage[name] === 'number' ? count(usage[name]) : otherwise;
   const cachedTokens = reported('cache_read_input_tokens', last.cachedTokens);
   const cacheWriteTokens = reported('cache_creation_input_tokens', last.cacheWriteTokens);
   const fresh = reported('input_tokens', last.promptTokens - last.cachedTokens - last.cacheWriteTokens);
   const reasoning = objectOf(usage['output_tokens_details'])?.['thinking_tokens'];
   const forHour = objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens'];
   const cacheWriteHourTokens = forHour === undefined ? (last.cacheWriteHourTokens ?? 0) : count(forHour);
-  const webSearches = Math.max(last.webSearches ?? 0, count(objectOf(usage['server_tool_use'])?.['web_search_requests']));
+  const webSearches = Math.max(
+    last.webSearches ?? 0,
+    count(objectOf(usage['server_tool_use'])?.['web_search_requests']),
+  );
   return consistent({
     promptTokens: Math.min(MAX_TOKENS, fresh + cachedTokens + cacheWriteTokens),
     completionTokens: reported('output_tokens', last.completionTokens),
@@ -58,7 +62,10 @@ function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null 
   });
 }
 
-/** The counts of a whole response of Responses, which has its searches in what it put out. Each call of the tool counts, also one that only opened a page. */
+/**
+ * The counts of a whole response of Responses, which has its searches in what it put out. Each call of the tool counts,
+ * also one that only opened a page.
+ */
 export function usageOfResponse(response: JsonObject | null, before: Usage | null): Usage | null {
   const usage = readUsage('responses', response?.['usage'], before);
   if (usage === null) return null;
@@ -82,7 +89,10 @@ export function chatUsage(usage: Usage): JsonObject {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedTokens, ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }) },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }),
+    },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   };
 }
@@ -90,7 +100,10 @@ export function chatUsage(usage: Usage): JsonObject {
 export function responsesUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.promptTokens,
-    input_tokens_details: { cached_tokens: usage.cachedTokens, ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }) },
+    input_tokens_details: {
+      cached_tokens: usage.cachedTokens,
+      ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }),
+    },
     output_tokens: usage.completionTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.promptTokens + usage.completionTokens,
@@ -103,7 +116,14 @@ export function messagesUsage(usage: Usage): JsonObject {
     input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedTokens,
-    ...(forHour === 0 ? {} : { cache_creation: { ephemeral_5m_input_tokens: usage.cacheWriteTokens - forHour, ephemeral_1h_input_tokens: forHour } }),
+    ...(forHour === 0
+      ? {}
+      : {
+          cache_creation: {
+            ephemeral_5m_input_tokens: usage.cacheWriteTokens - forHour,
+            ephemeral_1h_input_tokens: forHour,
+          },
+        }),
     output_tokens: usage.completionTokens,
     ...(usage.reasoningTokens === 0 ? {} : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
   };

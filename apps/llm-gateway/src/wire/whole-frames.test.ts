@@ -10,7 +10,9 @@ describe('WholeFrames', () => {
       fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 12 }), (cuts) => {
         const frames = new WholeFrames();
         const places = [0, ...cuts.sort((a, b) => a - b), STREAM.length];
-        const said = places.slice(1).map((place, index) => frames.push(STREAM.subarray(places[index], place))?.toString('utf8') ?? '');
+        const said = places
+          .slice(1)
+          .map((place, index) => frames.push(STREAM.subarray(places[index], place))?.toString('utf8') ?? '');
         for (const piece of said) expect(piece === '' || /\n\r?\n$/.test(piece)).toBe(true);
         expect(said.join('') + (frames.end()?.toString('utf8') ?? '')).toBe(STREAM.toString('utf8'));
       }),

@@ -69,8 +69,10 @@ export class Activator {
   ) {}
 
   /**
-   * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new session's mark is then written beside its answer.
-   *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for it.
+   * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new
+   * session's mark is then written beside its answer.
+   *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for
+   *   it.
    * @throws never for a sandbox's fault; only when the database does not answer.
    */
   async activate(activation: Activation, signal: AbortSignal, bindSentAt: number | null = null): Promise<Activated> {
@@ -88,30 +90,49 @@ export class Activator {
       await failpoints('claim.attached');
     }
     const sessionKey = claim.sealedKey === null ? sent.sessionKey : this.openKey(orgId, sessionId, claim.sealedKey);
-    const environment = claim.sealedEnvironment === null ? sent.environment : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
+    const environment =
+      claim.sealedEnvironment === null
+        ? sent.environment
+        : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
     const env = this.egress?.addTo(environment, { orgId, claimId: claim.claimId, template, address }) ?? environment;
     // The environment is JSON already; the key is base64url.
     const body = `{"session_api_keys":["${sessionKey}"],"env":${env}}`;
-    // In the token and not in the body: the body of one claim must stay the same to the byte, whichever release of runtime-api repeats it.
+    // In the token and not in the body: the body of one claim must stay the same to the byte, whichever release of
+    // runtime-api repeats it.
     const callers = {
       gateway_key_sha256: callerKeySha256(gatewayKeyOf(this.key, sessionKey)),
       ...(sent.appKeySha256 === null ? {} : { app_key_sha256: sent.appKeySha256 }),
     };
-    const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId, ...callers };
+    const claims = {
+      slot_id: claim.slotId,
+      pod_uid: claim.podUid,
+      claim_id: claim.claimId,
+      epoch: claim.epoch,
+      org: orgId,
+      ...callers,
+    };
     const token = signActivation(claims, body, this.key, this.clock.now());
     const outcome = await sendActivation(address, { token, body, signal, timeoutMs: ACTIVATION_TIMEOUT_MS });
     await failpoints('claim.activated');
     if (outcome.result === 'owned-by-another') {
-      logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: freshly bound sandbox belongs to another claim');
+      logger.error(
+        { claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId },
+        'security: freshly bound sandbox belongs to another claim',
+      );
       return { result: 'failed', reason: 'the sandbox belongs to another claim' };
     }
     if (outcome.result === 'failed') return { ...outcome, isSilent: true };
-    if (outcome.state.claim_id !== claim.claimId) return { result: 'failed', reason: 'the sandbox did not take this claim' };
+    if (outcome.state.claim_id !== claim.claimId)
+      return { result: 'failed', reason: 'the sandbox did not take this claim' };
     const workingDir = outcome.state.working_dir;
     const mark = { orgId, sessionId, claimId: claim.claimId, epoch: claim.epoch, address, workingDir };
     if (bindSentAt !== null && claim.sealedKey === null && performance.now() - bindSentAt < BESIDE_MS) {
       this.warmSlots.markBeside(mark);
-      return { result: 'active', runtime: { url: address, workingDir, restartCount: 0, restartReasons: [], statusDetail: null }, sessionKey };
+      return {
+        result: 'active',
+        runtime: { url: address, workingDir, restartCount: 0, restartReasons: [], statusDetail: null },
+        sessionKey,
+      };
     }
     const marked = await this.warmSlots.mark(mark);
     await failpoints('claim.marked');
@@ -120,11 +141,16 @@ export class Activator {
       : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
   }
 
-  /** What a claim stores of its secrets; `activate` opens them again. @param withEnvironment `false`: the session's own stays. */
+  /**
+   * What a claim stores of its secrets; `activate` opens them again. @param withEnvironment `false`: the session's own
+   * stays.
+   */
   seal(orgId: string, sessionId: string, sent: Secrets, withEnvironment: boolean): SealedSecrets {
     return {
       sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
-      sealedEnvironment: withEnvironment ? this.box.encrypt(sent.environment, environmentContext(orgId, sessionId)) : null,
+      sealedEnvironment: withEnvironment
+        ? this.box.encrypt(sent.environment, environmentContext(orgId, sessionId))
+        : null,
     };
   }
 
@@ -144,13 +170,18 @@ export class Activator {
       await backend.attachWorkspace(claim.podName, claim.workspaceRef, signal);
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.more.extensions?.['workspace'] !== 'missing') throw error;
-      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'workspace lost, its session continues with a blank one');
+      logger.warn(
+        { err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId },
+        'workspace lost, its session continues with a blank one',
+      );
       const detail = 'The workspace of this session was lost; it goes on with a blank one.';
-      if (!(await replaceWorkspace(db, orgId, sessionId, { claim, detail }))) throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
+      if (!(await replaceWorkspace(db, orgId, sessionId, { claim, detail })))
+        throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
       await failpoints('claim.blank');
     }
     const observation = await backend.observe(claim.podName, signal);
-    if (observation.state !== 'running') throw new SlipwayError('sandbox.start-failed', 'the sandbox ended when it got its workspace');
+    if (observation.state !== 'running')
+      throw new SlipwayError('sandbox.start-failed', 'the sandbox ended when it got its workspace');
     return observation.address;
   }
 }

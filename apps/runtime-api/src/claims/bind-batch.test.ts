@@ -12,10 +12,14 @@ beforeAll(async () => {
 afterAll(() => tables.close());
 beforeEach(() => tables.reset('p', 'q'));
 
-const lease = (replica: string, count: number, held = 0) => leaseChunk(tables.db, 'p', { replicaId: replica, count, held, seconds: 15 });
-const slotOf = (outcome: BindOutcome | undefined): string | undefined => (outcome !== undefined && 'claim' in outcome ? outcome.claim.slotId : undefined);
-const lapse = () => tables.owner.query(`UPDATE runtime.slot SET lease_until = now() - interval '1 second' WHERE holder IS NOT NULL`);
-const inUse = async (org: string) => (await tables.rows<{ in_use: number }>('SELECT in_use FROM runtime.org_usage WHERE org_id = $1', [org]))[0]?.in_use;
+const lease = (replica: string, count: number, held = 0) =>
+  leaseChunk(tables.db, 'p', { replicaId: replica, count, held, seconds: 15 });
+const slotOf = (outcome: BindOutcome | undefined): string | undefined =>
+  outcome !== undefined && 'claim' in outcome ? outcome.claim.slotId : undefined;
+const lapse = () =>
+  tables.owner.query(`UPDATE runtime.slot SET lease_until = now() - interval '1 second' WHERE holder IS NOT NULL`);
+const inUse = async (org: string) =>
+  (await tables.rows<{ in_use: number }>('SELECT in_use FROM runtime.org_usage WHERE org_id = $1', [org]))[0]?.in_use;
 
 describe('leases', () => {
   it('are of different slots for different replicas, the most recently warmed first', async () => {
@@ -37,7 +41,9 @@ describe('leases', () => {
     for (const replica of ['r1', 'r2', 'r3']) await renewLeases(tables.db, replica, [], 15);
     expect((await lease('r1', 32)).length).toBe(3);
     expect((await lease('r1', 32, 3)).length).toBe(0);
-    await tables.owner.query(`UPDATE runtime.replica SET seen_at = now() - interval '1 minute' WHERE replica_id <> 'r1'`);
+    await tables.owner.query(
+      `UPDATE runtime.replica SET seen_at = now() - interval '1 minute' WHERE replica_id <> 'r1'`,
+    );
     expect((await lease('r1', 32, 3)).length).toBe(4);
   });
 
@@ -77,7 +83,9 @@ describe('a batch of claims', () => {
     expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['bound', 'bound', 'bound', 'bound']);
     expect(outcomes.map(slotOf)).toEqual(slots.map((slot) => slot.slotId));
     expect([await inUse('a'), await inUse('b'), await inUse('c')]).toEqual([2, 1, 1]);
-    const rows = await tables.rows<{ xmin: string }>('SELECT DISTINCT xmin::text FROM runtime.claim UNION SELECT DISTINCT xmin::text FROM runtime.session');
+    const rows = await tables.rows<{ xmin: string }>(
+      'SELECT DISTINCT xmin::text FROM runtime.claim UNION SELECT DISTINCT xmin::text FROM runtime.session',
+    );
     expect(rows.length).toBe(1);
     expect((await tables.rows('SELECT 1 FROM runtime.sandbox_note')).length).toBe(4);
   });
@@ -90,12 +98,16 @@ describe('a batch of claims', () => {
     // Over, and leased by another since; and doomed.
     await lapse();
     await lease('r2', 1);
-    await tables.owner.query(`UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1 WHERE slot_id = $1`, [second.slotId]);
+    await tables.owner.query(`UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1 WHERE slot_id = $1`, [
+      second.slotId,
+    ]);
     const [late, doomed] = await tables.bind([tables.request('a/1'), tables.request('a/2')], [first, second]);
     expect([late?.lost, doomed?.lost]).toEqual([true, true]);
     // One is free; the other one is taken over, since nothing else is there.
     expect(new Set([slotOf(late), slotOf(doomed)])).toEqual(new Set([spare, first.slotId]));
-    const taken = await tables.rows<{ epoch: number }>('SELECT epoch FROM runtime.slot WHERE slot_id = $1', [first.slotId]);
+    const taken = await tables.rows<{ epoch: number }>('SELECT epoch FROM runtime.slot WHERE slot_id = $1', [
+      first.slotId,
+    ]);
     expect(taken[0]?.epoch).toBe(first.epoch + 2);
     const [held] = await tables.bind([tables.request('a/3')], [{ ...first, epoch: first.epoch + 1 }], 'r2');
     expect(held).toMatchObject({ outcome: 'queued', lost: true });
@@ -104,7 +116,12 @@ describe('a batch of claims', () => {
   it('counts what is bound once, and what is over the cap waits and changes nothing', async () => {
     await tables.ready('p', 9);
     await tables.owner.query(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('a', 5)`);
-    const outcomes = await tables.bind([tables.request('a/1', { cost: 4 }), tables.request('a/2', { cost: 2 }), tables.request('a/3'), tables.request('b/1')]);
+    const outcomes = await tables.bind([
+      tables.request('a/1', { cost: 4 }),
+      tables.request('a/2', { cost: 2 }),
+      tables.request('a/3'),
+      tables.request('b/1'),
+    ]);
     expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['bound', 'queued', 'bound', 'bound']);
     expect(await inUse('a')).toBe(5);
     expect((await tables.rows(`SELECT 1 FROM runtime.session WHERE session_id = '2'`)).length).toBe(0);
@@ -114,7 +131,10 @@ describe('a batch of claims', () => {
     await tables.ready('p', 3);
     const [first] = await tables.bind([tables.request('a/1')]);
     const [replay] = await tables.bind([tables.request('a/1')]);
-    expect(replay).toMatchObject({ outcome: 'replay', claim: { slotId: slotOf(first), claimState: 'bound', sealedKey: Buffer.from('key') } });
+    expect(replay).toMatchObject({
+      outcome: 'replay',
+      claim: { slotId: slotOf(first), claimState: 'bound', sealedKey: Buffer.from('key') },
+    });
     const [mismatch] = await tables.bind([tables.request('a/1', { requestHash: 'other' })]);
     expect(mismatch).toMatchObject({ outcome: 'mismatch' });
     const [missing] = await tables.bind([tables.request('a/9', { requestHash: null, sealedEnvironment: null })]);
@@ -130,16 +150,26 @@ describe('a batch of claims', () => {
     expect(second).toMatchObject({ outcome: 'bound' });
     expect(slotOf(second)).not.toBe(first.claim.slotId);
     expect(await inUse('a')).toBe(1);
-    expect(await tables.rows('SELECT state FROM runtime.slot ORDER BY state')).toEqual([{ state: 'bound' }, { state: 'releasing' }]);
+    expect(await tables.rows('SELECT state FROM runtime.slot ORDER BY state')).toEqual([
+      { state: 'bound' },
+      { state: 'releasing' },
+    ]);
   });
 
   it('gives a pool’s slots only to those who ask for that pool, and remembers the pool with the session', async () => {
     await tables.ready('p', 1);
     const [slot] = await tables.ready('q', 1);
-    const outcomes = await tables.bind([tables.request('a/1', { poolId: 'q' }), tables.request('a/2', { poolId: 'q' }), tables.request('a/3')]);
+    const outcomes = await tables.bind([
+      tables.request('a/1', { poolId: 'q' }),
+      tables.request('a/2', { poolId: 'q' }),
+      tables.request('a/3'),
+    ]);
     expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['bound', 'queued', 'bound']);
     expect(slotOf(outcomes[0])).toBe(slot);
-    expect(await tables.rows(`SELECT pool_id FROM runtime.session ORDER BY session_id`)).toEqual([{ pool_id: 'q' }, { pool_id: 'p' }]);
+    expect(await tables.rows(`SELECT pool_id FROM runtime.session ORDER BY session_id`)).toEqual([
+      { pool_id: 'q' },
+      { pool_id: 'p' },
+    ]);
   });
 
   it('marks claims active in one call, and none that has ended', async () => {
@@ -148,10 +178,21 @@ describe('a batch of claims', () => {
     const marks = outcomes.map((outcome, index) => {
       if (!('claim' in outcome)) throw new Error('not bound');
       const { claimId, epoch } = outcome.claim;
-      return { orgId: index === 0 ? 'a' : 'b', sessionId: '1', claimId, epoch, address: `http://${index}`, workingDir: '/w' };
+      return {
+        orgId: index === 0 ? 'a' : 'b',
+        sessionId: '1',
+        claimId,
+        epoch,
+        address: `http://${index}`,
+        workingDir: '/w',
+      };
     });
     await tables.owner.query(`UPDATE runtime.claim SET state = 'lost', ended_at = now() WHERE org_id = 'b'`);
-    for (const _again of [1, 2]) expect(await activateBatch(tables.db, marks)).toMatchObject([{ url: 'http://0', workingDir: '/w', restartCount: 0 }, null]);
+    for (const _again of [1, 2])
+      expect(await activateBatch(tables.db, marks)).toMatchObject([
+        { url: 'http://0', workingDir: '/w', restartCount: 0 },
+        null,
+      ]);
   });
 });
 
@@ -166,7 +207,8 @@ describe('the queue', () => {
     await tables.owner.query(`UPDATE runtime.waiting SET seen_at = now() - interval '11 seconds' WHERE org_id = 'a'`);
     expect(await countWaiting(tables.db, 'p')).toBe(1);
     await tables.ready('p', 1);
-    const claimOf = (outcome: BindOutcome | undefined): string => (outcome?.outcome === 'queued' ? outcome.claimId : '');
+    const claimOf = (outcome: BindOutcome | undefined): string =>
+      outcome?.outcome === 'queued' ? outcome.claimId : '';
     expect(await serveWaiting(tables.db, 'p')).toEqual([claimOf(second)]);
     expect(await watchWaiting(tables.db, [claimOf(first), claimOf(second)])).toEqual([claimOf(second)]);
     const [bound] = await tables.bind([tables.request('b/1')]);
@@ -178,7 +220,9 @@ describe('the queue', () => {
     await tables.bind([tables.request('a/1')]);
     await tables.ready('p', 2);
     await tables.owner.query(`UPDATE runtime.slot SET holder = 'r1', lease_until = now() + interval '1 minute'`);
-    const [slot] = await tables.rows<{ slotId: string; epoch: number }>('SELECT slot_id AS "slotId", epoch FROM runtime.slot ORDER BY 1 LIMIT 1');
+    const [slot] = await tables.rows<{ slotId: string; epoch: number }>(
+      'SELECT slot_id AS "slotId", epoch FROM runtime.slot ORDER BY 1 LIMIT 1',
+    );
     if (slot === undefined) throw new Error('no slot');
     const [late] = await tables.bind([tables.request('b/1')], [{ ...slot, podName: '', podUid: '', address: '' }]);
     expect(late).toMatchObject({ outcome: 'queued', lost: true });
@@ -201,15 +245,24 @@ describe('the queue', () => {
   it('takes those in that the limit keeps out, at most a hundred beyond it, and refuses what could never fit', async () => {
     const requests = Array.from({ length: 103 }, (_, index) => tables.request(`a/${String(index).padStart(3, '0')}`));
     const outcomes = await tables.bind(requests, [], 'r1', 2);
-    expect(outcomes.map((outcome) => outcome.outcome)).toEqual([...Array.from({ length: 102 }, () => 'queued'), 'quota']);
-    expect(await tables.bind([tables.request('b/1', { cost: 4 })], [], 'r1', 2)).toMatchObject([{ outcome: 'quota', cap: 2 }]);
+    expect(outcomes.map((outcome) => outcome.outcome)).toEqual([
+      ...Array.from({ length: 102 }, () => 'queued'),
+      'quota',
+    ]);
+    expect(await tables.bind([tables.request('b/1', { cost: 4 })], [], 'r1', 2)).toMatchObject([
+      { outcome: 'quota', cap: 2 },
+    ]);
   });
 
   it('refuses another body for a session that waits, and accepts it when the first one is abandoned', async () => {
     await tables.bind([tables.request('a/1')]);
-    expect((await tables.bind([tables.request('a/1', { requestHash: 'other' })]))[0]).toMatchObject({ outcome: 'mismatch' });
+    expect((await tables.bind([tables.request('a/1', { requestHash: 'other' })]))[0]).toMatchObject({
+      outcome: 'mismatch',
+    });
     await tables.owner.query(`UPDATE runtime.waiting SET seen_at = now() - interval '11 seconds'`);
-    expect((await tables.bind([tables.request('a/1', { requestHash: 'other' })]))[0]).toMatchObject({ outcome: 'queued' });
+    expect((await tables.bind([tables.request('a/1', { requestHash: 'other' })]))[0]).toMatchObject({
+      outcome: 'queued',
+    });
     expect(await tables.rows('SELECT request_hash FROM runtime.waiting')).toEqual([{ request_hash: 'other' }]);
   });
 
@@ -235,7 +288,10 @@ describe('the queue', () => {
     await tables.ready('p', 2);
     const outcomes = await tables.bind([tables.request('a/1'), tables.request('a/2')]);
     for (const outcome of outcomes)
-      if ('claim' in outcome) await tables.db.query(`SELECT runtime.release_claim('a', $1, false, 'released', 'paused', NULL)`, [outcome.claim.claimId]);
+      if ('claim' in outcome)
+        await tables.db.query(`SELECT runtime.release_claim('a', $1, false, 'released', 'paused', NULL)`, [
+          outcome.claim.claimId,
+        ]);
     const resume = { requestHash: null, sealedKey: Buffer.from('another'), sealedEnvironment: null };
     await tables.bind([tables.request('a/1', resume), tables.request('a/2', resume)]);
     await tables.owner.query(`UPDATE runtime.session SET status = 'stopped' WHERE session_id = '2'`);
@@ -245,7 +301,9 @@ describe('the queue', () => {
       `SELECT convert_from(api_key, 'utf8') AS key, convert_from(environment, 'utf8') AS environment FROM runtime.session WHERE session_id = '1'`,
     );
     expect(sessions).toEqual([{ key: 'key', environment: 'environment' }]);
-    const claims = await tables.rows(`SELECT request_hash FROM runtime.claim WHERE session_id = '1' AND ended_at IS NULL`);
+    const claims = await tables.rows(
+      `SELECT request_hash FROM runtime.claim WHERE session_id = '1' AND ended_at IS NULL`,
+    );
     expect(claims).toEqual([{ request_hash: 'hash' }]);
   });
 });
@@ -257,7 +315,8 @@ describe('replicas side by side', () => {
     const orgs = ['a', 'b', 'c', 'd', 'e'];
     const who = Array.from({ length: SESSIONS }, (_, index) => `${orgs[index % orgs.length]}/${index}`);
     const shuffled = (): string[] => [...who].sort(() => Math.random() - 0.5);
-    // Each replica claims every session, in an order of its own, in batches; and marks and releases what it gets meanwhile.
+    // Each replica claims every session, in an order of its own, in batches; and marks and releases what it gets
+    // meanwhile.
     const replica = async (name: string): Promise<number> => {
       let bound = 0;
       const mine = shuffled();
@@ -274,7 +333,16 @@ describe('replicas side by side', () => {
           const [orgId = '', sessionId = ''] = (batch[index] ?? '').split('/');
           if (outcome.outcome === 'bound') bound += 1;
           return 'claim' in outcome
-            ? [{ orgId, sessionId, claimId: outcome.claim.claimId, epoch: outcome.claim.epoch, address: 'http://x', workingDir: '/w' }]
+            ? [
+                {
+                  orgId,
+                  sessionId,
+                  claimId: outcome.claim.claimId,
+                  epoch: outcome.claim.epoch,
+                  address: 'http://x',
+                  workingDir: '/w',
+                },
+              ]
             : [];
         });
         await Promise.all([
@@ -288,7 +356,13 @@ describe('replicas side by side', () => {
     };
     const bound = await Promise.all(['r1', 'r2', 'r3', 'r4'].map(replica));
     expect(bound.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(SESSIONS);
-    const [counts] = await tables.rows<{ claims: number; slots: number; sessions: number; used: number; waiting: number }>(
+    const [counts] = await tables.rows<{
+      claims: number;
+      slots: number;
+      sessions: number;
+      used: number;
+      waiting: number;
+    }>(
       `SELECT (SELECT count(*)::int FROM runtime.claim WHERE ended_at IS NULL) AS claims, (SELECT count(DISTINCT slot_id)::int FROM runtime.claim) AS slots,
          (SELECT count(*)::int FROM runtime.session) AS sessions, (SELECT sum(in_use)::int FROM runtime.org_usage) AS used, (SELECT count(*)::int FROM runtime.waiting) AS waiting`,
     );

@@ -66,7 +66,10 @@ export interface BindLimits {
   readonly defaultCap: number;
 }
 
-/** One round trip, one commit, whatever the number of organizations. No session may be in it twice. @returns outcomes in the order of the requests. */
+/**
+ * One round trip, one commit, whatever the number of organizations. No session may be in it twice. @returns outcomes in
+ * the order of the requests.
+ */
 export async function bindBatch(
   db: SqlPool,
   replicaId: string,
@@ -101,7 +104,8 @@ export async function bindBatch(
       limits.defaultCap,
     ],
   });
-  if (rows.length !== requests.length) throw new Error(`bind_batch answered ${rows.length} of ${requests.length} requests`);
+  if (rows.length !== requests.length)
+    throw new Error(`bind_batch answered ${rows.length} of ${requests.length} requests`);
   const outcomes: BindOutcome[] = [];
   for (const row of rows) outcomes[order[row.n - 1] as number] = outcomeOf(row);
   return outcomes;
@@ -160,7 +164,10 @@ export interface ActiveRuntime {
   readonly statusDetail: string | null;
 }
 
-/** Marks claims active, one round trip, not waited for to reach the disk. @returns in their order; `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
+/**
+ * Marks claims active, one round trip, not waited for to reach the disk. @returns in their order; `null`: the claim has
+ * ended meanwhile, and its sandbox is not to be used.
+ */
 export async function activateBatch(db: SqlPool, marks: readonly MarkRequest[]): Promise<Array<ActiveRuntime | null>> {
   const order = inOrderOfLocks(marks);
   const column = <T>(of: (mark: MarkRequest) => T): T[] => order.map((index) => of(marks[index] as MarkRequest));

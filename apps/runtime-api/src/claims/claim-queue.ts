@@ -4,7 +4,10 @@ import { serveWaiting, watchWaiting } from './waiting.queries.js';
 /** Poll interval of the queue without notifications. Milliseconds. */
 const LOOK_MS = 100;
 
-/** `called`: it is not in the queue any more, ask again. `late`: the time is up, the place is kept for another 10 s. `gone`: the caller has left. */
+/**
+ * `called`: it is not in the queue any more, ask again. `late`: the time is up, the place is kept for another 10 s.
+ * `gone`: the caller has left.
+ */
 export type Turn = 'called' | 'late' | 'gone';
 
 interface Guest {

@@ -104,10 +104,19 @@ export class Claims {
     }
   }
 
-  private begin(orgId: string, sessionId: string, { pool, lane, body, waitMs, appKeySha256 }: Wanted, signals: ClaimRequest['signals']): ClaimRequest {
+  private begin(
+    orgId: string,
+    sessionId: string,
+    { pool, lane, body, waitMs, appKeySha256 }: Wanted,
+    signals: ClaimRequest['signals'],
+  ): ClaimRequest {
     const end = this.metrics.durations.startTimer();
     const waitUntil = performance.now() + waitMs;
-    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}', appKeySha256 };
+    const sent = {
+      sessionKey: randomBytes(32).toString('base64url'),
+      environment: body?.environment ?? '{}',
+      appKeySha256,
+    };
     return {
       pool,
       sent,
@@ -141,13 +150,18 @@ export class Claims {
       case 'missing':
         throw notFound();
       case 'mismatch':
-        throw new SlipwayError('idempotency.mismatch', 'This session runs, or waits for its sandbox, and was started with another body.');
+        throw new SlipwayError(
+          'idempotency.mismatch',
+          'This session runs, or waits for its sandbox, and was started with another body.',
+        );
       case 'quota':
         throw quotaReached({ inUse: outcome.cap, cap: outcome.cap }, pool.size);
       case 'queued':
         return this.waitInQueue(request, outcome.claimId);
       case 'replay':
-        return outcome.claim.claimState === 'bound' ? this.activate(request, outcome.claim, null) : this.repeat(request, outcome.claim);
+        return outcome.claim.claimState === 'bound'
+          ? this.activate(request, outcome.claim, null)
+          : this.repeat(request, outcome.claim);
       case 'bound':
         this.supply.taken(pool.poolId);
         return this.activate(request, outcome.claim, bindSentAt);
@@ -174,7 +188,11 @@ export class Claims {
   }
 
   /** @param bindSentAt `null`: the claim is another request's. */
-  private async activate(request: ClaimRequest, claim: BoundClaim, bindSentAt: number | null): Promise<Obtained | null> {
+  private async activate(
+    request: ClaimRequest,
+    claim: BoundClaim,
+    bindSentAt: number | null,
+  ): Promise<Obtained | null> {
     const { bind, pool, sent, signals } = request;
     const activation = { orgId: bind.orgId, sessionId: bind.sessionId, template: pool.image, claim, sent };
     const activated =
@@ -182,19 +200,31 @@ export class Claims {
         ? await this.activator.activate(activation, signals.limit, bindSentAt)
         : await this.restores.activate(activation, signals.limit);
     if (activated !== 'under-way')
-      return activated.result === 'active' ? this.active(request, claim, activated) : this.retry(request, claim, { ...activated, isOwn: bindSentAt !== null });
+      return activated.result === 'active'
+        ? this.active(request, claim, activated)
+        : this.retry(request, claim, { ...activated, isOwn: bindSentAt !== null });
     const stored = await this.stored(request);
     if (stored === null) throw notFound();
     return stored;
   }
 
-  private active({ bind, end }: ClaimRequest, claim: BoundClaim, { runtime, sessionKey }: Extract<Activated, { result: 'active' }>): Obtained {
+  private active(
+    { bind, end }: ClaimRequest,
+    claim: BoundClaim,
+    { runtime, sessionKey }: Extract<Activated, { result: 'active' }>,
+  ): Obtained {
     end();
     const { claimId, slotId, runtimeId } = claim;
     const { orgId, sessionId, poolId } = bind;
-    this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'claim activated');
+    this.context.logger.info(
+      { claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId },
+      'claim activated',
+    );
     const sealedKey = claim.sealedKey ?? bind.sealedKey;
-    return { row: { sessionId, claimId, runtimeId, poolId, status: 'running' as const, sealedKey, ...runtime }, sessionKey };
+    return {
+      row: { sessionId, claimId, runtimeId, poolId, status: 'running' as const, sealedKey, ...runtime },
+      sessionKey,
+    };
   }
 
   /** Gives a failed sandbox up, with the next bind or, after the last attempt, at once. */
@@ -206,12 +236,17 @@ export class Claims {
     const { orgId } = request.bind;
     request.attempts += 1;
     this.metrics.claims.inc({ result: 'activation-failed' });
-    this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `claim activation failed: ${reason}`);
+    this.context.logger.warn(
+      { claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId },
+      `claim activation failed: ${reason}`,
+    );
     if (!isOwn && claim.claimId !== request.queuedAs && isSilent === true) {
       // Another request made this claim, and may have answered its caller: only the sandbox's receipt shows it, which
       // the reaper reads.
       if (await this.isAlive(orgId, claim, request.signals.limit))
-        throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', { retryAfterSeconds: 5 });
+        throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', {
+          retryAfterSeconds: 5,
+        });
       return null;
     }
     request.abandon = claim.claimId;
@@ -244,13 +279,21 @@ export class Claims {
     this.supply.kick();
   }
 
-  /** Is the sandbox of an active claim still there? When it is not, the claim is lost. `true` on doubt: a second sandbox for one session does harm, a late one costs time. */
+  /**
+   * Is the sandbox of an active claim still there? When it is not, the claim is lost. `true` on doubt: a second sandbox
+   * for one session does harm, a late one costs time.
+   */
   private async isAlive(orgId: string, claim: BoundClaim, signal: AbortSignal): Promise<boolean> {
     const observation = await this.context.backend.observe(claim.podName, signal).catch(() => null);
     if (observation === null || observation.state === 'pending') return true;
     if (observation.state === 'running' && observation.uid === claim.podUid) return true;
     const detail = observation.state === 'ended' ? observation.reason : 'the sandbox ended: it is no longer there';
-    await releaseClaim(this.context.db, orgId, claim.claimId, { only: 'bound-or-active', end: 'lost', session: 'error', detail });
+    await releaseClaim(this.context.db, orgId, claim.claimId, {
+      only: 'bound-or-active',
+      end: 'lost',
+      session: 'error',
+      detail,
+    });
     await this.context.failpoints('claim.released');
     this.supply.kick();
     return false;
@@ -259,5 +302,7 @@ export class Claims {
 
 function notActivated(attempts: number, reason: string): string {
   const sentence = reason.endsWith('.') ? reason : `${reason}.`;
-  return attempts === 1 ? `The sandbox could not be activated: ${sentence}` : `${attempts} sandboxes could not be activated; the last: ${sentence}`;
+  return attempts === 1
+    ? `The sandbox could not be activated: ${sentence}`
+    : `${attempts} sandboxes could not be activated; the last: ${sentence}`;
 }

@@ -15,7 +15,11 @@ describe('the fair queue in Postgres: I10', () => {
     it(vector.name, async () => {
       await tables.reset('p');
       for (const [org, { weight, cap }] of Object.entries(vector.orgs))
-        await tables.owner.query('INSERT INTO runtime.org_usage (org_id, weight, cap) VALUES ($1, $2, $3)', [org, weight, cap]);
+        await tables.owner.query('INSERT INTO runtime.org_usage (org_id, weight, cap) VALUES ($1, $2, $3)', [
+          org,
+          weight,
+          cap,
+        ]);
       for (const step of vector.steps) await take(tables, step);
     });
 });
@@ -36,12 +40,20 @@ async function take(tables: ClaimTables, step: FairQueueStep): Promise<void> {
     for (const id of step.leave) await leaveQueue(tables.db, id.split('/')[0] ?? '', id.split('/')[1] ?? '', id);
   } else if ('end' in step) {
     for (const id of step.end)
-      await releaseClaim(tables.db, id.split('/')[0] ?? '', id, { only: 'bound-or-active', end: 'released', session: 'paused', detail: null });
+      await releaseClaim(tables.db, id.split('/')[0] ?? '', id, {
+        only: 'bound-or-active',
+        end: 'released',
+        session: 'paused',
+        detail: null,
+      });
   } else {
     await tables.ready('p', step.free);
     expect(await serveWaiting(tables.db, 'p', step.free)).toEqual(step.served);
     await tables.owner.query(`DELETE FROM runtime.slot WHERE state = 'ready'`);
-    const served = await tables.rows<{ claim_id: string }>('SELECT claim_id FROM runtime.claim WHERE claim_id = ANY ($1)', [step.served]);
+    const served = await tables.rows<{ claim_id: string }>(
+      'SELECT claim_id FROM runtime.claim WHERE claim_id = ANY ($1)',
+      [step.served],
+    );
     expect(served.length).toBe(step.served.length);
   }
 }

@@ -20,7 +20,11 @@ export interface LeaseRequest {
  * Up to `count` slots for a replica that holds `held` of the pool; fewer when there are none, when it has its share, or
  * when claims wait.
  */
-export async function leaseChunk(db: SqlPool, poolId: string, { replicaId, count, held, seconds }: LeaseRequest): Promise<LeasedSlot[]> {
+export async function leaseChunk(
+  db: SqlPool,
+  poolId: string,
+  { replicaId, count, held, seconds }: LeaseRequest,
+): Promise<LeasedSlot[]> {
   const { rows } = await db.query<LeasedSlot>({
     name: 'lease_chunk',
     text: 'SELECT slot_id AS "slotId", epoch, pod_name AS "podName", pod_uid AS "podUid", address FROM runtime.lease_chunk($1, $2, $3, $4, $5)',

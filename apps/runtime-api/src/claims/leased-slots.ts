@@ -112,7 +112,12 @@ export class LeasedSlots {
     const asked = performance.now();
     const missing = this.size(asked) - this.held.length;
     if (missing <= 0) return;
-    const slots = await leaseChunk(this.db, poolId, { replicaId, count: missing, held: this.held.length, seconds: leaseSeconds });
+    const slots = await leaseChunk(this.db, poolId, {
+      replicaId,
+      count: missing,
+      held: this.held.length,
+      seconds: leaseSeconds,
+    });
     if (slots.length === 0) this.notBefore = performance.now() + EMPTY_PAUSE_MS;
     const until = asked + leaseSeconds * 1_000;
     // Below those that are held: they were warmed before.

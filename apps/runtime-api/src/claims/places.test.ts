@@ -7,12 +7,18 @@ import { serveWaiting } from './waiting.queries.js';
 const LIMIT = 2;
 const SESSIONS = ['1', '2', '3', '4', '5', '6'] as const;
 
-/** What clients, sandboxes and the pool do at the limit of one organization, in any order. Whoever was refused a sandbox asks again, as worker does each second. */
+/**
+ * What clients, sandboxes and the pool do at the limit of one organization, in any order. Whoever was refused a sandbox
+ * asks again, as worker does each second.
+ */
 const Step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('ask' as const), session: fc.constantFrom(...SESSIONS) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('end' as const), index: fc.nat(LIMIT - 1) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('pool' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('ask together' as const), sessions: fc.shuffledSubarray([...SESSIONS]) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('ask together' as const), sessions: fc.shuffledSubarray([...SESSIONS]) }),
+  },
 );
 type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -68,11 +74,19 @@ async function run(tables: ClaimTables, steps: readonly Step[], keepsPlaces: boo
     else if (step.kind === 'end') {
       const [session, claimId] = [...holders][step.index] ?? [];
       if (session === undefined || claimId === undefined) continue;
-      await releaseClaim(tables.db, 'a', claimId, { only: 'bound-or-active', end: 'released', session: 'paused', detail: null });
+      await releaseClaim(tables.db, 'a', claimId, {
+        only: 'bound-or-active',
+        end: 'released',
+        session: 'paused',
+        detail: null,
+      });
       holders.delete(session);
     } else {
       for (const claimId of await serveWaiting(tables.db, 'p')) {
-        const [row] = await tables.rows<{ session_id: string }>('SELECT session_id FROM runtime.claim WHERE claim_id = $1', [claimId]);
+        const [row] = await tables.rows<{ session_id: string }>(
+          'SELECT session_id FROM runtime.claim WHERE claim_id = $1',
+          [claimId],
+        );
         got(row?.session_id ?? '', claimId);
       }
     }

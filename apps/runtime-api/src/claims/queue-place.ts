@@ -41,12 +41,18 @@ export async function noCapacity(db: SqlPool, poolId: string, claimId: string): 
     const share = queue.shares.get(claim.orgId) as OrgShare;
     const { detail } = quotaReached(share, claim.cost);
     const ownPlace = placeInOrg(queue.waiting, claim);
-    return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 1, extensions: { position: ownPlace, estimateSeconds: null, reason: detail } });
+    return new SlipwayError('sandbox.quota', detail, {
+      retryAfterSeconds: 1,
+      extensions: { position: ownPlace, estimateSeconds: null, reason: detail },
+    });
   }
   // The time until an operator acts is unknown.
   const isStuck = problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0;
   const estimate = isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
   const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };
   if (isStuck) return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
-  return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 1, extensions });
+  return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', {
+    retryAfterSeconds: 1,
+    extensions,
+  });
 }

@@ -6,7 +6,10 @@ import { createRuntimeApi, type RuntimeApi } from '../app.js';
 import type { PoolSpec } from '../pool/pool-context.js';
 import { startTestRuntimeApi, TEST_API_KEY, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
-const NO_ROOM = { message: 'waits for a node', problem: { code: 'sandbox.unschedulable', detail: '0/3 nodes are available: 3 Insufficient cpu.' } } as const;
+const NO_ROOM = {
+  message: 'waits for a node',
+  problem: { code: 'sandbox.unschedulable', detail: '0/3 nodes are available: 3 Insufficient cpu.' },
+} as const;
 
 let count = 0;
 const newSession = (): string => `queued-${++count}`;
@@ -34,14 +37,18 @@ describe('a pool with nothing ready', () => {
     await until('everybody has left, and nothing is ready', async () => {
       await rows(api, 'DELETE FROM runtime.waiting');
       await rows(api, `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1 WHERE state = 'ready'`);
-      return (await rows(api, `SELECT state FROM runtime.slot WHERE state IN ('ready', 'doomed', 'bound')`)).length === 0;
+      return (
+        (await rows(api, `SELECT state FROM runtime.slot WHERE state IN ('ready', 'doomed', 'bound')`)).length === 0
+      );
     });
   });
 
   const start = (session: string, wait = 1, headers: Record<string, string> = {}) =>
     api.call('POST', '/start', { session_id: session }, { prefer: `wait=${wait}`, ...headers });
   const waiting = async (): Promise<string[]> =>
-    (await rows<{ session_id: string }>(api, 'SELECT session_id FROM runtime.waiting ORDER BY arrival')).map((row) => row.session_id);
+    (await rows<{ session_id: string }>(api, 'SELECT session_id FROM runtime.waiting ORDER BY arrival')).map(
+      (row) => row.session_id,
+    );
 
   it('answers after the time that was preferred with the place in the queue, which is kept for whoever asks again', async () => {
     const [first, second] = [newSession(), newSession()];
@@ -50,7 +57,10 @@ describe('a pool with nothing ready', () => {
     await until('the first one waits', async () => (await waiting()).length === 1);
     const behind = await start(second, 1, { 'x-slipway-org': 'another' });
     expect(performance.now() - began).toBeGreaterThan(900);
-    expect(await late).toMatchObject({ status: 503, body: { code: 'sandbox.no-capacity', position: 1, reason: null, estimateSeconds: expect.any(Number) } });
+    expect(await late).toMatchObject({
+      status: 503,
+      body: { code: 'sandbox.no-capacity', position: 1, reason: null, estimateSeconds: expect.any(Number) },
+    });
     expect(behind).toMatchObject({ status: 503, body: { code: 'sandbox.no-capacity', position: 2 } });
     expect(behind.headers.get('retry-after')).toBe('1');
     expect(await start(first)).toMatchObject({ status: 503, body: { position: 1 } });
@@ -97,7 +107,10 @@ describe('a pool with nothing ready', () => {
     const sessions = [1, 2, 3, 4].map(newSession);
     const all = sessions.map((session) => start(session, 2, headers));
     await until('four wait', async () => (await waiting()).length === 4);
-    expect(await start(newSession(), 1, headers)).toMatchObject({ status: 409, body: { code: 'sandbox.quota', position: 5, estimateSeconds: null } });
+    expect(await start(newSession(), 1, headers)).toMatchObject({
+      status: 409,
+      body: { code: 'sandbox.quota', position: 5, estimateSeconds: null },
+    });
     const other = await api.call('POST', '/start', { session_id: sessions[0], environment: { A: '1' } }, headers);
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency.mismatch' } });
     expect((await Promise.all(all)).map((answer) => answer.body.position).sort()).toEqual([1, 2, 3, 4]);
@@ -111,7 +124,12 @@ describe('a pool with nothing ready', () => {
     });
     expect(answer).toMatchObject({
       status: 503,
-      body: { code: 'sandbox.unschedulable', detail: NO_ROOM.problem.detail, position: 1, reason: NO_ROOM.problem.detail },
+      body: {
+        code: 'sandbox.unschedulable',
+        detail: NO_ROOM.problem.detail,
+        position: 1,
+        reason: NO_ROOM.problem.detail,
+      },
     });
   });
 });
@@ -122,8 +140,15 @@ describe('two replicas', () => {
   let otherUrl: string;
   beforeAll(async () => {
     api = await startTestRuntimeApi({ pools: [testPool(2)] });
-    await until('two are warm', async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length === 2);
-    other = await createRuntimeApi({ ...api.options, replicaId: 'other', logger: createLogger('runtime-api', 'silent') });
+    await until(
+      'two are warm',
+      async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length === 2,
+    );
+    other = await createRuntimeApi({
+      ...api.options,
+      replicaId: 'other',
+      logger: createLogger('runtime-api', 'silent'),
+    });
     await other.app.listen(0, '127.0.0.1');
     otherUrl = await other.app.getUrl();
   });
@@ -142,7 +167,10 @@ describe('two replicas', () => {
   };
 
   it('keep nothing from each other: what one has leased the other one gives out when nothing else is ready', async () => {
-    await until('the first one has leased', async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE holder IS NOT NULL`)).length > 0);
+    await until(
+      'the first one has leased',
+      async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE holder IS NOT NULL`)).length > 0,
+    );
     await api.stopPool();
     const passed = stopwatch();
     const answers = [await startAt(otherUrl, newSession()), await startAt(otherUrl, newSession())];
@@ -155,7 +183,10 @@ describe('two replicas', () => {
     const session = newSession();
     const late = startAt(otherUrl, session);
     await until('it waits', async () => (await rows(api, 'SELECT 1 FROM runtime.waiting')).length === 1);
-    await rows(api, `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, state) VALUES ('made', 'default', 'farm', 'sb-made', 'intent')`);
+    await rows(
+      api,
+      `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, state) VALUES ('made', 'default', 'farm', 'sb-made', 'intent')`,
+    );
     await rows(api, `UPDATE runtime.slot SET state = 'provisioning' WHERE slot_id = 'made'`);
     const signal = AbortSignal.timeout(30_000);
     await api.options.backend.ensure({ name: 'sb-made', slotId: 'made', image: 'slipway-sandbox' }, signal);
@@ -203,7 +234,10 @@ describe('a workspace that was lost with its node', () => {
     const session_id = newSession();
     const { body: first } = await api.call('POST', '/start', { session_id });
     await api.call('POST', '/pause', { runtime_id: first.runtime_id });
-    await until('one is warm', async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length > 0);
+    await until(
+      'one is warm',
+      async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).length > 0,
+    );
     api.farm.away = true;
     const resumed = await api.call('POST', '/resume', { runtime_id: first.runtime_id }, { prefer: 'wait=1' });
     expect(resumed.status).toBeGreaterThanOrEqual(500);
@@ -228,7 +262,11 @@ describe('several templates', () => {
   });
   beforeAll(async () => {
     api = await startTestRuntimeApi({
-      pools: [pool('plain-1', 'plain', 1, null), pool('plain-4', 'plain', 4, null), pool('safe-1', 'safe', 1, 'gvisor')],
+      pools: [
+        pool('plain-1', 'plain', 1, null),
+        pool('plain-4', 'plain', 4, null),
+        pool('safe-1', 'safe', 1, 'gvisor'),
+      ],
       orgSandboxLimit: 6,
     });
   });
@@ -265,13 +303,18 @@ describe('several templates', () => {
     expect(big.status).toBe(200);
     const next = { session_id: newSession(), resource_factor: 4 };
     const second = await start(next, { ...headers, prefer: 'wait=1' });
-    expect(second).toMatchObject({ status: 409, body: { code: 'sandbox.quota', detail: expect.stringContaining('counts 4 times') } });
+    expect(second).toMatchObject({
+      status: 409,
+      body: { code: 'sandbox.quota', detail: expect.stringContaining('counts 4 times') },
+    });
     await api.call('POST', '/pause', { runtime_id: big.body.runtime_id }, headers);
     // It has kept its place, so it comes before the one that is resumed.
     const served = await start(next, headers);
     expect(served.status).toBe(200);
     await api.call('POST', '/pause', { runtime_id: served.body.runtime_id }, headers);
-    expect(await api.call('POST', '/resume', { runtime_id: big.body.runtime_id }, headers)).toMatchObject({ status: 200 });
+    expect(await api.call('POST', '/resume', { runtime_id: big.body.runtime_id }, headers)).toMatchObject({
+      status: 200,
+    });
     expect(await poolOf(session_id)).toBe('plain-4');
   });
 

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify';
 
-/** Wait for a sandbox when none is ready, unless `Prefer: wait=N` says another one (RFC 7240). Seconds; below the 20 s that Slipway's worker waits for the answer. */
+/**
+ * Wait for a sandbox when none is ready, unless `Prefer: wait=N` says another one (RFC 7240). Seconds; below the 20 s
+ * that Slipway's worker waits for the answer.
+ */
 const WAIT_SECONDS = 12;
 const MOST_WAIT_SECONDS = 15;
 

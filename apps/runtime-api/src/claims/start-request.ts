@@ -22,9 +22,10 @@ export interface StartRequest {
 }
 
 /**
- * The body of /start. `command` and users are what real clients send for pods that they describe themselves; blank sandboxes are running already,
- * so they only count for the identity of the request.
- * @throws SlipwayError `request.invalid` that names every wrong field; `sandbox.unknown-template` that names what there is; `sandbox.reserved-label`.
+ * The body of /start. `command` and users are what real clients send for pods that they describe themselves; blank
+ * sandboxes are running already, so they only count for the identity of the request.
+ * @throws SlipwayError `request.invalid` that names every wrong field; `sandbox.unknown-template` that names what there
+ * is; `sandbox.reserved-label`.
  */
 export function readStartRequest(body: unknown, pools: readonly [PoolSpec, ...PoolSpec[]]): StartRequest {
   const request = parseOrThrow(StartRuntime, body);
@@ -39,13 +40,34 @@ export function readStartRequest(body: unknown, pools: readonly [PoolSpec, ...Po
   const badName = variables.find(([name, value]) => !VARIABLE_NAME.test(name) || value.includes('\0'));
   if (badName !== undefined) {
     const message = `"${badName[0].slice(0, 100)}" cannot be a variable: names are letters, digits and _, values hold no NUL`;
-    throw new SlipwayError('request.invalid', `environment: ${message}`, { fields: [{ path: 'environment', message }] });
+    throw new SlipwayError('request.invalid', `environment: ${message}`, {
+      fields: [{ path: 'environment', message }],
+    });
   }
   const environment = JSON.stringify(Object.fromEntries(variables));
   if (environment.length > MAX_ENVIRONMENT_LENGTH)
     throw new SlipwayError('request.too-large', `The environment is larger than ${MAX_ENVIRONMENT_LENGTH / 1024} KiB.`);
-  const { image, command, working_dir, resource_factor = 1, runtime_class, run_as_user, run_as_group, fs_group } = request;
-  const identity = JSON.stringify([image, command, working_dir, resource_factor, runtime_class, run_as_user, run_as_group, fs_group, environment]);
+  const {
+    image,
+    command,
+    working_dir,
+    resource_factor = 1,
+    runtime_class,
+    run_as_user,
+    run_as_group,
+    fs_group,
+  } = request;
+  const identity = JSON.stringify([
+    image,
+    command,
+    working_dir,
+    resource_factor,
+    runtime_class,
+    run_as_user,
+    run_as_group,
+    fs_group,
+    environment,
+  ]);
   const hash = createHash('sha256').update(identity).digest('base64url');
   return { sessionId: request.session_id, pool, lane: request.priority ?? 'interactive', hash, environment };
 }
@@ -53,15 +75,21 @@ export function readStartRequest(body: unknown, pools: readonly [PoolSpec, ...Po
 /** Of Slipway's own prefix or one below it, however it is written: what Kubernetes would not take is no way around. */
 function isReserved(label: string): boolean {
   const name = label.normalize('NFKC').trim().toLowerCase();
-  return name.startsWith(RESERVED_LABELS) || name.split('/', 1)[0]?.endsWith(`.${RESERVED_LABELS.slice(0, -1)}`) === true;
+  return (
+    name.startsWith(RESERVED_LABELS) || name.split('/', 1)[0]?.endsWith(`.${RESERVED_LABELS.slice(0, -1)}`) === true
+  );
 }
 
-/** The pool that has what is asked for; the first of them when more than one does. Where sandboxes have no image, as on one's own machine, sizes and classes mean nothing. */
+/**
+ * The pool that has what is asked for; the first of them when more than one does. Where sandboxes have no image, as on
+ * one's own machine, sizes and classes mean nothing.
+ */
 function choosePool(request: StartRuntime, pools: readonly [PoolSpec, ...PoolSpec[]]): PoolSpec {
   const { image, resource_factor: size, runtime_class: runtimeClass } = request;
   if (size !== undefined && !RESOURCE_FACTORS.some((factor) => factor === size))
     throw unknown('resource_factor', `there is no size ${size}; leave it out, or use one of`, RESOURCE_FACTORS);
-  const ofImage = image === undefined ? pools : pools.filter((pool) => pool.image === image || pool.imageReference === image);
+  const ofImage =
+    image === undefined ? pools : pools.filter((pool) => pool.image === image || pool.imageReference === image);
   if (ofImage.length === 0)
     throw unknown(
       'image',
@@ -71,7 +99,8 @@ function choosePool(request: StartRuntime, pools: readonly [PoolSpec, ...PoolSpe
   const free = ofImage.find((pool) => pool.imageReference === null);
   if (free !== undefined) return free;
   const known = ofImage.filter((pool) => pool.runtimeClass === runtimeClass);
-  const ofClass = runtimeClass === undefined || (known.length === 0 && runtimeClass === UNASKED_CLASS) ? ofImage : known;
+  const ofClass =
+    runtimeClass === undefined || (known.length === 0 && runtimeClass === UNASKED_CLASS) ? ofImage : known;
   if (ofClass.length === 0)
     throw unknown(
       'runtime_class',

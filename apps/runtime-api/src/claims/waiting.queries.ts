@@ -19,7 +19,11 @@ export async function serveWaiting(db: SqlPool, poolId: string, limit: number = 
 
 /** Sessions that wait for the pool and may have a sandbox: its shortage at this moment beyond its target. */
 export async function countWaiting(db: SqlPool, poolId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({ name: 'count_waiting', text: 'SELECT runtime.count_waiting($1) AS count', values: [poolId] });
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_waiting',
+    text: 'SELECT runtime.count_waiting($1) AS count',
+    values: [poolId],
+  });
   return rows[0]?.count ?? 0;
 }
 
@@ -35,7 +39,11 @@ export async function watchWaiting(db: SqlPool, claimIds: readonly string[]): Pr
 
 /** The session waits no longer. `claimId`: only if it waits as this one; `null`: whichever. */
 export async function leaveQueue(db: SqlPool, orgId: string, sessionId: string, claimId: string | null): Promise<void> {
-  await db.query({ name: 'leave_queue', text: 'SELECT runtime.leave_queue($1, $2, $3)', values: [orgId, sessionId, claimId] });
+  await db.query({
+    name: 'leave_queue',
+    text: 'SELECT runtime.leave_queue($1, $2, $3)',
+    values: [orgId, sessionId, claimId],
+  });
 }
 
 /** A pool's queue at one moment, as libs/domain counts it. */
@@ -61,8 +69,17 @@ export function readQueue(db: SqlPool, poolId: string): Promise<QueueSnapshot> {
        FROM runtime.waiting w JOIN runtime.org_usage u USING (org_id) WHERE w.pool_id = $1 AND w.seen_at > now() - interval '10 seconds'`,
       [poolId],
     );
-    const turns = await client.query<OrgTurn & { org_id: string }>('SELECT org_id, deficit, turn FROM runtime.fair_share WHERE pool_id = $1', [poolId]);
-    const { rows } = await client.query<{ code: string | null; detail: string | null; lead: number | null; ready: number; fresh: number }>(
+    const turns = await client.query<OrgTurn & { org_id: string }>(
+      'SELECT org_id, deficit, turn FROM runtime.fair_share WHERE pool_id = $1',
+      [poolId],
+    );
+    const { rows } = await client.query<{
+      code: string | null;
+      detail: string | null;
+      lead: number | null;
+      ready: number;
+      fresh: number;
+    }>(
       `SELECT p.problem_code AS code, p.problem_detail AS detail, p.lead_seconds AS lead,
          (SELECT count(*) FROM runtime.slot s WHERE s.pool_id = p.pool_id AND s.state = 'ready') AS ready,
          (SELECT count(*) FROM runtime.slot s WHERE s.pool_id = p.pool_id AND s.state <> 'gone' AND s.warmed_at > now() - interval '1 minute') AS fresh

@@ -3,17 +3,31 @@ import type { PostgresSession } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Batcher } from './batcher.js';
-import { type ActiveRuntime, activateBatch, type BindLimits, type BindOutcome, type BindRequest, bindBatch, type MarkRequest } from './bind.queries.js';
+import {
+  type ActiveRuntime,
+  activateBatch,
+  type BindLimits,
+  type BindOutcome,
+  type BindRequest,
+  bindBatch,
+  type MarkRequest,
+} from './bind.queries.js';
 import { ClaimQueue, type Turn } from './claim-queue.js';
 import { type LeasedSlot, renewLeases, returnLeases } from './lease.queries.js';
 import { LeasedSlots } from './leased-slots.js';
 import { listenToQueues, type QueueEvents } from './queue-notifications.js';
 import { serveWaiting } from './waiting.queries.js';
 
-/** Claims of one batch. Measured with 300 under way (bench/claim-strategies.ts): 64 cost a fifth less processor a claim than 32. */
+/**
+ * Claims of one batch. Measured with 300 under way (bench/claim-strategies.ts): 64 cost a fifth less processor a claim
+ * than 32.
+ */
 const BATCH_MOST = 64;
 const BATCHES_IN_FLIGHT = 2;
-/** Pauses before a mark beside its answer is tried again. Milliseconds. When all of them have failed, the reaper finds the sandbox's receipt at the claim's deadline. */
+/**
+ * Pauses before a mark beside its answer is tried again. Milliseconds. When all of them have failed, the reaper finds
+ * the sandbox's receipt at the claim's deadline.
+ */
 const MARK_PAUSES_MS = [100, 300, 1_000, 3_000];
 
 export interface WarmSlotsOptions extends BindLimits {
@@ -24,7 +38,10 @@ export interface WarmSlotsOptions extends BindLimits {
 
 export type WarmSlotsContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' | 'pools'>;
 
-/** All that this replica holds of the warm pools: leased slots, claims on their way in batches, requests that wait for their turn. */
+/**
+ * All that this replica holds of the warm pools: leased slots, claims on their way in batches, requests that wait for
+ * their turn.
+ */
 export class WarmSlots {
   private readonly queue: ClaimQueue;
   private readonly leased: ReadonlyMap<string, LeasedSlots>;
@@ -48,7 +65,10 @@ export class WarmSlots {
     const { db, logger, pools } = context;
     const onError = (error: unknown): void => logger.warn({ err: error }, 'failed to lease slots, will retry');
     this.leased = new Map(
-      pools.map(({ poolId }) => [poolId, new LeasedSlots(db, { poolId, replicaId: options.replicaId, leaseSeconds: options.leaseSeconds, onError })]),
+      pools.map(({ poolId }) => [
+        poolId,
+        new LeasedSlots(db, { poolId, replicaId: options.replicaId, leaseSeconds: options.leaseSeconds, onError }),
+      ]),
     );
     const batches = { most: BATCH_MOST, inFlight: BATCHES_IN_FLIGHT, keyOf: sessionKeyOf };
     this.binds = new Batcher<BindRequest, BindOutcome>((requests) => this.bindAll(requests), batches);
@@ -103,7 +123,10 @@ export class WarmSlots {
       return await this.binds.run(request);
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== '55P03') throw error;
-      throw new SlipwayError('service.unavailable', 'The session is being changed by another request.', { retryAfterSeconds: 1, cause: error });
+      throw new SlipwayError('service.unavailable', 'The session is being changed by another request.', {
+        retryAfterSeconds: 1,
+        cause: error,
+      });
     }
   }
 
@@ -134,10 +157,16 @@ export class WarmSlots {
 
   /** Nothing that was begun beside an answer is on its way any more. */
   async settled(): Promise<void> {
-    await Promise.all([...[...this.marking.keys()].map((orgId) => this.marked(orgId)), ...[...this.leased.values()].map((slots) => slots.settled())]);
+    await Promise.all([
+      ...[...this.marking.keys()].map((orgId) => this.marked(orgId)),
+      ...[...this.leased.values()].map((slots) => slots.settled()),
+    ]);
   }
 
-  /** Waits in the queue of a pool as a claim that is queued, after this replica has put what it held of the pool at the disposal of the queue. */
+  /**
+   * Waits in the queue of a pool as a claim that is queued, after this replica has put what it held of the pool at the
+   * disposal of the queue.
+   */
   async waitForTurn(poolId: string, claimId: string, timeoutMs: number, gone: AbortSignal): Promise<Turn> {
     const until = performance.now() + timeoutMs;
     await this.context.failpoints('claim.queued');
@@ -150,12 +179,15 @@ export class WarmSlots {
   renew(): Promise<void> {
     this.renewing = this.renewing
       .then(() => this.renewOnce())
-      .catch((error: unknown) => this.context.logger.warn({ err: error }, 'failed to renew leases, they expire unless renewed'));
+      .catch((error: unknown) =>
+        this.context.logger.warn({ err: error }, 'failed to renew leases, they expire unless renewed'),
+      );
     return this.renewing;
   }
 
   private noteMarked({ claimId, orgId }: MarkRequest, active: ActiveRuntime | null): void {
-    if (active === null) this.context.logger.info({ claim_id: claimId, org_id: orgId }, 'claim ended right after its answer');
+    if (active === null)
+      this.context.logger.info({ claim_id: claimId, org_id: orgId }, 'claim ended right after its answer');
   }
 
   private async markAgain(mark: MarkRequest, error: unknown): Promise<void> {

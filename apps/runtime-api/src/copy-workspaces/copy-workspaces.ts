@@ -14,11 +14,16 @@ export interface CopyResult {
 }
 
 /**
- * Copies every workspace of one store into another. A workspace that is in both is replaced; one that is in the target alone stays.
- * One that cannot be copied is named in `failed`, and the others are copied all the same.
+ * Copies every workspace of one store into another. A workspace that is in both is replaced; one that is in the target
+ * alone stays. One that cannot be copied is named in `failed`, and the others are copied all the same.
  * @throws SlipwayError `sandbox.archive-unavailable` when the source cannot be listed: nothing was copied then.
  */
-export async function copyWorkspaces(from: WorkspaceStore, to: WorkspaceStore, log: (line: string) => void, signal: AbortSignal): Promise<CopyResult> {
+export async function copyWorkspaces(
+  from: WorkspaceStore,
+  to: WorkspaceStore,
+  log: (line: string) => void,
+  signal: AbortSignal,
+): Promise<CopyResult> {
   const names = [...(await from.list(signal))].sort();
   const failed: string[] = [];
   let [copied, bytes] = [0, 0];
@@ -26,7 +31,12 @@ export async function copyWorkspaces(from: WorkspaceStore, to: WorkspaceStore, l
   const worker = async (): Promise<void> => {
     for (const name of next) {
       try {
-        const size = await copyWorkspace(from, to, name, AbortSignal.any([signal, AbortSignal.timeout(WORKSPACE_TIMEOUT_MS)]));
+        const size = await copyWorkspace(
+          from,
+          to,
+          name,
+          AbortSignal.any([signal, AbortSignal.timeout(WORKSPACE_TIMEOUT_MS)]),
+        );
         copied += 1;
         bytes += size;
         log(`copied ${name} (${size} bytes)`);
@@ -41,7 +51,12 @@ export async function copyWorkspaces(from: WorkspaceStore, to: WorkspaceStore, l
   return { copied, bytes, failed: failed.sort() };
 }
 
-async function copyWorkspace(from: WorkspaceStore, to: WorkspaceStore, name: string, signal: AbortSignal): Promise<number> {
+async function copyWorkspace(
+  from: WorkspaceStore,
+  to: WorkspaceStore,
+  name: string,
+  signal: AbortSignal,
+): Promise<number> {
   await to.mark(name, signal);
   let bytes = 0;
   for (const part of ARCHIVE_PARTS) {

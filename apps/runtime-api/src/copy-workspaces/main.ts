@@ -1,4 +1,5 @@
-// `node copy-workspaces.js FROM TO`: copies every workspace of one store into another, each named as WORKSPACE_STORE is. docs/operate/backup.md. Credentials are the environment's.
+// `node copy-workspaces.js FROM TO`: copies every workspace of one store into another, each named as WORKSPACE_STORE
+// is. docs/operate/backup.md. Credentials are the environment's.
 import { SlipwayError } from '@slipway/errors';
 import { openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { copyWorkspaces } from './copy-workspaces.js';

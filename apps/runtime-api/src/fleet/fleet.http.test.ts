@@ -11,7 +11,10 @@ describe('what an admin sees of sandboxes', () => {
   const of = (org: string): Record<string, string> => ({ 'x-slipway-org': org });
 
   it('those that run, with template and size and without their keys, of the organization alone; and who waits, with the quota', async () => {
-    await until('it has a sandbox', async () => (await api.call('POST', '/start', { session_id: 'runs' }, of('org_a'))).status === 200);
+    await until(
+      'it has a sandbox',
+      async () => (await api.call('POST', '/start', { session_id: 'runs' }, of('org_a'))).status === 200,
+    );
     const fleet = await api.call('GET', '/fleet', undefined, of('org_a'));
     expect(fleet).toMatchObject({
       status: 200,
@@ -37,7 +40,9 @@ describe('what an admin sees of sandboxes', () => {
     api.farm.inTheWay = () => ({ message: 'it is being made' });
     await until(
       'nothing is ready',
-      async () => (await api.call('POST', '/start', { session_id: `other-${Date.now()}` }, { ...of('org_c'), prefer: 'wait=0' })).status !== 200,
+      async () =>
+        (await api.call('POST', '/start', { session_id: `other-${Date.now()}` }, { ...of('org_c'), prefer: 'wait=0' }))
+          .status !== 200,
     );
     const late = api.call('POST', '/start', { session_id: 'waits' }, { ...of('org_a'), prefer: 'wait=3' });
     const queue = await until('it waits', async () => {
@@ -47,14 +52,26 @@ describe('what an admin sees of sandboxes', () => {
     expect(queue).toMatchObject({
       in_use: 1,
       limit: 3,
-      waiting: [{ session_id: 'waits', position: expect.any(Number), estimate_seconds: expect.any(Number), reason: 'No sandbox is ready yet.' }],
+      waiting: [
+        {
+          session_id: 'waits',
+          position: expect.any(Number),
+          estimate_seconds: expect.any(Number),
+          reason: 'No sandbox is ready yet.',
+        },
+      ],
     });
-    expect((await api.call('GET', '/queue', undefined, of('org_b'))).body).toEqual({ waiting: [], in_use: 0, limit: 3 });
+    expect((await api.call('GET', '/queue', undefined, of('org_b'))).body).toEqual({
+      waiting: [],
+      in_use: 0,
+      limit: 3,
+    });
     expect((await late).status).toBe(503);
     api.farm.inTheWay = () => null;
   });
 
   it('401: without the service key', async () => {
-    for (const path of ['/fleet', '/queue']) expect((await fetch(`${api.url}${path}`, { headers: of('org_a') })).status).toBe(401);
+    for (const path of ['/fleet', '/queue'])
+      expect((await fetch(`${api.url}${path}`, { headers: of('org_a') })).status).toBe(401);
   });
 });

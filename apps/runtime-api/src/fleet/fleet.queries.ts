@@ -37,15 +37,25 @@ export interface WaitingRow {
   readonly since: Date;
 }
 
-/** Who of the organization waits now, the longest first, and what of its quota is taken; `cap: null` is the default of the installation. */
-export function readWaiting(db: SqlPool, orgId: string, limit: number): Promise<{ waiting: WaitingRow[]; inUse: number; cap: number | null }> {
+/**
+ * Who of the organization waits now, the longest first, and what of its quota is taken; `cap: null` is the default of
+ * the installation.
+ */
+export function readWaiting(
+  db: SqlPool,
+  orgId: string,
+  limit: number,
+): Promise<{ waiting: WaitingRow[]; inUse: number; cap: number | null }> {
   return inOrg(db, orgId, async (client) => {
     const waiting = await client.query<WaitingRow>(
       `SELECT session_id AS "sessionId", claim_id AS "claimId", pool_id AS "poolId", enqueued_at AS since FROM runtime.waiting
        WHERE org_id = $1 AND seen_at > now() - interval '10 seconds' ORDER BY arrival LIMIT $2`,
       [orgId, limit],
     );
-    const { rows } = await client.query<Columns<'runtime.org_usage', 'in_use' | 'cap'>>('SELECT in_use, cap FROM runtime.org_usage WHERE org_id = $1', [orgId]);
+    const { rows } = await client.query<Columns<'runtime.org_usage', 'in_use' | 'cap'>>(
+      'SELECT in_use, cap FROM runtime.org_usage WHERE org_id = $1',
+      [orgId],
+    );
     return { waiting: waiting.rows, inUse: rows[0]?.in_use ?? 0, cap: rows[0]?.cap ?? null };
   });
 }

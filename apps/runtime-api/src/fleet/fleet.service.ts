@@ -44,7 +44,8 @@ export class FleetService {
   async queue(orgId: string): Promise<RuntimeQueue> {
     const { waiting, inUse, cap } = await readWaiting(this.context.db, orgId, MAX_WAITING);
     const queues = new Map<string, QueueSnapshot>();
-    for (const poolId of new Set(waiting.map((each) => each.poolId))) queues.set(poolId, await readQueue(this.context.db, poolId));
+    for (const poolId of new Set(waiting.map((each) => each.poolId)))
+      queues.set(poolId, await readQueue(this.context.db, poolId));
     return {
       in_use: inUse,
       limit: cap ?? this.defaultCap,
@@ -57,8 +58,12 @@ export class FleetService {
           {
             session_id: each.sessionId,
             position: place.position,
-            estimate_seconds: place.atCap ? null : estimateSeconds(place.position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS),
-            reason: place.atCap ? quotaReached({ inUse, cap: cap ?? this.defaultCap }).detail : (queue.problem?.detail ?? 'No sandbox is ready yet.'),
+            estimate_seconds: place.atCap
+              ? null
+              : estimateSeconds(place.position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS),
+            reason: place.atCap
+              ? quotaReached({ inUse, cap: cap ?? this.defaultCap }).detail
+              : (queue.problem?.detail ?? 'No sandbox is ready yet.'),
             since: each.since.toISOString(),
           },
         ];

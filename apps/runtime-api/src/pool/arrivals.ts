@@ -5,7 +5,10 @@ import { addArrivals } from './pool.queries.js';
 /** How often they are written. Milliseconds. */
 const WRITE_MS = 1_000;
 
-/** Counts the claims of this replica by pool, and writes them once a second, away from the claims. What it cannot write it forgets: the forecast is then a little low. */
+/**
+ * Counts the claims of this replica by pool, and writes them once a second, away from the claims. What it cannot write
+ * it forgets: the forecast is then a little low.
+ */
 export class Arrivals {
   private counts = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -28,6 +31,8 @@ export class Arrivals {
     const { counts } = this;
     this.counts = new Map();
     this.timer = undefined;
-    await addArrivals(this.db, counts).catch((error: unknown) => this.logger.debug({ err: error }, 'failed to write arrivals'));
+    await addArrivals(this.db, counts).catch((error: unknown) =>
+      this.logger.debug({ err: error }, 'failed to write arrivals'),
+    );
   }
 }

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { until } from '@slipway/testing';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 
-const NO_ROOM = { message: 'waits for a node', problem: { code: 'sandbox.unschedulable', detail: '0/1 nodes are available: 1 Insufficient memory.' } } as const;
+const NO_ROOM = {
+  message: 'waits for a node',
+  problem: { code: 'sandbox.unschedulable', detail: '0/1 nodes are available: 1 Insufficient memory.' },
+} as const;
 
 describe('a cluster that is full', () => {
   let api: TestRuntimeApi;
@@ -24,7 +27,8 @@ describe('a cluster that is full', () => {
     room = 3;
     await until('three are blank', async () => (await ready()) === 3, 60_000);
   });
-  const ready = async (): Promise<number> => Number(/^\w*pool_ready_slots\{[^}]*pool="plain-1"[^}]*\} (\d+)$/m.exec(await api.metrics())?.[1] ?? -1);
+  const ready = async (): Promise<number> =>
+    Number(/^\w*pool_ready_slots\{[^}]*pool="plain-1"[^}]*\} (\d+)$/m.exec(await api.metrics())?.[1] ?? -1);
 
   it('removes a blank sandbox of one pool for a claim that waits for another, and none that is in use', async () => {
     const used = await api.call('POST', '/start', { session_id: 'in-use', image: 'plain' });

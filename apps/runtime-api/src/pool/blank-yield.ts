@@ -31,21 +31,29 @@ export class BlankYield {
     const byPool = await countPools(db);
     const waiting = new Map<string, number>();
     for (const poolId of byPool.keys()) waiting.set(poolId, await countWaiting(db, poolId));
-    const starved = (await poolProblems(db)).filter(({ code, poolId }) => code === 'sandbox.unschedulable' && (waiting.get(poolId) ?? 0) > 0);
+    const starved = (await poolProblems(db)).filter(
+      ({ code, poolId }) => code === 'sandbox.unschedulable' && (waiting.get(poolId) ?? 0) > 0,
+    );
     let missing = Math.min(
       AT_ONCE,
       starved.reduce((sum, { poolId }) => sum + (waiting.get(poolId) ?? 0), 0),
     );
     if (missing === 0) return 0;
     this.shortAt = performance.now();
-    const givers = [...byPool].filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0).sort(([, one], [, other]) => other.ready - one.ready);
+    const givers = [...byPool]
+      .filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0)
+      .sort(([, one], [, other]) => other.ready - one.ready);
     let given = 0;
     for (const [poolId, { ready }] of givers) {
       const doomed = ready === 0 || missing === 0 ? 0 : await doomSurplus(db, poolId, Math.min(ready, missing));
       missing -= doomed;
       given += doomed;
     }
-    if (given > 0) logger.info({ sandboxes: given, pools: starved.map(({ poolId }) => poolId) }, 'blank sandboxes removed to make room for waiting claims');
+    if (given > 0)
+      logger.info(
+        { sandboxes: given, pools: starved.map(({ poolId }) => poolId) },
+        'blank sandboxes removed to make room for waiting claims',
+      );
     return given;
   }
 }

@@ -15,7 +15,10 @@ describe('the duties of the leader', () => {
     const work = async (): Promise<void> => {
       ran += 1;
     };
-    return { duty: { name: `duty${sooner?.on ?? ''}`, everyMs: HOUR, work, ...(sooner === undefined ? {} : { sooner }) }, ran: () => ran };
+    return {
+      duty: { name: `duty${sooner?.on ?? ''}`, everyMs: HOUR, work, ...(sooner === undefined ? {} : { sooner }) },
+      ran: () => ran,
+    };
   };
 
   it('are done at once, then when their time has come or a hint concerns them', async () => {

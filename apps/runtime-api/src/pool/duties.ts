@@ -5,12 +5,18 @@ export interface Duty {
   /** One word, for the log. */
   readonly name: string;
   readonly everyMs: number;
-  /** Sooner when the backend hints at a change, or when a sandbox has become ready; but not before `soonestMs` have passed since the last time. */
+  /**
+   * Sooner when the backend hints at a change, or when a sandbox has become ready; but not before `soonestMs` have
+   * passed since the last time.
+   */
   readonly sooner?: { readonly on: 'change' | 'ready'; readonly soonestMs: number };
   readonly work: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Runs tasks beside the leader's loop, each apart from the others: a sandbox that hangs must not keep the pool from filling. */
+/**
+ * Runs tasks beside the leader's loop, each apart from the others: a sandbox that hangs must not keep the pool from
+ * filling.
+ */
 export class Duties {
   private readonly busy = new Set<string>();
   private readonly failing = new Map<string, string>();
@@ -68,7 +74,10 @@ export class Duties {
     );
   }
 
-  /** Says it once for each change of the reason: what is tried twice a second must not fill the log while a cluster is away. */
+  /**
+   * Says it once for each change of the reason: what is tried twice a second must not fill the log while a cluster is
+   * away.
+   */
   report(what: string, error: unknown): void {
     if (this.stopped.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,9 @@
 /** Results in the order of `items`; at most `atOnce` at the same time. Rejects with the first rejection. */
-export async function inParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => R | Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => R | Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {

@@ -35,7 +35,9 @@ describe('a replica that leads, when what sandboxes are made of changes', () => 
   });
   /** Blank sandboxes that may be given out, by id. */
   const ready = async (): Promise<string[]> =>
-    (await owner.query<{ slot: string }>(`SELECT slot_id AS slot FROM runtime.slot WHERE state = 'ready' ORDER BY 1`)).rows.map(({ slot }) => slot);
+    (
+      await owner.query<{ slot: string }>(`SELECT slot_id AS slot FROM runtime.slot WHERE state = 'ready' ORDER BY 1`)
+    ).rows.map(({ slot }) => slot);
 
   it('makes none until that is known, then fills its pool, and replaces every blank one that was made before a change', async () => {
     await until('it leads', async () => (await api.call('GET', '/ready')).status === 200);

@@ -6,7 +6,9 @@ import { InvariantWatch, Violation } from '../testing/pool-invariants.js';
 import { type Operation, PoolWorld, REPLICAS } from '../testing/pool-world.js';
 
 /** Something that happens to the world, at one moment. */
-type Event = { readonly kind: 'together'; readonly operations: readonly Operation[] } | { readonly kind: (typeof ACCIDENTS)[number]; readonly which: number };
+type Event =
+  | { readonly kind: 'together'; readonly operations: readonly Operation[] }
+  | { readonly kind: (typeof ACCIDENTS)[number]; readonly which: number };
 
 const ACCIDENTS = [
   'sandbox-dies',
@@ -23,12 +25,35 @@ const where = { crashAt, replica: fc.nat(REPLICAS - 1) };
 const waitMs = fc.constantFrom(0, 0, 60);
 const whose = { org: fc.constantFrom('org_a', 'org_b'), session: fc.constantFrom('s1', 's2', 's3') };
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('start' as const), ...whose, body: fc.constantFrom('x', 'x', 'x', 'y'), waitMs, ...where }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('pause' as const, 'stop' as const, 'resume' as const), ...whose, ...where }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('start' as const),
+      ...whose,
+      body: fc.constantFrom('x', 'x', 'x', 'y'),
+      waitMs,
+      ...where,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('pause' as const, 'stop' as const, 'resume' as const),
+      ...whose,
+      ...where,
+    }),
+  },
   {
     weight: 5,
     arbitrary: fc.record({
-      kind: fc.constantFrom('fill' as const, 'fill' as const, 'reap' as const, 'renew' as const, 'expire' as const, 'expire' as const),
+      kind: fc.constantFrom(
+        'fill' as const,
+        'fill' as const,
+        'reap' as const,
+        'renew' as const,
+        'expire' as const,
+        'expire' as const,
+      ),
       ...where,
     }),
   },
@@ -41,7 +66,13 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 const event: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('together' as const), operations: fc.array(operation, { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('together' as const),
+      operations: fc.array(operation, { minLength: 1, maxLength: 4 }),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -131,18 +162,24 @@ describe('the warm pool, whatever dies between any two steps', () => {
         await at.savePool();
         return;
       case 'together': {
-        // Whoever asks for the end of a session does not count on its sandbox any more, whether or not he gets an answer.
-        for (const one of what.operations) if (one.kind === 'pause' || one.kind === 'stop') watch.answered.delete(key(one));
-        const ending = new Set(what.operations.flatMap((one) => (one.kind === 'pause' || one.kind === 'stop' ? [key(one)] : [])));
+        // Whoever asks for the end of a session does not count on its sandbox any more, whether or not he gets an
+        // answer.
+        for (const one of what.operations)
+          if (one.kind === 'pause' || one.kind === 'stop') watch.answered.delete(key(one));
+        const ending = new Set(
+          what.operations.flatMap((one) => (one.kind === 'pause' || one.kind === 'stop' ? [key(one)] : [])),
+        );
         const results = await Promise.all(what.operations.map((one) => at.run(one)));
         await at.quiet();
         results.forEach((result, index) => {
           const one = what.operations[index];
           if (result.result === 'refused' && result.code === 'idempotency.mismatch') seen.mismatches += 1;
           if (result.result === 'refused' && result.code === 'sandbox.no-capacity') seen.late += 1;
-          if (one === undefined || !('org' in one) || result.result !== 'answered' || result.status !== 'running') return;
+          if (one === undefined || !('org' in one) || result.result !== 'answered' || result.status !== 'running')
+            return;
           seen.answers += 1;
-          if (!ending.has(key(one))) watch.answered.set(key(one), { org: one.org, session: one.session, url: result.url });
+          if (!ending.has(key(one)))
+            watch.answered.set(key(one), { org: one.org, session: one.session, url: result.url });
         });
       }
     }
@@ -150,7 +187,9 @@ describe('the warm pool, whatever dies between any two steps', () => {
 
   const holds = (invariant: string): void => {
     if (found?.invariant === invariant)
-      throw new Error(`${found.message}\nafter ${JSON.stringify(details.counterexample?.[0])}\nseed ${details.seed}, path ${details.counterexamplePath}`);
+      throw new Error(
+        `${found.message}\nafter ${JSON.stringify(details.counterexample?.[0])}\nseed ${details.seed}, path ${details.counterexamplePath}`,
+      );
   };
 
   it('I1: a slot is bound to at most one claim, for ever', () => holds('I1'));
@@ -160,7 +199,8 @@ describe('the warm pool, whatever dies between any two steps', () => {
   it('I8: blank slots never exceed the target, at any instant', () => holds('I8'));
   it("I9: an organization's count is the number of its live claims, and never over its cap", () => holds('I9'));
   it("I11: a sandbox that was answered to a client stays that client's through every crash", () => holds('I11'));
-  it('I12: after recovery nothing is left half-done: no slot between states, no sandbox without a row, no session without its sandbox', () => holds('I12'));
+  it('I12: after recovery nothing is left half-done: no slot between states, no sandbox without a row, no session without its sandbox', () =>
+    holds('I12'));
 
   it('I14: a sandbox gets its secrets only after its claim is committed', () => holds('I14'));
   it('I18: whose a sandbox is stands on it in the end, whoever died while it was noted', () => holds('I18'));
@@ -169,31 +209,45 @@ describe('the warm pool, whatever dies between any two steps', () => {
     expect(details.numRuns).toBe(HISTORIES);
     const { activations, removals, answers, mismatches, late } = seen;
     // The rarest comes about fifteen times.
-    for (const [what, count] of Object.entries({ crashes: world.crashes, activations, removals, answers, mismatches, late }))
+    for (const [what, count] of Object.entries({
+      crashes: world.crashes,
+      activations,
+      removals,
+      answers,
+      mismatches,
+      late,
+    }))
       expect({ what, seen: count > 0 }).toEqual({ what, seen: true });
   });
 
   it('I4: the same session and body get the same sandbox; another body gets 422 and changes nothing', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ body: fc.constantFrom('x', 'y'), crashAt }), { minLength: 2, maxLength: 6 }), async (starts) => {
-        await world.reset();
-        new InvariantWatch(world);
-        await world.run({ kind: 'fill', crashAt: null });
-        const results = await Promise.all(starts.map((start) => world.run({ kind: 'start', org: 'org_a', session: 's', ...start })));
-        await world.quiet();
-        // A statement that a dead process had sent still comes to its end.
-        await world.quiet();
-        const answers = results.flatMap((result, index) => (result.result === 'answered' ? [{ url: result.url, body: starts[index]?.body }] : []));
-        expect(new Set(answers.map((answer) => `${answer.url} ${answer.body}`)).size).toBeLessThanOrEqual(1);
-        const { rows } = await world.owner.query('SELECT * FROM runtime.claim');
-        expect(rows.length).toBe(1);
-        const rowsBefore = await snapshot(world);
-        const winner = answers[0]?.body ?? starts.find((start) => start.crashAt !== null)?.body;
-        const other = await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'z', crashAt: null });
-        expect(other).toEqual({ result: 'refused', code: 'idempotency.mismatch' });
-        expect(await snapshot(world)).toEqual(rowsBefore);
-        expect(winner).toBeDefined();
-      }),
+      fc.asyncProperty(
+        fc.array(fc.record({ body: fc.constantFrom('x', 'y'), crashAt }), { minLength: 2, maxLength: 6 }),
+        async (starts) => {
+          await world.reset();
+          new InvariantWatch(world);
+          await world.run({ kind: 'fill', crashAt: null });
+          const results = await Promise.all(
+            starts.map((start) => world.run({ kind: 'start', org: 'org_a', session: 's', ...start })),
+          );
+          await world.quiet();
+          // A statement that a dead process had sent still comes to its end.
+          await world.quiet();
+          const answers = results.flatMap((result, index) =>
+            result.result === 'answered' ? [{ url: result.url, body: starts[index]?.body }] : [],
+          );
+          expect(new Set(answers.map((answer) => `${answer.url} ${answer.body}`)).size).toBeLessThanOrEqual(1);
+          const { rows } = await world.owner.query('SELECT * FROM runtime.claim');
+          expect(rows.length).toBe(1);
+          const rowsBefore = await snapshot(world);
+          const winner = answers[0]?.body ?? starts.find((start) => start.crashAt !== null)?.body;
+          const other = await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'z', crashAt: null });
+          expect(other).toEqual({ result: 'refused', code: 'idempotency.mismatch' });
+          expect(await snapshot(world)).toEqual(rowsBefore);
+          expect(winner).toBeDefined();
+        },
+      ),
       { numRuns: 25 },
     );
   });
@@ -218,7 +272,9 @@ describe('the warm pool, whatever dies between any two steps', () => {
         await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'x', crashAt: step });
         // The mark is written beside the answer: with a process that dies then it comes to its end, or was never sent.
         await world.quiet();
-        const { rows } = await world.owner.query<{ claim_id: string; epoch: number; state: string; slot_id: string }>('SELECT * FROM runtime.claim');
+        const { rows } = await world.owner.query<{ claim_id: string; epoch: number; state: string; slot_id: string }>(
+          'SELECT * FROM runtime.claim',
+        );
         const claim = rows[0];
         if (claim === undefined) throw new Error('nothing was bound');
         if (!reachable) world.farm.unreachable.add(`sb-${claim.slot_id}`);
@@ -231,9 +287,14 @@ describe('the warm pool, whatever dies between any two steps', () => {
           address: 'http://late',
           workingDir: '/late',
         });
-        const { rows: slots } = await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot WHERE slot_id = $1', [claim.slot_id]);
+        const { rows: slots } = await world.owner.query<{ state: string }>(
+          'SELECT state FROM runtime.slot WHERE slot_id = $1',
+          [claim.slot_id],
+        );
         const kept = claim.state === 'active' || (receipt && reachable);
-        expect({ late: late !== null, slot: slots[0]?.state }).toEqual(kept ? { late: true, slot: 'active' } : { late: false, slot: 'releasing' });
+        expect({ late: late !== null, slot: slots[0]?.state }).toEqual(
+          kept ? { late: true, slot: 'active' } : { late: false, slot: 'releasing' },
+        );
         const foreign = await activateClaim(world.db, 'org_a', {
           claim: { claimId: claim.claim_id, epoch: claim.epoch - 1 },
           address: 'http://late',
@@ -296,7 +357,8 @@ describe('a process that dies', () => {
             watch.lost.add(ref);
           }
         } else {
-          if (step === 'reap.released' && what.kind === 'expire') world.farm.end([...world.farm.sandboxes.keys()][0] ?? '');
+          if (step === 'reap.released' && what.kind === 'expire')
+            world.farm.end([...world.farm.sandboxes.keys()][0] ?? '');
           // Repeated by its caller, as a client does: the first one dies there.
           for (const crashAt of [step, null]) await world.run({ ...what, crashAt } as Operation);
         }
@@ -310,5 +372,7 @@ describe('a process that dies', () => {
 
 async function snapshot(world: PoolWorld): Promise<unknown> {
   const tables = ['slot', 'claim', 'session', 'org_usage'];
-  return Promise.all(tables.map(async (table) => (await world.owner.query(`SELECT * FROM runtime.${table} ORDER BY 1`)).rows));
+  return Promise.all(
+    tables.map(async (table) => (await world.owner.query(`SELECT * FROM runtime.${table} ORDER BY 1`)).rows),
+  );
 }

@@ -7,7 +7,9 @@ describe('probes of warm sandboxes', () => {
   let world: PoolWorld;
   let warm: KeepWarm;
   const states = async (): Promise<string[]> =>
-    (await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot ORDER BY slot_id')).rows.map((row) => row.state);
+    (await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot ORDER BY slot_id')).rows.map(
+      (row) => row.state,
+    );
   const look = async (): Promise<number> => {
     await world.owner.query(`UPDATE runtime.slot SET checked_at = now() - interval '2 minutes'`);
     return warm.pass(AbortSignal.timeout(20_000));
@@ -45,7 +47,13 @@ describe('probes of warm sandboxes', () => {
   });
 
   it('removes nothing when most are silent: then the way to them is broken', async () => {
-    await upsertPool(world.db, { poolId: 'world', image: 'image', template: 'first', bounds: { min: 12, max: 12 }, maxAgeSeconds: 3_600 });
+    await upsertPool(world.db, {
+      poolId: 'world',
+      image: 'image',
+      template: 'first',
+      bounds: { min: 12, max: 12 },
+      maxAgeSeconds: 3_600,
+    });
     await world.run({ kind: 'fill', crashAt: null });
     for (const name of world.farm.sandboxes.keys()) world.farm.unreachable.add(name);
     for (let pass = 0; pass < 3; pass += 1) expect(await look()).toBe(0);

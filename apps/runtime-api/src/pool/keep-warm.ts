@@ -6,7 +6,10 @@ import { sandboxHealth } from './slot-provisioning.js';
 
 /** Probe interval of a warm sandbox. Seconds. */
 const CHECK_SECONDS = 60;
-/** One that was silent is asked again after this long; silent then too, it is doomed. Milliseconds; a collector's pause or a lost packet is over by then. */
+/**
+ * One that was silent is asked again after this long; silent then too, it is doomed. Milliseconds; a collector's pause
+ * or a lost packet is over by then.
+ */
 const SECOND_ASK_MS = 5_000;
 /** Most probes begun in one pass: ten thousand in a minute, at a pass every two seconds that takes another one. */
 const LOOKS_A_PASS = 600;
@@ -50,13 +53,22 @@ export class KeepWarm {
     if (signal.aborted) return 0;
     const silent = health.filter((answer) => answer === 'silent').length;
     const doubtful = silent >= DOUBTFUL && silent * 2 > asked.length;
-    if (doubtful) this.context.logger.warn({ pool_id: this.poolId, silent, asked: asked.length }, 'most warm sandboxes do not answer, none removed');
+    if (doubtful)
+      this.context.logger.warn(
+        { pool_id: this.poolId, silent, asked: asked.length },
+        'most warm sandboxes do not answer, none removed',
+      );
     let doomed = 0;
-    for (const [index, slot] of asked.entries()) doomed += (await this.judge(slot, health[index] ?? 'silent', doubtful)) ? 1 : 0;
+    for (const [index, slot] of asked.entries())
+      doomed += (await this.judge(slot, health[index] ?? 'silent', doubtful)) ? 1 : 0;
     return doomed;
   }
 
-  private async judge(slot: Slot, health: Awaited<ReturnType<typeof sandboxHealth>>, doubtful: boolean): Promise<boolean> {
+  private async judge(
+    slot: Slot,
+    health: Awaited<ReturnType<typeof sandboxHealth>>,
+    doubtful: boolean,
+  ): Promise<boolean> {
     const before = this.silent.has(slot.slotId);
     if (health === 'silent' && (doubtful || !before)) {
       this.silent.set(slot.slotId, { slot, askAt: performance.now() + this.secondAskMs });
@@ -64,7 +76,9 @@ export class KeepWarm {
     }
     this.silent.delete(slot.slotId);
     if (health === 'dormant') return false;
-    const reason = { silent: 'it does not answer', unwell: 'its tools do not work', 'not-ours': 'it is not blank' }[health];
+    const reason = { silent: 'it does not answer', unwell: 'its tools do not work', 'not-ours': 'it is not blank' }[
+      health
+    ];
     return doomSlot(this.context.db, slot.slotId, reason, ['ready']);
   }
 }

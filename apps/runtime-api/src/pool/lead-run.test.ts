@@ -21,7 +21,8 @@ describe('pools without a leader', () => {
     await api?.close();
   });
   const note = async (): Promise<string | undefined> => (await api.call('GET', '/ready')).body.notes?.lead;
-  const age = async (): Promise<number> => Number(/^pool_lead_age_seconds\{[^}]*\} (\S+)$/m.exec(await api.metrics())?.[1] ?? Number.NaN);
+  const age = async (): Promise<number> =>
+    Number(/^pool_lead_age_seconds\{[^}]*\} (\S+)$/m.exec(await api.metrics())?.[1] ?? Number.NaN);
   /** As if the last round had been so long ago. */
   const passTime = (seconds: number): Promise<unknown> =>
     holder.query("UPDATE runtime.lead_run SET completed_at = now() - $1 * interval '1 second'", [seconds]);
@@ -35,7 +36,9 @@ describe('pools without a leader', () => {
     await until('the lead is taken away', async () => {
       const { rows } = await holder.query<{ got: boolean }>('SELECT pg_try_advisory_lock($1) AS got', [LEAD_LOCK]);
       if (rows[0]?.got !== true)
-        await holder.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%-lead' AND datname = current_database()");
+        await holder.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '%-lead' AND datname = current_database()",
+        );
       return rows[0]?.got;
     });
     await until('no round is under way', async () => {

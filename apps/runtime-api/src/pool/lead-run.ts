@@ -6,7 +6,10 @@ const NOTE_MS = 5_000;
 /** Without a round for so long there is no leader, or it hangs. Seconds; a lost leader is replaced within ten. */
 const LATE_SECONDS = 30;
 
-/** When any replica last went through all pools as their leader (`runtime.lead_run`): the leader writes it, every replica answers for it. */
+/**
+ * When any replica last went through all pools as their leader (`runtime.lead_run`): the leader writes it, every
+ * replica answers for it.
+ */
 export class LeadRun {
   private notedAt = Number.NEGATIVE_INFINITY;
 

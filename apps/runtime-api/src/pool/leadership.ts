@@ -8,10 +8,16 @@ const LOCK_KEY = 7_215_310;
 const RETRY_MS = 1_000;
 
 /**
- * Runs `work` while this replica holds the advisory lock; again and again until `stop`.
- * Its signal is aborted when the lock may be lost. For a moment there may be two leaders: what they do is conditional on rows, so that costs nothing but work.
+ * Runs `work` while this replica holds the advisory lock; again and again until `stop`. Its signal is aborted when the
+ * lock may be lost. For a moment there may be two leaders: what they do is conditional on rows, so that costs nothing
+ * but work.
  */
-export async function leadWhile(db: SqlPool, logger: Logger, stop: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export async function leadWhile(
+  db: SqlPool,
+  logger: Logger,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const onLost = (error: Error): void => logger.warn({ err: error }, 'pool leadership connection lost, reconnecting');
   const locks = new AdvisoryLocks(new PostgresSession({ ...sessionOf(db, 'lead'), onLost }));
   while (!stop.aborted) {
@@ -23,7 +29,12 @@ export async function leadWhile(db: SqlPool, logger: Logger, stop: AbortSignal, 
   await locks.close();
 }
 
-async function tryToLead(locks: AdvisoryLocks, logger: Logger, stop: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function tryToLead(
+  locks: AdvisoryLocks,
+  logger: Logger,
+  stop: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const lock = await locks.tryLock(LOCK_KEY);
   if (lock === null) return;
   try {

@@ -20,8 +20,9 @@ interface Note {
 }
 
 /**
- * Writes on sandboxes whose they are, after the answer to the claim. The rows were written with the claim, so that none is forgotten; each may be done twice, which changes nothing.
- * One whose sandbox has been given back meanwhile is given up.
+ * Writes on sandboxes whose they are, after the answer to the claim. The rows were written with the claim, so that none
+ * is forgotten; each may be done twice, which changes nothing. One whose sandbox has been given back meanwhile is given
+ * up.
  */
 export class NoteOutbox {
   constructor(private readonly context: PoolContext) {}
@@ -58,7 +59,10 @@ export class NoteOutbox {
       );
     } catch (error) {
       if (!signal.aborted)
-        this.context.logger.warn({ err: error, slot_id: note.slotId, claim_id: claimId }, 'sandbox owner not recorded in the cluster, will retry');
+        this.context.logger.warn(
+          { err: error, slot_id: note.slotId, claim_id: claimId },
+          'sandbox owner not recorded in the cluster, will retry',
+        );
       return false;
     }
     await this.context.failpoints('note.written');
@@ -81,7 +85,11 @@ function dueNotes(db: SqlPool): Promise<Note[]> {
 
 function forget(db: SqlPool, slotIds: readonly string[]): Promise<void> {
   return asSystem(db, 'slipway_runtime_system', 'owners were noted', async (client) => {
-    await client.query({ name: 'forget_notes', text: 'DELETE FROM runtime.sandbox_note WHERE slot_id = ANY ($1)', values: [slotIds] });
+    await client.query({
+      name: 'forget_notes',
+      text: 'DELETE FROM runtime.sandbox_note WHERE slot_id = ANY ($1)',
+      values: [slotIds],
+    });
   });
 }
 

@@ -81,14 +81,20 @@ export class PoolController {
     this.wake();
   }
 
-  /** Answers when a slot of the pool may have become ready: at once when this replica makes it so, after `timeoutMs` at the latest. */
+  /**
+   * Answers when a slot of the pool may have become ready: at once when this replica makes it so, after `timeoutMs` at
+   * the latest.
+   */
   async nextReady(poolId: string, timeoutMs: number): Promise<void> {
     await this.keepers.get(poolId)?.nextReady(timeoutMs);
   }
 
   private keep(pool: PoolSpec): void {
     const whenReady = (): void => this.duties.hint('ready');
-    this.keepers.set(pool.poolId, new PoolKeeper(this.context, pool, this.seats, (name, task) => this.duties.apart(name, task), whenReady));
+    this.keepers.set(
+      pool.poolId,
+      new PoolKeeper(this.context, pool, this.seats, (name, task) => this.duties.apart(name, task), whenReady),
+    );
   }
 
   private async lead(signal: AbortSignal): Promise<void> {
@@ -129,15 +135,29 @@ export class PoolController {
     return [
       { name: 'tending', everyMs: 500, sooner: { on: 'change', soonestMs: 0 }, work: (signal) => backend.tend(signal) },
       // Each goes through all sandboxes, beside the claims of this replica: ten thousand take some ten milliseconds.
-      { name: 'avoiding', everyMs: 3_000, sooner: { on: 'change', soonestMs: 1_000 }, work: (signal) => reaper.avoid(signal) },
+      {
+        name: 'avoiding',
+        everyMs: 3_000,
+        sooner: { on: 'change', soonestMs: 1_000 },
+        work: (signal) => reaper.avoid(signal),
+      },
       // Everything against everything, and between that only what has changed.
       { name: 'reaping', everyMs: 30_000, work: (signal) => reaper.pass(signal) },
-      { name: 'looking', everyMs: 3_000, sooner: { on: 'change', soonestMs: 1_000 }, work: (signal) => reaper.look(signal) },
+      {
+        name: 'looking',
+        everyMs: 3_000,
+        sooner: { on: 'change', soonestMs: 1_000 },
+        work: (signal) => reaper.look(signal),
+      },
       { name: 'yielding', everyMs: 5_000, work: () => blankYield.pass() },
       { name: 'sizing', everyMs: 1_000, work: () => targets.pass() },
       // What sandboxes are made of may change while this replica leads: an address that they are given.
       { name: 'introducing', everyMs: 2_000, work: () => this.introducePools() },
-      { name: 'renewing', everyMs: 2_000, work: () => eachOf([...this.keepers.keys()], (poolId) => renewPool(context, { poolId })) },
+      {
+        name: 'renewing',
+        everyMs: 2_000,
+        work: () => eachOf([...this.keepers.keys()], (poolId) => renewPool(context, { poolId })),
+      },
       { name: 'checking', everyMs: 2_000, work: (signal) => eachOf(warm, (pool) => pool.pass(signal)) },
       { name: 'limiting', everyMs: 60_000, work: (signal) => limits.pass(signal) },
       { name: 'collecting', everyMs: 300_000, work: (signal) => reaper.deleteWorkspaces(signal) },
@@ -145,7 +165,9 @@ export class PoolController {
     ];
   }
 
-  /** What is configured is what there is. One that the backend cannot make does not stop the others, and is tried again. */
+  /**
+   * What is configured is what there is. One that the backend cannot make does not stop the others, and is tried again.
+   */
   private async introducePools(): Promise<void> {
     const { db, backend, pools } = this.context;
     for (const pool of pools) {
@@ -165,7 +187,15 @@ export class PoolController {
     const { db, pools } = this.context;
     const configured = pools.map((pool) => pool.poolId);
     for (const { poolId, image } of await retirePools(db, configured))
-      this.keep({ poolId, image, imageReference: null, runtimeClass: null, size: 1, bounds: { min: 0, max: 0 }, maxAgeSeconds: 1 });
+      this.keep({
+        poolId,
+        image,
+        imageReference: null,
+        runtimeClass: null,
+        size: 1,
+        bounds: { min: 0, max: 0 },
+        maxAgeSeconds: 1,
+      });
   }
 
   private async fillAll(signal: AbortSignal): Promise<void> {
@@ -176,14 +206,17 @@ export class PoolController {
     const keepers = [...this.keepers];
     for (const [poolId, keeper] of [...keepers.slice(first), ...keepers.slice(0, first)]) {
       const counts = byPool.get(poolId);
-      if (counts !== undefined) await keeper.fill(counts, signal).catch((error: unknown) => this.duties.report(`filling ${poolId}`, error));
+      if (counts !== undefined)
+        await keeper.fill(counts, signal).catch((error: unknown) => this.duties.report(`filling ${poolId}`, error));
     }
   }
 
   private async pause(tookMs: number, signal: AbortSignal): Promise<void> {
     if (this.woken) {
       // Many kicks in a row cause one pass.
-      await wait(Math.min(REST_MOST_MS, Math.max(KICK_MS, tookMs * REST_FACTOR)), undefined, { signal }).catch(() => {});
+      await wait(Math.min(REST_MOST_MS, Math.max(KICK_MS, tookMs * REST_FACTOR)), undefined, { signal }).catch(
+        () => {},
+      );
       return;
     }
     await new Promise<void>((resolve) => {

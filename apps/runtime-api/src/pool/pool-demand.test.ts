@@ -26,11 +26,14 @@ describe('the size of a pool', () => {
           RETURN NULL;
         END $$;
         CREATE TRIGGER watch_population AFTER INSERT ON runtime.slot FOR EACH STATEMENT EXECUTE FUNCTION runtime.watch_population();`);
-      const target = async (): Promise<number> => (await owner.query<{ target: number }>('SELECT target FROM runtime.pool')).rows[0]?.target ?? -1;
-      const ready = async (): Promise<number> => Number((await owner.query(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).rowCount);
+      const target = async (): Promise<number> =>
+        (await owner.query<{ target: number }>('SELECT target FROM runtime.pool')).rows[0]?.target ?? -1;
+      const ready = async (): Promise<number> =>
+        Number((await owner.query(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)).rowCount);
       await until('the least is there', async () => (await ready()) === 2);
       expect(await target()).toBe(2);
-      for (let session = 0; session < 40; session += 1) expect((await api.call('POST', '/start', { session_id: `s-${session}` })).status).toBe(200);
+      for (let session = 0; session < 40; session += 1)
+        expect((await api.call('POST', '/start', { session_id: `s-${session}` })).status).toBe(200);
       await until('the target follows', async () => (await target()) === 12);
       await until('the pool follows', async () => (await ready()) === 12);
       expect((await owner.query('SELECT * FROM runtime.over')).rows).toEqual([]);
@@ -47,15 +50,18 @@ describe('the size of a pool', () => {
     try {
       const slots = async (poolId: string, ...states: string[]): Promise<string[]> =>
         (
-          await owner.query<{ name: string }>('SELECT pod_name AS name FROM runtime.slot WHERE pool_id = $1 AND state = ANY ($2) ORDER BY created_at', [
-            poolId,
-            states,
-          ])
+          await owner.query<{ name: string }>(
+            'SELECT pod_name AS name FROM runtime.slot WHERE pool_id = $1 AND state = ANY ($2) ORDER BY created_at',
+            [poolId, states],
+          )
         ).rows.map((row) => row.name);
       expect((await api.call('POST', '/start', { session_id: 'kept' })).status).toBe(200);
       await until('the pool is full', async () => (await slots('default', 'ready')).length === 8);
       const before = await slots('default', 'ready');
-      const replacing = async (pools: readonly [PoolSpec, ...PoolSpec[]], check: () => Promise<void>): Promise<void> => {
+      const replacing = async (
+        pools: readonly [PoolSpec, ...PoolSpec[]],
+        check: () => Promise<void>,
+      ): Promise<void> => {
         const next = await createRuntimeApi({ ...api.options, pools, replicaId: 'next' });
         await next.app.listen(0, '127.0.0.1');
         next.pool.start();
@@ -91,15 +97,28 @@ describe('the size of a pool', () => {
     try {
       await world.reset();
       await world.run({ kind: 'fill', crashAt: null });
-      const { rows } = await world.owner.query<{ slot_id: string }>('SELECT slot_id FROM runtime.slot ORDER BY created_at, slot_id');
+      const { rows } = await world.owner.query<{ slot_id: string }>(
+        'SELECT slot_id FROM runtime.slot ORDER BY created_at, slot_id',
+      );
       const [first = '', second = '', third = ''] = rows.map((row) => row.slot_id);
       for (const [age, slotId] of [first, second, third].entries())
-        await world.owner.query(`UPDATE runtime.slot SET created_at = now() - $2 * interval '1 minute' WHERE slot_id = $1`, [slotId, 10 - age]);
-      await world.owner.query(`UPDATE runtime.slot SET holder = 'r', lease_until = now() + interval '1 minute' WHERE slot_id = $1`, [first]);
-      await world.owner.query(`INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name) VALUES ('made', 'world', 'first', 'sb-made')`);
+        await world.owner.query(
+          `UPDATE runtime.slot SET created_at = now() - $2 * interval '1 minute' WHERE slot_id = $1`,
+          [slotId, 10 - age],
+        );
+      await world.owner.query(
+        `UPDATE runtime.slot SET holder = 'r', lease_until = now() + interval '1 minute' WHERE slot_id = $1`,
+        [first],
+      );
+      await world.owner.query(
+        `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name) VALUES ('made', 'world', 'first', 'sb-made')`,
+      );
       const given: string[] = [];
       while ((await doomSurplus(world.db, 'world', 1)) === 1) {
-        const doomed = await world.owner.query<{ slot_id: string }>(`SELECT slot_id FROM runtime.slot WHERE state = 'doomed' AND slot_id <> ALL ($1)`, [given]);
+        const doomed = await world.owner.query<{ slot_id: string }>(
+          `SELECT slot_id FROM runtime.slot WHERE state = 'doomed' AND slot_id <> ALL ($1)`,
+          [given],
+        );
         given.push(...doomed.rows.map((row) => row.slot_id));
       }
       expect(given).toEqual([second, third, 'made', first]);

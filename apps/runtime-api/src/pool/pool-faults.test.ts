@@ -5,19 +5,30 @@ import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
 import { CLUSTER_PACE } from './pool-context.js';
 
-const NO_ROOM = { message: 'waits for a node', problem: { code: 'sandbox.unschedulable', detail: '0/3 nodes are available: 3 Insufficient cpu.' } } as const;
+const NO_ROOM = {
+  message: 'waits for a node',
+  problem: { code: 'sandbox.unschedulable', detail: '0/3 nodes are available: 3 Insufficient cpu.' },
+} as const;
 
 /** A pool of `target` on a farm, with rows to check. */
 async function pool(
   target: number,
   startsAtOnce = 50,
-): Promise<{ api: TestRuntimeApi; owner: pg.Client; count: (...states: string[]) => Promise<number>; close: () => Promise<void> }> {
+): Promise<{
+  api: TestRuntimeApi;
+  owner: pg.Client;
+  count: (...states: string[]) => Promise<number>;
+  close: () => Promise<void>;
+}> {
   const pace = { ...CLUSTER_PACE, startsAtOnce, dormantTimeoutMs: 1_000 };
   const api = await startTestRuntimeApi({ pools: [testPool(target)], pace, orgSandboxLimit: 100_000 });
   const owner = new pg.Client({ connectionString: api.database.ownerUrl });
   await owner.connect();
   const count = async (...states: string[]): Promise<number> => {
-    const { rows } = await owner.query<{ n: number }>('SELECT count(*)::integer AS n FROM runtime.slot WHERE state = ANY ($1)', [states]);
+    const { rows } = await owner.query<{ n: number }>(
+      'SELECT count(*)::integer AS n FROM runtime.slot WHERE state = ANY ($1)',
+      [states],
+    );
     return rows[0]?.n ?? 0;
   };
   return {
@@ -69,7 +80,9 @@ describe('a pool that its place does not take (F12)', () => {
     api.farm.inTheWay = () => NO_ROOM;
     // What was begun before.
     await until('the problem stands on the pool', async () => {
-      const { rows } = await owner.query<{ problem_code: string; problem_detail: string }>('SELECT problem_code, problem_detail FROM runtime.pool');
+      const { rows } = await owner.query<{ problem_code: string; problem_detail: string }>(
+        'SELECT problem_code, problem_detail FROM runtime.pool',
+      );
       return rows[0]?.problem_code === NO_ROOM.problem.code && rows[0].problem_detail === NO_ROOM.problem.detail;
     });
     await until('the held ones are as many as may be', async () => (await count('provisioning')) >= 20);
@@ -79,11 +92,17 @@ describe('a pool that its place does not take (F12)', () => {
     expect(await count('doomed', 'gone')).toBe(0);
     expect(api.farm.history.length).toBeLessThanOrEqual(created + 10);
     expect(await count('provisioning')).toBeLessThanOrEqual(20 + 10);
-    expect((await api.call('GET', '/ready')).body).toEqual({ status: 'ready', notes: { 'pool default': NO_ROOM.problem.detail } });
+    expect((await api.call('GET', '/ready')).body).toEqual({
+      status: 'ready',
+      notes: { 'pool default': NO_ROOM.problem.detail },
+    });
     expect(await api.metrics()).toMatch(/pool_problem\{[^}]*code="sandbox\.unschedulable"[^}]*\} 1/);
     api.farm.inTheWay = () => null;
     await until('the pool is full', async () => (await count('ready')) === 200, 30_000);
-    await until('the problem is over', async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1);
+    await until(
+      'the problem is over',
+      async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1,
+    );
     expect(api.farm.history.filter((event) => event.kind === 'removed')).toEqual([]);
   });
 });
@@ -99,7 +118,9 @@ describe('sandboxes that do not come up or die (F13)', () => {
       };
       await until('the pool is full', async () => (await count('ready')) === 20, 60_000);
       expect(api.farm.unreachable.size).toBeGreaterThan(3);
-      await until('the others are gone', () => [...api.farm.unreachable].every((name) => !api.farm.sandboxes.has(name)));
+      await until('the others are gone', () =>
+        [...api.farm.unreachable].every((name) => !api.farm.sandboxes.has(name)),
+      );
     } finally {
       await close();
     }
@@ -111,7 +132,8 @@ describe('sandboxes that do not come up or die (F13)', () => {
       api.farm.beforeEffect = async (call, { name = '' }) => {
         if (call === 'ensure') api.farm.unreachable.add(name);
       };
-      const problems = async (): Promise<number> => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NOT NULL')).rowCount ?? 0;
+      const problems = async (): Promise<number> =>
+        (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NOT NULL')).rowCount ?? 0;
       const waits = api.call('POST', '/start', { session_id: 'waits' }, { prefer: 'wait=5' });
       await until('its sandbox failed', async () => (await problems()) === 1, 30_000);
       expect((await waits).status).toBe(503);
@@ -152,10 +174,14 @@ describe('nodes that are cordoned while sandboxes are claimed (F11, I13)', () =>
       await until('the pool is full', async () => (await count('ready')) === 60, 20_000);
       const { statuses, stop } = claimInLanes(api, 2, 'cordon');
       await until('claims go on', () => statuses.length > 20);
-      const names = [...api.farm.sandboxes].filter(([, sandbox]) => sandbox.latch.claimId === null).map(([name]) => name);
+      const names = [...api.farm.sandboxes]
+        .filter(([, sandbox]) => sandbox.latch.claimId === null)
+        .map(([name]) => name);
       const cordoned = new Set(names.filter((_, index) => index % 2 === 0));
       expect(cordoned.size).toBeGreaterThan(15);
-      const bound = [...api.farm.sandboxes].filter(([, sandbox]) => sandbox.latch.claimId !== null).map(([name]) => name);
+      const bound = [...api.farm.sandboxes]
+        .filter(([, sandbox]) => sandbox.latch.claimId !== null)
+        .map(([name]) => name);
       api.farm.avoid([...cordoned, ...bound], 'node a is cordoned');
       const passed = stopwatch();
       await until('two seconds have passed', () => passed() > 2_000, 60_000);
@@ -169,7 +195,9 @@ describe('nodes that are cordoned while sandboxes are claimed (F11, I13)', () =>
       // Whoever had one of them keeps it.
       for (const name of bound) expect(api.farm.sandboxes.get(name)?.ended).toBeNull();
       await until('the warm ones are gone', () =>
-        [...cordoned].every((name) => (api.farm.sandboxes.get(name)?.latch.claimId ?? null) !== null || !api.farm.sandboxes.has(name)),
+        [...cordoned].every(
+          (name) => (api.farm.sandboxes.get(name)?.latch.claimId ?? null) !== null || !api.farm.sandboxes.has(name),
+        ),
       );
       // The mark of an activation is written beside its answer.
       await until('each has its sandbox', async () => (await count('active')) === statuses.length);
@@ -187,14 +215,19 @@ describe('an API server that is away (F8, I16)', () => {
       expect((await api.call('POST', '/start', { session_id: 'before' })).status).toBe(200);
       await until('the pool is full again', async () => (await count('ready')) === 40, 20_000);
       api.farm.away = true;
-      for (let session = 0; session < 20; session += 1) expect((await api.call('POST', '/start', { session_id: `away-${session}` })).status).toBe(200);
+      for (let session = 0; session < 20; session += 1)
+        expect((await api.call('POST', '/start', { session_id: `away-${session}` })).status).toBe(200);
       await until('it is said', async () => {
         const { rows } = await owner.query<{ problem_code: string | null }>('SELECT problem_code FROM runtime.pool');
         return rows[0]?.problem_code === 'sandbox.cluster-unavailable';
       });
       // Longer than a pass, and than the second strike of a check.
       await wait(6_000);
-      expect({ doomed: await count('doomed', 'releasing', 'gone'), active: await count('active'), ready: await count('ready') }).toEqual({
+      expect({
+        doomed: await count('doomed', 'releasing', 'gone'),
+        active: await count('active'),
+        ready: await count('ready'),
+      }).toEqual({
         doomed: 0,
         active: 21,
         ready: 20,
@@ -203,7 +236,10 @@ describe('an API server that is away (F8, I16)', () => {
       expect(rows).toEqual([]);
       api.farm.away = false;
       await until('the pool is full', async () => (await count('ready')) === 40, 30_000);
-      await until('the problem is over', async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1);
+      await until(
+        'the problem is over',
+        async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1,
+      );
     } finally {
       await close();
     }

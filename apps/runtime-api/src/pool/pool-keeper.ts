@@ -19,7 +19,10 @@ const HELD_LOOK_MS = 1_000;
  * at once. Milliseconds.
  */
 const AWAY_MOST_MS = 3_000;
-/** Removals of one pool at the same time. Those of used sandboxes may take minutes, because their workspaces are stored: they must not be in the way of the others. */
+/**
+ * Removals of one pool at the same time. Those of used sandboxes may take minutes, because their workspaces are stored:
+ * they must not be in the way of the others.
+ */
 const REMOVALS_AT_ONCE = { doomed: 50, releasing: 200 } as const;
 /** Shortest time between two notes of one pool's problem. Milliseconds. */
 const PROBLEM_NOTE_MS = 1_000;
@@ -32,7 +35,10 @@ interface Hold {
   readonly lookAt: number;
 }
 
-/** Keeps one pool at its target: makes what is missing, removes what is over. What it remembers only decides when, never whether. */
+/**
+ * Keeps one pool at its target: makes what is missing, removes what is over. What it remembers only decides when, never
+ * whether.
+ */
 export class PoolKeeper {
   private readonly busy = new Set<string>();
   private readonly removing = { doomed: 0, releasing: 0 };
@@ -67,7 +73,9 @@ export class PoolKeeper {
     return mayRefill(this.target, this.ready, 0);
   }
 
-  /** Answers when a slot may have become ready: at once when this replica makes it so, after `timeoutMs` at the latest. */
+  /**
+   * Answers when a slot may have become ready: at once when this replica makes it so, after `timeoutMs` at the latest.
+   */
   nextReady(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
@@ -96,7 +104,8 @@ export class PoolKeeper {
     this.ready = counts.ready;
     this.target = counts.target;
     const refill = pace.refillsBesideClaims || mayRefill(counts.target, this.ready, performance.now() - this.takenAt);
-    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, counts, this.room()) : 0;
+    const planned =
+      refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, counts, this.room()) : 0;
     // Nothing is made that could come up and say so; the alert would stand until the next claim.
     if (counts.beginning + planned === 0 && counts.ready >= counts.target) this.lastFailure = null;
     await this.noteProblem();
@@ -121,13 +130,19 @@ export class PoolKeeper {
     // What is worked on while the rows are read may be done when they arrive: those rows are stale, the next pass reads
     // them.
     const worked = new Set(this.busy);
-    const rows = await slotsIn(this.context.db, this.pool.poolId, ['intent', 'provisioning'], this.busy.size + this.held.size + Math.min(beginning, room));
+    const rows = await slotsIn(
+      this.context.db,
+      this.pool.poolId,
+      ['intent', 'provisioning'],
+      this.busy.size + this.held.size + Math.min(beginning, room),
+    );
     const idle = rows.filter((slot) => !worked.has(slot.slotId));
     const there = new Set(rows.map((slot) => slot.slotId));
     for (const slotId of this.held.keys()) if (!there.has(slotId)) this.held.delete(slotId);
     const due = idle.filter((slot) => (this.held.get(slot.slotId)?.lookAt ?? Number.POSITIVE_INFINITY) <= now);
     const fresh = now < this.notBefore ? [] : idle.filter((slot) => !this.held.has(slot.slotId)).slice(0, room);
-    for (const slot of await beginCreation(this.context, [...due, ...fresh])) this.work('starting', slot, () => this.startSlot(slot, signal));
+    for (const slot of await beginCreation(this.context, [...due, ...fresh]))
+      this.work('starting', slot, () => this.startSlot(slot, signal));
   }
 
   private async removeSome(state: 'doomed' | 'releasing', signal: AbortSignal): Promise<void> {
@@ -171,7 +186,10 @@ export class PoolKeeper {
         this.backOff();
       }
       if (outcome.result === 'held') {
-        if (!outcome.created) this.backOff(outcome.problem.code === 'sandbox.cluster-unavailable' ? AWAY_MOST_MS : Number.POSITIVE_INFINITY);
+        if (!outcome.created)
+          this.backOff(
+            outcome.problem.code === 'sandbox.cluster-unavailable' ? AWAY_MOST_MS : Number.POSITIVE_INFINITY,
+          );
         const lookAt = Math.max(performance.now() + HELD_LOOK_MS, outcome.created ? 0 : this.notBefore);
         this.held.set(slot.slotId, { problem: outcome.problem, lookAt });
       }

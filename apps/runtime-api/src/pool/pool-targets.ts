@@ -1,6 +1,16 @@
 import { type ForecastState, forecast, NO_FORECAST } from '@slipway/domain';
 import { countWaiting } from '../claims/waiting.queries.js';
-import { countPools, databaseTime, doomSurplus, measureLead, type PoolCounts, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
+import {
+  countPools,
+  databaseTime,
+  doomSurplus,
+  measureLead,
+  type PoolCounts,
+  savedForecast,
+  saveForecast,
+  saveTarget,
+  takeArrivals,
+} from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 
 /** Replicas write their arrivals once a second: an older second is complete. Seconds. */
@@ -25,8 +35,9 @@ interface PoolMemory {
 }
 
 /**
- * Sets the target of each pool once a second: what the forecast asks for within the pool's bounds, and one for each that waits.
- * A pool whose bounds are one number keeps that number. What it forgets when the leader changes costs a minute of not shrinking.
+ * Sets the target of each pool once a second: what the forecast asks for within the pool's bounds, and one for each
+ * that waits. A pool whose bounds are one number keeps that number. What it forgets when the leader changes costs a
+ * minute of not shrinking.
  */
 export class PoolTargets {
   private readonly memory = new Map<string, PoolMemory>();
@@ -50,7 +61,12 @@ export class PoolTargets {
     const byPool = await countPools(db);
     for (const pool of pools) {
       const counts = byPool.get(pool.poolId);
-      if (counts !== undefined) await this.setTarget(pool, counts, { at: until, seconds: until - from, arrivals: arrivals.get(pool.poolId) ?? 0 });
+      if (counts !== undefined)
+        await this.setTarget(pool, counts, {
+          at: until,
+          seconds: until - from,
+          arrivals: arrivals.get(pool.poolId) ?? 0,
+        });
     }
   }
 
@@ -59,14 +75,21 @@ export class PoolTargets {
     const { poolId, bounds } = pool;
     const memory = await this.remembered(poolId);
     const burstReserve = bounds.max > bounds.min && memory.forecast.recent > 0 ? (bounds.max * BURST_PERCENT) / 100 : 0;
-    const next = forecast(memory.forecast, count, memory.leadSeconds, { ...bounds, max: Math.max(bounds.min, bounds.max), burstReserve });
+    const next = forecast(memory.forecast, count, memory.leadSeconds, {
+      ...bounds,
+      max: Math.max(bounds.min, bounds.max),
+      burstReserve,
+    });
     memory.forecast = next.state;
     const living = counts.blank - counts.doomed;
     const ahead = this.holds() ? Math.min(next.target, living) : next.target;
     const target = ahead + Math.min(WAITING_AT_ONCE, await countWaiting(db, poolId));
     if (target !== counts.target) await saveTarget(db, poolId, target);
     const now = performance.now();
-    memory.peaks = [...memory.peaks.filter((peak) => peak.at > now - pace.surplusAfterMs && peak.target > target), { at: now, target }];
+    memory.peaks = [
+      ...memory.peaks.filter((peak) => peak.at > now - pace.surplusAfterMs && peak.target > target),
+      { at: now, target },
+    ];
     const kept = memory.peaks[0]?.target ?? target;
     if (living > kept && now - this.since > pace.surplusAfterMs) await doomSurplus(db, poolId, living - kept);
     if (now - memory.savedAt < SAVE_MS) return;

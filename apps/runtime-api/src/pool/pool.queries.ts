@@ -14,7 +14,10 @@ const SLOT = `slot_id AS "slotId", pod_name AS "podName", pod_uid AS "podUid", a
 /** Template of a pool that is no longer configured: every slot of it is stale. */
 export const RETIRED = 'retired';
 
-export async function upsertPool(db: SqlPool, pool: Pick<PoolSpec, 'poolId' | 'image' | 'bounds' | 'maxAgeSeconds'> & { template: string }): Promise<void> {
+export async function upsertPool(
+  db: SqlPool,
+  pool: Pick<PoolSpec, 'poolId' | 'image' | 'bounds' | 'maxAgeSeconds'> & { template: string },
+): Promise<void> {
   const { min, max } = pool.bounds;
   await db.query(
     `INSERT INTO runtime.pool AS p (pool_id, image, template, target, max_age_seconds) VALUES ($1, $2, $3, $4, $6)
@@ -24,7 +27,10 @@ export async function upsertPool(db: SqlPool, pool: Pick<PoolSpec, 'poolId' | 'i
 }
 
 /** Pools that are configured no longer keep nothing. @returns those of which slots are left. */
-export async function retirePools(db: SqlPool, configured: readonly string[]): Promise<Array<{ poolId: string; image: string }>> {
+export async function retirePools(
+  db: SqlPool,
+  configured: readonly string[],
+): Promise<Array<{ poolId: string; image: string }>> {
   await db.query(
     `UPDATE runtime.pool SET target = 0, template = $2, problem_code = NULL, problem_detail = NULL, problem_at = NULL, changed_at = now()
      WHERE pool_id <> ALL ($1) AND (target <> 0 OR template <> $2 OR problem_code IS NOT NULL)`,
@@ -90,12 +96,21 @@ export async function countStock(db: SqlPool, poolId: string): Promise<PoolCount
  * @returns how many were written.
  */
 export async function planSlots(db: SqlPool, poolId: string, freshIds: readonly string[]): Promise<number> {
-  const planned = await db.query({ name: 'plan_slots', text: 'SELECT runtime.plan_slots($1, $2)', values: [poolId, freshIds] });
+  const planned = await db.query({
+    name: 'plan_slots',
+    text: 'SELECT runtime.plan_slots($1, $2)',
+    values: [poolId, freshIds],
+  });
   return planned.rowCount ?? 0;
 }
 
 /** Slots of a pool in some of the states, oldest first, at most `limit`. */
-export async function slotsIn(db: SqlPool, poolId: string, states: readonly SlotState[], limit = 10_000): Promise<Slot[]> {
+export async function slotsIn(
+  db: SqlPool,
+  poolId: string,
+  states: readonly SlotState[],
+  limit = 10_000,
+): Promise<Slot[]> {
   const { rows } = await db.query<Slot>({
     name: 'slots_in',
     text: `SELECT ${SLOT} FROM runtime.slot WHERE pool_id = $1 AND state = ANY ($2) AND state <> 'gone' ORDER BY created_at LIMIT $3`,
@@ -116,10 +131,10 @@ export async function beginSlots(db: SqlPool, slots: readonly Slot[]): Promise<S
 
 /** Which sandbox this slot is; needed to remove it. */
 export async function saveUid(db: SqlPool, slotId: string, uid: string): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE runtime.slot SET pod_uid = $2 WHERE slot_id = $1 AND (pod_uid IS NULL OR pod_uid = $2) AND state <> 'gone'`, [
-    slotId,
-    uid,
-  ]);
+  const { rowCount } = await db.query(
+    `UPDATE runtime.slot SET pod_uid = $2 WHERE slot_id = $1 AND (pod_uid IS NULL OR pod_uid = $2) AND state <> 'gone'`,
+    [slotId, uid],
+  );
   return rowCount === 1;
 }
 
@@ -140,7 +155,12 @@ export type BlankState = 'intent' | 'provisioning' | 'ready';
  * Removes an unclaimed slot from the pool; a replica that has leased it fails to bind it. False: it is in none of
  * `from`, which a bound one never is.
  */
-export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: readonly BlankState[]): Promise<boolean> {
+export async function doomSlot(
+  db: SqlPool,
+  slotId: string,
+  reason: string,
+  from: readonly BlankState[],
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'doom_slot',
     text: `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1, reason = $2, changed_at = now() WHERE slot_id = $1 AND state = ANY ($3)`,
@@ -189,7 +209,10 @@ export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number
   return rows;
 }
 
-/** The sandbox of a slot has been removed. One that was used and whose workspace was never kept took it along. Not waited for to reach the disk: it may be repeated. */
+/**
+ * The sandbox of a slot has been removed. One that was used and whose workspace was never kept took it along. Not
+ * waited for to reach the disk: it may be repeated.
+ */
 export async function markGone(db: SqlPool, slotId: string): Promise<void> {
   await db.query({
     name: 'slot_gone',
@@ -234,19 +257,28 @@ export async function poolProblems(db: SqlPool): Promise<PoolProblem[]> {
 
 /** Arrivals of the last second of this replica. */
 export async function addArrivals(db: SqlPool, counts: ReadonlyMap<string, number>): Promise<void> {
-  await db.query({ name: 'add_arrivals', text: 'SELECT runtime.add_arrivals($1, $2)', values: [[...counts.keys()], [...counts.values()]] });
+  await db.query({
+    name: 'add_arrivals',
+    text: 'SELECT runtime.add_arrivals($1, $2)',
+    values: [[...counts.keys()], [...counts.values()]],
+  });
 }
 
 /** How the target of a pool came about, as the last leader left it. */
-export async function savedForecast(db: SqlPool, poolId: string): Promise<{ forecast: ForecastState | null; leadSeconds: number | null }> {
-  const { rows } = await db.query<Columns<'runtime.pool', 'forecast', { forecast: ForecastState | null }> & { leadSeconds: number | null }>(
-    'SELECT forecast, lead_seconds AS "leadSeconds" FROM runtime.pool WHERE pool_id = $1',
-    [poolId],
-  );
+export async function savedForecast(
+  db: SqlPool,
+  poolId: string,
+): Promise<{ forecast: ForecastState | null; leadSeconds: number | null }> {
+  const { rows } = await db.query<
+    Columns<'runtime.pool', 'forecast', { forecast: ForecastState | null }> & { leadSeconds: number | null }
+  >('SELECT forecast, lead_seconds AS "leadSeconds" FROM runtime.pool WHERE pool_id = $1', [poolId]);
   return rows[0] ?? { forecast: null, leadSeconds: null };
 }
 
-/** Arrivals in the seconds from `since` to `until`, both since 1970, the latter not included; earlier ones are forgotten. */
+/**
+ * Arrivals in the seconds from `since` to `until`, both since 1970, the latter not included; earlier ones are
+ * forgotten.
+ */
 export async function takeArrivals(db: SqlPool, since: number, until: number): Promise<ReadonlyMap<string, number>> {
   const { rows } = await db.query<{ poolId: string; count: number }>({
     name: 'take_arrivals',
@@ -259,19 +291,29 @@ export async function takeArrivals(db: SqlPool, since: number, until: number): P
 
 /** Seconds since 1970, by the clock that everything here goes by. */
 export async function databaseTime(db: SqlPool): Promise<number> {
-  const { rows } = await db.query<{ now: number }>({ name: 'database_time', text: 'SELECT extract(epoch FROM clock_timestamp())::double precision AS now' });
+  const { rows } = await db.query<{ now: number }>({
+    name: 'database_time',
+    text: 'SELECT extract(epoch FROM clock_timestamp())::double precision AS now',
+  });
   return rows[0]?.now ?? 0;
 }
 
 export async function saveTarget(db: SqlPool, poolId: string, target: number): Promise<void> {
-  await db.query({ name: 'save_target', text: 'UPDATE runtime.pool SET target = $2 WHERE pool_id = $1 AND target <> $2', values: [poolId, target] });
+  await db.query({
+    name: 'save_target',
+    text: 'UPDATE runtime.pool SET target = $2 WHERE pool_id = $1 AND target <> $2',
+    values: [poolId, target],
+  });
 }
 
 export async function saveForecast(db: SqlPool, poolId: string, forecast: ForecastState): Promise<void> {
   await db.query('UPDATE runtime.pool SET forecast = $2 WHERE pool_id = $1', [poolId, JSON.stringify(forecast)]);
 }
 
-/** Measures how long the last two hundred of the pool took from intent to ready: p99, in seconds; `null` when none has become ready. */
+/**
+ * Measures how long the last two hundred of the pool took from intent to ready: p99, in seconds; `null` when none has
+ * become ready.
+ */
 export async function measureLead(db: SqlPool, poolId: string): Promise<number | null> {
   const { rows } = await db.query<{ lead: number | null }>(
     `WITH last AS (SELECT warmed_at - created_at AS took FROM runtime.slot WHERE pool_id = $1 AND state = 'ready' AND warmed_at IS NOT NULL ORDER BY warmed_at DESC LIMIT 200)

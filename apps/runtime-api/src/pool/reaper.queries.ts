@@ -23,7 +23,12 @@ export async function liveSlots(db: SqlPool, after: string, limit: number): Prom
 export interface HeldSlot extends LiveSlot {
   readonly state: SlotState;
   readonly address: string;
-  readonly claim: { readonly orgId: string; readonly claimId: string; readonly epoch: number; readonly restartCount: number } | null;
+  readonly claim: {
+    readonly orgId: string;
+    readonly claimId: string;
+    readonly epoch: number;
+    readonly restartCount: number;
+  } | null;
 }
 
 interface HeldRow extends LiveSlot {
@@ -63,7 +68,10 @@ export interface OverdueClaim {
   readonly overdueSeconds: number;
 }
 
-/** Claims that no sandbox has confirmed by their deadline. Found through their slots: nothing of a claim's state is in an index. */
+/**
+ * Claims that no sandbox has confirmed by their deadline. Found through their slots: nothing of a claim's state is in
+ * an index.
+ */
 export function overdueClaims(db: SqlPool): Promise<OverdueClaim[]> {
   return asSystem(db, 'slipway_runtime_system', 'reaper reads overdue claims', async (client) => {
     const { rows } = await client.query<OverdueClaim>({
@@ -79,17 +87,23 @@ export function overdueClaims(db: SqlPool): Promise<OverdueClaim[]> {
 }
 
 /** Restarts of the tool process as the backend counts them. */
-export function saveRestarts(db: SqlPool, claimId: string, restarts: { count: number; reasons: readonly string[] }): Promise<void> {
+export function saveRestarts(
+  db: SqlPool,
+  claimId: string,
+  restarts: { count: number; reasons: readonly string[] },
+): Promise<void> {
   return asSystem(db, 'slipway_runtime_system', 'reaper notes restarts', async (client) => {
-    await client.query('UPDATE runtime.claim SET restart_count = $2, restart_reasons = $3 WHERE claim_id = $1 AND restart_count < $2', [
-      claimId,
-      restarts.count,
-      restarts.reasons,
-    ]);
+    await client.query(
+      'UPDATE runtime.claim SET restart_count = $2, restart_reasons = $3 WHERE claim_id = $1 AND restart_count < $2',
+      [claimId, restarts.count, restarts.reasons],
+    );
   });
 }
 
-/** Takes warm slots of these sandboxes out of their pools, each with its reason; a replica that has leased one fails to bind it. @returns how many. */
+/**
+ * Takes warm slots of these sandboxes out of their pools, each with its reason; a replica that has leased one fails to
+ * bind it. @returns how many.
+ */
 export async function doomByName(db: SqlPool, reasons: ReadonlyMap<string, string>): Promise<number> {
   const { rowCount } = await db.query({
     name: 'doom_by_name',
@@ -137,11 +151,15 @@ export function unneededWorkspaces(db: SqlPool, workspaces: readonly string[]): 
 /** Rows that nothing can refer to any more. */
 export function forgetOld(db: SqlPool, seconds: number): Promise<void> {
   return asSystem(db, 'slipway_runtime_system', 'reaper forgets old rows', async (client) => {
-    await client.query(`DELETE FROM runtime.slot WHERE state = 'gone' AND changed_at < now() - $1 * interval '1 second'`, [seconds]);
+    await client.query(
+      `DELETE FROM runtime.slot WHERE state = 'gone' AND changed_at < now() - $1 * interval '1 second'`,
+      [seconds],
+    );
     await client.query(`DELETE FROM runtime.claim WHERE ended_at < now() - $1 * interval '1 second'`, [seconds]);
-    await client.query(`DELETE FROM runtime.session WHERE status = 'stopped' AND workspace_ref IS NULL AND changed_at < now() - $1 * interval '1 second'`, [
-      seconds,
-    ]);
+    await client.query(
+      `DELETE FROM runtime.session WHERE status = 'stopped' AND workspace_ref IS NULL AND changed_at < now() - $1 * interval '1 second'`,
+      [seconds],
+    );
   });
 }
 
@@ -156,8 +174,15 @@ export function failStranded(db: SqlPool): Promise<void> {
   });
 }
 
-/** Claims of sessions whose ids begin with `prefix`, older than `seconds`. Found through their slots, as those that are overdue. */
-export function briefClaims(db: SqlPool, prefix: string, seconds: number): Promise<Array<Pick<ActiveClaim, 'orgId' | 'claimId'>>> {
+/**
+ * Claims of sessions whose ids begin with `prefix`, older than `seconds`. Found through their slots, as those that are
+ * overdue.
+ */
+export function briefClaims(
+  db: SqlPool,
+  prefix: string,
+  seconds: number,
+): Promise<Array<Pick<ActiveClaim, 'orgId' | 'claimId'>>> {
   return asSystem(db, 'slipway_runtime_system', 'reaper reads brief sessions that were not ended', async (client) => {
     const { rows } = await client.query<Pick<ActiveClaim, 'orgId' | 'claimId'>>({
       name: 'brief_claims',
@@ -179,7 +204,9 @@ export interface ActiveClaim {
   readonly ageSeconds: number;
 }
 
-/** Active claims older than `seconds`, of every organization, in the order of their ids: the next `limit` after `after`. */
+/**
+ * Active claims older than `seconds`, of every organization, in the order of their ids: the next `limit` after `after`.
+ */
 export function claimsOlderThan(db: SqlPool, seconds: number, after: string, limit: number): Promise<ActiveClaim[]> {
   return asSystem(db, 'slipway_runtime_system', 'reaper reads sessions that are idle or too old', async (client) => {
     const { rows } = await client.query<ActiveClaim>({

@@ -18,11 +18,15 @@ describe('the reaper', () => {
   let context: PoolContext;
   const signal = AbortSignal.timeout(60_000);
   const states = async (): Promise<string[]> =>
-    (await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot ORDER BY state')).rows.map((row) => row.state);
+    (await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot ORDER BY state')).rows.map(
+      (row) => row.state,
+    );
   const session = async (): Promise<{ status: string; detail: string | null; workspace: string | null }> =>
-    (await world.owner.query('SELECT status, status_detail AS detail, workspace_ref AS workspace FROM runtime.session')).rows[0];
+    (await world.owner.query('SELECT status, status_detail AS detail, workspace_ref AS workspace FROM runtime.session'))
+      .rows[0];
   const activeName = async (): Promise<string> =>
-    (await world.owner.query<{ name: string }>(`SELECT pod_name AS name FROM runtime.slot WHERE state = 'active'`)).rows[0]?.name ?? '';
+    (await world.owner.query<{ name: string }>(`SELECT pod_name AS name FROM runtime.slot WHERE state = 'active'`))
+      .rows[0]?.name ?? '';
   beforeEach(async () => {
     world = await PoolWorld.open();
     await world.reset();
@@ -67,7 +71,10 @@ describe('the reaper', () => {
     await expect(reaper.look(signal)).rejects.toBeDefined();
     world.farm.beforeEffect = async () => {};
     expect(await reaper.look(signal)).toBe(1);
-    expect(await session()).toMatchObject({ status: 'error', detail: expect.stringContaining('agent-server was killed') });
+    expect(await session()).toMatchObject({
+      status: 'error',
+      detail: expect.stringContaining('agent-server was killed'),
+    });
     const [warm = ''] = [...world.farm.sandboxes].filter(([, sandbox]) => sandbox.ended === null).map(([name]) => name);
     world.farm.sandboxes.delete(warm);
     await reaper.look(signal);
@@ -80,7 +87,10 @@ describe('the reaper', () => {
     expect(await reaper.avoid(signal)).toBe(2);
     expect(await reaper.avoid(signal)).toBe(0);
     const { rows } = await world.owner.query(`SELECT state, reason FROM runtime.slot ORDER BY state`);
-    expect(rows).toEqual([{ state: 'active', reason: null }, ...Array.from({ length: 2 }, () => ({ state: 'doomed', reason: 'node a is cordoned' }))]);
+    expect(rows).toEqual([
+      { state: 'active', reason: null },
+      ...Array.from({ length: 2 }, () => ({ state: 'doomed', reason: 'node a is cordoned' })),
+    ]);
   });
 
   it('pauses a session that has run for too long, keeps its workspace and says why', async () => {
@@ -89,9 +99,16 @@ describe('the reaper', () => {
     await world.owner.query(`UPDATE runtime.claim SET created_at = now() - interval '2 hours'`);
     const workspace = await activeName();
     expect(await limits.pass(signal)).toBe(1);
-    expect(await session()).toEqual({ status: 'paused', detail: 'paused: it has run for 1 hour, which is the longest', workspace });
+    expect(await session()).toEqual({
+      status: 'paused',
+      detail: 'paused: it has run for 1 hour, which is the longest',
+      workspace,
+    });
     await world.run({ kind: 'fill', crashAt: null });
-    expect(await world.run({ kind: 'resume', org: 'org_a', session: 's', crashAt: null })).toMatchObject({ result: 'answered', status: 'running' });
+    expect(await world.run({ kind: 'resume', org: 'org_a', session: 's', crashAt: null })).toMatchObject({
+      result: 'answered',
+      status: 'running',
+    });
   });
 
   it('ends a forgotten brief session, with nothing kept of it, and no other of its age', async () => {
@@ -101,7 +118,9 @@ describe('the reaper', () => {
     expect(await limits.pass(signal)).toBe(0);
     await world.owner.query(`UPDATE runtime.claim SET created_at = now() - interval '601 seconds'`);
     expect(await limits.pass(signal)).toBe(1);
-    const { rows } = await world.owner.query('SELECT org_id, status, status_detail FROM runtime.session ORDER BY org_id');
+    const { rows } = await world.owner.query(
+      'SELECT org_id, status, status_detail FROM runtime.session ORDER BY org_id',
+    );
     expect(rows).toMatchObject([
       { org_id: 'org_a', status: 'running' },
       { org_id: 'org_b', status: 'stopped', status_detail: 'ended: a brief session, not ended within 10 minutes' },

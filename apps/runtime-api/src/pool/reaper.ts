@@ -24,7 +24,10 @@ export const STOPPED_SECONDS = 3_600;
 /** How long rows of what is over stay for whoever asks what happened. Seconds. */
 const HISTORY_SECONDS = 7 * 86_400;
 const RECEIPT_TIMEOUT_MS = 2_000;
-/** A claim whose sandbox does not give its receipt is kept so long beyond its deadline, unless the sandbox is known to be over: its caller may have his answer. Seconds. */
+/**
+ * A claim whose sandbox does not give its receipt is kept so long beyond its deadline, unless the sandbox is known to
+ * be over: its caller may have his answer. Seconds.
+ */
 const SILENT_SECONDS = 60;
 /** Rows read at once, so that ten thousand are no pause for whoever claims meanwhile. */
 const PAGE = 1_000;
@@ -48,7 +51,10 @@ export class Reaper {
   /** The list that is being read. */
   private listing: Promise<readonly ListedSandbox[]> | null = null;
   /** State of the last pass, by name: a difference is checked. */
-  private seen: ReadonlyMap<string, { readonly uid: string; readonly restarts: number; readonly ended: boolean }> | null = null;
+  private seen: ReadonlyMap<
+    string,
+    { readonly uid: string; readonly restarts: number; readonly ended: boolean }
+  > | null = null;
 
   constructor(private readonly context: PoolContext) {}
 
@@ -70,7 +76,11 @@ export class Reaper {
     for (const { name, observation } of await this.listed(signal))
       if (observation.state === 'running' && observation.avoid !== undefined) avoided.set(name, observation.avoid);
     const doomed = avoided.size === 0 ? 0 : await doomByName(db, avoided);
-    if (doomed > 0) logger.info({ sandboxes: doomed, reason: avoided.values().next().value }, 'warm sandboxes removed from their pools');
+    if (doomed > 0)
+      logger.info(
+        { sandboxes: doomed, reason: avoided.values().next().value },
+        'warm sandboxes removed from their pools',
+      );
     return doomed;
   }
 
@@ -119,7 +129,8 @@ export class Reaper {
     const workspaces = await backend.listWorkspaces(signal);
     await forgetWorkspaces(db, STOPPED_SECONDS);
     for (let from = 0; from < workspaces.length; from += PAGE)
-      for (const workspace of await unneededWorkspaces(db, workspaces.slice(from, from + PAGE))) await backend.deleteWorkspace(workspace, signal);
+      for (const workspace of await unneededWorkspaces(db, workspaces.slice(from, from + PAGE)))
+        await backend.deleteWorkspace(workspace, signal);
   }
 
   /** @returns names whose sandbox does not seem to be what their slot says. */
@@ -135,7 +146,9 @@ export class Reaper {
     }
     const listed = await backend.list(signal);
     const sandboxes = byName(listed);
-    const wrong = rows.filter(({ name, uid }) => isOver(sandboxes.get(name), uid) || restartsOf(sandboxes.get(name)) > 0);
+    const wrong = rows.filter(
+      ({ name, uid }) => isOver(sandboxes.get(name), uid) || restartsOf(sandboxes.get(name)) > 0,
+    );
     const known = new Set(rows.map((row) => row.name));
     await this.removeOrphans(
       listed.filter((sandbox) => !known.has(sandbox.name)),
@@ -148,14 +161,21 @@ export class Reaper {
     );
   }
 
-  /** Reads the slots of these sandboxes, notes restarts. @returns the slots whose sandbox is over, as far as the list knows. */
+  /**
+   * Reads the slots of these sandboxes, notes restarts. @returns the slots whose sandbox is over, as far as the list
+   * knows.
+   */
   private async check(names: readonly string[], sandboxes: Sandboxes): Promise<HeldSlot[]> {
     const over: HeldSlot[] = [];
     for (let from = 0; from < names.length; from += PAGE)
       for (const slot of await slotsOf(this.context.db, names.slice(from, from + PAGE))) {
         const observation = sandboxes.get(slot.podName)?.observation;
         if (isOver(sandboxes.get(slot.podName), slot.podUid)) over.push(slot);
-        else if (observation?.state === 'running' && slot.claim !== null && observation.restarts.count > slot.claim.restartCount)
+        else if (
+          observation?.state === 'running' &&
+          slot.claim !== null &&
+          observation.restarts.count > slot.claim.restartCount
+        )
           await saveRestarts(this.context.db, slot.claim.claimId, observation.restarts);
       }
     return over;
@@ -170,20 +190,28 @@ export class Reaper {
     const { db, backend, logger, failpoints } = this.context;
     const now = await backend.observe(slot.podName, signal);
     if (now.state === 'pending' || (now.state === 'running' && now.uid === slot.podUid)) return false;
-    const detail = now.state === 'ended' && now.uid === slot.podUid ? now.reason : 'the sandbox ended: it is no longer there';
+    const detail =
+      now.state === 'ended' && now.uid === slot.podUid ? now.reason : 'the sandbox ended: it is no longer there';
     if (slot.claim === null) {
       await doomSlot(db, slot.slotId, detail, ['ready']);
       return false;
     }
     const { orgId, claimId } = slot.claim;
-    const ended = await releaseClaim(db, orgId, claimId, { only: 'bound-or-active', end: 'lost', session: 'error', detail });
+    const ended = await releaseClaim(db, orgId, claimId, {
+      only: 'bound-or-active',
+      end: 'lost',
+      session: 'error',
+      detail,
+    });
     await failpoints('reap.released');
     if (ended) logger.warn({ claim_id: claimId, org_id: orgId, sandbox: slot.podName }, detail);
     return ended;
   }
 
   private async endOverdue(signal: AbortSignal): Promise<number> {
-    const ended = await inParallel(await overdueClaims(this.context.db), ASKED_AT_ONCE, (claim) => this.endUnlessActivated(claim, signal));
+    const ended = await inParallel(await overdueClaims(this.context.db), ASKED_AT_ONCE, (claim) =>
+      this.endUnlessActivated(claim, signal),
+    );
     return ended.filter(Boolean).length;
   }
 
@@ -201,7 +229,12 @@ export class Reaper {
     const isThere = now === null || now.state === 'pending' || (now.state === 'running' && now.uid === claim.podUid);
     if (receipt === null && isThere && claim.overdueSeconds < SILENT_SECONDS) return false;
     const detail = 'the sandbox was not activated in time';
-    const ended = await releaseClaim(db, claim.orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail });
+    const ended = await releaseClaim(db, claim.orgId, claim.claimId, {
+      only: 'bound',
+      end: 'lost',
+      session: 'error',
+      detail,
+    });
     await failpoints('reap.released');
     return ended;
   }

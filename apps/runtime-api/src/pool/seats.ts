@@ -1,4 +1,6 @@
-/** How many sandboxes of all pools may start at the same time. Counts only; who asks is served in the order of asking. */
+/**
+ * How many sandboxes of all pools may start at the same time. Counts only; who asks is served in the order of asking.
+ */
 export class Seats {
   private taken = 0;
 

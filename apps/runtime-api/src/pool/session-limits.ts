@@ -50,7 +50,12 @@ export class SessionLimits {
     const detail = `ended: a brief session, not ended within ${inWords(BRIEF_SESSION_SECONDS)}`;
     const claims = await briefClaims(db, BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS);
     const ended = await inParallel(claims, ASKED_AT_ONCE, async ({ orgId, claimId }) => {
-      const done = await releaseClaim(db, orgId, claimId, { only: 'bound-or-active', end: 'released', session: 'stopped', detail });
+      const done = await releaseClaim(db, orgId, claimId, {
+        only: 'bound-or-active',
+        end: 'released',
+        session: 'stopped',
+        detail,
+      });
       if (done) logger.info({ claim_id: claimId, org_id: orgId }, detail);
       return done;
     });
@@ -59,7 +64,8 @@ export class SessionLimits {
 
   private async judge(claim: ActiveClaim, signal: AbortSignal): Promise<boolean> {
     const { idleSeconds, maxAgeSeconds } = this.options;
-    if (claim.ageSeconds >= maxAgeSeconds) return this.pause(claim, `paused: it has run for ${inWords(maxAgeSeconds)}, which is the longest`);
+    if (claim.ageSeconds >= maxAgeSeconds)
+      return this.pause(claim, `paused: it has run for ${inWords(maxAgeSeconds)}, which is the longest`);
     if (idleSeconds === null) return false;
     const idle = await idleTime(claim.address, signal);
     // On doubt it is in use: to pause it late costs a sandbox for a while, to pause it wrongly breaks off a user's
@@ -69,7 +75,12 @@ export class SessionLimits {
   }
 
   private async pause({ orgId, claimId }: ActiveClaim, detail: string): Promise<boolean> {
-    const paused = await releaseClaim(this.context.db, orgId, claimId, { only: 'bound-or-active', end: 'released', session: 'paused', detail });
+    const paused = await releaseClaim(this.context.db, orgId, claimId, {
+      only: 'bound-or-active',
+      end: 'released',
+      session: 'paused',
+      detail,
+    });
     await this.context.failpoints('reap.released');
     if (paused) this.context.logger.info({ claim_id: claimId, org_id: orgId }, detail);
     return paused;
@@ -79,7 +90,12 @@ export class SessionLimits {
 /** `idle_time` of agent-server's `/server_info`, in seconds; `null` when it does not say. @throws never. */
 async function idleTime(address: string, signal: AbortSignal): Promise<number | null> {
   try {
-    const answer = await sandboxRequest(`${address}/server_info`, { method: 'GET', headers: {}, signal, timeoutMs: ASK_TIMEOUT_MS });
+    const answer = await sandboxRequest(`${address}/server_info`, {
+      method: 'GET',
+      headers: {},
+      signal,
+      timeoutMs: ASK_TIMEOUT_MS,
+    });
     const { idle_time: idle } = JSON.parse(answer.body) as { idle_time?: unknown };
     return answer.status === 200 && typeof idle === 'number' ? idle : null;
   } catch {
@@ -89,7 +105,13 @@ async function idleTime(address: string, signal: AbortSignal): Promise<number | 
 
 function inWords(seconds: number): string {
   const [size, name]: [number, string] =
-    seconds >= 86_400 ? [86_400, 'days'] : seconds >= 3_600 ? [3_600, 'hours'] : seconds >= 60 ? [60, 'minutes'] : [1, 'seconds'];
+    seconds >= 86_400
+      ? [86_400, 'days']
+      : seconds >= 3_600
+        ? [3_600, 'hours']
+        : seconds >= 60
+          ? [60, 'minutes']
+          : [1, 'seconds'];
   const count = Math.round((seconds / size) * 10) / 10;
   return `${count} ${count === 1 ? name.slice(0, -1) : name}`;
 }

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { nextSlotState, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES as unclaimed } from '@slipway/domain';
+import {
+  nextSlotState,
+  SLOT_TRANSITIONS,
+  type SlotState,
+  type SlotTrigger,
+  UNCLAIMED_SLOT_STATES as unclaimed,
+} from '@slipway/domain';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import pg from 'pg';
 
@@ -12,7 +18,9 @@ describe('the slot table in Postgres', () => {
     database = await createTestDatabase();
     client = new pg.Client({ connectionString: database.urls.runtime });
     await client.connect();
-    await client.query(`INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ('p', 'i', 't', 1, 60)`);
+    await client.query(
+      `INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ('p', 'i', 't', 1, 60)`,
+    );
   });
   afterAll(async () => {
     await client.end();
@@ -23,25 +31,25 @@ describe('the slot table in Postgres', () => {
     for (const from of states)
       for (const to of states.filter((state) => state !== from)) {
         const id = `${from}-${to}`;
-        await client.query('INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, state, claim_id) VALUES ($1, $2, $3, $1, $4, $5)', [
-          id,
-          'p',
-          't',
-          from,
-          unclaimed.has(from) ? null : id,
-        ]);
+        await client.query(
+          'INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, state, claim_id) VALUES ($1, $2, $3, $1, $4, $5)',
+          [id, 'p', 't', from, unclaimed.has(from) ? null : id],
+        );
         const moved = await client
-          .query('UPDATE runtime.slot SET state = $2, claim_id = CASE WHEN $3 THEN claim_id ELSE coalesce(claim_id, slot_id) END WHERE slot_id = $1', [
-            id,
-            to,
-            unclaimed.has(to) || to === 'gone',
-          ])
+          .query(
+            'UPDATE runtime.slot SET state = $2, claim_id = CASE WHEN $3 THEN claim_id ELSE coalesce(claim_id, slot_id) END WHERE slot_id = $1',
+            [id, to, unclaimed.has(to) || to === 'gone'],
+          )
           .then(
             () => true,
             () => false,
           );
         const triggers = Object.keys(SLOT_TRANSITIONS[from]) as SlotTrigger[];
-        expect({ from, to, moved }).toEqual({ from, to, moved: triggers.some((trigger) => nextSlotState(from, trigger) === to) });
+        expect({ from, to, moved }).toEqual({
+          from,
+          to,
+          moved: triggers.some((trigger) => nextSlotState(from, trigger) === to),
+        });
       }
   });
 
@@ -50,7 +58,9 @@ describe('the slot table in Postgres', () => {
       `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, pod_uid, state, claim_id) VALUES ('kept', 'p', 't', 'kept', 'uid', 'active', 'claim')`,
     );
     for (const change of [`claim_id = 'other'`, 'claim_id = NULL', `pod_uid = 'other'`])
-      await expect(client.query(`UPDATE runtime.slot SET ${change} WHERE slot_id = 'kept'`)).rejects.toMatchObject({ code: '23514' });
+      await expect(client.query(`UPDATE runtime.slot SET ${change} WHERE slot_id = 'kept'`)).rejects.toMatchObject({
+        code: '23514',
+      });
   });
 
   it('marks a claim active without a new entry in any index of claims and sessions', async () => {
@@ -58,7 +68,8 @@ describe('the slot table in Postgres', () => {
       `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid IN ('runtime.claim'::regclass, 'runtime.session'::regclass)`,
     );
     expect(rows.length).toBeGreaterThan(4);
-    for (const { definition } of rows) expect(definition).not.toMatch(/\b(state|status|status_detail|url|working_dir|changed_at)\b/);
+    for (const { definition } of rows)
+      expect(definition).not.toMatch(/\b(state|status|status_detail|url|working_dir|changed_at)\b/);
   });
 
   it('shows and changes no row of another organization, even without a condition in the query', async () => {

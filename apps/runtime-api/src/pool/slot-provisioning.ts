@@ -14,8 +14,8 @@ const LAST_LOOK_MS = 250;
 const PLAN_AT_ONCE = 50;
 
 /**
- * What says that the place will not have this sandbox now, and nothing against the sandbox: it is held and tried again, not replaced.
- * Whatever else a backend says means that this sandbox will never come up.
+ * What says that the place will not have this sandbox now, and nothing against the sandbox: it is held and tried again,
+ * not replaced. Whatever else a backend says means that this sandbox will never come up.
  */
 const HOLDS: ReadonlySet<SlipwayError['code']> = new Set<SlipwayError['code']>([
   'sandbox.unschedulable',
@@ -43,7 +43,12 @@ export type Provisioned =
  * Writes the missing intents of the pool, at most `room`, before anything is made. `counts` is counted again under the
  * pool's lock. @returns how many.
  */
-export async function planPool(context: PoolContext, pool: PoolSpec, counts: PoolCounts, room = PLAN_AT_ONCE): Promise<number> {
+export async function planPool(
+  context: PoolContext,
+  pool: PoolSpec,
+  counts: PoolCounts,
+  room = PLAN_AT_ONCE,
+): Promise<number> {
   const { db, ids } = context;
   const missing = Math.min(slotsToCreate(counts.target, counts.blank), room, PLAN_AT_ONCE);
   if (missing <= 0) return 0;
@@ -65,7 +70,12 @@ export async function beginCreation(context: PoolContext, slots: readonly Slot[]
 }
 
 /** Brings a slot whose creation has begun (perhaps by a leader that is dead) to ready. Repeatable. */
-export async function provisionSlot(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<Provisioned> {
+export async function provisionSlot(
+  context: PoolContext,
+  pool: PoolSpec,
+  slot: Slot,
+  signal: AbortSignal,
+): Promise<Provisioned> {
   const { db, failpoints, logger } = context;
   try {
     const { uid, address } = await bringUp(context, pool, slot, signal);
@@ -94,7 +104,12 @@ class Held extends Error {
   }
 }
 
-async function bringUp(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<{ uid: string; address: string }> {
+async function bringUp(
+  context: PoolContext,
+  pool: PoolSpec,
+  slot: Slot,
+  signal: AbortSignal,
+): Promise<{ uid: string; address: string }> {
   const { backend, failpoints, pace } = context;
   await failpoints('pool.creating');
   const spec = { name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size };
@@ -115,17 +130,27 @@ async function heldIfOutside<T>(created: boolean, ask: () => Promise<T>): Promis
   }
 }
 
-/** @throws Held when something is in the way of it, SlipwayError when it will never run or was given `avoid` at its birth. */
-async function waitUntilRunning(context: PoolContext, name: string, signal: AbortSignal): Promise<{ uid: string; address: string }> {
+/**
+ * @throws Held when something is in the way of it, SlipwayError when it will never run or was given `avoid` at its
+ * birth.
+ */
+async function waitUntilRunning(
+  context: PoolContext,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ uid: string; address: string }> {
   const began = performance.now();
   for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LAST_LOOK_MS, pause * 1.2)) {
     const seen = await heldIfOutside(true, () => context.backend.observe(name, signal));
     if (seen.state === 'running' && seen.avoid === undefined) return seen;
-    if (seen.state === 'running') throw new SlipwayError('sandbox.start-failed', `the sandbox is not given out: ${seen.avoid}`);
+    if (seen.state === 'running')
+      throw new SlipwayError('sandbox.start-failed', `the sandbox is not given out: ${seen.avoid}`);
     if (seen.state === 'ended') throw new SlipwayError('sandbox.start-failed', seen.reason);
-    if (seen.state === 'gone') throw new SlipwayError('sandbox.start-failed', 'the sandbox was removed while it started');
+    if (seen.state === 'gone')
+      throw new SlipwayError('sandbox.start-failed', 'the sandbox was removed while it started');
     if (seen.problem !== undefined) throw new Held(seen.problem, true);
-    if (performance.now() - began > context.pace.startTimeoutMs) throw new SlipwayError('sandbox.start-failed', `it did not run in time: ${seen.message}`);
+    if (performance.now() - began > context.pace.startTimeoutMs)
+      throw new SlipwayError('sandbox.start-failed', `it did not run in time: ${seen.message}`);
     await wait(pause, undefined, { signal });
   }
 }
@@ -144,8 +169,15 @@ async function waitUntilDormant(slot: Slot, address: string, signal: AbortSignal
   }
 }
 
-/** `silent`: no proper answer within 2 s. `not-ours`: it has been activated, or is another slot's. `unwell`: agent-server says that its tools do not work. */
-export async function sandboxHealth(slot: { slotId: string }, address: string, signal: AbortSignal): Promise<'dormant' | 'not-ours' | 'unwell' | 'silent'> {
+/**
+ * `silent`: no proper answer within 2 s. `not-ours`: it has been activated, or is another slot's. `unwell`:
+ * agent-server says that its tools do not work.
+ */
+export async function sandboxHealth(
+  slot: { slotId: string },
+  address: string,
+  signal: AbortSignal,
+): Promise<'dormant' | 'not-ours' | 'unwell' | 'silent'> {
   const state = await readActivation(address, signal, PROBE_TIMEOUT_MS);
   if (state === null) return 'silent';
   if (state.state !== 'dormant' || state.claim_id !== null || state.slot_id !== slot.slotId) return 'not-ours';

@@ -4,7 +4,10 @@ import type { PoolContext } from './pool-context.js';
 import { within } from './time-limit.js';
 import { mayGiveUp, noteKept, noteUnkept } from './unkept.queries.js';
 
-/** Longest removal of one sandbox. Milliseconds; its workspace may have to be stored first. Tried again at the next tick: a backend shares the removal that is under way. */
+/**
+ * Longest removal of one sandbox. Milliseconds; its workspace may have to be stored first. Tried again at the next
+ * tick: a backend shares the removal that is under way.
+ */
 const REMOVE_TIMEOUT_MS = 10 * 60_000;
 
 interface Removable {
@@ -14,18 +17,25 @@ interface Removable {
 }
 
 /**
- * Removes the sandbox of a slot that is doomed or releasing, and only the sandbox with the slot's uid. Repeatable.
- * The workspace stays: the reaper deletes it once no session refers to it. A sandbox whose workspace cannot be kept stays, too, until one of two bounds (`mayGiveUp`).
+ * Removes the sandbox of a slot that is doomed or releasing, and only the sandbox with the slot's uid. Repeatable. The
+ * workspace stays: the reaper deletes it once no session refers to it. A sandbox whose workspace cannot be kept stays,
+ * too, until one of two bounds (`mayGiveUp`).
  * @throws SlipwayError while its workspace cannot be kept; why, and since when, is in the slot's row.
  */
 export async function removeSandbox(context: PoolContext, slot: Removable, signal: AbortSignal): Promise<void> {
   const { db, failpoints, logger } = context;
   await failpoints('pool.removing');
   const evenUnkept = await mayGiveUp(db, slot.slotId, context.unkept);
-  if (evenUnkept) logger.error({ slot_id: slot.slotId, sandbox: slot.podName }, 'sandbox removed without its workspace: not saved in time');
+  if (evenUnkept)
+    logger.error(
+      { slot_id: slot.slotId, sandbox: slot.podName },
+      'sandbox removed without its workspace: not saved in time',
+    );
   try {
     const onKept = (bytes: number | null): Promise<void> => noteKept(db, slot.slotId, bytes);
-    await within(REMOVE_TIMEOUT_MS, signal, (limit) => context.backend.remove(slot.podName, slot.podUid, limit, { evenUnkept, onKept }));
+    await within(REMOVE_TIMEOUT_MS, signal, (limit) =>
+      context.backend.remove(slot.podName, slot.podUid, limit, { evenUnkept, onKept }),
+    );
   } catch (error) {
     if (error instanceof SlipwayError && isOfStore(error)) await noteUnkept(db, slot.slotId, error.detail);
     throw error;

@@ -8,7 +8,10 @@ const FAILING_EVERY_MS = 10_000;
 /** Longest probe. Milliseconds. */
 const PROBE_TIMEOUT_MS = 20_000;
 
-/** Knows whether workspaces can be kept, before the first one has to be: `/ready` and the metric `workspace_store_problem` say so. */
+/**
+ * Knows whether workspaces can be kept, before the first one has to be: `/ready` and the metric
+ * `workspace_store_problem` say so.
+ */
 export class StoreWatch {
   private timer: NodeJS.Timeout | undefined;
   private readonly closed = new AbortController();
@@ -36,7 +39,8 @@ export class StoreWatch {
     } catch (error) {
       if (this.closed.signal.aborted) return;
       this.problem = `Workspaces cannot be kept: ${wordsOf(error)}`;
-      if (before !== this.problem) this.logger.error({ err: error }, 'workspace store failed its probe, paused workspaces are not saved');
+      if (before !== this.problem)
+        this.logger.error({ err: error }, 'workspace store failed its probe, paused workspaces are not saved');
     }
     if (this.closed.signal.aborted) return;
     this.timer = setTimeout(() => void this.probe(), this.problem === null ? PROBE_EVERY_MS : FAILING_EVERY_MS);
@@ -52,5 +56,7 @@ export class StoreWatch {
 function wordsOf(error: unknown): string {
   if (error instanceof SlipwayError) return error.detail;
   if (!(error instanceof Error)) return String(error);
-  return error.name === 'TimeoutError' ? `the store did not answer within ${PROBE_TIMEOUT_MS / 1_000} s.` : error.message;
+  return error.name === 'TimeoutError'
+    ? `the store did not answer within ${PROBE_TIMEOUT_MS / 1_000} s.`
+    : error.message;
 }

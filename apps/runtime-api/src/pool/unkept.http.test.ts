@@ -10,7 +10,11 @@ describe('a workspace that cannot be kept', () => {
   let owner: pg.Client;
   let count = 0;
   beforeAll(async () => {
-    api = await startTestRuntimeApi({ pools: [testPool(1)], orgSandboxLimit: 50, unkept: { holdSeconds: 3_600, most: 3 } });
+    api = await startTestRuntimeApi({
+      pools: [testPool(1)],
+      orgSandboxLimit: 50,
+      unkept: { holdSeconds: 3_600, most: 3 },
+    });
     owner = new pg.Client({ connectionString: api.database.ownerUrl });
     await owner.connect();
   });
@@ -20,7 +24,11 @@ describe('a workspace that cannot be kept', () => {
   });
   afterEach(async () => {
     api.farm.storeAway = false;
-    await until('nothing is on its way out', async () => (await owner.query(`SELECT 1 FROM runtime.slot WHERE state = 'releasing'`)).rowCount === 0, 30_000);
+    await until(
+      'nothing is on its way out',
+      async () => (await owner.query(`SELECT 1 FROM runtime.slot WHERE state = 'releasing'`)).rowCount === 0,
+      30_000,
+    );
   });
 
   const used = async (): Promise<{ session: string; runtime: string; sandbox: string }> => {
@@ -37,7 +45,10 @@ describe('a workspace that cannot be kept', () => {
 
   it('is kept when a pause answers so, and not before', async () => {
     const { session, runtime, sandbox } = await used();
-    expect((await api.call('POST', '/pause', { runtime_id: runtime })).body).toMatchObject({ status: 'paused', workspace: { state: 'kept' } });
+    expect((await api.call('POST', '/pause', { runtime_id: runtime })).body).toMatchObject({
+      status: 'paused',
+      workspace: { state: 'kept' },
+    });
     expect([await workspaceOf(session), api.farm.sandboxes.has(sandbox)]).toEqual([{ state: 'kept' }, false]);
   });
 
@@ -45,9 +56,16 @@ describe('a workspace that cannot be kept', () => {
     const { session, runtime, sandbox } = await used();
     api.farm.storeAway = true;
     const paused = await api.call('POST', '/pause', { runtime_id: runtime });
-    expect(paused.body).toMatchObject({ status: 'paused', workspace: { state: 'not-kept', detail: expect.stringMatching(AWAY) } });
+    expect(paused.body).toMatchObject({
+      status: 'paused',
+      workspace: { state: 'not-kept', detail: expect.stringMatching(AWAY) },
+    });
     expect(await workspaceOf(session)).toMatchObject({ state: 'not-kept' });
-    expect([api.farm.sandboxes.has(sandbox), await metric('workspaces_not_kept'), await metric('workspaces_lost')]).toEqual([true, 1, 0]);
+    expect([
+      api.farm.sandboxes.has(sandbox),
+      await metric('workspaces_not_kept'),
+      await metric('workspaces_lost'),
+    ]).toEqual([true, 1, 0]);
     await until('readiness says so', async () => AWAY.test(JSON.stringify((await api.call('GET', '/ready')).body)));
     api.farm.storeAway = false;
     await until('it is kept', async () => (await workspaceOf(session)).state === 'kept');
@@ -58,7 +76,9 @@ describe('a workspace that cannot be kept', () => {
     const { session, runtime, sandbox } = await used();
     api.farm.storeAway = true;
     await api.call('POST', '/pause', { runtime_id: runtime });
-    await owner.query(`UPDATE runtime.slot SET workspace_failing_since = now() - interval '2 hours' WHERE workspace_failing_since IS NOT NULL`);
+    await owner.query(
+      `UPDATE runtime.slot SET workspace_failing_since = now() - interval '2 hours' WHERE workspace_failing_since IS NOT NULL`,
+    );
     await until('it is given up', async () => !api.farm.sandboxes.has(sandbox));
     await until('the session says so', async () => (await workspaceOf(session)).state === 'lost');
     expect(await workspaceOf(session)).toMatchObject({ state: 'lost', detail: expect.stringMatching(AWAY) });

@@ -11,7 +11,10 @@ export interface UnkeptBounds {
 /** A day to repair the store, and no more places of the cluster than these. */
 export const UNKEPT_BOUNDS: UnkeptBounds = { holdSeconds: 86_400, most: 100 };
 
-/** The workspace is in the store; written before its sandbox ends. @param bytes what it takes there; `null`: not known, or nothing was written. */
+/**
+ * The workspace is in the store; written before its sandbox ends. @param bytes what it takes there; `null`: not known,
+ * or nothing was written.
+ */
 export async function noteKept(db: SqlPool, slotId: string, bytes: number | null): Promise<void> {
   const kept = `UPDATE runtime.slot SET workspace_kept_at = now(), workspace_failing_since = NULL, workspace_problem = NULL WHERE slot_id = $1 AND state = 'releasing'`;
   if (bytes === null) {
@@ -38,7 +41,10 @@ export async function noteUnkept(db: SqlPool, slotId: string, problem: string): 
   );
 }
 
-/** Whether the sandbox goes without its workspace: keeping it has failed for too long, or too many fail and this one longest. */
+/**
+ * Whether the sandbox goes without its workspace: keeping it has failed for too long, or too many fail and this one
+ * longest.
+ */
 export async function mayGiveUp(db: SqlPool, slotId: string, { holdSeconds, most }: UnkeptBounds): Promise<boolean> {
   const { rows } = await db.query<{ over: boolean }>({
     name: 'may_give_up',

@@ -9,7 +9,8 @@ const KEYS = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret', AWS_RE
 
 describe('the bucket before an install', () => {
   let server: S3LikeServer;
-  const url = (): string => `s3://${server.bucket}/prefix?region=us-east-1&endpoint=${encodeURIComponent(server.endpoint)}`;
+  const url = (): string =>
+    `s3://${server.bucket}/prefix?region=us-east-1&endpoint=${encodeURIComponent(server.endpoint)}`;
   beforeAll(async () => {
     Object.assign(process.env, KEYS);
     server = await new S3LikeServer().start();
@@ -29,7 +30,10 @@ describe('the bucket before an install', () => {
   });
 
   const faults: ReadonlyArray<readonly [S3Fault, RegExp]> = [
-    ['no-bucket', /^sandboxes\.workspaceStore\.url: .*404 \(NoSuchBucket\)\. Make the bucket workspaces, or correct the name\.$/],
+    [
+      'no-bucket',
+      /^sandboxes\.workspaceStore\.url: .*404 \(NoSuchBucket\)\. Make the bucket workspaces, or correct the name\.$/,
+    ],
     [
       'forbidden',
       /403 \(AccessDenied\)\. The keys of sandboxes\.workspaceStore\.existingSecret need ListBucket, GetObject, PutObject and DeleteObject there\.$/,
@@ -48,7 +52,9 @@ describe('the bucket before an install', () => {
   it('names a bucket that does not exist also without keys, and leaves other checks to the identity of runtime-api', async () => {
     expect(await bucket(url(), undefined)).toBeNull();
     server.fault = 'no-bucket';
-    expect(await bucket(url(), undefined)).toBe('sandboxes.workspaceStore.url: there is no bucket workspaces. Make it, or correct the name.');
+    expect(await bucket(url(), undefined)).toBe(
+      'sandboxes.workspaceStore.url: there is no bucket workspaces. Make it, or correct the name.',
+    );
   });
 
   it('is watched while runtime-api runs: a store that breaks is a problem within one probe, and none after the next', async () => {

@@ -49,7 +49,8 @@ async function exists(url: URL): Promise<string | null> {
 function nextStep(error: unknown, name: string): string {
   const words = wordsOf(error);
   if (words.includes('NoSuchBucket')) return `Make the bucket ${name}, or correct the name.`;
-  if (/\b40[13]\b/.test(words)) return `The keys of ${VALUE}.existingSecret need ListBucket, GetObject, PutObject and DeleteObject there.`;
+  if (/\b40[13]\b/.test(words))
+    return `The keys of ${VALUE}.existingSecret need ListBucket, GetObject, PutObject and DeleteObject there.`;
   return 'Paused conversations would lose their files.';
 }
 

@@ -5,7 +5,10 @@ export interface Node {
   readonly status?: {
     readonly images?: readonly { readonly names?: readonly string[] }[];
     readonly nodeInfo?: { readonly kernelVersion?: string };
-    readonly runtimeHandlers?: readonly { readonly name?: string; readonly features?: { readonly userNamespaces?: boolean } | null }[];
+    readonly runtimeHandlers?: readonly {
+      readonly name?: string;
+      readonly features?: { readonly userNamespaces?: boolean } | null;
+    }[];
   };
 }
 /** What is read of a template of the chart. */
@@ -22,11 +25,17 @@ export interface WantedTemplate {
  * Missing requirements of these templates on the nodes, as sentences; empty when nothing. Nothing is asked of a node
  * that only lists its largest images: a sandbox image is among them.
  */
-export function missingOfNodes(templates: readonly WantedTemplate[], nodes: readonly Node[], runtimeClasses: readonly string[]): string[] {
+export function missingOfNodes(
+  templates: readonly WantedTemplate[],
+  nodes: readonly Node[],
+  runtimeClasses: readonly string[],
+): string[] {
   return templates.flatMap((template) => {
     const { name, image, runtimeClassName, nodeSelector = {} } = template;
     const suited = nodes.filter(
-      ({ metadata, spec }) => spec?.unschedulable !== true && Object.entries(nodeSelector).every(([label, value]) => metadata.labels?.[label] === value),
+      ({ metadata, spec }) =>
+        spec?.unschedulable !== true &&
+        Object.entries(nodeSelector).every(([label, value]) => metadata.labels?.[label] === value),
     );
     if (suited.length === 0) {
       const labels = Object.entries(nodeSelector).map(([label, value]) => `${label}=${value}`);
@@ -69,7 +78,9 @@ function otherNames(nodes: readonly Node[], image: string): string {
 
 /** By its whole name: containerd searches nowhere else, so that the same digest under another name does not start. */
 function hasImage(node: Node, image: string): boolean {
-  return (node.status?.images ?? []).some(({ names = [] }) => names.some((name) => wholeName(name) === wholeName(image)));
+  return (node.status?.images ?? []).some(({ names = [] }) =>
+    names.some((name) => wholeName(name) === wholeName(image)),
+  );
 }
 
 /** As the node writes it: what names no registry is Docker Hub's, and there a name without a slash is of `library`. */
@@ -78,7 +89,10 @@ function wholeName(image: string): string {
   return `docker.io/${image.includes('/') ? '' : 'library/'}${image}`;
 }
 
-/** As container runtimes read it: a first part with a dot or a port, or localhost, is a host. What names none comes from Docker Hub, where ours is not. */
+/**
+ * As container runtimes read it: a first part with a dot or a port, or localhost, is a host. What names none comes from
+ * Docker Hub, where ours is not.
+ */
 function namesRegistry(image: string): boolean {
   const [first = '', ...rest] = image.split('/');
   return rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
@@ -87,10 +101,12 @@ function namesRegistry(image: string): boolean {
 /** The runtime says so since Kubernetes 1.31; what says nothing is judged by its kernel. */
 function hasUserNamespaces({ status }: Node): boolean {
   const handlers = status?.runtimeHandlers;
-  if (handlers !== undefined && handlers.length > 0) return handlers.some(({ features }) => features?.userNamespaces === true);
+  if (handlers !== undefined && handlers.length > 0)
+    return handlers.some(({ features }) => features?.userNamespaces === true);
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(status?.nodeInfo?.kernelVersion ?? '') ?? [];
   return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 3);
 }
 
 /** At most three names. */
-const listed = (names: readonly string[]): string => (names.length <= 3 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`);
+const listed = (names: readonly string[]): string =>
+  names.length <= 3 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more`;

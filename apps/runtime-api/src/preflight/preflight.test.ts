@@ -8,8 +8,12 @@ import { missingOfNodes, type Node } from './nodes.js';
 import { preflight } from './preflight.js';
 
 const DIGEST = `sha256:${'1'.repeat(64)}`;
-const node = (name: string, more: Partial<Node> = {}): Node => ({ metadata: { name, labels: { pool: name } }, ...more });
-const holding = (name: string, image: string): Node => node(name, { status: { images: [{ names: [`${image}@${DIGEST}`] }] } });
+const node = (name: string, more: Partial<Node> = {}): Node => ({
+  metadata: { name, labels: { pool: name } },
+  ...more,
+});
+const holding = (name: string, image: string): Node =>
+  node(name, { status: { images: [{ names: [`${image}@${DIGEST}`] }] } });
 /** As containerd writes what names no registry. */
 const withImage = (name: string): Node => holding(name, 'docker.io/slipway/sandbox');
 const template = { name: 'standard', image: `slipway/sandbox@${DIGEST}` };
@@ -44,14 +48,18 @@ describe('preflight', () => {
     database = await createTestDatabase();
     folder = await mkdtemp('/tmp/slipway-test-');
     web = createServer((request, response) => {
-      if (request.url?.startsWith('/realms/right/')) response.end(JSON.stringify({ issuer: `${address}/realms/right` }));
-      else if (request.url?.startsWith('/realms/renamed/')) response.end(JSON.stringify({ issuer: 'https://another.example.com' }));
+      if (request.url?.startsWith('/realms/right/'))
+        response.end(JSON.stringify({ issuer: `${address}/realms/right` }));
+      else if (request.url?.startsWith('/realms/renamed/'))
+        response.end(JSON.stringify({ issuer: 'https://another.example.com' }));
       else response.writeHead(404).end();
     });
     for (const server of [web, silent]) await once(server.listen(0, '127.0.0.1'), 'listening');
     address = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
     // A Redis that asks for a password.
-    silent.on('connection', (socket) => socket.on('error', () => {}).once('data', () => socket.write('-NOAUTH Authentication required.\r\n')));
+    silent.on('connection', (socket) =>
+      socket.on('error', () => {}).once('data', () => socket.write('-NOAUTH Authentication required.\r\n')),
+    );
   });
   afterAll(async () => {
     web?.close();
@@ -69,7 +77,12 @@ describe('preflight', () => {
       WORKSPACE_STORE: `s3://bucket/prefix?endpoint=${encodeURIComponent(address)}`,
     };
     expect(await preflight(env, (line) => lines.push(line))).toEqual([]);
-    expect(lines.sort()).toEqual(['ok       Postgres', 'ok       bucket', 'ok       identity provider', 'ok       model']);
+    expect(lines.sort()).toEqual([
+      'ok       Postgres',
+      'ok       bucket',
+      'ok       identity provider',
+      'ok       model',
+    ]);
   });
 
   it('says everything that is wrong at once, each with the value that changes it', async () => {
@@ -89,17 +102,31 @@ describe('preflight', () => {
       },
       () => {},
     );
-    const words = [/^Postgres at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/, /^Redis at .* refuses: NOAUTH/, /calls itself https:\/\/another\.example\.com/, /^proxy\.https: the proxy/, /^sandboxes\.workspaceStore\.url: /, /^privateCa: the file holds no certificate/, /^The nodes cannot be read/]; // biome-ignore format: a list
+    const words = [
+      /^Postgres at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED/,
+      /^Redis at .* refuses: NOAUTH/,
+      /calls itself https:\/\/another\.example\.com/,
+      /^proxy\.https: the proxy/,
+      /^sandboxes\.workspaceStore\.url: /,
+      /^privateCa: the file holds no certificate/,
+      /^The nodes cannot be read/,
+    ];
     expect(wrong).toHaveLength(words.length);
     for (const one of words) expect(wrong).toContainEqual(expect.stringMatching(one));
   });
 
   it('names the Secret that is missing instead of trying its variable as a password', async () => {
     const wrong = await preflight(
-      { DATABASE_OWNER_URL: 'postgresql://slipway:$(DATABASE_OWNER_PASSWORD)@db/slipway', REDIS_URL: 'redis://:$(REDIS_PASSWORD)@redis/0' },
+      {
+        DATABASE_OWNER_URL: 'postgresql://slipway:$(DATABASE_OWNER_PASSWORD)@db/slipway',
+        REDIS_URL: 'redis://:$(REDIS_PASSWORD)@redis/0',
+      },
       () => {},
     );
-    expect(wrong).toEqual([expect.stringContaining('postgresql.owner.existingSecret'), expect.stringContaining('redis.auth.existingSecret')]);
+    expect(wrong).toEqual([
+      expect.stringContaining('postgresql.owner.existingSecret'),
+      expect.stringContaining('redis.auth.existingSecret'),
+    ]);
   });
 
   it('says when the owner of the database may not make roles', async () => {

@@ -25,9 +25,11 @@ export async function preflight(env: Variables, tell: (line: string) => void): P
   add('Postgres', 'DATABASE_OWNER_URL', postgres);
   add('Redis', 'REDIS_URL', redis);
   add('identity provider', 'OIDC_ISSUER_URL', issuer);
-  if (env['HTTPS_PROXY'] === undefined && env['HTTP_PROXY'] === undefined) add('model', 'LLM_BASE_URL', (url) => answers('llm.baseUrl', url));
+  if (env['HTTPS_PROXY'] === undefined && env['HTTP_PROXY'] === undefined)
+    add('model', 'LLM_BASE_URL', (url) => answers('llm.baseUrl', url));
   add('bucket', 'WORKSPACE_STORE', (url) => bucket(url, env['AWS_ACCESS_KEY_ID']));
-  if (env['NODE_CHECKS'] === 'true') checks.push(['nodes', nodes(env).catch((error: Error) => [`The nodes cannot be read: ${error.message}`])]);
+  if (env['NODE_CHECKS'] === 'true')
+    checks.push(['nodes', nodes(env).catch((error: Error) => [`The nodes cannot be read: ${error.message}`])]);
   const found = await Promise.all(
     checks.map(async ([name, check]) => {
       const wrong = await check;
@@ -44,21 +46,28 @@ async function nodes(env: Variables): Promise<string[]> {
   const read = async <T>(path: string): Promise<readonly T[]> =>
     new Promise((resolve, reject) => {
       const headers = authorization === null ? {} : { authorization };
-      const request = https.get(new URL(path, access.server), { ...tls, headers, signal: AbortSignal.timeout(API_TIMEOUT_MS) }, (response) => {
-        response.setEncoding('utf8');
-        let text = '';
-        response.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items);
-          else reject(new Error(`${path} was answered with ${response.statusCode ?? 0}`));
-        });
-      });
+      const request = https.get(
+        new URL(path, access.server),
+        { ...tls, headers, signal: AbortSignal.timeout(API_TIMEOUT_MS) },
+        (response) => {
+          response.setEncoding('utf8');
+          let text = '';
+          response.on('data', (chunk: string) => {
+            text += chunk;
+          });
+          response.on('error', reject);
+          response.on('end', () => {
+            if (response.statusCode === 200) resolve((JSON.parse(text) as { items: T[] }).items);
+            else reject(new Error(`${path} was answered with ${response.statusCode ?? 0}`));
+          });
+        },
+      );
       request.on('error', reject);
     });
-  const [all, classes] = await Promise.all([read<Node>('/api/v1/nodes'), read<{ metadata: { name: string } }>('/apis/node.k8s.io/v1/runtimeclasses')]);
+  const [all, classes] = await Promise.all([
+    read<Node>('/api/v1/nodes'),
+    read<{ metadata: { name: string } }>('/apis/node.k8s.io/v1/runtimeclasses'),
+  ]);
   const templates = JSON.parse(env['SANDBOX_TEMPLATES'] ?? '[]') as WantedTemplate[];
   return missingOfNodes(
     templates,

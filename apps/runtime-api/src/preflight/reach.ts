@@ -16,7 +16,8 @@ const CERTIFICATE = /certificate|self.signed|issuer|CERT_|altname/i;
 const isUnfilled = (value: string): boolean => /\$\([A-Z_]+\)/.test(value);
 
 export async function postgres(url: string): Promise<string | null> {
-  if (isUnfilled(url)) return 'Postgres: the Secret with the password of the owner (postgresql.owner.existingSecret), or its key, is not there.';
+  if (isUnfilled(url))
+    return 'Postgres: the Secret with the password of the owner (postgresql.owner.existingSecret), or its key, is not there.';
   const place = new URL(url);
   const db = createPool({ url, max: 1, applicationName: 'slipway-preflight', onError: () => {} });
   try {
@@ -27,8 +28,10 @@ export async function postgres(url: string): Promise<string | null> {
       ),
     );
     const [row] = rows;
-    if (row === undefined || row.version < POSTGRES_AT_LEAST) return `Postgres at ${place.host} is older than 16. Upgrade it.`;
-    if (!row.maker) return `Postgres at ${place.host}: ${place.username} may not make roles. ALTER ROLE ${place.username} CREATEROLE.`;
+    if (row === undefined || row.version < POSTGRES_AT_LEAST)
+      return `Postgres at ${place.host} is older than 16. Upgrade it.`;
+    if (!row.maker)
+      return `Postgres at ${place.host}: ${place.username} may not make roles. ALTER ROLE ${place.username} CREATEROLE.`;
     if (!row.database)
       return `Postgres at ${place.host}: ${place.username} may not make schemas in ${place.pathname.slice(1)}. Make it the owner of the database.`;
     return null;
@@ -41,11 +44,13 @@ export async function postgres(url: string): Promise<string | null> {
 
 /** PING, as whoever the URL says. */
 export async function redis(url: string): Promise<string | null> {
-  if (isUnfilled(url)) return 'Redis: the Secret with its password (redis.auth.existingSecret), or its key, is not there.';
+  if (isUnfilled(url))
+    return 'Redis: the Secret with its password (redis.auth.existingSecret), or its key, is not there.';
   const { hostname, port, protocol, host, username, password } = new URL(url);
   const at = { host: hostname, port: Number(port || 6379) };
   const words = [decodeURIComponent(username), decodeURIComponent(password)].filter((word) => word !== '');
-  const command = (...parts: string[]): string => `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
+  const command = (...parts: string[]): string =>
+    `*${parts.length}\r\n${parts.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
   const socket = protocol === 'rediss:' ? tls.connect({ ...at, servername: hostname }) : net.connect(at);
   try {
     const answer = await within(
@@ -72,10 +77,15 @@ export async function redis(url: string): Promise<string | null> {
 /** The issuer's own description, and that it is of this issuer. */
 export async function issuer(url: string): Promise<string | null> {
   try {
-    const response = await fetch(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!response.ok) return `oidc.issuerUrl: ${url} answers ${response.status} where its description should be. Is the realm's name right?`;
+    const response = await fetch(`${url.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (!response.ok)
+      return `oidc.issuerUrl: ${url} answers ${response.status} where its description should be. Is the realm's name right?`;
     const { issuer: named } = (await response.json()) as { issuer?: unknown };
-    return named === url ? null : `oidc.issuerUrl: ${url} calls itself ${String(named)}. Use that name, letter by letter.`;
+    return named === url
+      ? null
+      : `oidc.issuerUrl: ${url} calls itself ${String(named)}. Use that name, letter by letter.`;
   } catch (error) {
     return `oidc.issuerUrl: ${url} cannot be reached: ${wordsOf(error)}`;
   }
@@ -107,10 +117,15 @@ export async function proxy(value: string, url: string): Promise<string | null> 
 /** Node leaves out what it cannot read of NODE_EXTRA_CA_CERTS, and prints a warning that goes unseen. */
 export async function authority(file: string): Promise<string | null> {
   try {
-    const certificates = (await readFile(file, 'utf8')).match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
+    const certificates =
+      (await readFile(file, 'utf8')).match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
     if (certificates.length === 0) return 'privateCa: the file holds no certificate in PEM.';
-    const old = certificates.map((pem) => new X509Certificate(pem)).find(({ validToDate }) => validToDate.getTime() < Date.now());
-    return old === undefined ? null : `privateCa: the certificate of ${old.subject.replaceAll('\n', ', ')} ended on ${old.validTo}.`;
+    const old = certificates
+      .map((pem) => new X509Certificate(pem))
+      .find(({ validToDate }) => validToDate.getTime() < Date.now());
+    return old === undefined
+      ? null
+      : `privateCa: the certificate of ${old.subject.replaceAll('\n', ', ')} ended on ${old.validTo}.`;
   } catch (error) {
     return `privateCa: the file cannot be read: ${wordsOf(error)}`;
   }
@@ -135,5 +150,7 @@ function wordsOf(error: unknown): string {
   if (innermost instanceof AggregateError && innermost.errors[0] instanceof Error) innermost = innermost.errors[0];
   const { message = String(innermost), code } = innermost as { message?: string; code?: string };
   const words = message === '' ? (code ?? 'no reason was given') : message;
-  return CERTIFICATE.test(`${words} ${code ?? ''}`) ? `${words}. If a certification authority of your own signed it, name it in privateCa.` : `${words}.`;
+  return CERTIFICATE.test(`${words} ${code ?? ''}`)
+    ? `${words}. If a certification authority of your own signed it, name it in privateCa.`
+    : `${words}.`;
 }

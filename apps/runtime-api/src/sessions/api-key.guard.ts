@@ -46,4 +46,6 @@ export function orgOf(request: FastifyRequest): string {
   return given;
 }
 
-export const OrgId = createParamDecorator((_data: unknown, context: ExecutionContext): string => orgOf(context.switchToHttp().getRequest<FastifyRequest>()));
+export const OrgId = createParamDecorator((_data: unknown, context: ExecutionContext): string =>
+  orgOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);

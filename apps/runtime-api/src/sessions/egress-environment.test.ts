@@ -37,14 +37,24 @@ describe('the environment of a sandbox that reaches names', () => {
     });
     expect(NO_PROXY).toBe('localhost,127.0.0.1,::1,.svc,.cluster.local,ingest.example.com');
     const seconds = Math.floor(NOW.getTime() / 1000);
-    const claims = { claim: claimId, org: 'org_1', template: 'standard', egress: 'packages', address: '10.244.1.7', exp: seconds + 3_600 + 86_400 };
+    const claims = {
+      claim: claimId,
+      org: 'org_1',
+      template: 'standard',
+      egress: 'packages',
+      address: '10.244.1.7',
+      exp: seconds + 3_600 + 86_400,
+    };
     expect(new EgressCredentials(SECRET).verify(password, NOW)).toEqual(claims);
   });
 
   it('is the same to the byte for the same claim, and another for another claim, pod or class', () => {
-    const passwords = [{}, { claimId: createIds({ now: () => NOW }).prefixed('clm') }, { address: 'http://[fd00::7]:8000' }, { template: 'narrow' }].map(
-      (change) => variablesOf('{}', change)['HTTPS_PROXY'],
-    );
+    const passwords = [
+      {},
+      { claimId: createIds({ now: () => NOW }).prefixed('clm') },
+      { address: 'http://[fd00::7]:8000' },
+      { template: 'narrow' },
+    ].map((change) => variablesOf('{}', change)['HTTPS_PROXY']);
     expect(new Set(passwords).size).toBe(4);
     expect(environment.addTo('{}', sandbox)).toBe(environment.addTo('{}', { ...sandbox }));
   });
@@ -54,6 +64,7 @@ describe('the environment of a sandbox that reaches names', () => {
   });
 
   it('is left as it is where the class has no proxy, or the template is not known', () => {
-    for (const template of ['closed', 'wide', 'of-yesterday']) expect(environment.addTo('{"A":"1"}', { ...sandbox, template })).toBe('{"A":"1"}');
+    for (const template of ['closed', 'wide', 'of-yesterday'])
+      expect(environment.addTo('{"A":"1"}', { ...sandbox, template })).toBe('{"A":"1"}');
   });
 });

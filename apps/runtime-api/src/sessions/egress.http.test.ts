@@ -8,19 +8,28 @@ describe('a session whose sandbox reaches names', () => {
   let api: TestRuntimeApi;
   beforeAll(async () => {
     const classes = new Map([['slipway-sandbox', 'packages']] as const);
-    api = await startTestRuntimeApi({ egress: { proxyUrl: 'http://proxy.test:3128', secret: SECRET, direct: [], classes, maxAgeSeconds: 3_600 } });
+    api = await startTestRuntimeApi({
+      egress: { proxyUrl: 'http://proxy.test:3128', secret: SECRET, direct: [], classes, maxAgeSeconds: 3_600 },
+    });
   });
   afterAll(() => api?.close());
   /** Environment of the sandbox at this address. */
-  const environmentAt = (url: string): Record<string, string> => JSON.parse(api.farm.sandboxes.get(url.split('/').at(-1) ?? '')?.latch.body ?? '{}').env;
-  const claimsOf = (env: Record<string, string>) => new EgressCredentials(SECRET).verify(new URL(env['HTTPS_PROXY'] ?? 'http://none').password, new Date());
+  const environmentAt = (url: string): Record<string, string> =>
+    JSON.parse(api.farm.sandboxes.get(url.split('/').at(-1) ?? '')?.latch.body ?? '{}').env;
+  const claimsOf = (env: Record<string, string>) =>
+    new EgressCredentials(SECRET).verify(new URL(env['HTTPS_PROXY'] ?? 'http://none').password, new Date());
 
   it('gets the proxy with a credential of its own claim and pod, and of another one after a pause', async () => {
     const { body: first } = await api.call('POST', '/start', { session_id: 'one', environment: { OWN: '1' } });
     const environment = environmentAt(first.url);
     expect(environment).toMatchObject({ OWN: '1', NODE_USE_ENV_PROXY: '1' });
     const claims = claimsOf(environment);
-    expect(claims).toMatchObject({ template: 'slipway-sandbox', egress: 'packages', address: '127.0.0.1', claim: expect.stringMatching(/^clm_/) });
+    expect(claims).toMatchObject({
+      template: 'slipway-sandbox',
+      egress: 'packages',
+      address: '127.0.0.1',
+      claim: expect.stringMatching(/^clm_/),
+    });
     expect(JSON.stringify(first)).not.toContain('slp_egr_');
     await api.call('POST', '/pause', { runtime_id: first.runtime_id });
     const { body: second } = await api.call('POST', '/resume', { runtime_id: first.runtime_id });

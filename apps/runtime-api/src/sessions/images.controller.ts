@@ -9,7 +9,10 @@ export const POOLS = Symbol('the pools of this installation');
 const WORKING_DIR = '/workspace';
 const NO_BUILDS = 'Images are not built here. Name one of GET /api/warm-runtime-configs, or leave the image out.';
 
-/** What OpenHands' clients ask of images, beside sessions. Images are the installation's own: each is a template with warm sandboxes. */
+/**
+ * What OpenHands' clients ask of images, beside sessions. Images are the installation's own: each is a template with
+ * warm sandboxes.
+ */
 @Controller()
 @UseGuards(ApiKeyGuard)
 export class ImagesController {
@@ -23,7 +26,9 @@ export class ImagesController {
 
   @Get('image_exists')
   imageExists(@Query('image') image: unknown): { exists: boolean; image: { name: string } | null } {
-    const found = this.pools.find((pool) => typeof image === 'string' && (pool.image === image || pool.imageReference === image));
+    const found = this.pools.find(
+      (pool) => typeof image === 'string' && (pool.image === image || pool.imageReference === image),
+    );
     return { exists: found !== undefined, image: found === undefined ? null : { name: found.image } };
   }
 
@@ -31,7 +36,9 @@ export class ImagesController {
   @Get('api/warm-runtime-configs')
   warmRuntimeConfigs(): { configs: object[] } {
     const images = [...new Set(this.pools.map(({ image }) => image))];
-    return { configs: images.map((image) => ({ name: image, image, command: [], environment: {}, working_dir: WORKING_DIR })) };
+    return {
+      configs: images.map((image) => ({ name: image, image, command: [], environment: {}, working_dir: WORKING_DIR })),
+    };
   }
 
   @Post('build')

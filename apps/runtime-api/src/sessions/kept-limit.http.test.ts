@@ -20,9 +20,12 @@ describe('an organization that fills the workspace store', () => {
     await api.close();
   });
 
-  const start = (session: string, org = 'greedy') => api.call('POST', '/start', { session_id: session }, { [ORG_HEADER]: org });
-  const metric = async (name: string): Promise<number> => Number(new RegExp(`^\\w*${name}\\S* (\\S+)$`, 'm').exec(await api.metrics())?.[1]);
-  const seen = (full: number) => until('it is seen', async () => (await metric('workspaces_full_organizations')) === full);
+  const start = (session: string, org = 'greedy') =>
+    api.call('POST', '/start', { session_id: session }, { [ORG_HEADER]: org });
+  const metric = async (name: string): Promise<number> =>
+    Number(new RegExp(`^\\w*${name}\\S* (\\S+)$`, 'm').exec(await api.metrics())?.[1]);
+  const seen = (full: number) =>
+    until('it is seen', async () => (await metric('workspaces_full_organizations')) === full);
 
   it('starts nothing new above its limit, while what it has is resumed and kept, and others start', async () => {
     for (const session of ['first', 'second']) {
@@ -35,7 +38,10 @@ describe('an organization that fills the workspace store', () => {
     expect(await metric('workspaces_kept_bytes')).toBe(6 * GIB);
     expect(await start('third')).toMatchObject({
       status: 402,
-      body: { code: 'storage.exhausted', detail: 'The kept workspaces of the organization take 6.00 GiB; its limit is 5.00 GiB.' },
+      body: {
+        code: 'storage.exhausted',
+        detail: 'The kept workspaces of the organization take 6.00 GiB; its limit is 5.00 GiB.',
+      },
     });
     expect((await start('first', 'modest')).status).toBe(200);
     const resumed = await start('first');
@@ -43,7 +49,9 @@ describe('an organization that fills the workspace store', () => {
     const again = await api.call('POST', '/pause', { runtime_id: resumed.body.runtime_id }, { [ORG_HEADER]: 'greedy' });
     expect(again.body).toMatchObject({ status: 'paused', workspace: { state: 'kept' } });
     // Kept twice, counted once.
-    const { rows } = await owner.query<{ bytes: string }>(`SELECT sum(workspace_bytes) AS bytes FROM runtime.session WHERE org_id = 'greedy'`);
+    const { rows } = await owner.query<{ bytes: string }>(
+      `SELECT sum(workspace_bytes) AS bytes FROM runtime.session WHERE org_id = 'greedy'`,
+    );
     expect(Number(rows[0]?.bytes)).toBe(6 * GIB);
   });
 
@@ -57,7 +65,9 @@ describe('an organization that fills the workspace store', () => {
     await owner.query(`UPDATE runtime.org_usage SET workspace_limit_bytes = NULL WHERE org_id = 'greedy'`);
     await seen(1);
     expect((await start('fourth')).status).toBe(402);
-    await owner.query(`UPDATE runtime.session SET workspace_ref = NULL WHERE org_id = 'greedy' AND session_id = 'second'`);
+    await owner.query(
+      `UPDATE runtime.session SET workspace_ref = NULL WHERE org_id = 'greedy' AND session_id = 'second'`,
+    );
     await seen(0);
     expect((await start('fourth')).status).toBe(200);
   });

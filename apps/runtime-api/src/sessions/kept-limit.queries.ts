@@ -7,7 +7,9 @@ export interface KeptBytes {
   readonly limit: number;
 }
 
-/** What the kept workspaces of each organization that has some take. Workspaces that are to be deleted count no more. */
+/**
+ * What the kept workspaces of each organization that has some take. Workspaces that are to be deleted count no more.
+ */
 export function keptByOrg(db: SqlPool, defaultLimit: number): Promise<KeptBytes[]> {
   return asSystem(db, 'slipway_runtime_system', 'limit of kept workspaces', async (client) => {
     const { rows } = await client.query<KeptBytes>({
@@ -24,7 +26,10 @@ export function keptByOrg(db: SqlPool, defaultLimit: number): Promise<KeptBytes[
 
 export function sessionExists(db: SqlPool, orgId: string, sessionId: string): Promise<boolean> {
   return inOrg(db, orgId, async (client) => {
-    const { rowCount } = await client.query('SELECT 1 FROM runtime.session WHERE org_id = $1 AND session_id = $2', [orgId, sessionId]);
+    const { rowCount } = await client.query('SELECT 1 FROM runtime.session WHERE org_id = $1 AND session_id = $2', [
+      orgId,
+      sessionId,
+    ]);
     return rowCount === 1;
   });
 }

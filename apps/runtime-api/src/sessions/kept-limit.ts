@@ -46,9 +46,12 @@ export class KeptLimit {
     try {
       const kept = await keptByOrg(this.context.db, this.defaultBytes);
       this.total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
-      this.full = new Map(kept.filter(({ bytes, limit }) => limit > 0 && bytes >= limit).map((each) => [each.orgId, each]));
+      this.full = new Map(
+        kept.filter(({ bytes, limit }) => limit > 0 && bytes >= limit).map((each) => [each.orgId, each]),
+      );
     } catch (error) {
-      if (!this.closed) this.context.logger.warn({ err: error }, 'failed to read the size of saved workspaces, the last answer counts');
+      if (!this.closed)
+        this.context.logger.warn({ err: error }, 'failed to read the size of saved workspaces, the last answer counts');
     }
     if (this.closed) return;
     this.timer = setTimeout(() => void this.look(), this.lookMs);
@@ -66,8 +69,16 @@ export class KeptLimit {
         },
       });
     };
-    gauge('workspaces_kept_bytes', 'What kept workspaces of all organizations take in the workspace store', () => this.total);
-    gauge('workspaces_full_organizations', 'Organizations whose kept workspaces are at their limit: no new session of theirs starts', () => this.full.size);
+    gauge(
+      'workspaces_kept_bytes',
+      'What kept workspaces of all organizations take in the workspace store',
+      () => this.total,
+    );
+    gauge(
+      'workspaces_full_organizations',
+      'Organizations whose kept workspaces are at their limit: no new session of theirs starts',
+      () => this.full.size,
+    );
   }
 
   close(): void {

@@ -34,8 +34,11 @@ describe('a workspace that takes its time to come back', () => {
 
   it('is answered as starting with the reason, is brought once whoever asks meanwhile, and is then the same session', async () => {
     const { runtime_id } = await pausedSession('large');
-    const answers = await Promise.all(['/resume', '/resume'].map((path) => api.call('POST', path, { runtime_id }, { prefer: 'wait=1' })));
-    for (const answer of answers) expect([answer.status, answer.body.status, answer.body.runtime_id]).toEqual([200, 'starting', runtime_id]);
+    const answers = await Promise.all(
+      ['/resume', '/resume'].map((path) => api.call('POST', path, { runtime_id }, { prefer: 'wait=1' })),
+    );
+    for (const answer of answers)
+      expect([answer.status, answer.body.status, answer.body.runtime_id]).toEqual([200, 'starting', runtime_id]);
     const [claim] = (await api.call('GET', '/list')).body.runtimes;
     expect(claim.status_detail).toBe('The workspace of this session is brought back.');
     expect((await api.call('POST', '/resume', { runtime_id }, { prefer: 'wait=1' })).body.status).toBe('starting');
@@ -53,7 +56,10 @@ describe('a workspace that takes its time to come back', () => {
     letThrough();
     expect((await stopped).body.status).toBe('stopped');
     // The other one is of the session before.
-    await until('no sandbox of it', () => [...api.farm.sandboxes.values()].filter((sandbox) => sandbox.latch.claimId !== null).length === 1);
+    await until(
+      'no sandbox of it',
+      () => [...api.farm.sandboxes.values()].filter((sandbox) => sandbox.latch.claimId !== null).length === 1,
+    );
     expect((await status('unwanted')).status).toBe('stopped');
   });
 });

@@ -43,7 +43,12 @@ export class Restores {
     const { db, failpoints, logger } = this.context;
     const { orgId, sessionId, claim } = activation;
     const hold = (detail: string | null): Promise<boolean> =>
-      holdRestore(db, orgId, sessionId, { claimId: claim.claimId, restorer: this.restorer, seconds: HOLD_SECONDS, detail });
+      holdRestore(db, orgId, sessionId, {
+        claimId: claim.claimId,
+        restorer: this.restorer,
+        seconds: HOLD_SECONDS,
+        detail,
+      });
     // Another replica restores it, or it has ended: the row shows which to the next request.
     if (!(await hold(null))) return 'under-way';
     await failpoints('claim.restoring');
@@ -57,17 +62,28 @@ export class Restores {
       const activated = await this.activator.activate(activation, limit);
       // No request may be left to give it up.
       if (activated.result === 'failed')
-        await releaseClaim(db, orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });
+        await releaseClaim(db, orgId, claim.claimId, {
+          only: 'bound',
+          end: 'lost',
+          session: 'error',
+          detail: activated.reason,
+        });
       return activated;
     } catch (error) {
-      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'failed to restore a workspace, session will retry');
+      logger.warn(
+        { err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId },
+        'failed to restore a workspace, session will retry',
+      );
       throw error;
     } finally {
       over.abort();
     }
   }
 
-  /** @returns `false` when the claim is not ours any more. A database that does not answer is asked again: the claim outlives some signs. */
+  /**
+   * @returns `false` when the claim is not ours any more. A database that does not answer is asked again: the claim
+   * outlives some signs.
+   */
   private async giveSigns(end: AbortSignal, sign: () => Promise<boolean>): Promise<boolean> {
     for (;;) {
       await wait(SIGN_EVERY_MS, undefined, { signal: end, ref: false }).catch(() => {});

@@ -37,7 +37,9 @@ export class SessionReads {
   /** Those that exist; the others are left out. */
   async batch(orgId: string, sessionIds: readonly string[]): Promise<Runtime[]> {
     if (sessionIds.length > MAX_LISTED)
-      throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
+      throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, {
+        fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }],
+      });
     await this.claims.marked(orgId);
     return (await sessionsById(this.context.db, orgId, sessionIds)).map((row) => toRuntime(orgId, row, this.box));
   }

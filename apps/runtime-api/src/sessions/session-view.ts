@@ -39,6 +39,7 @@ function workspaceOf({ status, workspace }: SessionRow): Pick<Runtime, 'workspac
   if (workspace === undefined || !workspace.isKnown || status === 'running' || status === 'starting') return {};
   const detail = workspace.problem === null ? {} : { detail: workspace.problem };
   if (workspace.lost) return { workspace: { state: 'lost', ...detail } };
-  if (workspace.slotState !== 'releasing' && workspace.slotState !== 'bound' && workspace.slotState !== 'active') return { workspace: { state: 'kept' } };
+  if (workspace.slotState !== 'releasing' && workspace.slotState !== 'bound' && workspace.slotState !== 'active')
+    return { workspace: { state: 'kept' } };
   return { workspace: workspace.problem === null ? { state: 'saving' } : { state: 'not-kept', ...detail } };
 }

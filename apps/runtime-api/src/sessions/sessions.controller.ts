@@ -8,7 +8,9 @@ import { ApiKeyGuard, OrgId } from './api-key.guard.js';
 import { SessionReads } from './session-reads.js';
 import { SessionsService } from './sessions.service.js';
 
-/** OpenHands' Runtime API, but for `/start` (`start.route.ts`). POST answers 200: nothing here is a created document. */
+/**
+ * OpenHands' Runtime API, but for `/start` (`start.route.ts`). POST answers 200: nothing here is a created document.
+ */
 @Controller()
 @UseGuards(ApiKeyGuard)
 export class SessionsController {
@@ -51,7 +53,11 @@ export class SessionsController {
   }
 
   @Get('sessions/:session')
-  session(@OrgId() orgId: string, @Param('session') session: string, @Headers(WANTS_GATEWAY_KEY_HEADER) forGateway: string | undefined): Promise<Runtime> {
+  session(
+    @OrgId() orgId: string,
+    @Param('session') session: string,
+    @Headers(WANTS_GATEWAY_KEY_HEADER) forGateway: string | undefined,
+  ): Promise<Runtime> {
     return forGateway === undefined ? this.reads.session(orgId, session) : this.reads.sessionForGateway(orgId, session);
   }
 

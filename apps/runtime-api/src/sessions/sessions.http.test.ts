@@ -39,7 +39,13 @@ describe('200', () => {
     };
     const started = await api.call('POST', '/start', body);
     expect(started.status).toBe(200);
-    expect(Runtime.parse(started.body)).toMatchObject({ session_id, status: 'running', pod_status: 'ready', restart_count: 0, restart_reasons: [] });
+    expect(Runtime.parse(started.body)).toMatchObject({
+      session_id,
+      status: 'running',
+      pod_status: 'ready',
+      restart_count: 0,
+      restart_reasons: [],
+    });
     const polled = await api.call('GET', `/sessions/${session_id}`);
     expect(polled.body).toEqual(started.body);
     const byRuntime = await api.call('GET', `/runtime/${started.body.runtime_id}`);
@@ -60,28 +66,44 @@ describe('200', () => {
 
   it('answers a repeated start with the same sandbox and the same key', async () => {
     const body = { session_id: newSession(), environment: { B: '2', A: '1' } };
-    const [first, second] = await Promise.all([api.call('POST', '/start', body), api.call('POST', '/start', { ...body, environment: { A: '1', B: '2' } })]);
+    const [first, second] = await Promise.all([
+      api.call('POST', '/start', body),
+      api.call('POST', '/start', { ...body, environment: { A: '1', B: '2' } }),
+    ]);
     expect(first.status).toBe(200);
     expect(second.body).toEqual(first.body);
   });
 
   it('gives environment and session key to the sandbox, and stores both encrypted', async () => {
-    const { body } = await api.call('POST', '/start', { session_id: newSession(), environment: { TOKEN: 'very-secret-value' } });
+    const { body } = await api.call('POST', '/start', {
+      session_id: newSession(),
+      environment: { TOKEN: 'very-secret-value' },
+    });
     expect(JSON.parse(api.farm.sandboxes.get(farmName(body.url))?.latch.body ?? '')).toEqual({
       session_api_keys: [body.session_api_key],
       env: { TOKEN: 'very-secret-value' },
     });
-    const rows = await owner<{ text: string }>(`SELECT encode(api_key, 'escape') || encode(environment, 'escape') AS text FROM runtime.session`);
+    const rows = await owner<{ text: string }>(
+      `SELECT encode(api_key, 'escape') || encode(environment, 'escape') AS text FROM runtime.session`,
+    );
     for (const { text } of rows) expect(text).not.toMatch(new RegExp(`very-secret-value|${body.session_api_key}`));
   });
 
   it("lists images to OpenHands' clients", async () => {
     expect((await api.call('GET', '/registry_prefix')).body).toEqual({ registry_prefix: '' });
-    expect((await api.call('GET', '/image_exists?image=slipway-sandbox')).body).toEqual({ exists: true, image: { name: 'slipway-sandbox' } });
+    expect((await api.call('GET', '/image_exists?image=slipway-sandbox')).body).toEqual({
+      exists: true,
+      image: { name: 'slipway-sandbox' },
+    });
     expect((await api.call('GET', '/image_exists?image=other')).body).toEqual({ exists: false, image: null });
     const { body } = await api.call('GET', '/api/warm-runtime-configs');
-    expect(body.configs).toEqual([{ name: 'slipway-sandbox', image: 'slipway-sandbox', command: [], environment: {}, working_dir: '/workspace' }]);
-    for (const { status, body: refusal } of [await api.call('POST', '/build', {}), await api.call('GET', '/build_status?build_id=1')])
+    expect(body.configs).toEqual([
+      { name: 'slipway-sandbox', image: 'slipway-sandbox', command: [], environment: {}, working_dir: '/workspace' },
+    ]);
+    for (const { status, body: refusal } of [
+      await api.call('POST', '/build', {}),
+      await api.call('GET', '/build_status?build_id=1'),
+    ])
       expect({ status, code: refusal.code }).toEqual({ status: 501, code: 'feature.not-here' });
   });
 
@@ -91,8 +113,13 @@ describe('200', () => {
     const wrong: string[] = [];
     for (const { method, path, state } of runtimeOperations) {
       const url = path.replace('{session}', session_id).replace('{runtime}', runtime.runtime_id);
-      const { status, body } = await api.call(method, url, method === 'GET' ? undefined : { session_id, runtime_id: runtime.runtime_id });
-      if (state === 'not-here' ? status !== 501 : status !== 200) wrong.push(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+      const { status, body } = await api.call(
+        method,
+        url,
+        method === 'GET' ? undefined : { session_id, runtime_id: runtime.runtime_id },
+      );
+      if (state === 'not-here' ? status !== 501 : status !== 200)
+        wrong.push(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     }
     expect(wrong).toEqual([]);
   });
@@ -107,7 +134,13 @@ describe('200', () => {
     const resumed = await api.call('POST', '/resume', { runtime_id: first.runtime_id });
     expect(resumed).toMatchObject({
       status: 200,
-      body: { runtime_id: first.runtime_id, session_api_key: first.session_api_key, working_dir: first.working_dir, status: 'running', pod_status: 'ready' },
+      body: {
+        runtime_id: first.runtime_id,
+        session_api_key: first.session_api_key,
+        working_dir: first.working_dir,
+        status: 'running',
+        pod_status: 'ready',
+      },
     });
     expect(resumed.body.url).not.toBe(first.url);
     expect((await api.call('POST', '/resume', { runtime_id: first.runtime_id })).body).toEqual(resumed.body);
@@ -118,7 +151,10 @@ describe('200', () => {
     const { body: first } = await api.call('POST', '/start', { session_id });
     await api.call('POST', '/pause', { runtime_id: first.runtime_id });
     const again = await api.call('POST', '/start', { session_id, environment: { NEW: '1' } });
-    expect(again).toMatchObject({ status: 200, body: { runtime_id: first.runtime_id, working_dir: first.working_dir, status: 'running' } });
+    expect(again).toMatchObject({
+      status: 200,
+      body: { runtime_id: first.runtime_id, working_dir: first.working_dir, status: 'running' },
+    });
   });
 
   it('reports why a sandbox was lost, and starts the session again with its workspace', async () => {
@@ -129,7 +165,11 @@ describe('200', () => {
       const { body } = await api.call('GET', `/sessions/${session_id}`);
       return body.status === 'error' && body;
     });
-    expect(lost).toMatchObject({ pod_status: 'failed', status_detail: 'the sandbox ended: agent-server was killed (SIGKILL)', restart_count: 1 });
+    expect(lost).toMatchObject({
+      pod_status: 'failed',
+      status_detail: 'the sandbox ended: agent-server was killed (SIGKILL)',
+      restart_count: 1,
+    });
     const again = await api.call('POST', '/start', { session_id });
     expect(again.body).toMatchObject({
       status: 'running',
@@ -150,7 +190,8 @@ describe('200', () => {
 
   it('takes another sandbox when one does not answer its activation', async () => {
     // One more than two right after a claim has waited.
-    const ready = () => owner<{ pod_name: string }>(`SELECT pod_name FROM runtime.slot WHERE state = 'ready' ORDER BY warmed_at DESC`);
+    const ready = () =>
+      owner<{ pod_name: string }>(`SELECT pod_name FROM runtime.slot WHERE state = 'ready' ORDER BY warmed_at DESC`);
     await until('two are warm', async () => (await ready()).length >= 2);
     const warm = await ready();
     const [newest] = warm;
@@ -217,7 +258,10 @@ describe('400', () => {
     });
 
   it('refuses an organization that is not a name', async () => {
-    expect(await api.call('GET', '/list', undefined, { 'x-slipway-org': "a' OR 1=1" })).toMatchObject({ status: 400, body: { code: 'request.invalid' } });
+    expect(await api.call('GET', '/list', undefined, { 'x-slipway-org': "a' OR 1=1" })).toMatchObject({
+      status: 400,
+      body: { code: 'request.invalid' },
+    });
   });
 });
 
@@ -234,7 +278,10 @@ describe('401', () => {
       ['GET', '/runtime/a'],
     ] as const)
       for (const key of ['', 'wrong', 'x'.repeat(10_000)])
-        expect(await api.call(method, path, undefined, { 'x-api-key': key })).toMatchObject({ status: 401, body: { code: 'auth.missing' } });
+        expect(await api.call(method, path, undefined, { 'x-api-key': key })).toMatchObject({
+          status: 401,
+          body: { code: 'auth.missing' },
+        });
   });
 });
 
@@ -243,7 +290,11 @@ describe('404', () => {
     const session_id = newSession();
     const { body } = await api.call('POST', '/start', { session_id });
     const foreign = { 'x-slipway-org': 'another' };
-    const shape = ({ status, body: problem }: { status: number; body: Record<string, unknown> }) => ({ status, ...problem, requestId: '' });
+    const shape = ({ status, body: problem }: { status: number; body: Record<string, unknown> }) => ({
+      status,
+      ...problem,
+      requestId: '',
+    });
     const missing = shape(await api.call('GET', '/sessions/never'));
     expect(missing).toMatchObject({ status: 404, code: 'resource.not-found' });
     expect(shape(await api.call('GET', `/sessions/${session_id}`, undefined, foreign))).toEqual(missing);
@@ -259,7 +310,10 @@ describe('404', () => {
 
   it('gives two organizations with the same session id two sandboxes', async () => {
     const session_id = newSession();
-    const [mine, theirs] = [await api.call('POST', '/start', { session_id }), await api.call('POST', '/start', { session_id }, { 'x-slipway-org': 'another' })];
+    const [mine, theirs] = [
+      await api.call('POST', '/start', { session_id }),
+      await api.call('POST', '/start', { session_id }, { 'x-slipway-org': 'another' }),
+    ];
     expect([mine.status, theirs.status]).toEqual([200, 200]);
     expect(theirs.body.url).not.toBe(mine.body.url);
     expect(theirs.body.session_api_key).not.toBe(mine.body.session_api_key);
@@ -268,7 +322,8 @@ describe('404', () => {
   it('does not pause or resume what was stopped', async () => {
     const { body } = await api.call('POST', '/start', { session_id: newSession() });
     await api.call('POST', '/stop', { runtime_id: body.runtime_id });
-    for (const route of ['/pause', '/resume']) expect((await api.call('POST', route, { runtime_id: body.runtime_id })).status).toBe(404);
+    for (const route of ['/pause', '/resume'])
+      expect((await api.call('POST', route, { runtime_id: body.runtime_id })).status).toBe(404);
   });
 });
 
@@ -276,20 +331,37 @@ describe('409', () => {
   it('refuses one sandbox more than the organization may run, and gives the place back when one stops', async () => {
     const headers = { 'x-slipway-org': 'small' };
     await owner(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('small', 2)`);
-    const started = await Promise.all([1, 2, 3].map((n) => api.call('POST', '/start', { session_id: `small-${n}` }, { ...headers, prefer: 'wait=1' })));
+    const started = await Promise.all(
+      [1, 2, 3].map((n) => api.call('POST', '/start', { session_id: `small-${n}` }, { ...headers, prefer: 'wait=1' })),
+    );
     expect(started.map((answer) => answer.status).sort()).toEqual([200, 200, 409]);
     expect(started.find((answer) => answer.status === 409)).toMatchObject({
-      body: { code: 'sandbox.quota', detail: 'The organization runs 2 of 2 sandboxes, which is its limit.', position: 1 },
+      body: {
+        code: 'sandbox.quota',
+        detail: 'The organization runs 2 of 2 sandboxes, which is its limit.',
+        position: 1,
+      },
     });
     const one = started.find((answer) => answer.status === 200);
     await api.call('POST', '/stop', { runtime_id: one?.body.runtime_id }, headers);
-    expect((await api.call('POST', '/start', { session_id: `small-${started.findIndex((answer) => answer.status === 409) + 1}` }, headers)).status).toBe(200);
+    expect(
+      (
+        await api.call(
+          'POST',
+          '/start',
+          { session_id: `small-${started.findIndex((answer) => answer.status === 409) + 1}` },
+          headers,
+        )
+      ).status,
+    ).toBe(200);
   });
 });
 
 describe('413', () => {
   it('refuses an environment larger than 256 KiB', async () => {
-    expect(await api.call('POST', '/start', { session_id: newSession(), environment: { A: 'x'.repeat(300_000) } })).toMatchObject({
+    expect(
+      await api.call('POST', '/start', { session_id: newSession(), environment: { A: 'x'.repeat(300_000) } }),
+    ).toMatchObject({
       status: 413,
       body: { code: 'request.too-large' },
     });
@@ -299,27 +371,52 @@ describe('413', () => {
 describe('422', () => {
   it('refuses an unknown image and names the known ones', async () => {
     const answer = await api.call('POST', '/start', { session_id: newSession(), image: 'ghcr.io/someone/else:1' });
-    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('slipway-sandbox') } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('slipway-sandbox') },
+    });
   });
 
   it('refuses a size that there is not and names those that there are', async () => {
     const answer = await api.call('POST', '/start', { session_id: newSession(), resource_factor: 3 });
-    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('1, 2, 4, 8') } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('1, 2, 4, 8') },
+    });
   });
 
   it('refuses a label that says whose a sandbox is, however it is written, and takes others', async () => {
-    for (const label of ['slipway.dev/org', 'SLIPWAY.dev/org', ' slipway.dev/slot', 'slipway.dev/', 'egress.slipway.dev/class', '\uff53lipway.dev/org']) {
-      const answer = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', [label]: 'another' } });
-      expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.reserved-label', detail: expect.stringContaining(label) } });
+    for (const label of [
+      'slipway.dev/org',
+      'SLIPWAY.dev/org',
+      ' slipway.dev/slot',
+      'slipway.dev/',
+      'egress.slipway.dev/class',
+      '\uff53lipway.dev/org',
+    ]) {
+      const answer = await api.call('POST', '/start', {
+        session_id: newSession(),
+        labels: { team: 'a', [label]: 'another' },
+      });
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { code: 'sandbox.reserved-label', detail: expect.stringContaining(label) },
+      });
     }
-    const taken = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', 'notslipway.dev/org': 'mine' } });
+    const taken = await api.call('POST', '/start', {
+      session_id: newSession(),
+      labels: { team: 'a', 'notslipway.dev/org': 'mine' },
+    });
     expect(taken.body.code).not.toBe('sandbox.reserved-label');
   });
 
   it('refuses another body under a session id that runs, and changes nothing', async () => {
     const session_id = newSession();
     const first = await api.call('POST', '/start', { session_id, environment: { A: '1' } });
-    expect(await api.call('POST', '/start', { session_id, environment: { A: '2' } })).toMatchObject({ status: 422, body: { code: 'idempotency.mismatch' } });
+    expect(await api.call('POST', '/start', { session_id, environment: { A: '2' } })).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency.mismatch' },
+    });
     expect((await api.call('GET', `/sessions/${session_id}`)).body).toEqual(first.body);
   });
 });

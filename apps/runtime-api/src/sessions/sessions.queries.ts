@@ -1,14 +1,24 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type ActiveRuntime, activateBatch } from '../claims/bind.queries.js';
 
-/** As a batch of one, by whoever has not the session at hand. `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
+/**
+ * As a batch of one, by whoever has not the session at hand. `null`: the claim has ended meanwhile, and its sandbox is
+ * not to be used.
+ */
 export async function activateClaim(
   db: SqlPool,
   orgId: string,
-  { claim, address, workingDir }: { readonly claim: { claimId: string; epoch: number }; readonly address: string; readonly workingDir: string },
+  {
+    claim,
+    address,
+    workingDir,
+  }: { readonly claim: { claimId: string; epoch: number }; readonly address: string; readonly workingDir: string },
 ): Promise<ActiveRuntime | null> {
   const { rows } = await inOrg(db, orgId, (client) =>
-    client.query<{ sessionId: string }>('SELECT session_id AS "sessionId" FROM runtime.claim WHERE org_id = $1 AND claim_id = $2', [orgId, claim.claimId]),
+    client.query<{ sessionId: string }>(
+      'SELECT session_id AS "sessionId" FROM runtime.claim WHERE org_id = $1 AND claim_id = $2',
+      [orgId, claim.claimId],
+    ),
   );
   const sessionId = rows[0]?.sessionId;
   if (sessionId === undefined) return null;
@@ -34,7 +44,10 @@ export async function releaseClaim(db: SqlPool, orgId: string, claimId: string, 
   return rows[0]?.done === true;
 }
 
-/** The workspace that a bound claim should have had is lost: its sandbox keeps the blank one. False: the claim is not bound any more. */
+/**
+ * The workspace that a bound claim should have had is lost: its sandbox keeps the blank one. False: the claim is not
+ * bound any more.
+ */
 export async function replaceWorkspace(
   db: SqlPool,
   orgId: string,
@@ -59,7 +72,12 @@ export interface HeldRestore {
  * Marks this replica as restorer of a bound claim for `seconds` more. False: it is not bound any more, or another
  * replica restores it.
  */
-export async function holdRestore(db: SqlPool, orgId: string, sessionId: string, { claimId, restorer, seconds, detail }: HeldRestore): Promise<boolean> {
+export async function holdRestore(
+  db: SqlPool,
+  orgId: string,
+  sessionId: string,
+  { claimId, restorer, seconds, detail }: HeldRestore,
+): Promise<boolean> {
   const { rows } = await db.query<{ held: boolean }>({
     text: 'SELECT runtime.hold_restore($1, $2, $3, $4, $5, $6) AS held',
     values: [orgId, sessionId, claimId, restorer, seconds, detail],
@@ -101,7 +119,13 @@ export function sessionsById(db: SqlPool, orgId: string, sessionIds: readonly st
   return inOrg(
     db,
     orgId,
-    async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.session_id = ANY ($2)`, [orgId, sessionIds])).rows,
+    async (client) =>
+      (
+        await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.session_id = ANY ($2)`, [
+          orgId,
+          sessionIds,
+        ])
+      ).rows,
   );
 }
 
@@ -109,7 +133,13 @@ export function sessionByRuntimeId(db: SqlPool, orgId: string, runtimeId: string
   return inOrg(
     db,
     orgId,
-    async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.runtime_id = $2`, [orgId, runtimeId])).rows[0],
+    async (client) =>
+      (
+        await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.runtime_id = $2`, [
+          orgId,
+          runtimeId,
+        ])
+      ).rows[0],
   );
 }
 

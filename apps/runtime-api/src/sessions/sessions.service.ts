@@ -10,7 +10,9 @@ import type { SessionReads } from './session-reads.js';
 import { openRuntime } from './session-view.js';
 import { releaseClaim, setSessionStatus, unremovedSandboxes } from './sessions.queries.js';
 
-/** How long /pause and /stop wait for the sandbox's processes to end. Milliseconds; the pool goes on with it after that. */
+/**
+ * How long /pause and /stop wait for the sandbox's processes to end. Milliseconds; the pool goes on with it after that.
+ */
 const REMOVE_WAIT_MS = 10_000;
 
 export interface ClaimWait {
@@ -37,15 +39,28 @@ export class SessionsService {
   async start(orgId: string, body: unknown, { waitMs, gone, appKeySha256 = null }: ClaimWait): Promise<Runtime> {
     const { sessionId, pool, lane, hash, environment } = readStartRequest(body, this.context.pools);
     await this.kept.check(orgId, sessionId);
-    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs, appKeySha256 }, gone);
+    const { row, sessionKey } = await this.claims.obtain(
+      orgId,
+      sessionId,
+      { pool, lane, body: { hash, environment }, waitMs, appKeySha256 },
+      gone,
+    );
     return openRuntime(row, sessionKey);
   }
 
-  /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its last sandbox. */
+  /**
+   * Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its
+   * last sandbox.
+   */
   async resume(orgId: string, runtimeId: string, { waitMs, gone, appKeySha256 = null }: ClaimWait): Promise<Runtime> {
     const { sessionId, poolId } = await this.reads.byRuntimeId(orgId, runtimeId);
     const pool = this.context.pools.find((each) => each.poolId === poolId) ?? this.context.pools[0];
-    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs, appKeySha256 }, gone);
+    const { row, sessionKey } = await this.claims.obtain(
+      orgId,
+      sessionId,
+      { pool, lane: 'interactive', body: null, waitMs, appKeySha256 },
+      gone,
+    );
     return openRuntime(row, sessionKey);
   }
 
@@ -68,13 +83,21 @@ export class SessionsService {
       if (row.status !== 'running') await leaveQueue(db, orgId, row.sessionId, null);
       const ended =
         row.status === status ||
-        (await releaseClaim(db, orgId, row.claimId, { only: 'bound-or-active', end: 'released', session: status, detail: null })) ||
+        (await releaseClaim(db, orgId, row.claimId, {
+          only: 'bound-or-active',
+          end: 'released',
+          session: status,
+          detail: null,
+        })) ||
         (await setSessionStatus(db, orgId, row.sessionId, { claimId: row.claimId, to: status }));
       await this.context.failpoints('claim.released');
       // Otherwise a start has come between: read again.
       if (!ended) continue;
       await this.removeEnded(orgId, row.sessionId);
-      this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `session ${status}`);
+      this.context.logger.info(
+        { claim_id: row.claimId, session_id: row.sessionId, org_id: orgId },
+        `session ${status}`,
+      );
       return this.reads.session(orgId, row.sessionId);
     }
     throw new SlipwayError('service.unavailable', 'The session keeps changing.', { retryAfterSeconds: 1 });
@@ -83,7 +106,8 @@ export class SessionsService {
   private async removeEnded(orgId: string, sessionId: string): Promise<void> {
     const signal = AbortSignal.timeout(REMOVE_WAIT_MS);
     try {
-      for (const sandbox of await unremovedSandboxes(this.context.db, orgId, sessionId)) await removeSandbox(this.context, sandbox, signal);
+      for (const sandbox of await unremovedSandboxes(this.context.db, orgId, sessionId))
+        await removeSandbox(this.context, sandbox, signal);
     } catch (error) {
       this.context.logger.warn({ err: error, org_id: orgId }, 'failed to remove a sandbox at once, pool will retry');
     }

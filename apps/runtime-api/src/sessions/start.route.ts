@@ -13,11 +13,21 @@ export interface StartRouteOptions {
   readonly bodyLimit: number;
 }
 
-/** `POST /start`, straight on the HTTP server: it is the way of every claim, so nothing of the framework stands before it. */
-export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, problems, bodyLimit }: StartRouteOptions): void {
+/**
+ * `POST /start`, straight on the HTTP server: it is the way of every claim, so nothing of the framework stands before
+ * it.
+ */
+export function installStartRoute(
+  fastify: FastifyInstance,
+  { runtimes, guard, problems, bodyLimit }: StartRouteOptions,
+): void {
   void fastify.register(async (scope) => {
     scope.removeContentTypeParser('application/json');
-    scope.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, scope.getDefaultJsonParser('error', 'error'));
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'string', bodyLimit },
+      scope.getDefaultJsonParser('error', 'error'),
+    );
     // Before the body is read.
     scope.addHook('onRequest', (request, _reply, done) => {
       guard.check(request);

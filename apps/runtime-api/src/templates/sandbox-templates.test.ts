@@ -32,7 +32,9 @@ describe('the templates of a cluster', () => {
       ]),
       'production',
     );
-    expect(pools.map(({ poolId, size, bounds, maxAgeSeconds }) => ({ poolId, size, ...bounds, maxAgeSeconds }))).toEqual([
+    expect(
+      pools.map(({ poolId, size, bounds, maxAgeSeconds }) => ({ poolId, size, ...bounds, maxAgeSeconds })),
+    ).toEqual([
       { poolId: 'python-x1', size: 1, min: 2, max: 20, maxAgeSeconds: 600 },
       { poolId: 'python-x2', size: 2, min: 0, max: 0, maxAgeSeconds: 600 },
       { poolId: 'python-x4', size: 4, min: 1, max: 3, maxAgeSeconds: 600 },
@@ -47,18 +49,24 @@ describe('the templates of a cluster', () => {
       file,
       `- name: python\n  image: ${DIGEST}\n  resources:\n    requests: &r { cpu: '1', memory: 1Gi, ephemeralStorage: 1Gi }\n    limits: *r\n  pools:\n    1: { min: 0, max: 5 }\n`,
     );
-    expect(loadTemplates(file, 'production')).toEqual(loadTemplates(JSON.stringify([{ ...template, pools: { 1: { min: 0, max: 5 } } }]), 'production'));
+    expect(loadTemplates(file, 'production')).toEqual(
+      loadTemplates(JSON.stringify([{ ...template, pools: { 1: { min: 0, max: 5 } } }]), 'production'),
+    );
   });
 
   it('are refused with the file or every wrong field', () => {
-    expect(refusal(path.join(folder, 'none.yaml'))).toMatch(/SANDBOX_TEMPLATES: .*none\.yaml cannot be read \(ENOENT\)/);
+    expect(refusal(path.join(folder, 'none.yaml'))).toMatch(
+      /SANDBOX_TEMPLATES: .*none\.yaml cannot be read \(ENOENT\)/,
+    );
     expect(refusal('[')).toContain('SANDBOX_TEMPLATES: ');
     expect(refusal([])).toContain('needs at least one template');
     const both = refusal([{ ...template, image: 'registry.example/sandbox:latest', name: 'Not a name' }]);
     expect(both).toContain('0.image');
     expect(both).toContain('0.name');
     expect(refusal([{ ...template, pools: { 1: { min: 3, max: 2 } } }])).toContain('0.pools.1.max: is less than min');
-    expect(refusal([{ ...template, pools: { 2: { min: 0, max: 2 } } }])).toContain("0.pools.2: is not one of the template's sizes, 1");
+    expect(refusal([{ ...template, pools: { 2: { min: 0, max: 2 } } }])).toContain(
+      "0.pools.2: is not one of the template's sizes, 1",
+    );
     expect(refusal([{ ...template, pools: { 3: { min: 0, max: 2 } } }])).toContain('0.pools');
   });
 });

@@ -8,7 +8,10 @@ import type { PoolBounds, PoolSpec } from '../pool/pool-context.js';
 
 /** A blank sandbox is replaced at this age. Seconds. */
 const MAX_AGE_SECONDS = 4 * 3_600;
-/** Of the base size, where a template says nothing: enough to try it out, and no more than a small cluster has. Other sizes are made when they are asked for. */
+/**
+ * Of the base size, where a template says nothing: enough to try it out, and no more than a small cluster has. Other
+ * sizes are made when they are asked for.
+ */
 const BASE_BOUNDS: PoolBounds = { min: 2, max: 20 };
 const ON_DEMAND: PoolBounds = { min: 0, max: 0 };
 
@@ -18,7 +21,10 @@ const Bounds = z
 
 /** What a template says beside what its pods are made of. */
 const Pooling = z.looseObject({
-  /** By size: blank sandboxes that are kept, at least and at most, while the demand is less or more. `max` 0: made on demand. */
+  /**
+   * By size: blank sandboxes that are kept, at least and at most, while the demand is less or more. `max` 0: made on
+   * demand.
+   */
   pools: z.partialRecord(z.enum(['1', '2', '4', '8']), Bounds).default({}),
   maxAgeSeconds: z
     .int()
@@ -30,7 +36,9 @@ const Pooling = z.looseObject({
 export interface SandboxTemplates {
   /** For the backend: each as `SandboxTemplate` of the Kubernetes adapter. */
   readonly templates: readonly unknown[];
-  /** One for each template and size, in the order in which they are written: the first is for requests that name none. */
+  /**
+   * One for each template and size, in the order in which they are written: the first is for requests that name none.
+   */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
   /** What sandboxes of each template reach, by its name. */
   readonly egress: ReadonlyMap<string, EgressClass>;
@@ -45,7 +53,11 @@ export function loadTemplates(given: string, nodeEnv: 'development' | 'test' | '
     return fromValue(readValue(given), nodeEnv);
   } catch (error) {
     const words = error instanceof SlipwayError ? error.detail : error instanceof Error ? error.message : String(error);
-    throw new SlipwayError('config.invalid', `configuration:\n  SANDBOX_TEMPLATES: ${words.replaceAll('; ', '\n  SANDBOX_TEMPLATES: ')}`, { cause: error });
+    throw new SlipwayError(
+      'config.invalid',
+      `configuration:\n  SANDBOX_TEMPLATES: ${words.replaceAll('; ', '\n  SANDBOX_TEMPLATES: ')}`,
+      { cause: error },
+    );
   }
 }
 
@@ -56,7 +68,10 @@ function readValue(given: string): unknown {
   try {
     text = readFileSync(given, 'utf8');
   } catch (error) {
-    throw new SlipwayError('config.invalid', `${given} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    throw new SlipwayError(
+      'config.invalid',
+      `${given} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
   }
   return parseYaml(text);
 }
@@ -69,7 +84,10 @@ function fromValue(value: unknown, nodeEnv: 'development' | 'test' | 'production
     const { pools: bounds, maxAgeSeconds } = entries[index] ?? Pooling.parse({});
     const unknown = Object.keys(bounds).find((size) => !template.sizes.some((known) => String(known) === size));
     if (unknown !== undefined)
-      throw new SlipwayError('config.invalid', `${index}.pools.${unknown}: is not one of the template's sizes, ${template.sizes.join(', ')}`);
+      throw new SlipwayError(
+        'config.invalid',
+        `${index}.pools.${unknown}: is not one of the template's sizes, ${template.sizes.join(', ')}`,
+      );
     return template.sizes.map(
       (size): PoolSpec => ({
         poolId: `${template.name}-x${size}`,
@@ -82,5 +100,9 @@ function fromValue(value: unknown, nodeEnv: 'development' | 'test' | 'production
       }),
     );
   });
-  return { templates: bare, pools: pools as [PoolSpec, ...PoolSpec[]], egress: new Map(templates.map(({ name, egress }) => [name, egress])) };
+  return {
+    templates: bare,
+    pools: pools as [PoolSpec, ...PoolSpec[]],
+    egress: new Map(templates.map(({ name, egress }) => [name, egress])),
+  };
 }

@@ -6,7 +6,10 @@ import type { LeasedSlot } from '../claims/lease.queries.js';
 /** The tables of claims on a real Postgres, with slots that are rows only: for what the SQL promises by itself. */
 export class ClaimTables {
   private made = 0;
-  /** What is ready was warmed after this in the order in which it was made, also when the machine's clock is set back meanwhile. */
+  /**
+   * What is ready was warmed after this in the order in which it was made, also when the machine's clock is set back
+   * meanwhile.
+   */
   private readonly began = new Date(Date.now() - 60_000);
 
   private constructor(
@@ -19,7 +22,8 @@ export class ClaimTables {
 
   static async open(): Promise<ClaimTables> {
     const database = await createTestDatabase();
-    const open = (url: string): SqlPool => createPool({ url, max: 12, applicationName: 'claim-tables', onError: () => {} });
+    const open = (url: string): SqlPool =>
+      createPool({ url, max: 12, applicationName: 'claim-tables', onError: () => {} });
     return new ClaimTables(database, open(database.urls.runtime), open(database.ownerUrl));
   }
 
@@ -34,7 +38,10 @@ export class ClaimTables {
       'TRUNCATE runtime.pool, runtime.slot, runtime.claim, runtime.session, runtime.org_usage, runtime.replica, runtime.waiting, runtime.fair_share, runtime.sandbox_note',
     );
     for (const pool of pools)
-      await this.owner.query(`INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ($1, $1, 't', 10, 3600)`, [pool]);
+      await this.owner.query(
+        `INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ($1, $1, 't', 10, 3600)`,
+        [pool],
+      );
   }
 
   /** Makes slots ready, the last one warmed last. @returns their ids. */
@@ -67,7 +74,12 @@ export class ClaimTables {
     };
   }
 
-  bind(requests: readonly BindRequest[], slots: ReadonlyArray<LeasedSlot | null> = [], replica = 'r1', defaultCap = 100): Promise<BindOutcome[]> {
+  bind(
+    requests: readonly BindRequest[],
+    slots: ReadonlyArray<LeasedSlot | null> = [],
+    replica = 'r1',
+    defaultCap = 100,
+  ): Promise<BindOutcome[]> {
     return bindBatch(
       this.db,
       replica,

@@ -44,12 +44,16 @@ export class InvariantWatch {
       if (slot.claim_id === null) continue;
       const owner = this.owners.get(slot.slot_id) ?? slot.claim_id;
       this.owners.set(slot.slot_id, owner);
-      if (owner !== slot.claim_id) throw new Violation('I1', `slot ${slot.slot_id} was ${owner}'s and is ${slot.claim_id}'s`);
+      if (owner !== slot.claim_id)
+        throw new Violation('I1', `slot ${slot.slot_id} was ${owner}'s and is ${slot.claim_id}'s`);
     }
     const claimed = slots.filter((slot) => slot.claim_id !== null && ['bound', 'active'].includes(slot.state));
-    if (new Set(claimed.map((slot) => slot.claim_id)).size !== claimed.length) throw new Violation('I3', 'a claim has two live slots');
+    if (new Set(claimed.map((slot) => slot.claim_id)).size !== claimed.length)
+      throw new Violation('I3', 'a claim has two live slots');
     const lives = (
-      await this.world.owner.query<{ n: number }>(`SELECT count(*)::int AS n FROM runtime.claim WHERE state IN ('bound', 'active') GROUP BY org_id, session_id`)
+      await this.world.owner.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM runtime.claim WHERE state IN ('bound', 'active') GROUP BY org_id, session_id`,
+      )
     ).rows;
     if (lives.some(({ n }) => n > 1)) throw new Violation('I3', 'a session has two live claims');
     this.checkActivations();
@@ -81,9 +85,14 @@ export class InvariantWatch {
       `SELECT s.session_id FROM runtime.session s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id AND c.state = 'active' WHERE s.status = 'starting' OR (s.status = 'running') <> (c.claim_id IS NOT NULL)`,
     );
     if (stuck.rowCount !== 0) fail(`sessions whose status is not what their claim says: ${JSON.stringify(stuck.rows)}`);
-    const workspaces = await owner.query<{ ref: string }>(`SELECT workspace_ref AS ref FROM runtime.session WHERE workspace_ref IS NOT NULL`);
-    for (const { ref } of workspaces.rows) if (!farm.workspaces.has(ref) && !this.lost.has(ref)) fail(`the workspace ${ref} of a session is gone`);
-    const queued = await owner.query('SELECT session_id FROM runtime.waiting UNION ALL SELECT org_id FROM runtime.fair_share');
+    const workspaces = await owner.query<{ ref: string }>(
+      `SELECT workspace_ref AS ref FROM runtime.session WHERE workspace_ref IS NOT NULL`,
+    );
+    for (const { ref } of workspaces.rows)
+      if (!farm.workspaces.has(ref) && !this.lost.has(ref)) fail(`the workspace ${ref} of a session is gone`);
+    const queued = await owner.query(
+      'SELECT session_id FROM runtime.waiting UNION ALL SELECT org_id FROM runtime.fair_share',
+    );
     if (queued.rowCount !== 0) fail(`${queued.rowCount} places in the queue are left`);
     await this.checkNotes();
   }
@@ -91,11 +100,13 @@ export class InvariantWatch {
   private checkActivations(): void {
     const claims = new Map<string, string>();
     for (const event of this.world.farm.history) {
-      if (event.kind === 'refused' && event.status === 409) throw new Violation('I2', `a second claim tried ${event.name}`);
+      if (event.kind === 'refused' && event.status === 409)
+        throw new Violation('I2', `a second claim tried ${event.name}`);
       if (event.kind !== 'activated') continue;
       const before = claims.get(event.uid) ?? event.claimId;
       claims.set(event.uid, before);
-      if (before !== event.claimId) throw new Violation('I2', `${event.name} was activated by ${before} and ${event.claimId}`);
+      if (before !== event.claimId)
+        throw new Violation('I2', `${event.name} was activated by ${before} and ${event.claimId}`);
     }
   }
 
@@ -106,12 +117,17 @@ export class InvariantWatch {
     // Without a row, or after its end, it is a sandbox without an owner.
     if (slot === undefined || slot.state === 'gone') return;
     if (!['doomed', 'releasing'].includes(slot.state) || slot.pod_uid !== uid)
-      this.during.push(new Violation('I7', `${name} was removed while its slot was ${slot.state} with uid ${slot.pod_uid}`));
+      this.during.push(
+        new Violation('I7', `${name} was removed while its slot was ${slot.state} with uid ${slot.pod_uid}`),
+      );
   }
 
   /** Secrets may leave only for a claim that other connections see. */
   private async checkCommitted(name: string): Promise<void> {
-    const { rows } = await this.world.owner.query('SELECT 1 FROM runtime.slot JOIN runtime.claim USING (claim_id) WHERE pod_name = $1', [name]);
+    const { rows } = await this.world.owner.query(
+      'SELECT 1 FROM runtime.slot JOIN runtime.claim USING (claim_id) WHERE pod_name = $1',
+      [name],
+    );
     if (rows.length !== 1) this.during.push(new Violation('I14', `${name} got its secrets before it was claimed`));
   }
 
@@ -122,7 +138,8 @@ export class InvariantWatch {
     const { rows } = await owner.query<SlotRow>(`SELECT * FROM runtime.slot WHERE state = 'active'`);
     for (const { pod_name, claim_id } of rows) {
       const note = farm.sandboxes.get(pod_name)?.note;
-      if (note !== claim_id) throw new Violation('I18', `${pod_name} is ${claim_id}'s, and the note on it says ${note}`);
+      if (note !== claim_id)
+        throw new Violation('I18', `${pod_name} is ${claim_id}'s, and the note on it says ${note}`);
     }
   }
 
@@ -130,7 +147,8 @@ export class InvariantWatch {
     const { rows } = await this.world.owner.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM runtime.slot WHERE state IN ('intent', 'provisioning', 'ready', 'doomed')`,
     );
-    if ((rows[0]?.n ?? 0) > TARGET) this.during.push(new Violation('I8', `${rows[0]?.n} blank slots ${when}, target ${TARGET}`));
+    if ((rows[0]?.n ?? 0) > TARGET)
+      this.during.push(new Violation('I8', `${rows[0]?.n} blank slots ${when}, target ${TARGET}`));
   }
 
   private async checkUsage(): Promise<void> {
@@ -138,7 +156,8 @@ export class InvariantWatch {
       `SELECT u.org_id, u.in_use, (SELECT coalesce(sum(c.cost), 0)::int FROM runtime.claim c WHERE c.org_id = u.org_id AND c.state IN ('bound', 'active')) AS live FROM runtime.org_usage u`,
     );
     for (const row of rows)
-      if (row.in_use !== row.live || row.live > CAP) throw new Violation('I9', `${row.org_id} has ${row.live} live claims, ${row.in_use} counted, cap ${CAP}`);
+      if (row.in_use !== row.live || row.live > CAP)
+        throw new Violation('I9', `${row.org_id} has ${row.live} live claims, ${row.in_use} counted, cap ${CAP}`);
   }
 
   /**
@@ -155,7 +174,10 @@ export class InvariantWatch {
         throw new Violation('I11', `${org}/${session} was answered ${url} and is ${row?.status} at ${row?.url}`);
       const sandbox = this.world.farm.sandboxes.get(url.split('/').at(-1) ?? '');
       if (sandbox?.latch.claimId !== row.claim_id)
-        throw new Violation('I11', `${org}/${session} was answered ${url}, which is ${sandbox?.latch.claimId ?? 'nobody'}'s`);
+        throw new Violation(
+          'I11',
+          `${org}/${session} was answered ${url}, which is ${sandbox?.latch.claimId ?? 'nobody'}'s`,
+        );
     }
   }
 }

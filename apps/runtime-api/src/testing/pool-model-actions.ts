@@ -19,7 +19,12 @@ export interface Actions {
   readonly faults: readonly Action[];
 }
 
-export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], random: (below: number) => number, isLossy: boolean): Actions {
+export function actionsOf(
+  world: ModelWorld,
+  reapers: readonly ModelReaper[],
+  random: (below: number) => number,
+  isLossy: boolean,
+): Actions {
   const { database, cluster, network, replicas } = world;
   const usual: Action[] = [];
   const faults: Action[] = [];
@@ -35,7 +40,8 @@ export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], ra
     return true;
   };
   const one = <T>(from: readonly T[]): T | undefined => from[random(Math.max(1, from.length))];
-  const take = <T>(from: T[]): T | undefined => (from.length === 0 ? undefined : from.splice(random(from.length), 1)[0]);
+  const take = <T>(from: T[]): T | undefined =>
+    from.length === 0 ? undefined : from.splice(random(from.length), 1)[0];
   const nth = <T>(values: Iterable<T>, size: number): T | undefined => {
     let left = random(Math.max(1, size));
     for (const value of values) {
@@ -68,12 +74,18 @@ export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], ra
   // Clients.
   act(6, 'a client asks', () => {
     const at = replica();
-    return at.up && at.requests.length < MOST_REQUESTS && done(() => world.request(at, random(ORGS), random(KEYS), random(8) === 0 ? 1 : 0));
+    return (
+      at.up &&
+      at.requests.length < MOST_REQUESTS &&
+      done(() => world.request(at, random(ORGS), random(KEYS), random(8) === 0 ? 1 : 0))
+    );
   });
   act(2, 'a client asks again', () => {
     const waiting = one(replica().requests);
     const at = replica();
-    return waiting !== undefined && at.up && at.requests.length < MOST_REQUESTS && done(() => world.repeat(at, waiting));
+    return (
+      waiting !== undefined && at.up && at.requests.length < MOST_REQUESTS && done(() => world.repeat(at, waiting))
+    );
   });
   act(2, 'a client stops its session', () => world.stop(`${random(ORGS)}/${random(KEYS)}`));
 
@@ -92,7 +104,12 @@ export function actionsOf(world: ModelWorld, reapers: readonly ModelReaper[], ra
   fault(2, 'a request waits no longer', () => {
     const index = random(REPLICAS);
     const request = one((replicas[index] as ModelReplica).requests);
-    return request !== undefined && request.phase !== 'queued' && request.phase !== 'picked' && done(() => world.timeOut(index, request));
+    return (
+      request !== undefined &&
+      request.phase !== 'queued' &&
+      request.phase !== 'picked' &&
+      done(() => world.timeOut(index, request))
+    );
   });
   fault(1, 'a replica is killed', () => {
     const at = replica();

@@ -104,6 +104,7 @@ export class WatchCache {
   relist(cluster: ModelCluster): void {
     this.listed = cluster.version;
     this.seen.clear();
-    for (const pod of cluster.pods.values()) this.seen.set(pod.slot, { version: cluster.version, slot: pod.slot, uid: pod.uid, phase: pod.phase });
+    for (const pod of cluster.pods.values())
+      this.seen.set(pod.slot, { version: cluster.version, slot: pod.slot, uid: pod.uid, phase: pod.phase });
   }
 }

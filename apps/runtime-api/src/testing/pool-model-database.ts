@@ -1,6 +1,7 @@
 /**
- * The database of the model: rows, transactions that run whole or not at all, and what is left of them when it crashes or a standby that lags takes over.
- * Each method is one transaction of the real one; `waited` ones have reached the disk when they answer, the others may be lost by a crash.
+ * The database of the model: rows, transactions that run whole or not at all, and what is left of them when it crashes
+ * or a standby that lags takes over. Each method is one transaction of the real one; `waited` ones have reached the
+ * disk when they answer, the others may be lost by a crash.
  */
 import type { Broken } from './pool-model-variants.js';
 
@@ -68,7 +69,14 @@ class Tables {
   ) {}
 
   copy(): Tables {
-    return new Tables(new Map(this.slots), new Map(this.claims), new Map(this.sessions), [...this.usage], new Map(this.outbox), new Set(this.avoided));
+    return new Tables(
+      new Map(this.slots),
+      new Map(this.claims),
+      new Map(this.sessions),
+      [...this.usage],
+      new Map(this.outbox),
+      new Set(this.avoided),
+    );
   }
 }
 
@@ -78,7 +86,8 @@ export const LEASE = 6;
 export const DEADLINE = 10;
 const UNCLAIMED: ReadonlySet<ModelSlotState> = new Set(['intent', 'provisioning', 'ready', 'doomed']);
 
-export const isLive = (claim: ModelClaim | undefined): claim is ModelClaim => claim?.state === 'bound' || claim?.state === 'active';
+export const isLive = (claim: ModelClaim | undefined): claim is ModelClaim =>
+  claim?.state === 'bound' || claim?.state === 'active';
 
 export class ModelDatabase {
   now = 0;
@@ -133,12 +142,24 @@ export class ModelDatabase {
     return count;
   }
 
-  /** @param counted what the caller believes the population to be; asked only by a broken variant. @returns whether anything was missing. */
+  /**
+   * @param counted what the caller believes the population to be; asked only by a broken variant. @returns whether
+   * anything was missing.
+   */
   plan(counted: number): boolean {
     const missing = TARGET - (this.broken === 'population-from-cache' ? counted : this.population());
     for (let made = 0; made < missing; made += 1) {
       const id = this.newId();
-      this.rows.slots.set(id, { id, state: 'intent', epoch: 0, holder: null, leaseUntil: 0, claim: null, uid: null, node: null });
+      this.rows.slots.set(id, {
+        id,
+        state: 'intent',
+        epoch: 0,
+        holder: null,
+        leaseUntil: 0,
+        claim: null,
+        uid: null,
+        node: null,
+      });
     }
     if (missing > 0) this.waited();
     return missing > 0;
@@ -151,7 +172,8 @@ export class ModelDatabase {
 
   saveUid(id: number, uid: number, node: number): void {
     const slot = this.rows.slots.get(id);
-    if (slot !== undefined && slot.uid === null && (slot.state === 'provisioning' || slot.state === 'doomed')) this.put(slot, { uid, node });
+    if (slot !== undefined && slot.uid === null && (slot.state === 'provisioning' || slot.state === 'doomed'))
+      this.put(slot, { uid, node });
   }
 
   ready(id: number, uid: number): void {
@@ -161,10 +183,14 @@ export class ModelDatabase {
     else this.put(slot, { state: 'ready' });
   }
 
-  /** Waited for always: a sandbox is removed next, and a crash must not bring its slot back. Intents, and sandboxes that are made, warm or leased. Never one that is bound. */
+  /**
+   * Waited for always: a sandbox is removed next, and a crash must not bring its slot back. Intents, and sandboxes that
+   * are made, warm or leased. Never one that is bound.
+   */
   doom(id: number): void {
     const slot = this.rows.slots.get(id);
-    if (slot === undefined || !(slot.state === 'intent' || slot.state === 'provisioning' || slot.state === 'ready')) return;
+    if (slot === undefined || !(slot.state === 'intent' || slot.state === 'provisioning' || slot.state === 'ready'))
+      return;
     this.put(slot, { state: 'doomed', epoch: slot.epoch + 1 });
     this.waited();
   }
@@ -214,7 +240,8 @@ export class ModelDatabase {
     const kept = new Set<number>();
     for (const [id, epoch] of held) {
       const slot = this.rows.slots.get(id);
-      if (slot?.state !== 'ready' || slot.holder !== holder || slot.epoch !== epoch || slot.leaseUntil <= this.now) continue;
+      if (slot?.state !== 'ready' || slot.holder !== holder || slot.epoch !== epoch || slot.leaseUntil <= this.now)
+        continue;
       this.put(slot, { leaseUntil: this.now + LEASE });
       kept.add(id);
     }
@@ -225,16 +252,24 @@ export class ModelDatabase {
   bindBatch(holder: number, items: readonly BindItem[]): BindResult[] {
     const atStart = [...this.rows.usage];
     const sessionsAtStart = this.broken === 'batch-sees-no-twin' ? new Map(this.rows.sessions) : this.rows.sessions;
-    const results = [...items].sort((a, b) => a.slot - b.slot).map((item) => this.bind(holder, item, atStart, sessionsAtStart));
+    const results = [...items]
+      .sort((a, b) => a.slot - b.slot)
+      .map((item) => this.bind(holder, item, atStart, sessionsAtStart));
     if (this.broken !== 'answer-before-commit') this.waited();
     return results;
   }
 
-  private bind(holder: number, item: BindItem, usageAtStart: readonly number[], sessions: ReadonlyMap<string, number>): BindResult {
+  private bind(
+    holder: number,
+    item: BindItem,
+    usageAtStart: readonly number[],
+    sessions: ReadonlyMap<string, number>,
+  ): BindResult {
     const { rows, broken } = this;
     const before = rows.claims.get(sessions.get(item.session) ?? -1);
     if (isLive(before)) {
-      if (before.body !== item.body && broken !== 'body-not-compared') return { item, outcome: 'mismatch', claim: null, uid: null };
+      if (before.body !== item.body && broken !== 'body-not-compared')
+        return { item, outcome: 'mismatch', claim: null, uid: null };
       return { item, outcome: 'replay', claim: before, uid: rows.slots.get(before.slot)?.uid ?? null };
     }
     const inUse = (broken === 'quota-counted-once' ? usageAtStart : rows.usage)[item.org] ?? 0;
@@ -246,7 +281,8 @@ export class ModelDatabase {
       (slot.holder === holder || broken === 'no-holder-in-bind') &&
       (slot.epoch === item.epoch || broken === 'no-epoch-in-bind') &&
       (slot.leaseUntil > this.now || broken === 'no-lease-time-in-bind');
-    if (slot === undefined || !isMine || slot.uid === null) return { item, outcome: 'slot-lost', claim: null, uid: null };
+    if (slot === undefined || !isMine || slot.uid === null)
+      return { item, outcome: 'slot-lost', claim: null, uid: null };
     this.onBind(slot, item, holder);
     const claim: ModelClaim = {
       id: item.claim,
@@ -285,7 +321,12 @@ export class ModelDatabase {
     this.rows.usage[claim.org] = (this.rows.usage[claim.org] ?? 0) - 1;
     if (slot !== undefined) {
       const rePooled = this.broken === 're-pooled' && end === 'released';
-      this.put(slot, rePooled ? { state: 'ready', claim: null, holder: null, epoch: slot.epoch + 1 } : { state: 'releasing', epoch: slot.epoch + 1 });
+      this.put(
+        slot,
+        rePooled
+          ? { state: 'ready', claim: null, holder: null, epoch: slot.epoch + 1 }
+          : { state: 'releasing', epoch: slot.epoch + 1 },
+      );
     }
     this.waited();
   }

@@ -1,7 +1,18 @@
-/** Watches one history of the model and says which invariant of the pool is broken. What it remembers is nowhere in the algorithm. */
+/**
+ * Watches one history of the model and says which invariant of the pool is broken. What it remembers is nowhere in the
+ * algorithm.
+ */
 
 import type { ModelCluster, ModelPod, WatchEvent } from './pool-model-cluster.js';
-import { type BindItem, CAP, isLive, type ModelClaim, type ModelDatabase, type ModelSlot, TARGET } from './pool-model-database.js';
+import {
+  type BindItem,
+  CAP,
+  isLive,
+  type ModelClaim,
+  type ModelDatabase,
+  type ModelSlot,
+  TARGET,
+} from './pool-model-database.js';
 
 export class ModelViolation extends Error {
   constructor(
@@ -46,11 +57,13 @@ export class ModelObserver {
   private bound(slot: ModelSlot, item: BindItem, by: number): void {
     const { now, rows } = this.database;
     const owner = this.owners.get(slot.id);
-    if (owner !== undefined && !this.isLossy) throw new ModelViolation('I1', `slot ${slot.id} was claim ${owner}'s and is bound to ${item.claim}`);
+    if (owner !== undefined && !this.isLossy)
+      throw new ModelViolation('I1', `slot ${slot.id} was claim ${owner}'s and is bound to ${item.claim}`);
     this.owners.set(slot.id, item.claim);
     if (slot.holder !== by || slot.epoch !== item.epoch || slot.leaseUntil <= now)
       throw new ModelViolation('I6', `slot ${slot.id} was bound under a lease that is over`);
-    if (rows.avoided.has(slot.node ?? -1)) throw new ModelViolation('I13', `slot ${slot.id} was bound on a node that was seen cordoned`);
+    if (rows.avoided.has(slot.node ?? -1))
+      throw new ModelViolation('I13', `slot ${slot.id} was bound on a node that was seen cordoned`);
   }
 
   private removed(pod: ModelPod, meant: number): void {
@@ -63,7 +76,8 @@ export class ModelObserver {
 
   /** Secrets leave for a pod. */
   sends(claim: number): void {
-    if (!this.isLossy && !this.database.wasCommitted(claim)) throw new ModelViolation('I14', `secrets of claim ${claim} leave before its bind is on the disk`);
+    if (!this.isLossy && !this.database.wasCommitted(claim))
+      throw new ModelViolation('I14', `secrets of claim ${claim} leave before its bind is on the disk`);
   }
 
   activated(uid: number, claim: number): void {
@@ -77,7 +91,10 @@ export class ModelObserver {
     if (believed === undefined) return;
     const isOver = believed.phase === 'removed';
     if (!isOver && this.removedPods.has(believed.uid))
-      throw new ModelViolation('I17', `pod ${believed.uid} of slot ${slot} was reported removed and is believed ${believed.phase}`);
+      throw new ModelViolation(
+        'I17',
+        `pod ${believed.uid} of slot ${slot} was reported removed and is believed ${believed.phase}`,
+      );
     if (isOver) this.removedPods.add(believed.uid);
   }
 
@@ -87,7 +104,8 @@ export class ModelObserver {
   }
 
   labelled(pod: ModelPod | undefined, meant: number): void {
-    if (pod !== undefined && pod.label !== null && pod.uid !== meant) throw new ModelViolation('I18', `pod ${pod.uid} has the label meant for ${meant}`);
+    if (pod !== undefined && pod.label !== null && pod.uid !== meant)
+      throw new ModelViolation('I18', `pod ${pod.uid} has the label meant for ${meant}`);
   }
 
   /** A client gets its active sandbox. */
@@ -125,17 +143,22 @@ export class ModelObserver {
       if (held.has(claim.session)) throw new ModelViolation('I3', `${claim.session} has two live claims`);
       held.add(claim.session);
       const slot = rows.slots.get(claim.slot);
-      if (slot?.claim !== claim.id) throw new ModelViolation('I3', `claim ${claim.id} lives and slot ${claim.slot} is ${slot?.claim}'s`);
+      if (slot?.claim !== claim.id)
+        throw new ModelViolation('I3', `claim ${claim.id} lives and slot ${claim.slot} is ${slot?.claim}'s`);
     }
     for (let org = 0; org < live.length; org += 1)
       if (rows.usage[org] !== live[org] || (live[org] ?? 0) > CAP)
         throw new ModelViolation('I9', `org ${org} has ${live[org]} claims and ${rows.usage[org]} counted`);
     if (this.isLossy) return;
     for (const slot of rows.slots.values())
-      if (slot.state === 'ready' && this.owners.has(slot.id)) throw new ModelViolation('I5', `slot ${slot.id} is warm again`);
+      if (slot.state === 'ready' && this.owners.has(slot.id))
+        throw new ModelViolation('I5', `slot ${slot.id} is warm again`);
     for (const answer of this.answers.values()) {
       if (!isLive(rows.claims.get(answer.claim)))
-        throw new ModelViolation('I11', `claim ${answer.claim} was answered and is ${rows.claims.get(answer.claim)?.state}`);
+        throw new ModelViolation(
+          'I11',
+          `claim ${answer.claim} was answered and is ${rows.claims.get(answer.claim)?.state}`,
+        );
       const pod = this.cluster.pods.get(answer.slot);
       if (pod?.uid !== answer.uid || pod.latch !== answer.claim)
         throw new ModelViolation('I11', `claim ${answer.claim} was answered and its pod is ${pod?.latch}'s`);
@@ -157,7 +180,8 @@ export class ModelObserver {
     }
     if (ready !== TARGET) return `${ready} slots are ready`;
     if (pods.size !== rows.slots.size) return `${pods.size} pods for ${rows.slots.size} slots`;
-    for (const [session, id] of rows.sessions) if (rows.claims.get(id)?.state === 'bound') return `${session} is not active`;
+    for (const [session, id] of rows.sessions)
+      if (rows.claims.get(id)?.state === 'bound') return `${session} is not active`;
     return rows.outbox.size > 0 ? 'labels are missing' : null;
   }
 }

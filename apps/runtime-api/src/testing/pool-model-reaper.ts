@@ -57,7 +57,11 @@ export class ModelReaper {
       this.step = 'rows';
       return false;
     }
-    this.listed = [...cluster.pods.values()].map((pod) => ({ slot: pod.slot, uid: pod.uid, hasEnded: pod.phase === 'ended' }));
+    this.listed = [...cluster.pods.values()].map((pod) => ({
+      slot: pod.slot,
+      uid: pod.uid,
+      hasEnded: pod.phase === 'ended',
+    }));
     return true;
   }
 
@@ -72,7 +76,8 @@ export class ModelReaper {
     if (claim.state !== 'bound' || claim.deadline > database.now) return;
     // The sandbox's own receipt. One that does not answer is asked again at the next pass.
     const asked = cluster.pods.get(claim.slot);
-    if (broken !== 'freed-by-time' && asked?.uid === pod.uid && asked.latch === claim.id) database.activate(claim.id, claim.epoch);
+    if (broken !== 'freed-by-time' && asked?.uid === pod.uid && asked.latch === claim.id)
+      database.activate(claim.id, claim.epoch);
     else database.release(claim.id, 'bound', 'lost');
   }
 
@@ -80,7 +85,8 @@ export class ModelReaper {
     const { database, network, broken } = this.world;
     const names = broken === 'orphans-by-old-rows' ? this.names : new Set(database.rows.slots.keys());
     const orphans = this.listed.filter((pod) => !names.has(pod.slot));
-    for (const { slot, uid } of orphans) if (this.suspects.has(uid) || broken === 'orphans-by-old-rows') network.push({ kind: 'remove', slot, uid });
+    for (const { slot, uid } of orphans)
+      if (this.suspects.has(uid) || broken === 'orphans-by-old-rows') network.push({ kind: 'remove', slot, uid });
     this.suspects = new Set(orphans.map((pod) => pod.uid));
   }
 }

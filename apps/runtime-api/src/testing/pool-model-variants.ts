@@ -1,6 +1,6 @@
 /**
- * The algorithm with one thing left out or done wrong. Each of them must break an invariant in the model: this shows that the invariants can fail.
- * `null` is the algorithm as it is.
+ * The algorithm with one thing left out or done wrong. Each of them must break an invariant in the model: this shows
+ * that the invariants can fail. `null` is the algorithm as it is.
  */
 export const BROKEN_VARIANTS = {
   'no-epoch-in-bind': 'a bind does not say under which lease it was prepared',

@@ -1,6 +1,16 @@
-/** Everything that happens in the model: three replicas, their requests, the messages between all parts, and the loops of the pool. Each method is one step that nothing interrupts. */
+/**
+ * Everything that happens in the model: three replicas, their requests, the messages between all parts, and the loops
+ * of the pool. Each method is one step that nothing interrupts.
+ */
 import { ModelCluster, type ModelPod, WatchCache, type WatchEvent } from './pool-model-cluster.js';
-import { type BindItem, type BindResult, isLive, type ModelClaim, ModelDatabase, type ModelSlot } from './pool-model-database.js';
+import {
+  type BindItem,
+  type BindResult,
+  isLive,
+  type ModelClaim,
+  ModelDatabase,
+  type ModelSlot,
+} from './pool-model-database.js';
 import { ModelObserver, ModelViolation } from './pool-model-observer.js';
 import type { Broken } from './pool-model-variants.js';
 
@@ -35,15 +45,37 @@ export type Message =
   | (Sender & { readonly kind: 'leased'; readonly slots: readonly ModelSlot[] })
   | (Sender & { readonly kind: 'bind'; readonly items: readonly BindItem[] })
   | (Sender & { readonly kind: 'bind-done'; readonly results: readonly BindResult[] })
-  | (Sender & { readonly kind: 'activate'; readonly request: number; readonly slot: number; readonly uid: number; readonly claim: number })
-  | (Sender & { readonly kind: 'activate-done'; readonly request: number; readonly claim: number; readonly accepted: boolean | null })
+  | (Sender & {
+      readonly kind: 'activate';
+      readonly request: number;
+      readonly slot: number;
+      readonly uid: number;
+      readonly claim: number;
+    })
+  | (Sender & {
+      readonly kind: 'activate-done';
+      readonly request: number;
+      readonly claim: number;
+      readonly accepted: boolean | null;
+    })
   | (Sender & { readonly kind: 'mark'; readonly request: number; readonly claim: number; readonly epoch: number })
-  | (Sender & { readonly kind: 'mark-done'; readonly request: number; readonly claim: number; readonly isActive: boolean })
+  | (Sender & {
+      readonly kind: 'mark-done';
+      readonly request: number;
+      readonly claim: number;
+      readonly isActive: boolean;
+    })
   | { readonly kind: 'create'; readonly slot: number; readonly node: number }
   | { readonly kind: 'created'; readonly slot: number; readonly uid: number; readonly node: number }
   | { readonly kind: 'remove'; readonly slot: number; readonly uid: number }
   | { readonly kind: 'removed'; readonly slot: number }
-  | { readonly kind: 'label'; readonly row: number; readonly slot: number; readonly uid: number; readonly claim: number }
+  | {
+      readonly kind: 'label';
+      readonly row: number;
+      readonly slot: number;
+      readonly uid: number;
+      readonly claim: number;
+    }
   | { readonly kind: 'labelled'; readonly row: number };
 
 const MAX_TRIES = 3;
@@ -61,7 +93,12 @@ export class ModelWorld {
   readonly cluster: ModelCluster;
   readonly cache: WatchCache;
   readonly observer: ModelObserver;
-  readonly replicas: ModelReplica[] = Array.from({ length: REPLICAS }, (_, index) => ({ incarnation: index, up: true, stock: new Map(), requests: [] }));
+  readonly replicas: ModelReplica[] = Array.from({ length: REPLICAS }, (_, index) => ({
+    incarnation: index,
+    up: true,
+    stock: new Map(),
+    requests: [],
+  }));
   readonly network: Message[] = [];
   /** Last outcome of each session's requests. */
   readonly outcomes = new Map<string, Outcome>();
@@ -84,7 +121,18 @@ export class ModelWorld {
 
   request(replica: ModelReplica, org: number, key: number, body: number): void {
     this.requests += 1;
-    replica.requests.push({ id: this.requests, org, session: `${org}/${key}`, body, phase: 'queued', slot: null, proposed: 0, claim: null, uid: 0, tries: 0 });
+    replica.requests.push({
+      id: this.requests,
+      org,
+      session: `${org}/${key}`,
+      body,
+      phase: 'queued',
+      slot: null,
+      proposed: 0,
+      claim: null,
+      uid: 0,
+      tries: 0,
+    });
   }
 
   /** A client that lost its patience sends the same once more, to whichever replica. */
@@ -168,8 +216,9 @@ export class ModelWorld {
   }
 
   /**
-   * A request has waited too long for what it waits for. What it sent may still arrive.
-   * A sandbox that did not answer an activation is asked for its receipt before its claim ends: it may have accepted for another request, whose client has its answer, and a crash may have lost the mark.
+   * A request has waited too long for what it waits for. What it sent may still arrive. A sandbox that did not answer
+   * an activation is asked for its receipt before its claim ends: it may have accepted for another request, whose
+   * client has its answer, and a crash may have lost the mark.
    */
   timeOut(index: number, request: ModelRequest): void {
     const replica = this.replicas[index] as ModelReplica;
@@ -185,23 +234,46 @@ export class ModelWorld {
     replica.requests = replica.requests.filter((each) => each !== request);
     this.outcomes.set(`${request.session}/${request.body}`, outcome);
     this.count(`answered ${outcome}`);
-    if (outcome === 'active' && request.claim !== null) this.observer.answered(request.claim, request.body, request.uid);
+    if (outcome === 'active' && request.claim !== null)
+      this.observer.answered(request.claim, request.body, request.uid);
   }
 
   private count(what: string): void {
     this.reached.set(what, (this.reached.get(what) ?? 0) + 1);
   }
 
-  private sendActivation(index: number, replica: ModelReplica, request: number, slot: number, uid: number, claim: number): void {
+  private sendActivation(
+    index: number,
+    replica: ModelReplica,
+    request: number,
+    slot: number,
+    uid: number,
+    claim: number,
+  ): void {
     this.observer.sends(claim);
-    this.network.push({ kind: 'activate', replica: index, incarnation: replica.incarnation, request, slot, uid, claim });
+    this.network.push({
+      kind: 'activate',
+      replica: index,
+      incarnation: replica.incarnation,
+      request,
+      slot,
+      uid,
+      claim,
+    });
   }
 
   private mark(index: number, request: ModelRequest): void {
     if (request.claim === null) return;
     request.phase = 'marking';
     const { incarnation } = this.replicas[index] as ModelReplica;
-    this.network.push({ kind: 'mark', replica: index, incarnation, request: request.id, claim: request.claim.id, epoch: request.claim.epoch });
+    this.network.push({
+      kind: 'mark',
+      replica: index,
+      incarnation,
+      request: request.id,
+      claim: request.claim.id,
+      epoch: request.claim.epoch,
+    });
   }
 
   /** The claim ends unless a sandbox is known to have accepted it, and the request tries again. */
@@ -219,7 +291,9 @@ export class ModelWorld {
   }
 
   private bindDone(index: number, replica: ModelReplica, { item, outcome, claim, uid }: BindResult): void {
-    const request = replica.requests.find((each) => each.id === item.request && each.phase === 'binding' && each.proposed === item.claim);
+    const request = replica.requests.find(
+      (each) => each.id === item.request && each.phase === 'binding' && each.proposed === item.claim,
+    );
     if (request === undefined) return;
     // Not used up: it may be given to the next, whatever became of the lease.
     if ((outcome === 'replay' || outcome === 'quota' || outcome === 'mismatch') && request.slot !== null)
@@ -254,10 +328,15 @@ export class ModelWorld {
     const sender = 'replica' in message ? this.lifeOf(message) : null;
     switch (message.kind) {
       case 'lease':
-        network.push({ ...message, kind: 'leased', slots: database.lease(message.incarnation, message.most, message.isNeeded) });
+        network.push({
+          ...message,
+          kind: 'leased',
+          slots: database.lease(message.incarnation, message.most, message.isNeeded),
+        });
         return;
       case 'leased':
-        if (sender !== null) for (const slot of message.slots) sender.stock.set(slot.id, { epoch: slot.epoch, uid: slot.uid ?? 0 });
+        if (sender !== null)
+          for (const slot of message.slots) sender.stock.set(slot.id, { epoch: slot.epoch, uid: slot.uid ?? 0 });
         return;
       case 'bind':
         network.push({ ...message, kind: 'bind-done', results: this.bindBatch(message) });
@@ -273,7 +352,8 @@ export class ModelWorld {
         return;
       }
       case 'activate-done': {
-        const request = sender !== null ? this.waitingFor(sender, message.request, 'activating', message.claim) : undefined;
+        const request =
+          sender !== null ? this.waitingFor(sender, message.request, 'activating', message.claim) : undefined;
         if (request?.claim == null || sender === null) return;
         if (message.accepted !== true) {
           this.activationFailed(sender, request);
@@ -288,8 +368,10 @@ export class ModelWorld {
         network.push({ ...message, kind: 'mark-done', isActive: database.activate(message.claim, message.epoch) });
         return;
       case 'mark-done': {
-        const request = sender !== null ? this.waitingFor(sender, message.request, 'marking', message.claim) : undefined;
-        if (request !== undefined && sender !== null) this.answer(sender, request, message.isActive ? 'active' : 'failed');
+        const request =
+          sender !== null ? this.waitingFor(sender, message.request, 'marking', message.claim) : undefined;
+        if (request !== undefined && sender !== null)
+          this.answer(sender, request, message.isActive ? 'active' : 'failed');
         return;
       }
       case 'create': {
@@ -333,7 +415,12 @@ export class ModelWorld {
     return found.up && found.incarnation === incarnation ? found : null;
   }
 
-  private waitingFor(replica: ModelReplica, id: number, phase: ModelRequest['phase'], claim: number): ModelRequest | undefined {
+  private waitingFor(
+    replica: ModelReplica,
+    id: number,
+    phase: ModelRequest['phase'],
+    claim: number,
+  ): ModelRequest | undefined {
     return replica.requests.find((each) => each.id === id && each.phase === phase && each.claim?.id === claim);
   }
 
@@ -402,14 +489,19 @@ export class ModelWorld {
   /** State of a warm slot's own pod from the watch, without a request. */
   believeWatch(slot: ModelSlot): boolean {
     const event = this.cache.seen.get(slot.id);
-    if (slot.state !== 'ready' || event?.uid !== slot.uid || (event?.phase !== 'ended' && event?.phase !== 'removed')) return false;
-    if (this.podOf(slot)?.phase === 'running') throw new ModelViolation('I17', `slot ${slot.id} is doomed by old news while its pod runs`);
+    if (slot.state !== 'ready' || event?.uid !== slot.uid || (event?.phase !== 'ended' && event?.phase !== 'removed'))
+      return false;
+    if (this.podOf(slot)?.phase === 'running')
+      throw new ModelViolation('I17', `slot ${slot.id} is doomed by old news while its pod runs`);
     this.database.doom(slot.id);
     return true;
   }
 
   remove(slot: ModelSlot): boolean {
-    const removable = slot.state === 'doomed' || slot.state === 'releasing' || (this.broken === 'delete-any-state' && slot.state === 'ready');
+    const removable =
+      slot.state === 'doomed' ||
+      slot.state === 'releasing' ||
+      (this.broken === 'delete-any-state' && slot.state === 'ready');
     if (!removable || this.cluster.away) return false;
     const pod = this.cluster.pods.get(slot.id);
     if (slot.uid === null && pod === undefined) this.database.gone(slot.id);
@@ -419,7 +511,8 @@ export class ModelWorld {
   }
 
   sendLabels(): boolean {
-    for (const [row, { slot, uid, claim }] of this.database.rows.outbox) this.network.push({ kind: 'label', row, slot, uid, claim });
+    for (const [row, { slot, uid, claim }] of this.database.rows.outbox)
+      this.network.push({ kind: 'label', row, slot, uid, claim });
     return this.database.rows.outbox.size > 0;
   }
 

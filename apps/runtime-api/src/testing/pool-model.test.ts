@@ -54,14 +54,17 @@ function mustHold(seed: number, isLossy: boolean): ReturnType<typeof walk> {
   } catch (error) {
     const steps: string[] = [];
     expect(() => walk({ seed, steps: STEPS, isLossy, trace: (step) => steps.push(step) })).toThrow(Error);
-    throw new Error(`seed ${seed}${isLossy ? ', lossy' : ''}, step ${steps.length}: … ${steps.slice(-12).join(', ')}`, { cause: error });
+    throw new Error(`seed ${seed}${isLossy ? ', lossy' : ''}, step ${steps.length}: … ${steps.slice(-12).join(', ')}`, {
+      cause: error,
+    });
   }
 }
 
 describe('the model of the pool', () => {
   it('keeps I1 to I9, I11 to I14, I17 and I18 in 2,000,000 steps with crashes, lapsed leases, lost, late and repeated messages, and serves all afterwards (I10)', () => {
     const reached = new Map<string, number>();
-    for (let seed = 1; seed <= WALKS; seed += 1) for (const [what, times] of mustHold(seed, false).reached) reached.set(what, (reached.get(what) ?? 0) + times);
+    for (let seed = 1; seed <= WALKS; seed += 1)
+      for (const [what, times] of mustHold(seed, false).reached) reached.set(what, (reached.get(what) ?? 0) + times);
     // The walks come to what they are about.
     for (const what of ['bind bound', 'bind replay', 'bind mismatch', 'bind quota', 'bind empty', 'bind slot-lost'])
       expect([what, (reached.get(what) ?? 0) > 1_000]).toEqual([what, true]);
@@ -71,14 +74,16 @@ describe('the model of the pool', () => {
 
   it('lets no sandbox serve two claims although the database loses what it has acknowledged (I15), and repairs itself', () => {
     let refused = 0;
-    for (let seed = 1; seed <= LOSSY_WALKS; seed += 1) refused += mustHold(seed, true).reached.get('activation refused') ?? 0;
+    for (let seed = 1; seed <= LOSSY_WALKS; seed += 1)
+      refused += mustHold(seed, true).reached.get('activation refused') ?? 0;
     expect(refused).toBeGreaterThan(50);
   });
 
   it('answers claims while the API server is away and leased slots last, and asks it for nothing before the answer (I16)', () => {
     const world = new ModelWorld(null, false);
     const settle = (): void => {
-      for (let message = world.network.shift(); message !== undefined; message = world.network.shift()) world.deliver(message);
+      for (let message = world.network.shift(); message !== undefined; message = world.network.shift())
+        world.deliver(message);
     };
     world.plan();
     for (const slot of [...world.database.rows.slots.values()]) world.create(slot, 0);

@@ -1,4 +1,7 @@
-/** Walks of the model: steps chosen by a seed, invariants after each of them, then recovery without further faults. The same seed is the same walk. */
+/**
+ * Walks of the model: steps chosen by a seed, invariants after each of them, then recovery without further faults. The
+ * same seed is the same walk.
+ */
 import { type Action, actionsOf } from './pool-model-actions.js';
 import { ModelViolation } from './pool-model-observer.js';
 import { ModelReaper } from './pool-model-reaper.js';
@@ -68,7 +71,8 @@ function recover(world: ModelWorld, reapers: readonly ModelReaper[]): number {
     for (let step = 0; step < 4; step += 1) for (const reaper of reapers) reaper.advance();
     replicas.forEach((replica, index) => {
       world.renew(replica);
-      if (replica.requests.some((request) => request.phase === 'queued') && replica.stock.size === 0) world.lease(index, 2);
+      if (replica.requests.some((request) => request.phase === 'queued') && replica.stock.size === 0)
+        world.lease(index, 2);
       while (world.pick(replica));
       while (world.ask(replica));
       world.flush(index);
@@ -79,8 +83,11 @@ function recover(world: ModelWorld, reapers: readonly ModelReaper[]): number {
       const [org = '0', session = '0', body = '0'] = key.split('/');
       const replica = replicas[index % REPLICAS] as ModelReplica;
       const outcome = outcomes.get(key);
-      const waits = replicas.some((each) => each.requests.some((request) => `${request.session}/${request.body}` === key));
-      if ((outcome === undefined || outcome === 'failed') && !waits) world.request(replica, Number(org), Number(session), Number(body));
+      const waits = replicas.some((each) =>
+        each.requests.some((request) => `${request.session}/${request.body}` === key),
+      );
+      if ((outcome === undefined || outcome === 'failed') && !waits)
+        world.request(replica, Number(org), Number(session), Number(body));
     });
     for (let message = network.shift(); message !== undefined; message = network.shift()) world.deliver(message);
     observer.check();

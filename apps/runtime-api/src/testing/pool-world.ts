@@ -30,16 +30,26 @@ const POOL: PoolSpec = {
   maxAgeSeconds: HOUR,
 };
 
-/** One thing that one of the replicas does; `crashAt`: it dies when it comes to that step between two of its writes, by its name or counted from 1. Replica 0 when not said. */
+/**
+ * One thing that one of the replicas does; `crashAt`: it dies when it comes to that step between two of its writes, by
+ * its name or counted from 1. Replica 0 when not said.
+ */
 export type Operation = { readonly crashAt: number | Step | null; readonly replica?: number } & (
-  | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string; readonly waitMs?: number }
+  | {
+      readonly kind: 'start';
+      readonly org: string;
+      readonly session: string;
+      readonly body: string;
+      readonly waitMs?: number;
+    }
   | { readonly kind: 'pause' | 'stop' | 'resume'; readonly org: string; readonly session: string }
   | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' | 'lease' | 'serve' | 'note' }
 );
 
 /**
- * Some runtime-api processes over one real Postgres and one farm of sandboxes. A process may die between any two steps of what it does:
- * from then on nothing of it goes on, no `catch` and no `finally` either, and another one takes its place.
+ * Some runtime-api processes over one real Postgres and one farm of sandboxes. A process may die between any two steps
+ * of what it does: from then on nothing of it goes on, no `catch` and no `finally` either, and another one takes its
+ * place.
  */
 export class PoolWorld {
   private readonly ids = createIds(systemClock);
@@ -64,8 +74,11 @@ export class PoolWorld {
   static async open(): Promise<PoolWorld> {
     const database = await createTestDatabase();
     const activation = generateKeyPairSync('ed25519');
-    const farm = await new SandboxFarm(activation.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')).start();
-    const open = (url: string): SqlPool => createPool({ url, max: 12, applicationName: 'pool-world', onError: () => {} });
+    const farm = await new SandboxFarm(
+      activation.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'),
+    ).start();
+    const open = (url: string): SqlPool =>
+      createPool({ url, max: 12, applicationName: 'pool-world', onError: () => {} });
     return new PoolWorld(database, open(database.urls.runtime), open(database.ownerUrl), farm, activation);
   }
 
@@ -98,7 +111,9 @@ export class PoolWorld {
 
   async run(operation: Operation): Promise<Result> {
     const replica = this.replica(operation.replica ?? 0);
-    const result = await replica.run(operation.crashAt, () => this.perform(operation, replica, new AbortController().signal));
+    const result = await replica.run(operation.crashAt, () =>
+      this.perform(operation, replica, new AbortController().signal),
+    );
     if (replica.dead) this.bury(operation.replica ?? 0, replica);
     return result;
   }
@@ -139,8 +154,11 @@ export class PoolWorld {
   async settle(): Promise<void> {
     await this.quiet();
     for (const what of ['deadlines', 'leases', 'places'] as const) await this.passTime(what);
-    await this.owner.query(`UPDATE runtime.session SET changed_at = now() - interval '1 minute' WHERE status = 'starting'`);
-    for (const kind of ['serve', 'reap', 'fill', 'reap', 'renew', 'fill', 'fill', 'serve', 'note', 'reap'] as const) await this.run({ kind, crashAt: null });
+    await this.owner.query(
+      `UPDATE runtime.session SET changed_at = now() - interval '1 minute' WHERE status = 'starting'`,
+    );
+    for (const kind of ['serve', 'reap', 'fill', 'reap', 'renew', 'fill', 'fill', 'serve', 'note', 'reap'] as const)
+      await this.run({ kind, crashAt: null });
   }
 
   /** What one process works with. */
@@ -185,7 +203,9 @@ export class PoolWorld {
     switch (operation.kind) {
       case 'fill': {
         await planPool(context, POOL, await countStock(this.db, POOL_ID));
-        await Promise.all((await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)));
+        await Promise.all(
+          (await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)),
+        );
         const begun = await beginCreation(context, await slotsIn(this.db, POOL_ID, ['intent', 'provisioning']));
         await Promise.all(begun.map((slot) => provisionSlot(context, POOL, slot, signal)));
         return { result: 'done' };
@@ -215,9 +235,15 @@ export class PoolWorld {
     const answer = async (): Promise<{ url: string; status: string; status_detail?: string | undefined }> => {
       const { org, session } = operation;
       if (operation.kind === 'start')
-        return service.start(org, { session_id: session, environment: { BODY: operation.body } }, { waitMs: operation.waitMs ?? 0, gone });
+        return service.start(
+          org,
+          { session_id: session, environment: { BODY: operation.body } },
+          { waitMs: operation.waitMs ?? 0, gone },
+        );
       const { runtime_id } = await replica.reads.session(org, session);
-      return operation.kind === 'resume' ? service.resume(org, runtime_id, { waitMs: 0, gone }) : service[operation.kind](org, runtime_id);
+      return operation.kind === 'resume'
+        ? service.resume(org, runtime_id, { waitMs: 0, gone })
+        : service[operation.kind](org, runtime_id);
     };
     const { url, status, status_detail } = await answer();
     return { result: 'answered', url, status, detail: status_detail };

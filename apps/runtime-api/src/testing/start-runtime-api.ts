@@ -29,7 +29,12 @@ export interface TestRuntimeApi {
   readonly farm: SandboxFarm;
   readonly options: RuntimeApiOptions;
   /** One request with the service key. */
-  call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Json; headers: Headers }>;
+  call(
+    method: 'GET' | 'POST',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Json; headers: Headers }>;
   /** What Prometheus reads of it. */
   metrics(): Promise<string>;
   /** Its replica leads no more; it answers on. */
@@ -73,12 +78,20 @@ export async function startTestRuntimeApi(
     call: async (method, path, body, headers = {}) => {
       const response = await fetch(`${url}${path}`, {
         method,
-        headers: { 'x-api-key': TEST_API_KEY, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+        headers: {
+          'x-api-key': TEST_API_KEY,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(30_000),
       });
       const text = await response.text();
-      return { status: response.status, headers: response.headers, body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text,
+      };
     },
     metrics: async () => (await fetch(`${runtimeApi.metricsUrl()}/metrics`)).text(),
     stopPool: () => runtimeApi.pool.close(),

@@ -25,7 +25,9 @@ export type Result =
 interface Trace {
   steps: number;
   readonly crashAt: number | Step | null;
-  /** Called when it comes to a step after its process has died: it goes no further, no `catch` and no `finally` either. */
+  /**
+   * Called when it comes to a step after its process has died: it goes no further, no `catch` and no `finally` either.
+   */
   readonly park: () => void;
 }
 
@@ -50,7 +52,12 @@ export class WorldReplica {
     keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number },
   ) {
     this.context = contextWith((step) => this.step(step));
-    this.warmSlots = new WarmSlots(this.context, { replicaId, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: keys.cap });
+    this.warmSlots = new WarmSlots(this.context, {
+      replicaId,
+      leaseSeconds: 15,
+      deadlineMs: 30_000,
+      defaultCap: keys.cap,
+    });
     this.reaper = new Reaper(this.context);
     this.notes = new NoteOutbox(this.context);
     const supply = { kick: () => {}, taken: () => {} };

@@ -5,7 +5,10 @@ import type { SandboxAddress } from '../routing/address.js';
 
 export interface Credential {
   readonly token: string;
-  /** `cookie`: the browser sends it by itself, so another site's page may be behind the request. `header`: whoever sent it knows it. */
+  /**
+   * `cookie`: the browser sends it by itself, so another site's page may be behind the request. `header`: whoever sent
+   * it knows it.
+   */
   readonly from: 'cookie' | 'header';
 }
 
@@ -29,10 +32,14 @@ export function headerToken(headers: IncomingHttpHeaders): string | null {
  */
 export function credentialOf(request: IncomingMessage, address: SandboxAddress, cookieName: string): Credential | null {
   if (request.url?.includes(SANDBOX_TOKEN_PREFIX) === true)
-    throw new SlipwayError('request.invalid', 'A token must not be in the URL: send it as Authorization: Bearer or X-Session-API-Key.');
+    throw new SlipwayError(
+      'request.invalid',
+      'A token must not be in the URL: send it as Authorization: Bearer or X-Session-API-Key.',
+    );
   const header = headerToken(request.headers);
   if (header !== null) return { token: header, from: 'header' };
-  const cookie = address.way === 'host' ? cookiesOf(request.headers.cookie).find(([name]) => name === cookieName)?.[1] : undefined;
+  const cookie =
+    address.way === 'host' ? cookiesOf(request.headers.cookie).find(([name]) => name === cookieName)?.[1] : undefined;
   return cookie === undefined || cookie === '' ? null : { token: cookie, from: 'cookie' };
 }
 
@@ -41,7 +48,9 @@ export function cookiesOf(header: string | undefined): Array<readonly [name: str
   return (header ?? '').split(';').flatMap((part) => {
     const text = part.trim();
     const cut = text.indexOf('=');
-    return text === '' ? [] : [cut === -1 ? (['', text] as const) : ([text.slice(0, cut).trim(), text.slice(cut + 1).trim()] as const)];
+    return text === ''
+      ? []
+      : [cut === -1 ? (['', text] as const) : ([text.slice(0, cut).trim(), text.slice(cut + 1).trim()] as const)];
   });
 }
 

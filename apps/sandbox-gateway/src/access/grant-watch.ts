@@ -4,7 +4,10 @@ import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { LiveGrant } from './grants.queries.js';
 
-/** Oldest answer of the database that lets anybody in. Milliseconds, counted from when it was asked: this is the promise that a revoked token is refused within a second. */
+/**
+ * Oldest answer of the database that lets anybody in. Milliseconds, counted from when it was asked: this is the promise
+ * that a revoked token is refused within a second.
+ */
 export const MAX_AGE_MS = 1_000;
 /** Check interval of every grant in use, with or without notifications. Milliseconds. */
 const LOOK_EVERY_MS = 400;
@@ -57,7 +60,10 @@ export class GrantWatch {
     this.timer.unref();
   }
 
-  /** The grant behind a token, when it holds. Synchronous for one that is in use. @throws SlipwayError `auth.missing`, `service.unavailable` */
+  /**
+   * The grant behind a token, when it holds. Synchronous for one that is in use. @throws SlipwayError `auth.missing`,
+   * `service.unavailable`
+   */
   admit(claims: SandboxAccessClaims): LiveGrant | Promise<LiveGrant> {
     const entry = this.entries.get(claims.jti);
     const now = performance.now();
@@ -74,16 +80,23 @@ export class GrantWatch {
     const running = this.asking.get(id) ?? this.ask(id);
     this.asking.set(id, running);
     const grant = await running.catch((error: unknown) => {
-      throw new SlipwayError('service.unavailable', 'Whether your access still holds cannot be checked now: the database does not answer.', {
-        cause: error,
-        retryAfterSeconds: 1,
-      });
+      throw new SlipwayError(
+        'service.unavailable',
+        'Whether your access still holds cannot be checked now: the database does not answer.',
+        {
+          cause: error,
+          retryAfterSeconds: 1,
+        },
+      );
     });
     if (grant === null) throw over();
     return grant;
   }
 
-  /** Something goes on under this grant: `end` is called once, when it must not any more. The answer says that it is over by itself. */
+  /**
+   * Something goes on under this grant: `end` is called once, when it must not any more. The answer says that it is
+   * over by itself.
+   */
   use(grant: LiveGrant, end: (why: EndOfUse) => void): () => void {
     const entry = this.entries.get(grant.id);
     if (entry === undefined) {
@@ -133,7 +146,8 @@ export class GrantWatch {
 
   private async look(): Promise<void> {
     const askedAt = performance.now();
-    for (const [id, entry] of this.entries) if (entry.uses.size === 0 && askedAt - entry.usedAt > IDLE_MS) this.entries.delete(id);
+    for (const [id, entry] of this.entries)
+      if (entry.uses.size === 0 && askedAt - entry.usedAt > IDLE_MS) this.entries.delete(id);
     if (this.entries.size === 0) return;
     const ids = [...this.entries.keys()];
     try {
@@ -142,7 +156,8 @@ export class GrantWatch {
     } catch (error) {
       this.options.logger.warn({ err: error }, 'access check failed, will retry');
       const now = performance.now();
-      for (const [id, entry] of this.entries) if (now - entry.askedAt > this.options.graceMs) this.drop(id, entry, 'unknown');
+      for (const [id, entry] of this.entries)
+        if (now - entry.askedAt > this.options.graceMs) this.drop(id, entry, 'unknown');
     }
   }
 
@@ -178,7 +193,13 @@ function mayAccess(grant: LiveGrant): boolean {
 
 /** A signed token says the same as its row; should they ever differ, neither is believed. */
 function checked(grant: LiveGrant, claims: SandboxAccessClaims): LiveGrant {
-  if (grant.orgId === claims.org && grant.userId === claims.sub && grant.conversation === claims.conversation && grant.port === claims.port) return grant;
+  if (
+    grant.orgId === claims.org &&
+    grant.userId === claims.sub &&
+    grant.conversation === claims.conversation &&
+    grant.port === claims.port
+  )
+    return grant;
   throw over();
 }
 

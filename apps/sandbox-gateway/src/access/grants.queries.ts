@@ -46,14 +46,32 @@ export async function liveGrants(pool: SqlPool, ids: readonly string[]): Promise
   }));
 }
 
-/** Spends the ticket with this hash. @returns the id of its grant, or `null` when it is unknown, spent, late, or another address's. */
-export async function redeemTicket(pool: SqlPool, hash: Buffer, conversation: string, port: number): Promise<string | null> {
-  const { rows } = await pool.query<{ id: string }>('SELECT id FROM app.redeem_sandbox_ticket($1, $2, $3)', [hash, conversation, port]);
+/**
+ * Spends the ticket with this hash. @returns the id of its grant, or `null` when it is unknown, spent, late, or another
+ * address's.
+ */
+export async function redeemTicket(
+  pool: SqlPool,
+  hash: Buffer,
+  conversation: string,
+  port: number,
+): Promise<string | null> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM app.redeem_sandbox_ticket($1, $2, $3)', [
+    hash,
+    conversation,
+    port,
+  ]);
   return rows[0]?.id ?? null;
 }
 
-/** Notes that these accesses were used, each so many seconds ago. Repeatable: what is noted is never made older, and one that is gone is none. */
-export async function noteUse(pool: SqlPool, uses: ReadonlyArray<readonly [id: string, secondsAgo: number]>): Promise<void> {
+/**
+ * Notes that these accesses were used, each so many seconds ago. Repeatable: what is noted is never made older, and one
+ * that is gone is none.
+ */
+export async function noteUse(
+  pool: SqlPool,
+  uses: ReadonlyArray<readonly [id: string, secondsAgo: number]>,
+): Promise<void> {
   await pool.query({
     name: 'note-sandbox-use',
     text: 'SELECT app.note_sandbox_use($1, $2)',
@@ -61,7 +79,10 @@ export async function noteUse(pool: SqlPool, uses: ReadonlyArray<readonly [id: s
   });
 }
 
-/** Notes that the holder of an access steers, from now on for so many seconds. Repeatable. False: the access holds no longer. */
+/**
+ * Notes that the holder of an access steers, from now on for so many seconds. Repeatable. False: the access holds no
+ * longer.
+ */
 export async function steerThrough(pool: SqlPool, grantId: string, seconds: number): Promise<boolean> {
   const { rows } = await pool.query<{ noted: boolean }>({
     name: 'steer-through-sandbox',
@@ -78,9 +99,17 @@ export interface SpendingAnswer {
   readonly applied: boolean;
 }
 
-/** Asks for the holder of an access to agent-server; with `pays` their conversation counts for them from now on. `null`: the access holds no longer. Repeatable. */
+/**
+ * Asks for the holder of an access to agent-server; with `pays` their conversation counts for them from now on. `null`:
+ * the access holds no longer. Repeatable.
+ */
 export async function spendThrough(pool: SqlPool, grantId: string, pays: boolean): Promise<SpendingAnswer | null> {
-  const { rows } = await pool.query<{ whose: string | null; limit_usd: string | null; until: Date | null; applied: boolean }>({
+  const { rows } = await pool.query<{
+    whose: string | null;
+    limit_usd: string | null;
+    until: Date | null;
+    applied: boolean;
+  }>({
     name: 'spend-through-sandbox',
     text: 'SELECT whose, limit_usd, until, told AS applied FROM app.spend_through_sandbox($1, $2)',
     values: [grantId, pays],

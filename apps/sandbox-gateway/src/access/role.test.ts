@@ -2,7 +2,15 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { isSpenderApplied, liveGrants, noteUse, redeemTicket, requestChargePass, spendThrough, steerThrough } from './grants.queries.js';
+import {
+  isSpenderApplied,
+  liveGrants,
+  noteUse,
+  redeemTicket,
+  requestChargePass,
+  spendThrough,
+  steerThrough,
+} from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
   let database: TestDatabase;
@@ -20,9 +28,10 @@ describe('the role slipway_sandbox', () => {
       "INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ('ses', 'usr', 'sealed', now(), now() + interval '1 day')",
     );
     await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org', 'usr', 'member')");
-    await owner.query("INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org', 'u', 'u', 't', 'm')", [
-      conversation,
-    ]);
+    await owner.query(
+      "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org', 'u', 'u', 't', 'm')",
+      [conversation],
+    );
     await owner.query(
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
        VALUES ('sbx', 'org', 'usr', 'ses', $1, 8000, $2, now() + interval '30 s', now() + interval '1 hour')`,
@@ -59,7 +68,10 @@ describe('the role slipway_sandbox', () => {
 
   it('notes when an access was used, and never makes that older', async () => {
     const age = async (): Promise<number> =>
-      Number((await owner.query("SELECT extract(epoch FROM now() - used_at) AS age FROM app.sandbox_grant WHERE id = 'sbx'")).rows[0].age);
+      Number(
+        (await owner.query("SELECT extract(epoch FROM now() - used_at) AS age FROM app.sandbox_grant WHERE id = 'sbx'"))
+          .rows[0].age,
+      );
     for (const [noted, kept] of [
       [30, 30],
       [5, 5],
@@ -82,13 +94,23 @@ describe('the role slipway_sandbox', () => {
 
   it('says who pays for a conversation: the holder of an access to its agent-server, and no user that a compromised gateway would choose', async () => {
     const written = async (): Promise<unknown> =>
-      (await owner.query('SELECT user_id, applied FROM app.conversation_spender WHERE conversation_id = $1', [conversation])).rows[0];
+      (
+        await owner.query('SELECT user_id, applied FROM app.conversation_spender WHERE conversation_id = $1', [
+          conversation,
+        ])
+      ).rows[0];
     expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, applied: true });
     expect(await written()).toBeUndefined();
     expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, applied: false });
-    expect([await written(), await isSpenderApplied(pool, conversation)]).toEqual([{ user_id: 'usr', applied: null }, false]);
+    expect([await written(), await isSpenderApplied(pool, conversation)]).toEqual([
+      { user_id: 'usr', applied: null },
+      false,
+    ]);
     await owner.query(`UPDATE app.conversation_spender SET applied = '["usr","U",null]'`);
-    expect([await spendThrough(pool, 'sbx', true), await isSpenderApplied(pool, conversation)]).toEqual([{ stop: null, applied: true }, true]);
+    expect([await spendThrough(pool, 'sbx', true), await isSpenderApplied(pool, conversation)]).toEqual([
+      { stop: null, applied: true },
+      true,
+    ]);
     // Worker has changed the user and was not yet acknowledged: what stands there is another's.
     await owner.query(`UPDATE app.conversation_spender SET applied = '["other","O",null]'`);
     expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, applied: false });
@@ -108,22 +130,34 @@ describe('the role slipway_sandbox', () => {
   });
 
   it('says that the holder of an access steers, whoever a gateway that was taken over would choose, and takes none of it back', async () => {
-    expect([await steerThrough(pool, 'none', 5), await steerThrough(pool, 'sbx', 60), await steerThrough(pool, 'sbx', 1)]).toEqual([false, true, true]);
-    const { rows } = await owner.query("SELECT user_id, until > now() + interval '50 s' AS longest FROM app.sandbox_steering WHERE conversation_id = $1", [
-      conversation,
-    ]);
+    expect([
+      await steerThrough(pool, 'none', 5),
+      await steerThrough(pool, 'sbx', 60),
+      await steerThrough(pool, 'sbx', 1),
+    ]).toEqual([false, true, true]);
+    const { rows } = await owner.query(
+      "SELECT user_id, until > now() + interval '50 s' AS longest FROM app.sandbox_steering WHERE conversation_id = $1",
+      [conversation],
+    );
     expect(rows).toEqual([{ user_id: 'usr', longest: true }]);
     const insert = `INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'victim', 'org', now() + interval '1 hour')`;
     await expect(pool.query(insert, [conversation])).rejects.toThrow(/row-level security/);
-    await expect(pool.query("UPDATE app.sandbox_steering SET until = now() - interval '1 hour'")).rejects.toThrow(/row-level security/);
+    await expect(pool.query("UPDATE app.sandbox_steering SET until = now() - interval '1 hour'")).rejects.toThrow(
+      /row-level security/,
+    );
     for (const statement of ['DELETE FROM app.sandbox_steering', "UPDATE app.sandbox_steering SET user_id = 'victim'"])
       await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
   });
 
   it('asks for a pass that counts for the holder of an access, and for no user that a compromised gateway would choose', async () => {
     const hash = createHash('sha256').update('pass').digest();
-    expect([await requestChargePass(pool, 'none', hash), await requestChargePass(pool, 'sbx', hash)]).toEqual([false, true]);
-    const { rows } = await owner.query('SELECT user_id, conversation_id FROM app.charge_pass_request WHERE hash = $1', [hash]);
+    expect([await requestChargePass(pool, 'none', hash), await requestChargePass(pool, 'sbx', hash)]).toEqual([
+      false,
+      true,
+    ]);
+    const { rows } = await owner.query('SELECT user_id, conversation_id FROM app.charge_pass_request WHERE hash = $1', [
+      hash,
+    ]);
     expect(rows).toEqual([{ user_id: 'usr', conversation_id: conversation }]);
     const insert = `INSERT INTO app.charge_pass_request (hash, org_id, conversation_id, user_id, user_label) VALUES (sha256('x'), 'org', $1, 'victim', 'V')`;
     await expect(pool.query(insert, [conversation])).rejects.toThrow(/row-level security/);
@@ -140,7 +174,10 @@ describe('the role slipway_sandbox', () => {
 
   it('learns that a budget is used up: the user’s own, or the organization’s, and none that has begun again', async () => {
     const stop = (user: string, until: string): Promise<unknown> =>
-      owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ('org', $1, 5, now() + $2::interval)`, [user, until]);
+      owner.query(
+        `INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ('org', $1, 5, now() + $2::interval)`,
+        [user, until],
+      );
     await stop('usr', '-1 s');
     await stop('somebody', '1 day');
     expect((await spendThrough(pool, 'sbx', false))?.stop).toBeNull();

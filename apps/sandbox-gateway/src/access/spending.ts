@@ -10,7 +10,10 @@ const APPLIED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
 export interface SpendingOptions {
-  /** Whether the holder of a grant may spend; with `pays`, and that the conversation counts for them. `null`: the grant holds no longer. */
+  /**
+   * Whether the holder of a grant may spend; with `pays`, and that the conversation counts for them. `null`: the grant
+   * holds no longer.
+   */
   readonly spend: (grantId: string, pays: boolean) => Promise<SpendingAnswer | null>;
   /** Whether llm-gateway has acknowledged who pays for a conversation. */
   readonly isApplied: (conversation: string) => Promise<boolean>;
@@ -21,8 +24,8 @@ export interface SpendingOptions {
 }
 
 /**
- * What is sent straight to agent-server counts for who sends it, by the name of their grant: nothing that the sandbox says decides who pays.
- * Costs nothing but one question to the database, and a wait where another user paid until now.
+ * What is sent straight to agent-server counts for who sends it, by the name of their grant: nothing that the sandbox
+ * says decides who pays. Costs nothing but one question to the database, and a wait where another user paid until now.
  */
 export class Spending {
   constructor(private readonly options: SpendingOptions) {}
@@ -58,7 +61,11 @@ export class Spending {
       if (signal?.aborted === true) throw signal.reason;
       if (await asked(isApplied())) return;
     }
-    throw new SlipwayError('service.unavailable', 'The model gateway does not know yet that this counts for you. Send it again.', { retryAfterSeconds: 1 });
+    throw new SlipwayError(
+      'service.unavailable',
+      'The model gateway does not know yet that this counts for you. Send it again.',
+      { retryAfterSeconds: 1 },
+    );
   }
 }
 
@@ -68,9 +75,13 @@ function ended(): SlipwayError {
 
 function asked<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => {
-    throw new SlipwayError('service.unavailable', 'Whether your budget allows this cannot be checked now: the database does not answer.', {
-      cause: error,
-      retryAfterSeconds: 1,
-    });
+    throw new SlipwayError(
+      'service.unavailable',
+      'Whether your budget allows this cannot be checked now: the database does not answer.',
+      {
+        cause: error,
+        retryAfterSeconds: 1,
+      },
+    );
   });
 }

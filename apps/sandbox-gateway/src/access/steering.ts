@@ -22,10 +22,11 @@ export interface SteeringOptions {
 }
 
 /**
- * Who changes files of a sandbox, or runs something in it, steers its agent: under four eyes they are askers, as those who write to it are. Written down before the sandbox
- * has it, at most every few seconds a grant.
+ * Who changes files of a sandbox, or runs something in it, steers its agent: under four eyes they are askers, as those
+ * who write to it are. Written down before the sandbox has it, at most every few seconds a grant.
  *
- * Which way it fails: nothing that is not written down goes through. A request is refused, a frame of an open socket waits.
+ * Which way it fails: nothing that is not written down goes through. A request is refused, a frame of an open socket
+ * waits.
  */
 export class Steering {
   /** Until when what goes through is covered, by grant. */
@@ -33,7 +34,9 @@ export class Steering {
 
   constructor(private readonly options: SteeringOptions) {}
 
-  /** @throws SlipwayError `auth.missing`, `service.unavailable` when the database does not answer within `patienceMs`. */
+  /**
+   * @throws SlipwayError `auth.missing`, `service.unavailable` when the database does not answer within `patienceMs`.
+   */
   async note(grant: LiveGrant, patienceMs = 0): Promise<void> {
     const deadline = this.options.now() + patienceMs;
     while (!this.isCovered(grant)) {
@@ -42,16 +45,23 @@ export class Steering {
       } catch (error) {
         if (error instanceof SlipwayError) throw error;
         if (this.options.now() + RETRY_MS > deadline)
-          throw new SlipwayError('service.unavailable', 'That you change something here cannot be written down now: the database does not answer.', {
-            cause: error,
-            retryAfterSeconds: 1,
-          });
+          throw new SlipwayError(
+            'service.unavailable',
+            'That you change something here cannot be written down now: the database does not answer.',
+            {
+              cause: error,
+              retryAfterSeconds: 1,
+            },
+          );
         await wait(RETRY_MS);
       }
     }
   }
 
-  /** For what takes its time, such as an upload: noted until the answer is called. @param lost is called when it can be noted no longer: it must not go on. @throws as `note`. */
+  /**
+   * For what takes its time, such as an upload: noted until the answer is called. @param lost is called when it can be
+   * noted no longer: it must not go on. @throws as `note`.
+   */
   async hold(grant: LiveGrant, lost: (why: SlipwayError) => void): Promise<() => void> {
     await this.note(grant);
     const timer = setInterval(() => {
@@ -61,7 +71,9 @@ export class Steering {
         lost(
           error instanceof SlipwayError
             ? error
-            : new SlipwayError('service.unavailable', 'That you change something here cannot be written down.', { cause: error }),
+            : new SlipwayError('service.unavailable', 'That you change something here cannot be written down.', {
+                cause: error,
+              }),
         );
       });
     }, AGAIN_MS).unref();
@@ -75,7 +87,8 @@ export class Steering {
   /** Counted from before the question: the database's own end of it is later. */
   private async cover({ id }: LiveGrant): Promise<void> {
     const until = this.options.now() + COVERED_SECONDS * 1_000;
-    if (!(await this.options.steer(id, COVERED_SECONDS))) throw new SlipwayError('auth.missing', 'This access has ended.');
+    if (!(await this.options.steer(id, COVERED_SECONDS)))
+      throw new SlipwayError('auth.missing', 'This access has ended.');
     this.covered.delete(id);
     this.covered.set(id, until);
     const [oldest] = this.covered.keys();

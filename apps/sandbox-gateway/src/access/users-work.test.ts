@@ -9,7 +9,16 @@ const MINUTE = 60_000;
 const logger = createLogger('persons-work-test', 'silent');
 
 function grantOf(id: string, port = 3000): LiveGrant {
-  return { id, orgId: 'org', userId: 'usr', conversation: 'c', port, endsAt: new Date(0), role: 'member', user: { id: 'u', label: 'U', kind: 'user' } };
+  return {
+    id,
+    orgId: 'org',
+    userId: 'usr',
+    conversation: 'c',
+    port,
+    endsAt: new Date(0),
+    role: 'member',
+    user: { id: 'u', label: 'U', kind: 'user' },
+  };
 }
 
 function asked(method: string, url: string, mode = 'cors'): IncomingMessage {
@@ -90,7 +99,10 @@ describe('PersonsWork', () => {
   it('writes at most once a minute for each grant, is never more than a minute behind, and writes the time of the use to a database that was away', async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('use' as const), id: fc.constantFrom('a', 'b', 'c') }) },
-      { weight: 3, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 90_000 }) }) },
+      {
+        weight: 3,
+        arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 90_000 }) }),
+      },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('tell' as const) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('away' as const), away: fc.boolean() }) },
     );
@@ -111,7 +123,8 @@ describe('PersonsWork', () => {
         await work.close();
         for (const id of ['a', 'b', 'c']) {
           const times = noted.filter((note) => note.id === id).map(({ usedAt }) => usedAt);
-          for (const [index, at] of times.entries()) if (index > 0) expect(at - (times[index - 1] as number)).toBeGreaterThanOrEqual(MINUTE);
+          for (const [index, at] of times.entries())
+            if (index > 0) expect(at - (times[index - 1] as number)).toBeGreaterThanOrEqual(MINUTE);
           const own = uses.filter((use) => use.id === id).map(({ at }) => at);
           expect(times.every((time) => own.includes(time))).toBe(true);
           // A later use replaces an earlier one that was not written.

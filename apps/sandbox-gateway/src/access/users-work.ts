@@ -8,7 +8,10 @@ const NOTE_EVERY_MS = SANDBOX_USE_NOTED_SECONDS * 1_000;
  * How long uses are collected before they are written together, and the retry interval of a failed write. Milliseconds.
  */
 const TELL_EVERY_MS = 2_000;
-/** What follows upon something else within this is no page by itself. Milliseconds: pages beat every two seconds or slower. */
+/**
+ * What follows upon something else within this is no page by itself. Milliseconds: pages beat every two seconds or
+ * slower.
+ */
 const BEAT_MS = 1_000;
 /** What one page does by itself is no more than so many different things. */
 const MAX_HABITS = 64;
@@ -120,7 +123,8 @@ export class UsersWork {
     } catch (error) {
       this.options.failed();
       this.options.logger.warn({ err: error, accesses: uses.length }, 'use of sandboxes not recorded, will retry');
-      for (const [id, usedAt] of uses) if (now - usedAt < FORGET_MS && !this.pending.has(id)) this.pending.set(id, usedAt);
+      for (const [id, usedAt] of uses)
+        if (now - usedAt < FORGET_MS && !this.pending.has(id)) this.pending.set(id, usedAt);
     }
   }
 }

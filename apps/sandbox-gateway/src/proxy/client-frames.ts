@@ -3,10 +3,16 @@ import { Transform, type TransformCallback } from 'node:stream';
 const TEXT = 0x1;
 /** The opcodes of control frames begin here. */
 const CONTROL = 0x8;
-/** A longer frame is not read, and goes through `admit` as `null`. Bytes of payload; what a client says beside messages is far shorter. */
+/**
+ * A longer frame is not read, and goes through `admit` as `null`. Bytes of payload; what a client says beside messages
+ * is far shorter.
+ */
 const LONGEST_READ = 64 * 1024;
 
-/** Before a frame of data goes on, and again before the end of one that came in pieces: its text, or `null` when it is no whole text of a moderate length. Rejects to let neither it nor anything after it through. */
+/**
+ * Before a frame of data goes on, and again before the end of one that came in pieces: its text, or `null` when it is
+ * no whole text of a moderate length. Rejects to let neither it nor anything after it through.
+ */
 export type AdmitFrame = (text: string | null) => Promise<void>;
 
 interface Header {
@@ -18,7 +24,10 @@ interface Header {
   readonly payloadLength: number;
 }
 
-/** The bytes of a WebSocket's client (RFC 6455, 5.2) on their way, unchanged; each frame of data waits until it is admitted. Errors with the reason when one is not. */
+/**
+ * The bytes of a WebSocket's client (RFC 6455, 5.2) on their way, unchanged; each frame of data waits until it is
+ * admitted. Errors with the reason when one is not.
+ */
 export class ClientFrames extends Transform {
   private kept: Buffer[] = [];
   private keptLength = 0;
@@ -76,7 +85,12 @@ function headerOf(data: Buffer): Header | null {
   const masked = (second & 0x80) !== 0;
   const headerLength = 2 + lengthBytes + (masked ? 4 : 0);
   if (data.length < headerLength) return null;
-  const payloadLength = lengthBytes === 0 ? short : lengthBytes === 2 ? data.readUInt16BE(2) : data.readUInt32BE(2) * 2 ** 32 + data.readUInt32BE(6);
+  const payloadLength =
+    lengthBytes === 0
+      ? short
+      : lengthBytes === 2
+        ? data.readUInt16BE(2)
+        : data.readUInt32BE(2) * 2 ** 32 + data.readUInt32BE(6);
   return {
     opcode: first & 0x0f,
     final: (first & 0x80) !== 0,
@@ -99,6 +113,8 @@ function textOf(data: Buffer, header: Header): string | null {
   if (!isRead(header)) return null;
   const { mask, headerLength, payloadLength } = header;
   const payload = Buffer.from(data.subarray(headerLength, headerLength + payloadLength));
-  if (mask !== null) for (let index = 0; index < payload.length; index += 1) payload[index] = (payload[index] as number) ^ (mask[index & 3] as number);
+  if (mask !== null)
+    for (let index = 0; index < payload.length; index += 1)
+      payload[index] = (payload[index] as number) ^ (mask[index & 3] as number);
   return payload.toString();
 }

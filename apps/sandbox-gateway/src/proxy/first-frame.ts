@@ -18,7 +18,12 @@ const MAX_MESSAGE = 64 * 1024 * 1024;
 const HIGH_WATER = 1024 * 1024;
 const PING_MS = 20_000;
 
-const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE, clientTracking: false });
+const server = new WebSocketServer({
+  noServer: true,
+  perMessageDeflate: false,
+  maxPayload: MAX_MESSAGE,
+  clientTracking: false,
+});
 
 interface Sandbox {
   readonly url: string;
@@ -26,7 +31,10 @@ interface Sandbox {
   readonly use: (end: (code: number, reason: string) => void) => () => void;
   /** Called for each message of the client, by its length. Bytes. */
   readonly said: (length: number) => void;
-  /** Each message of the client waits for it; one that is refused closes the socket (`refusalOf`). `null`: nothing waits. */
+  /**
+   * Each message of the client waits for it; one that is refused closes the socket (`refusalOf`). `null`: nothing
+   * waits.
+   */
   readonly admit: AdmitFrame | null;
 }
 
@@ -43,7 +51,12 @@ export function isFirstFrameSocket(path: string): boolean {
  * @param letIn where to go on with this token; throws what becomes the close code 4001 (do not retry) or 1013 (try
  * later).
  */
-export async function relayAfterFirstFrame(request: IncomingMessage, stream: Duplex, head: Buffer, letIn: (token: string) => Promise<Sandbox>): Promise<void> {
+export async function relayAfterFirstFrame(
+  request: IncomingMessage,
+  stream: Duplex,
+  head: Buffer,
+  letIn: (token: string) => Promise<Sandbox>,
+): Promise<void> {
   const client = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, stream, head, resolve));
   client.on('error', () => client.terminate());
   // A client need not wait between its first frame and the next; what is here before it is paused is kept.
@@ -52,7 +65,12 @@ export async function relayAfterFirstFrame(request: IncomingMessage, stream: Dup
   if (token === null) return close(client, CLOSE_AUTH, 'send {"type":"auth","session_api_key":TOKEN} first');
   try {
     const { url, headers, use, said, admit } = await letIn(token);
-    const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
+    const sandbox = new WebSocket(url, {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE,
+      handshakeTimeout: FIRST_FRAME_MS,
+    });
     await new Promise((resolve, reject) => {
       sandbox.once('open', () => {
         // What comes right behind the answer waits until a listener is attached.
@@ -79,7 +97,11 @@ export async function relayAfterFirstFrame(request: IncomingMessage, stream: Dup
     client.resume();
   } catch (error) {
     const later = (error as { code?: unknown } | null)?.code !== 'auth.missing';
-    close(client, later ? CLOSE_LATER : CLOSE_AUTH, String((error as { detail?: unknown } | null)?.detail ?? 'the sandbox does not answer').slice(0, 120));
+    close(
+      client,
+      later ? CLOSE_LATER : CLOSE_AUTH,
+      String((error as { detail?: unknown } | null)?.detail ?? 'the sandbox does not answer').slice(0, 120),
+    );
   }
 }
 
@@ -176,7 +198,11 @@ function join(client: WebSocket, sandbox: WebSocket, inTurn: InTurn): void {
  * The token of the first frame, or `null` when it is something else or does not come. What follows it goes into
  * `early`, until the listener is detached.
  */
-function firstFrameToken(socket: WebSocket, stream: Duplex, early: Array<readonly [RawData, boolean]>): Promise<string | null> {
+function firstFrameToken(
+  socket: WebSocket,
+  stream: Duplex,
+  early: Array<readonly [RawData, boolean]>,
+): Promise<string | null> {
   return new Promise((resolve) => {
     let unproved = 0;
     const count = (piece: Buffer): void => {

@@ -15,7 +15,10 @@ function frame(length: number, masked: boolean, opcode = 2): Buffer {
 
 describe('FrameBoundary', () => {
   it('is between two frames after the last byte of each one, however the bytes are cut', () => {
-    const frames = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000, 0].flatMap((length) => [frame(length, false), frame(length, true)]);
+    const frames = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000, 0].flatMap((length) => [
+      frame(length, false),
+      frame(length, true),
+    ]);
     const bytes = Buffer.concat(frames);
     const ends = new Set<number>([0]);
     let end = 0;
@@ -28,7 +31,8 @@ describe('FrameBoundary', () => {
       for (let at = 0; at < bytes.length; at += size) {
         const chunk = bytes.subarray(at, at + size);
         boundary.push(chunk);
-        if (boundary.between !== ends.has(at + chunk.length)) throw new Error(`wrong after ${at + chunk.length} bytes in pieces of ${size}`);
+        if (boundary.between !== ends.has(at + chunk.length))
+          throw new Error(`wrong after ${at + chunk.length} bytes in pieces of ${size}`);
       }
       expect(boundary.between).toBe(true);
       expect(boundary.closed).toBe(false);

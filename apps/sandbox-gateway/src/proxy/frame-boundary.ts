@@ -51,7 +51,12 @@ export class FrameBoundary {
     const short = second & 0x7f;
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
     if (this.headerLength < 2 + lengthBytes + ((second & 0x80) === 0 ? 0 : 4)) return;
-    this.rest = lengthBytes === 0 ? short : lengthBytes === 2 ? header.readUInt16BE(2) : header.readUInt32BE(2) * 2 ** 32 + header.readUInt32BE(6);
+    this.rest =
+      lengthBytes === 0
+        ? short
+        : lengthBytes === 2
+          ? header.readUInt16BE(2)
+          : header.readUInt32BE(2) * 2 ** 32 + header.readUInt32BE(6);
     const opcode = (header[0] as number) & 0x0f;
     if (opcode === CLOSE) this.#closed = true;
     this.headerLength = 0;

@@ -119,6 +119,10 @@ export function fromUndici(error: unknown): unknown {
   if (error instanceof SlipwayError) return error;
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
     return new SlipwayError('sandbox.timeout', 'The sandbox said nothing for too long.', { cause: error });
-  if (error instanceof errors.InvalidArgumentError) return new SlipwayError('request.invalid', 'The request cannot be sent on as it is.', { cause: error });
-  return new SlipwayError('sandbox.unreachable', 'Nothing answers on this port of the sandbox.', { cause: error, retryAfterSeconds: 1 });
+  if (error instanceof errors.InvalidArgumentError)
+    return new SlipwayError('request.invalid', 'The request cannot be sent on as it is.', { cause: error });
+  return new SlipwayError('sandbox.unreachable', 'Nothing answers on this port of the sandbox.', {
+    cause: error,
+    retryAfterSeconds: 1,
+  });
 }

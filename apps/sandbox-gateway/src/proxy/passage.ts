@@ -7,12 +7,18 @@ import { errors } from 'undici';
  * connection that it costs.
  */
 export const PASSAGE_FROM = 1024 * 1024;
-/** One read. Bytes: large enough that what is done for each costs nothing beside the copy, small enough to stay in a processor's cache until it is written. */
+/**
+ * One read. Bytes: large enough that what is done for each costs nothing beside the copy, small enough to stay in a
+ * processor's cache until it is written.
+ */
 const PIECE = 512 * 1024;
 /** What may wait for one client before the sandbox is no longer read, and until how much it is then not. Bytes. */
 const HIGH_WATER = 2 * PIECE;
 const LOW_WATER = PIECE;
-/** Pieces of memory that are kept for the next read: new memory costs the kernel as much as the copy itself. 8 MiB in all. */
+/**
+ * Pieces of memory that are kept for the next read: new memory costs the kernel as much as the copy itself. 8 MiB in
+ * all.
+ */
 const MAX_SPARE = 16;
 
 const spare: Buffer[] = [];
@@ -53,7 +59,11 @@ export class Passage {
 
   /** What came with the head, and then every read as it comes. */
   begin(): void {
-    for (let early = this.socket.read() as Buffer | null; early !== null && !this.over; early = this.socket.read() as Buffer | null)
+    for (
+      let early = this.socket.read() as Buffer | null;
+      early !== null && !this.over;
+      early = this.socket.read() as Buffer | null
+    )
       this.take(early, early.length);
     this.socket.resume();
   }
@@ -65,8 +75,12 @@ export class Passage {
     const bytes = Math.min(length, this.left);
     this.left -= bytes;
     this.waiting += bytes;
-    // Past the response's own bookkeeping, which costs a queue and a turn for each piece; its head is on the way already.
-    (this.response.socket ?? this.response).write(bytes === memory.length ? memory : memory.subarray(0, bytes), (error) => this.written(memory, bytes, error));
+    // Past the response's own bookkeeping, which costs a queue and a turn for each piece; its head is on the way
+    // already.
+    (this.response.socket ?? this.response).write(
+      bytes === memory.length ? memory : memory.subarray(0, bytes),
+      (error) => this.written(memory, bytes, error),
+    );
     if (this.left === 0) this.end();
     this.stopped = this.waiting >= HIGH_WATER;
     return !this.stopped;

@@ -20,13 +20,25 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
-/** Most headers of one request, far above what browsers and clients send. Node drops what is beyond its own limit of a thousand without a word: no header that counts may be among those. */
+/**
+ * Most headers of one request, far above what browsers and clients send. Node drops what is beyond its own limit of a
+ * thousand without a word: no header that counts may be among those.
+ */
 const MAX_HEADERS = 100;
 /** What only Slipway may say, by how it begins. */
 const OUR_PREFIX = 'x-slipway-';
 /** What only we may say. */
-const OURS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-prefix', 'forwarded']);
-/** Cookies of Slipway itself, by any of their names: a browser sends them here too where Slipway and sandboxes share a host name. */
+const OURS: ReadonlySet<string> = new Set([
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-prefix',
+  'forwarded',
+]);
+/**
+ * Cookies of Slipway itself, by any of their names: a browser sends them here too where Slipway and sandboxes share a
+ * host name.
+ */
 const PLATFORM_COOKIE = /^(__(Host|Secure)-)?(keycloak_auth|slipway_|kc_|oauth_)/i;
 
 /** Whether a header ends at this hop: by its nature, or because `Connection` says so. */
@@ -44,8 +56,8 @@ export interface RequestFacts {
 }
 
 /**
- * What the sandbox gets to see, as a list of names and values: never our token, our cookies or another hop's headers. agent-server gets its own key instead;
- * what a program in the sandbox calls a token or a cookie goes through.
+ * What the sandbox gets to see, as a list of names and values: never our token, our cookies or another hop's headers.
+ * agent-server gets its own key instead; what a program in the sandbox calls a token or a cookie goes through.
  */
 export function requestHeaders(request: IncomingMessage, { address, target, user, scheme }: RequestFacts): string[] {
   const ends = hopByHop(request.headers.connection);
@@ -73,16 +85,21 @@ export function requestHeaders(request: IncomingMessage, { address, target, user
   return out;
 }
 
-/** What agent-server knows of who calls it: that they may, that this gateway says so, and who it is. Nothing on every other port. */
+/**
+ * What agent-server knows of who calls it: that they may, that this gateway says so, and who it is. Nothing on every
+ * other port.
+ */
 export function agentServerHeaders({ sessionKey, gatewayKey }: Target, user: CallerUser): Record<string, string> {
   if (sessionKey === null) return {};
-  const proof: Record<string, string> = gatewayKey === null ? {} : { [CALLER_KEY_HEADER]: gatewayKey, [CALLER_USER_HEADER]: callerUserHeader(user) };
+  const proof: Record<string, string> =
+    gatewayKey === null ? {} : { [CALLER_KEY_HEADER]: gatewayKey, [CALLER_USER_HEADER]: callerUserHeader(user) };
   return { 'x-session-api-key': sessionKey, [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway', ...proof };
 }
 
 /** @throws SlipwayError `request.headers-too-many`. */
 export function assertFewHeaders({ rawHeaders }: IncomingMessage): void {
-  if (rawHeaders.length > 2 * MAX_HEADERS) throw new SlipwayError('request.headers-too-many', `At most ${MAX_HEADERS} headers are taken.`);
+  if (rawHeaders.length > 2 * MAX_HEADERS)
+    throw new SlipwayError('request.headers-too-many', `At most ${MAX_HEADERS} headers are taken.`);
 }
 
 function foreignCookies(header: string): string {

@@ -23,7 +23,10 @@ export interface ResponseRules {
 }
 
 /** A sandbox's headers as a list of names and values, stripped of what could affect anything but this sandbox. */
-export function responseHeaders(given: Readonly<Record<string, string | string[] | undefined>>, rules: ResponseRules): string[] {
+export function responseHeaders(
+  given: Readonly<Record<string, string | string[] | undefined>>,
+  rules: ResponseRules,
+): string[] {
   const connection = given['connection'];
   const ends = hopByHop(Array.isArray(connection) ? connection.join(',') : connection);
   const out: string[] = [];

@@ -19,7 +19,9 @@ export interface ConnectionAware extends Dispatcher.DispatchHandler {
   connection: SandboxConnection | null;
 }
 
-/** Connections to sandboxes, kept open between requests. They are a pod's own: none is ever used for another address. */
+/**
+ * Connections to sandboxes, kept open between requests. They are a pod's own: none is ever used for another address.
+ */
 export function createSandboxAgent(silenceMs: number): Agent {
   const options = {
     pipelining: 1,
@@ -30,7 +32,8 @@ export function createSandboxAgent(silenceMs: number): Agent {
     maxHeaderSize: 64 * 1024,
   };
   return new Agent({
-    factory: (origin) => new Pool(origin, { connections: MAX_CONNECTIONS, factory: (to) => new SandboxConnection(to, options) }),
+    factory: (origin) =>
+      new Pool(origin, { connections: MAX_CONNECTIONS, factory: (to) => new SandboxConnection(to, options) }),
   });
 }
 
@@ -80,7 +83,8 @@ class Line {
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
-      // A large piece is handed on without a copy, so the next read gets memory of its own. Nothing is read while the client is slow: `push` and `take` say so.
+      // A large piece is handed on without a copy, so the next read gets memory of its own. Nothing is read while the
+      // client is slow: `push` and `take` say so.
       onread: {
         buffer: () => {
           if (this.passage !== null) return Passage.piece();
@@ -98,7 +102,10 @@ class Line {
       },
     });
     this.socket = socket;
-    const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)),
+      CONNECT_TIMEOUT_MS,
+    );
     const failed = (error: Error): void => {
       clearTimeout(timer);
       callback(error, null);

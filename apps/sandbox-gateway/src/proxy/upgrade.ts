@@ -61,21 +61,31 @@ export function openTunnel(
     };
     const outgoing = httpRequest(options);
     const gone = (): void => void outgoing.destroy();
-    const connecting = setTimeout(() => outgoing.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
+    const connecting = setTimeout(
+      () => outgoing.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)),
+      CONNECT_TIMEOUT_MS,
+    );
     outgoing.once('socket', (socket) => socket.once('connect', () => clearTimeout(connecting)));
-    outgoing.once('timeout', () => outgoing.destroy(new SlipwayError('sandbox.timeout', 'The sandbox did not answer the upgrade.')));
+    outgoing.once('timeout', () =>
+      outgoing.destroy(new SlipwayError('sandbox.timeout', 'The sandbox did not answer the upgrade.')),
+    );
     client.once('close', gone);
     outgoing.once('error', (error) => {
       clearTimeout(connecting);
       reject(
         error instanceof SlipwayError
           ? error
-          : new SlipwayError('sandbox.unreachable', 'Nothing answers on this port of the sandbox.', { cause: error, retryAfterSeconds: 1 }),
+          : new SlipwayError('sandbox.unreachable', 'Nothing answers on this port of the sandbox.', {
+              cause: error,
+              retryAfterSeconds: 1,
+            }),
       );
     });
     outgoing.once('upgrade', (response, sandbox, sandboxHead) => {
       client.off('close', gone);
-      client.write(`${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`);
+      client.write(
+        `${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`,
+      );
       if (sandboxHead.length > 0) client.write(sandboxHead);
       resolve(join(client as Socket, sandbox as Socket, { head, sandboxHead, said, admit }));
     });
@@ -144,14 +154,22 @@ function join(client: Socket, sandbox: Socket, { head, sandboxHead, said, admit 
     client.resume();
     leave(...refusalOf(error));
   });
-  const closed = Promise.all([client, sandbox].map((socket) => new Promise<void>((done) => (socket.destroyed ? done() : socket.once('close', () => done())))));
+  const closed = Promise.all(
+    [client, sandbox].map(
+      (socket) => new Promise<void>((done) => (socket.destroyed ? done() : socket.once('close', () => done()))),
+    ),
+  );
   return { destroy, leave, closed: closed.then(() => {}) };
 }
 
-/** Close code and reason of a socket whose client said what it may not: 4001 and 1008 for what a new connection does not change, 1013 for later. At most 123 bytes. */
+/**
+ * Close code and reason of a socket whose client said what it may not: 4001 and 1008 for what a new connection does not
+ * change, 1013 for later. At most 123 bytes.
+ */
 export function refusalOf(error: unknown): [code: number, reason: string] {
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'budget.exhausted') return [1008, 'budget.exhausted: your budget or the one of the organization is used up; an admin can raise it'];
+  if (code === 'budget.exhausted')
+    return [1008, 'budget.exhausted: your budget or the one of the organization is used up; an admin can raise it'];
   if (code === 'auth.missing') return [4001, 'access has ended'];
   return [1013, 'service.unavailable: this cannot be checked or written down now; connect again'];
 }

@@ -31,21 +31,33 @@ export class Addresses {
 
   /**
    * `null`: for the gateway itself.
-   * @throws SlipwayError `request.invalid`, `resource.not-found` for a host below ours that names no sandbox, `sandbox.port-closed`.
+   * @throws SlipwayError `request.invalid`, `resource.not-found` for a host below ours that names no sandbox,
+   * `sandbox.port-closed`.
    */
   read(host: string | undefined, url: string): SandboxAddress | null {
-    // `http://elsewhere/` and `*` are for proxies of another kind; `//` and `\` could be read as another host by whoever gets the path.
+    // `http://elsewhere/` and `*` are for proxies of another kind; `//` and `\` could be read as another host by
+    // whoever gets the path.
     if (!url.startsWith('/')) throw new SlipwayError('request.invalid', 'The request line must hold a path.');
     const name = host?.toLowerCase() ?? '';
     if (name.endsWith(this.suffix)) {
       const label = LABEL.exec(name.slice(0, -this.suffix.length));
-      if (label === null) throw new SlipwayError('resource.not-found', 'A sandbox’s address is {port}-{conversation} before the name of this host.');
+      if (label === null)
+        throw new SlipwayError(
+          'resource.not-found',
+          'A sandbox’s address is {port}-{conversation} before the name of this host.',
+        );
       return { conversation: label[2] as string, port: open(label[1] as string), path: url, way: 'host', prefix: '' };
     }
     const match = PATH.exec(url);
     if (match === null) return null;
     const rest = url.slice(match[0].length);
-    return { conversation: match[1] as string, port: open(match[2] as string), path: rest.startsWith('/') ? rest : `/${rest}`, way: 'path', prefix: match[0] };
+    return {
+      conversation: match[1] as string,
+      port: open(match[2] as string),
+      path: rest.startsWith('/') ? rest : `/${rest}`,
+      way: 'path',
+      prefix: match[0],
+    };
   }
 }
 

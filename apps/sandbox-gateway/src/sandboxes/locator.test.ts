@@ -34,8 +34,16 @@ describe('Locator', () => {
 
   it('finds each port of a pod at its address, and gives the session key to none but agent-server', async () => {
     const locator = new Locator({ runtimeApiUrl: urlOf(server), apiKey: 'k', appPorts: 'open' });
-    expect(await locator.find('org', 'c', 8000)).toEqual({ origin: 'http://10.1.2.3:8000', sessionKey: 'key', gatewayKey: null });
-    expect(await locator.find('org', 'c', 3000)).toEqual({ origin: 'http://10.1.2.3:3000', sessionKey: null, gatewayKey: null });
+    expect(await locator.find('org', 'c', 8000)).toEqual({
+      origin: 'http://10.1.2.3:8000',
+      sessionKey: 'key',
+      gatewayKey: null,
+    });
+    expect(await locator.find('org', 'c', 3000)).toEqual({
+      origin: 'http://10.1.2.3:3000',
+      sessionKey: null,
+      gatewayKey: null,
+    });
     expect(asked).toBe(1);
     locator.forget('org', 'c');
     await locator.find('org', 'c', 3000);
@@ -58,7 +66,9 @@ describe('Locator', () => {
       '[fe80::1]',
     ].entries()) {
       url = `http://${host}:8000`;
-      await expect(Promise.resolve(locator.find('org', `own-${index}`, 3000))).rejects.toMatchObject({ code: 'sandbox.port-closed' });
+      await expect(Promise.resolve(locator.find('org', `own-${index}`, 3000))).rejects.toMatchObject({
+        code: 'sandbox.port-closed',
+      });
       expect(await locator.find('org', `own-${index}`, 8000)).toMatchObject({ sessionKey: 'key' });
     }
     await locator.close();

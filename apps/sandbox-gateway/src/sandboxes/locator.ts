@@ -13,9 +13,15 @@ export interface Target {
   readonly gatewayKey: string | null;
 }
 
-/** Oldest answer of runtime-api that is believed. Milliseconds: an address of a pod that is gone may soon be another tenant's, so there is no going on with an old one. */
+/**
+ * Oldest answer of runtime-api that is believed. Milliseconds: an address of a pod that is gone may soon be another
+ * tenant's, so there is no going on with an old one.
+ */
 const MAX_AGE_MS = 1_000;
-/** From this age on a request renews the answer beside itself, so that none of a busy sandbox waits for it. Milliseconds. */
+/**
+ * From this age on a request renews the answer beside itself, so that none of a busy sandbox waits for it.
+ * Milliseconds.
+ */
 const RENEW_AFTER_MS = 500;
 const TIMEOUT_MS = 3_000;
 /** Conversations whose answer is remembered; about 1 kB each. */
@@ -32,15 +38,22 @@ interface Known {
 }
 
 /**
- * Asks runtime-api where a conversation's sandbox is. Never starts one: reaching into a sandbox is looking, not wanting.
- * Without runtime-api new requests fail within a second (`service.unavailable`); what is open already goes on, it needs no address any more.
+ * Asks runtime-api where a conversation's sandbox is. Never starts one: reaching into a sandbox is looking, not
+ * wanting. Without runtime-api new requests fail within a second (`service.unavailable`); what is open already goes on,
+ * it needs no address any more.
  */
 export class Locator {
   private readonly pool: Pool;
   private readonly known = new Map<string, Known>();
   private readonly asking = new Map<string, Promise<Known>>();
 
-  constructor(private readonly options: { readonly runtimeApiUrl: string; readonly apiKey: string; readonly appPorts: 'open' | 'closed' }) {
+  constructor(
+    private readonly options: {
+      readonly runtimeApiUrl: string;
+      readonly apiKey: string;
+      readonly appPorts: 'open' | 'closed';
+    },
+  ) {
     this.pool = new Pool(new URL(options.runtimeApiUrl).origin, {
       connections: 16,
       headersTimeout: TIMEOUT_MS,
@@ -49,7 +62,10 @@ export class Locator {
     });
   }
 
-  /** @throws SlipwayError `sandbox.paused`, `sandbox.starting`, `sandbox.not-running`, `sandbox.unreachable`, `sandbox.port-closed`, `service.unavailable` */
+  /**
+   * @throws SlipwayError `sandbox.paused`, `sandbox.starting`, `sandbox.not-running`, `sandbox.unreachable`,
+   * `sandbox.port-closed`, `service.unavailable`
+   */
   find(orgId: string, conversation: string, port: number): Target | Promise<Target> {
     const key = `${orgId} ${conversation}`;
     const known = this.known.get(key);
@@ -100,19 +116,29 @@ export class Locator {
       if (statusCode !== 200) throw new Error(`runtime-api answered ${statusCode}`);
       return { runtime: Runtime.parse(JSON.parse(text)), askedAt };
     } catch (error) {
-      throw new SlipwayError('service.unavailable', 'Where the sandbox is cannot be found out now.', { cause: error, retryAfterSeconds: 1 });
+      throw new SlipwayError('service.unavailable', 'Where the sandbox is cannot be found out now.', {
+        cause: error,
+        retryAfterSeconds: 1,
+      });
     }
   }
 
   private target(runtime: Runtime | null, port: number): Target {
     if (runtime === null || runtime.status === 'stopped')
-      throw new SlipwayError('sandbox.not-running', 'This conversation has no sandbox now.', { retryAfterSeconds: RESTING_SECONDS });
+      throw new SlipwayError('sandbox.not-running', 'This conversation has no sandbox now.', {
+        retryAfterSeconds: RESTING_SECONDS,
+      });
     if (runtime.status === 'paused')
-      throw new SlipwayError('sandbox.paused', 'The sandbox is paused. Resume the conversation to reach into it.', { retryAfterSeconds: RESTING_SECONDS });
-    if (runtime.status === 'starting') throw new SlipwayError('sandbox.starting', 'The sandbox is starting.', { retryAfterSeconds: STARTING_SECONDS });
-    if (runtime.status === 'error') throw new SlipwayError('sandbox.unreachable', 'The sandbox has failed.', { retryAfterSeconds: STARTING_SECONDS });
+      throw new SlipwayError('sandbox.paused', 'The sandbox is paused. Resume the conversation to reach into it.', {
+        retryAfterSeconds: RESTING_SECONDS,
+      });
+    if (runtime.status === 'starting')
+      throw new SlipwayError('sandbox.starting', 'The sandbox is starting.', { retryAfterSeconds: STARTING_SECONDS });
+    if (runtime.status === 'error')
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox has failed.', { retryAfterSeconds: STARTING_SECONDS });
     const url = new URL(runtime.url);
-    if (port === SANDBOX_PORTS['agent-server']) return { origin: url.origin, sessionKey: runtime.session_api_key, gatewayKey: runtime.gateway_api_key ?? null };
+    if (port === SANDBOX_PORTS['agent-server'])
+      return { origin: url.origin, sessionKey: runtime.session_api_key, gatewayKey: runtime.gateway_api_key ?? null };
     if (this.options.appPorts === 'closed' || OWN_ADDRESS.test(url.hostname))
       throw new SlipwayError(
         'sandbox.port-closed',

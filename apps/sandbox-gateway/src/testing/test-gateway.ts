@@ -1,5 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts/agent';
@@ -42,7 +48,10 @@ export interface Upstream {
   readonly sockets: Set<WebSocket>;
 }
 
-/** The real gateway on a real Postgres. runtime-api and the sandbox are other programs' servers on loopback: what matters of them is what they answer. */
+/**
+ * The real gateway on a real Postgres. runtime-api and the sandbox are other programs' servers on loopback: what
+ * matters of them is what they answer.
+ */
 export class TestGateway {
   private constructor(
     /** What the gateway was started with; another process that is started so serves the same sandboxes. */
@@ -52,7 +61,11 @@ export class TestGateway {
     readonly gateway: Gateway,
     private readonly stop: GracefulStop,
     readonly upstream: Upstream,
-    readonly runtimeApi: { server: Server; asked: number; answer: (session: string) => Partial<Runtime> | null | 'fail' },
+    readonly runtimeApi: {
+      server: Server;
+      asked: number;
+      answer: (session: string) => Partial<Runtime> | null | 'fail';
+    },
     readonly http: Agent,
     /** How far the gateway's notes of who works are ahead of this machine's clock. Milliseconds. */
     readonly ahead: { ms: number },
@@ -121,11 +134,13 @@ export class TestGateway {
       ticket: randomBytes(32).toString('base64url'),
     };
     const q = (text: string, values: unknown[]): Promise<unknown> => this.owner.query(text, values);
-    await q("INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ($1, $2, '', now(), now() + interval '1 day')", [
-      grant.session,
-      grant.user,
+    await q(
+      "INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ($1, $2, '', now(), now() + interval '1 day')",
+      [grant.session, grant.user],
+    );
+    await q("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'team') ON CONFLICT DO NOTHING", [
+      grant.org,
     ]);
-    await q("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'team') ON CONFLICT DO NOTHING", [grant.org]);
     await q("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [grant.org, grant.user]);
     await q(
       "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'u', 'u', 't', 'm') ON CONFLICT DO NOTHING",
@@ -134,10 +149,22 @@ export class TestGateway {
     await q(
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '30 s', now() + interval '1 hour')`,
-      [id, grant.org, grant.user, grant.session, grant.conversation, port, createHash('sha256').update(grant.ticket).digest()],
+      [
+        id,
+        grant.org,
+        grant.user,
+        grant.session,
+        grant.conversation,
+        port,
+        createHash('sha256').update(grant.ticket).digest(),
+      ],
     );
     const claims = { jti: id, org: grant.org, sub: grant.user, conversation: grant.conversation, port };
-    const { token } = await new SandboxTokens(SECRET).sign(claims, new Date(), new Date(Date.now() + (given.expiresIn ?? 3_600) * 1000));
+    const { token } = await new SandboxTokens(SECRET).sign(
+      claims,
+      new Date(),
+      new Date(Date.now() + (given.expiresIn ?? 3_600) * 1000),
+    );
     return { ...grant, token, host: `${port}-${grant.conversation}.gw.test` };
   }
 
@@ -155,7 +182,12 @@ export class TestGateway {
 
   request(
     path: string,
-    options: { method?: string; headers?: Record<string, string>; body?: Dispatcher.DispatchOptions['body']; signal?: AbortSignal } = {},
+    options: {
+      method?: string;
+      headers?: Record<string, string>;
+      body?: Dispatcher.DispatchOptions['body'];
+      signal?: AbortSignal;
+    } = {},
   ): Promise<Dispatcher.ResponseData> {
     const { method = 'GET', headers = {}, body = null, signal } = options;
     return this.http.request({
@@ -201,7 +233,10 @@ export class TestGateway {
 
   async close(): Promise<void> {
     const { gateway, stop } = this;
-    const steps = [stop.requests(0, () => gateway.breakOff()), { name: 'gateway', withinMs: 5_000, run: () => gateway.close() }];
+    const steps = [
+      stop.requests(0, () => gateway.breakOff()),
+      { name: 'gateway', withinMs: 5_000, run: () => gateway.close() },
+    ];
     await stop.stop('the end of the test', steps, [{ name: 'sockets', run: (drainMs) => gateway.drain(drainMs) }]);
     for (const { server } of [this.upstream, this.runtimeApi]) {
       server.closeAllConnections();
@@ -220,7 +255,8 @@ async function startUpstream(): Promise<Upstream> {
     handler: (_request, response) => void response.end('hello from the sandbox'),
     sockets: new Set(),
   };
-  const note = ({ method = '', url = '', headers }: IncomingMessage): unknown => upstream.seen.push({ method, url, headers });
+  const note = ({ method = '', url = '', headers }: IncomingMessage): unknown =>
+    upstream.seen.push({ method, url, headers });
   upstream.server.on('request', (request, response) => {
     note(request);
     upstream.handler(request, response);
@@ -228,7 +264,10 @@ async function startUpstream(): Promise<Upstream> {
   const sockets = new WebSocketServer({ noServer: true });
   upstream.server.on('upgrade', (request, socket, head) => {
     note(request);
-    if (request.url === '/no-socket') return void socket.end('HTTP/1.1 418 Teapot\r\ncontent-length: 5\r\nset-cookie: a=b; Domain=gw.test\r\n\r\nshort');
+    if (request.url === '/no-socket')
+      return void socket.end(
+        'HTTP/1.1 418 Teapot\r\ncontent-length: 5\r\nset-cookie: a=b; Domain=gw.test\r\n\r\nshort',
+      );
     sockets.handleUpgrade(request, socket, head, (opened) => {
       upstream.sockets.add(opened);
       opened.once('close', () => upstream.sockets.delete(opened));

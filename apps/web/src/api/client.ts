@@ -1,8 +1,13 @@
 import { createApiClient } from '@slipway/api-client';
 
-/** Random hex. `crypto.randomUUID` is missing on plain http to a machine of one's own, so ids come from `getRandomValues`. */
+/**
+ * Random hex. `crypto.randomUUID` is missing on plain http to a machine of one's own, so ids come from
+ * `getRandomValues`.
+ */
 function hex(bytes: number): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 }
 
 /** A UUIDv4: ids of messages and idempotency keys. */

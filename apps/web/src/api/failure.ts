@@ -29,10 +29,17 @@ export function failureOfCode(code: string, detail = ''): Failure {
 
 /** Whatever a call or a render threw. */
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof ApiError)) return failureOfCode('internal.unexpected', error instanceof Error ? error.message : '');
+  if (!(error instanceof ApiError))
+    return failureOfCode('internal.unexpected', error instanceof Error ? error.message : '');
   const { problem } = error;
   const known = failureOfCode(problem.code, problem.detail === problem.title ? '' : problem.detail);
-  return { ...known, title: problem.title || known.title, retry: problem.retry, requestId: problem.requestId, fields: problem.fields ?? [] };
+  return {
+    ...known,
+    title: problem.title || known.title,
+    retry: problem.retry,
+    requestId: problem.requestId,
+    fields: problem.fields ?? [],
+  };
 }
 
 function isErrorCode(code: string): code is ErrorCode {

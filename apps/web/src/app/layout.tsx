@@ -28,7 +28,9 @@ export const viewport: Viewport = {
   ],
 };
 
-/** Each page is made when it is asked for: app-server gives it a nonce, without which none of its inline scripts runs. */
+/**
+ * Each page is made when it is asked for: app-server gives it a nonce, without which none of its inline scripts runs.
+ */
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const nonce = (await headers()).get('x-nonce') ?? undefined;
   const locale = await getLocale();

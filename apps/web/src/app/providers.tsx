@@ -21,8 +21,9 @@ const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to sign-in and back; whatever finds it
- * different has who is signed in read again, so that the page shows what they may do now.
+ * Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to
+ * sign-in and back; whatever finds it different has who is signed in read again, so that the page shows what they may
+ * do now.
  */
 function createQueryClient(): QueryClient {
   const onError = (error: Error) => {
@@ -34,7 +35,11 @@ function createQueryClient(): QueryClient {
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      queries: { staleTime: 5_000, retry: (count, error) => count < 2 && failureOf(error).retry === 'later', retryDelay: (attempt) => 500 * 3 ** attempt },
+      queries: {
+        staleTime: 5_000,
+        retry: (count, error) => count < 2 && failureOf(error).retry === 'later',
+        retryDelay: (attempt) => 500 * 3 ** attempt,
+      },
       mutations: { retry: false },
     },
   });
@@ -51,7 +56,13 @@ interface ProvidersProps {
 export function Providers({ locale, messages, nonce, children }: ProvidersProps) {
   const [queries] = useState(createQueryClient);
   return (
-    <ThemeProvider {...(nonce === undefined ? {} : { nonce })} attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
+    <ThemeProvider
+      {...(nonce === undefined ? {} : { nonce })}
+      attribute="class"
+      defaultTheme="system"
+      enableSystem
+      disableTransitionOnChange
+    >
       <NextIntlClientProvider locale={locale} messages={messages} timeZone="UTC">
         <QueryClientProvider client={queries}>
           <TooltipProvider>{children}</TooltipProvider>
@@ -69,7 +80,14 @@ function Toasts() {
     <Toaster
       theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
       position="bottom-right"
-      toastOptions={{ style: { background: 'var(--surface)', color: 'var(--ink)', borderColor: 'var(--line-strong)', fontFamily: 'var(--font-sans)' } }}
+      toastOptions={{
+        style: {
+          background: 'var(--surface)',
+          color: 'var(--ink)',
+          borderColor: 'var(--line-strong)',
+          fontFamily: 'var(--font-sans)',
+        },
+      }}
     />
   );
 }

@@ -6,7 +6,9 @@ import { useCallback } from 'react';
  * One value of the address. Setting it asks the server for nothing: `history` is written directly, and Next follows.
  * `push` makes Back undo it, `replace` does not.
  */
-export function useAddressValue(name: string): [string | null, (value: string | null, how?: 'push' | 'replace') => void] {
+export function useAddressValue(
+  name: string,
+): [string | null, (value: string | null, how?: 'push' | 'replace') => void] {
   const value = useSearchParams().get(name);
   const set = useCallback(
     (next: string | null, how: 'push' | 'replace' = 'replace') => {

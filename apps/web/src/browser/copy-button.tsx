@@ -18,7 +18,15 @@ export async function copyText(t: Translate, text: Promise<string>): Promise<boo
 }
 
 /** Copies when pressed. `text` may be asked for lazily: the whole output can be far away. */
-export function CopyButton({ label, text, className }: { label: string; text: () => string | Promise<string>; className?: string }) {
+export function CopyButton({
+  label,
+  text,
+  className,
+}: {
+  label: string;
+  text: () => string | Promise<string>;
+  className?: string;
+}) {
   const t = useTranslations();
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -31,7 +39,9 @@ export function CopyButton({ label, text, className }: { label: string; text: ()
       label={copied ? t('common.copied') : label}
       size="icon-small"
       className={className}
-      onClick={() => void Promise.resolve().then(async () => setCopied(await copyText(t, Promise.resolve().then(text))))}
+      onClick={() =>
+        void Promise.resolve().then(async () => setCopied(await copyText(t, Promise.resolve().then(text))))
+      }
     >
       {copied ? <Check aria-hidden /> : <Copy aria-hidden />}
     </IconButton>

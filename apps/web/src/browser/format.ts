@@ -25,7 +25,11 @@ export function ago(t: Translate, at: string, now: number): string {
 export function ahead(t: Translate, at: string, now: number): string {
   const left = Date.parse(at) - now;
   const unit = UNITS.find(([, ms]) => left >= ms);
-  return unit ? relative.format(Math.floor(left / unit[1]), unit[0]) : left > 0 ? t('common.inAMoment') : t('common.now');
+  return unit
+    ? relative.format(Math.floor(left / unit[1]), unit[0])
+    : left > 0
+      ? t('common.inAMoment')
+      : t('common.now');
 }
 
 export function exactTime(at: string): string {
@@ -58,5 +62,9 @@ export function repositoryName(url: string): string {
 }
 
 export function bytes(size: number): string {
-  return size < 1024 ? `${size} B` : size < 1024 * 1024 ? `${(size / 1024).toFixed(1)} KB` : `${(size / 1024 / 1024).toFixed(1)} MB`;
+  return size < 1024
+    ? `${size} B`
+    : size < 1024 * 1024
+      ? `${(size / 1024).toFixed(1)} KB`
+      : `${(size / 1024 / 1024).toFixed(1)} MB`;
 }

@@ -1,7 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_LIVE_TEXT_BYTES } from '@slipway/contracts/live';
 import fc from 'fast-check';
-import { beginWriting, dropWriting, forgetWriting, MAX_AGE_MS, MAX_CHARACTERS, MAX_KEPT, noteWriting, sweepWriting } from './kept-writing.ts';
+import {
+  beginWriting,
+  dropWriting,
+  forgetWriting,
+  MAX_AGE_MS,
+  MAX_CHARACTERS,
+  MAX_KEPT,
+  noteWriting,
+  sweepWriting,
+} from './kept-writing.ts';
 
 /** As a browser's, in memory. */
 class Memory implements Storage {
@@ -71,7 +80,11 @@ describe('what is written and not sent', () => {
     expect(storage.drafts()).toEqual([]);
     write(storage, 'slipway.message.c', 'of grace', NOW + DAY);
     forgetWriting(storage);
-    expect([storage.drafts(), storage.getItem('slipway.written'), storage.getItem('slipway.writer')]).toEqual([[], null, null]);
+    expect([storage.drafts(), storage.getItem('slipway.written'), storage.getItem('slipway.writer')]).toEqual([
+      [],
+      null,
+      null,
+    ]);
   });
 
   it('is kept also where it is all of the longest file that can be edited, also when a few words are written after it', () => {
@@ -90,7 +103,10 @@ describe('what is written and not sent', () => {
     write(storage, 'slipway.message.a', 'x', NOW);
     write(storage, 'slipway.message.b', 'x', NOW);
     dropWriting(storage, 'slipway.message.a');
-    expect([storage.drafts(), storage.getItem('slipway.written')]).toEqual([['slipway.message.b'], `{"slipway.message.b":${NOW}}`]);
+    expect([storage.drafts(), storage.getItem('slipway.written')]).toEqual([
+      ['slipway.message.b'],
+      `{"slipway.message.b":${NOW}}`,
+    ]);
     dropWriting(storage, 'slipway.message.b');
     expect(storage.length).toBe(0);
     write(storage, 'slipway.message.c', 'sent', NOW);
@@ -107,7 +123,11 @@ describe('what is written and not sent', () => {
   });
 
   it('never is too old, too many or too much, whatever is written when, and the newest stays', () => {
-    const act = fc.record({ name: fc.integer({ min: 0, max: 400 }), length: fc.constantFrom(0, 10, 500_000), later: fc.integer({ min: 0, max: 3 * DAY }) });
+    const act = fc.record({
+      name: fc.integer({ min: 0, max: 400 }),
+      length: fc.constantFrom(0, 10, 500_000),
+      later: fc.integer({ min: 0, max: 3 * DAY }),
+    });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 300, size: 'max' }), (acts) => {
         const storage = new Memory();
@@ -123,7 +143,10 @@ describe('what is written and not sent', () => {
         sweepWriting(storage, now);
         const kept = storage.drafts();
         expect(kept.length).toBeLessThanOrEqual(MAX_KEPT);
-        if (kept.length > 1) expect(kept.reduce((sum, key) => sum + key.length + (storage.getItem(key)?.length ?? 0), 0)).toBeLessThanOrEqual(MAX_CHARACTERS);
+        if (kept.length > 1)
+          expect(
+            kept.reduce((sum, key) => sum + key.length + (storage.getItem(key)?.length ?? 0), 0),
+          ).toBeLessThanOrEqual(MAX_CHARACTERS);
         // A time is noted once a minute: so much may be missing.
         for (const key of kept) expect(now - (last.get(key) ?? 0)).toBeLessThan(MAX_AGE_MS + 60_000);
       }),

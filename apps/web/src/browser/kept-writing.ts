@@ -1,11 +1,17 @@
-/** What people write and have not sent or saved, kept in this browser: under these names, and with the time of the last change in a list of its own. */
+/**
+ * What people write and have not sent or saved, kept in this browser: under these names, and with the time of the last
+ * change in a list of its own.
+ */
 const PREFIXES = ['slipway.draft.', 'slipway.message.', 'slipway:file-draft:'];
 const TIMES = 'slipway.written';
 const WRITER = 'slipway.writer';
 
 /** Nobody comes back for it after that. Milliseconds. */
 export const MAX_AGE_MS = 30 * 86_400_000;
-/** Most that is kept, of which the newest: browsers give a site about five million characters, and the longest file that can be edited is nearly half of them. */
+/**
+ * Most that is kept, of which the newest: browsers give a site about five million characters, and the longest file that
+ * can be edited is nearly half of them.
+ */
 export const MAX_KEPT = 200;
 export const MAX_CHARACTERS = 4_000_000;
 /** A time is noted anew when it is older: a key that is pressed needs no new list. Milliseconds. */
@@ -13,7 +19,10 @@ const NOTED_MS = 60_000;
 
 type Times = Record<string, number>;
 
-/** Notes that something was written under this name, if it is one of those; an empty text, as after sending, is none. @throws what the storage throws. */
+/**
+ * Notes that something was written under this name, if it is one of those; an empty text, as after sending, is none.
+ * @throws what the storage throws.
+ */
 export function noteWriting(storage: Storage, key: string, now: number): void {
   if (!isWriting(key)) return;
   if (storage.getItem(key) === '') {
@@ -37,17 +46,29 @@ export function dropWriting(storage: Storage, key: string): void {
   keepTimes(storage, times);
 }
 
-/** Drops what is too old, and the oldest of what is too much. What was kept before times were noted counts as written now. @throws what the storage throws. */
+/**
+ * Drops what is too old, and the oldest of what is too much. What was kept before times were noted counts as written
+ * now. @throws what the storage throws.
+ */
 export function sweepWriting(storage: Storage, now: number): void {
   const noted = timesIn(storage);
   // A clock that was wrong once keeps nothing for ever.
-  const kept = keysOf(storage).map((key) => ({ key, at: Math.min(noted[key] ?? now, now), length: lengthOf(storage, key) }));
+  const kept = keysOf(storage).map((key) => ({
+    key,
+    at: Math.min(noted[key] ?? now, now),
+    length: lengthOf(storage, key),
+  }));
   const times: Times = {};
   let characters = 0;
   let count = 0;
   for (const { key, at, length } of kept.sort((one, other) => other.at - one.at)) {
     // The newest is there, so there was room for it: its writer has read that it is kept.
-    if (now - at < MAX_AGE_MS && length > 0 && count < MAX_KEPT && (count === 0 || characters + length <= MAX_CHARACTERS)) {
+    if (
+      now - at < MAX_AGE_MS &&
+      length > 0 &&
+      count < MAX_KEPT &&
+      (count === 0 || characters + length <= MAX_CHARACTERS)
+    ) {
       times[key] = at;
       characters += length;
       count += 1;
@@ -63,7 +84,10 @@ export function forgetWriting(storage: Storage): void {
   storage.removeItem(WRITER);
 }
 
-/** This user writes here from now on; what somebody else left, whose session ended without a sign-out, is forgotten. @throws what the storage throws. */
+/**
+ * This user writes here from now on; what somebody else left, whose session ended without a sign-out, is forgotten.
+ * @throws what the storage throws.
+ */
 export function beginWriting(storage: Storage, user: string, now: number): void {
   const before = storage.getItem(WRITER);
   if (before !== null && before !== user) forgetWriting(storage);
@@ -91,7 +115,9 @@ function keepTimes(storage: Storage, times: Times): void {
 function timesIn(storage: Storage): Times {
   try {
     const times: unknown = JSON.parse(storage.getItem(TIMES) ?? '{}');
-    return typeof times === 'object' && times !== null ? Object.fromEntries(Object.entries(times).filter(([, at]) => typeof at === 'number')) : {};
+    return typeof times === 'object' && times !== null
+      ? Object.fromEntries(Object.entries(times).filter(([, at]) => typeof at === 'number'))
+      : {};
   } catch {
     return {};
   }

@@ -4,14 +4,23 @@ import { noteWriting } from './kept-writing.ts';
 
 const CHANGED = 'slipway:stored';
 
-/** A string kept in this browser; changed to a value, or by what it is by then. Storage that is full or forbidden loses the value on reload, and nothing else. */
-export function useStored(key: string, fallback: string): [string, (value: string | ((before: string) => string)) => void] {
+/**
+ * A string kept in this browser; changed to a value, or by what it is by then. Storage that is full or forbidden loses
+ * the value on reload, and nothing else.
+ */
+export function useStored(
+  key: string,
+  fallback: string,
+): [string, (value: string | ((before: string) => string)) => void] {
   const value = useSyncExternalStore(
     subscribe,
     () => read(key) ?? fallback,
     () => fallback,
   );
-  return [value, useCallback((next) => write(key, typeof next === 'function' ? next(read(key) ?? fallback) : next), [key, fallback])];
+  return [
+    value,
+    useCallback((next) => write(key, typeof next === 'function' ? next(read(key) ?? fallback) : next), [key, fallback]),
+  ];
 }
 
 const unsaved = new Map<string, string>();

@@ -13,7 +13,9 @@ export function messagesOf(features: ReadonlyArray<keyof Catalogue>): Partial<Me
       const known = compiled.get(feature);
       if (known !== undefined) return [feature, known];
       // Plural forms come without a prototype, which React does not send to a browser.
-      const made = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(en[feature]).map(([key, text]) => [key, compile(text)])))) as object;
+      const made = JSON.parse(
+        JSON.stringify(Object.fromEntries(Object.entries(en[feature]).map(([key, text]) => [key, compile(text)]))),
+      ) as object;
       compiled.set(feature, made);
       return [feature, made];
     }),

@@ -10,7 +10,9 @@ export type Translate = ReturnType<typeof useTranslations<never>>;
 /** Keys of messages without arguments, for tables that name a message and leave the translation to a component. */
 export type MessageKey = {
   [Feature in keyof Catalogue]: {
-    [Key in keyof Catalogue[Feature] & string]: Catalogue[Feature][Key] extends `${string}${'{' | '<'}${string}` ? never : `${Feature}.${Key}`;
+    [Key in keyof Catalogue[Feature] & string]: Catalogue[Feature][Key] extends `${string}${'{' | '<'}${string}`
+      ? never
+      : `${Feature}.${Key}`;
   }[keyof Catalogue[Feature] & string];
 }[keyof Catalogue];
 
@@ -20,6 +22,9 @@ export interface Option<Value extends string = string> {
 }
 
 /** Choices of a select, with their labels in the reader's language. */
-export function translated<Value extends string>(t: Translate, options: ReadonlyArray<Option<Value>>): Array<{ value: Value; label: string }> {
+export function translated<Value extends string>(
+  t: Translate,
+  options: ReadonlyArray<Option<Value>>,
+): Array<{ value: Value; label: string }> {
   return options.map(({ value, label }) => ({ value, label: t(label) }));
 }

@@ -12,7 +12,13 @@ export function metricsAddress(env: Readonly<Record<string, string | undefined>>
 }
 
 /** `/metrics` on a port of its own, which no client of the pages reaches. @throws when the port is taken. */
-export async function startMetricsServer({ host, port }: { readonly host: string; readonly port: number }): Promise<Server> {
+export async function startMetricsServer({
+  host,
+  port,
+}: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<Server> {
   const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(processMetrics());

@@ -4,7 +4,10 @@ import { system } from '../conversations/conversation.queries.js';
 import { type AuditLine, REPORTED_ACTIONS } from './audit-events.js';
 import { type ConversationFacts, ConversationState, type LogLine } from './conversation-events.js';
 
-/** Organizations that allow analytics and have an entry in their audit, or a member who allows it, of which no event was made yet. */
+/**
+ * Organizations that allow analytics and have an entry in their audit, or a member who allows it, of which no event was
+ * made yet.
+ */
 export function orgsToRead(pool: SqlPool, limit: number): Promise<string[]> {
   return system(pool, 'organizations for analytics', async (client) => {
     const { rows } = await client.query<{ id: string }>({
@@ -23,7 +26,10 @@ export function orgsToRead(pool: SqlPool, limit: number): Promise<string[]> {
 
 /** Locks out another worker that makes events of the same thing; `false`: one does. Until the transaction ends. */
 export async function lockMaking(client: PoolClient, what: string): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(`SELECT pg_try_advisory_xact_lock(hashtextextended('analytics ' || $1, 0)) AS locked`, [what]);
+  const { rows } = await client.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(hashtextextended('analytics ' || $1, 0)) AS locked`,
+    [what],
+  );
   return rows[0]?.locked === true;
 }
 
@@ -42,7 +48,12 @@ export async function auditPosition(client: PoolClient, orgId: string): Promise<
 }
 
 /** @returns entries after a position, and the position up to which all are among them or make no event. */
-export async function auditLines(client: PoolClient, orgId: string, after: number, limit: number): Promise<{ lines: AuditLine[]; upto: number }> {
+export async function auditLines(
+  client: PoolClient,
+  orgId: string,
+  after: number,
+  limit: number,
+): Promise<{ lines: AuditLine[]; upto: number }> {
   const { rows: ends } = await client.query<{ upto: string | null }>({
     name: 'analytics-audit-end',
     text: 'SELECT max(seq) AS upto FROM (SELECT seq FROM app.audit_chain WHERE org_id = $1 AND seq > $2 ORDER BY seq LIMIT $3) next',
@@ -67,9 +78,19 @@ export async function setAuditPosition(client: PoolClient, orgId: string, upto: 
   await client.query('UPDATE app.analytics_position SET audit_seq = $2 WHERE org_id = $1', [orgId, upto]);
 }
 
-/** Sign-ups of members who allow analytics and whose sign-up was not made yet, and with it the organization's beginning for who founded it. Makes each once. */
+/**
+ * Sign-ups of members who allow analytics and whose sign-up was not made yet, and with it the organization's beginning
+ * for who founded it. Makes each once.
+ */
 export async function newMembers(client: PoolClient, orgId: string): Promise<MadeEvent[]> {
-  const { rows } = await client.query<{ userId: string; userAt: Date; orgAt: Date; kind: 'personal' | 'company'; source: string; brokered: boolean }>({
+  const { rows } = await client.query<{
+    userId: string;
+    userAt: Date;
+    orgAt: Date;
+    kind: 'personal' | 'company';
+    source: string;
+    brokered: boolean;
+  }>({
     name: 'analytics-members',
     text: `WITH allowing AS (${ALLOWING_MEMBERS}), made AS (
              INSERT INTO app.analytics_member (org_id, user_id) SELECT $1, user_id FROM allowing ON CONFLICT DO NOTHING RETURNING user_id)
@@ -79,13 +100,25 @@ export async function newMembers(client: PoolClient, orgId: string): Promise<Mad
     values: [orgId],
   });
   return rows.flatMap(({ userId, userAt, orgAt, kind, source, brokered }): MadeEvent[] => [
-    { event: { name: 'user_signed_up', properties: { idp: brokered ? 'brokered' : 'direct' } }, source: `${orgId} ${userId}`, userId, at: userAt },
-    ...(source === 'founder' ? [{ event: { name: 'org_created' as const, properties: { kind } }, source: orgId, userId, at: orgAt }] : []),
+    {
+      event: { name: 'user_signed_up', properties: { idp: brokered ? 'brokered' : 'direct' } },
+      source: `${orgId} ${userId}`,
+      userId,
+      at: userAt,
+    },
+    ...(source === 'founder'
+      ? [{ event: { name: 'org_created' as const, properties: { kind } }, source: orgId, userId, at: orgAt }]
+      : []),
   ]);
 }
 
 /** The first run of a member that finished: made once. */
-export async function activation(client: PoolClient, orgId: string, userId: string, at: Date): Promise<MadeEvent | null> {
+export async function activation(
+  client: PoolClient,
+  orgId: string,
+  userId: string,
+  at: Date,
+): Promise<MadeEvent | null> {
   const { rows } = await client.query<{ days: number }>({
     name: 'analytics-activation',
     text: `UPDATE app.analytics_member m SET activated_at = $3 FROM app.user_account u
@@ -109,8 +142,16 @@ export interface UnreadConversation extends ConversationFacts {
   readonly upto: number;
 }
 
-/** Of organizations that allow analytics: conversations that changed in `[since, until)` and were not read to their end, the longest unchanged first. */
-export function unreadConversations(pool: SqlPool, since: Date, until: Date, limit: number): Promise<UnreadConversation[]> {
+/**
+ * Of organizations that allow analytics: conversations that changed in `[since, until)` and were not read to their end,
+ * the longest unchanged first.
+ */
+export function unreadConversations(
+  pool: SqlPool,
+  since: Date,
+  until: Date,
+  limit: number,
+): Promise<UnreadConversation[]> {
   return system(pool, 'conversations for analytics', async (client) => {
     const { rows } = await client.query<UnreadConversation>({
       name: 'analytics-conversations',
@@ -127,7 +168,9 @@ export function unreadConversations(pool: SqlPool, since: Date, until: Date, lim
 
 /** `null` before the first round. */
 export async function conversationsReadUntil(pool: SqlPool): Promise<Date | null> {
-  const { rows } = await pool.query<Columns<'app.analytics_cursor', 'until'>>(`SELECT until FROM app.analytics_cursor WHERE source = 'conversations'`);
+  const { rows } = await pool.query<Columns<'app.analytics_cursor', 'until'>>(
+    `SELECT until FROM app.analytics_cursor WHERE source = 'conversations'`,
+  );
   return rows[0]?.until ?? null;
 }
 
@@ -140,13 +183,20 @@ export async function setConversationsRead(pool: SqlPool, until: Date): Promise<
 }
 
 /** Up to where a log was read, and what is known of it. A state that this version cannot read is reset. */
-export async function readState(client: PoolClient, orgId: string, id: string): Promise<{ upto: number; state: ConversationState }> {
+export async function readState(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<{ upto: number; state: ConversationState }> {
   const { rows } = await client.query<Columns<'app.analytics_conversation', 'state'> & { upto: string }>({
     name: 'analytics-state',
     text: 'SELECT upto, state FROM app.analytics_conversation WHERE org_id = $1 AND conversation_id = $2',
     values: [orgId, id],
   });
-  return { upto: Number(rows[0]?.upto ?? 0), state: ConversationState.safeParse(rows[0]?.state ?? {}).data ?? ConversationState.parse({}) };
+  return {
+    upto: Number(rows[0]?.upto ?? 0),
+    state: ConversationState.safeParse(rows[0]?.state ?? {}).data ?? ConversationState.parse({}),
+  };
 }
 
 export async function writeState(
@@ -164,7 +214,11 @@ export async function writeState(
 }
 
 /** Files and lines of what was last seen of a workspace. */
-export async function changedLines(client: PoolClient, orgId: string, id: string): Promise<{ files: number; lines: number }> {
+export async function changedLines(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<{ files: number; lines: number }> {
   const { rows } = await client.query<{ files: number; lines: number }>({
     name: 'analytics-changed-lines',
     text: `SELECT count(*)::int AS files, coalesce(sum((f->>'additions')::int + (f->>'deletions')::int), 0)::int AS lines
@@ -175,12 +229,16 @@ export async function changedLines(client: PoolClient, orgId: string, id: string
   return rows[0] ?? { files: 0, lines: 0 };
 }
 
-/** JSON that Postgres can read although a sandbox wrote it: `\\u` escapes of NUL and half pairs are refused by its functions. */
+/**
+ * JSON that Postgres can read although a sandbox wrote it: `\\u` escapes of NUL and half pairs are refused by its
+ * functions.
+ */
 const EVENT = `replace(e.event::text, '\\u', '/u')::json`;
 /** Longest piece of an event that leaves the database; the value is of a few short fields. Bytes. */
 const MAX_PIECE = 200;
 const MAX_VALUE = 2_000;
-const piece = (expression: string, bytes = MAX_PIECE): string => `CASE WHEN octet_length((${expression})::text) <= ${bytes} THEN ${expression} END`;
+const piece = (expression: string, bytes = MAX_PIECE): string =>
+  `CASE WHEN octet_length((${expression})::text) <= ${bytes} THEN ${expression} END`;
 const VALUE = `CASE x.key::text
     WHEN '"execution_status"' THEN x.value
     WHEN '"start_task"' THEN json_build_object('status', x.value->'status', 'state', x.value->'state', 'code', x.value->'code')
@@ -188,7 +246,14 @@ const VALUE = `CASE x.key::text
     WHEN '"pull_request"' THEN json_build_object('id', x.value->'id', 'provider', x.value->'provider', 'number', x.value->'number', 'state', x.value->'state',
       'headSha', x.value->'headSha', 'publish', x.value->'publish', 'createdAt', x.value->'createdAt')
   END`;
-const KINDS = ['MessageEvent', 'ActionEvent', 'ObservationEvent', 'InterruptEvent', 'ConversationErrorEvent', 'ConversationStateUpdateEvent'];
+const KINDS = [
+  'MessageEvent',
+  'ActionEvent',
+  'ObservationEvent',
+  'InterruptEvent',
+  'ConversationErrorEvent',
+  'ConversationStateUpdateEvent',
+];
 
 /** Lines in `(after, upto]`. Nothing that was said, printed or written is among their pieces. */
 export async function logLines(

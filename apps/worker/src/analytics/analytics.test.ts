@@ -2,7 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { analyticsPseudonym } from '@slipway/analytics';
 import type { PosthogAnswer } from '@slipway/testing';
-import { AnalyticsWorld, message, PLANTED, pullRequest, run, SECRET, stats, status, tool, update } from './testing/analytics-world.js';
+import {
+  AnalyticsWorld,
+  message,
+  PLANTED,
+  pullRequest,
+  run,
+  SECRET,
+  stats,
+  status,
+  tool,
+  update,
+} from './testing/analytics-world.js';
 
 jest.setTimeout(240_000);
 
@@ -14,7 +25,9 @@ describe('analytics events', () => {
   afterAll(() => world?.close());
   beforeEach(async () => {
     world.posthog.clear();
-    await world.owner.query('TRUNCATE app.analytics_event, app.analytics_cursor, app.analytics_conversation, app.analytics_position, app.analytics_member');
+    await world.owner.query(
+      'TRUNCATE app.analytics_event, app.analytics_cursor, app.analytics_conversation, app.analytics_position, app.analytics_member',
+    );
     await world.owner.query('UPDATE app.org SET analytics_since = NULL');
     await world.owner.query('UPDATE app.user_account SET analytics_since = NULL');
   });
@@ -33,11 +46,10 @@ describe('analytics events', () => {
     const id = await world.conversation(org, user);
     await world.append(org, id, run(0.25, 1_200));
     const pull = randomUUID();
-    await world.owner.query(`INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, $3, 'p')`, [
-      id,
-      org,
-      JSON.stringify({ files: [{ path: PLANTED.repository, additions: 10, deletions: 2 }] }),
-    ]);
+    await world.owner.query(
+      `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, $3, 'p')`,
+      [id, org, JSON.stringify({ files: [{ path: PLANTED.repository, additions: 10, deletions: 2 }] })],
+    );
     await world.append(
       org,
       id,
@@ -66,7 +78,9 @@ describe('analytics events', () => {
     const made = await allowing();
     await funnel(made);
     await world.round();
-    const inOrder = [...world.posthog.events.values()].sort((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp)).map(({ event }) => event);
+    const inOrder = [...world.posthog.events.values()]
+      .sort((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp))
+      .map(({ event }) => event);
     expect(inOrder.filter((name) => name !== 'user_activated').sort()).toEqual([...FUNNEL].sort());
     expect(names()).toContain('user_activated');
     const of = (name: string) => [...world.posthog.events.values()].find(({ event }) => event === name);
@@ -80,8 +94,14 @@ describe('analytics events', () => {
       model: 'gpt-5.2',
     });
     expect(of('changes_pushed')?.properties).toMatchObject({ files: 1, lines: 12 });
-    expect(of('pull_request_merged')?.properties).toMatchObject({ provider: 'github', cost_usd: 0.25, hours_open: expect.closeTo(2, 1) });
-    expect(new Set([...world.posthog.events.values()].map(({ distinct_id }) => distinct_id))).toEqual(new Set([analyticsPseudonym(SECRET, 'user', made.user)]));
+    expect(of('pull_request_merged')?.properties).toMatchObject({
+      provider: 'github',
+      cost_usd: 0.25,
+      hours_open: expect.closeTo(2, 1),
+    });
+    expect(new Set([...world.posthog.events.values()].map(({ distinct_id }) => distinct_id))).toEqual(
+      new Set([analyticsPseudonym(SECRET, 'user', made.user)]),
+    );
     for (const { properties } of world.posthog.events.values())
       expect(properties).toMatchObject({
         $groups: { organization: analyticsPseudonym(SECRET, 'organization', made.org) },
@@ -185,7 +205,10 @@ describe('analytics events', () => {
       await sender.run(signal);
       now += 300_000;
     }
-    expect([names().sort(), await world.waiting()]).toEqual([[...Array(6).fill('api_key_created'), 'user_signed_up'].sort(), ['org_created']]);
+    expect([names().sort(), await world.waiting()]).toEqual([
+      [...Array(6).fill('api_key_created'), 'user_signed_up'].sort(),
+      ['org_created'],
+    ]);
     expect(batches.slice(0, 2)).toEqual([8, 4]);
   });
 
@@ -248,7 +271,18 @@ describe('analytics events', () => {
   it('of model calls are made of a run where that is on, with tokens and cost, and the name of an organization’s own model is left out', async () => {
     const { org, user } = await allowing();
     const call = (model: string) => ({
-      ...{ id: randomUUID(), traceId: 'x', model, purpose: 'agent', attempts: 1, prompt: 100, cached: 40, completion: 20, cost: '0.0125', priced: true },
+      ...{
+        id: randomUUID(),
+        traceId: 'x',
+        model,
+        purpose: 'agent',
+        attempts: 1,
+        prompt: 100,
+        cached: 40,
+        completion: 20,
+        cost: '0.0125',
+        priced: true,
+      },
       ...{ status: 'ok' as const, errorCode: null, at: new Date().toISOString(), firstByteMs: 200, latencyMs: 1_500 },
     });
     const signal = AbortSignal.timeout(60_000);
@@ -266,11 +300,21 @@ describe('analytics events', () => {
       const made = [...world.posthog.events.values()].filter(({ event }) => event === '$ai_generation');
       expect(made.map(({ properties }) => properties)).toEqual([
         expect.objectContaining({
-          ...{ $ai_model: sent, $ai_input_tokens: 100, $ai_output_tokens: 20, $ai_cache_read_input_tokens: 40, $ai_total_cost_usd: 0.0125 },
+          ...{
+            $ai_model: sent,
+            $ai_input_tokens: 100,
+            $ai_output_tokens: 20,
+            $ai_cache_read_input_tokens: 40,
+            $ai_total_cost_usd: 0.0125,
+          },
           ...{ $ai_latency: 1.5, $ai_time_to_first_token: 0.2, $ai_is_error: false },
         }),
       ]);
-      expect(Object.keys(made[0]?.properties ?? {}).filter((key) => /input$|output|choices/.test(key) && !key.endsWith('tokens'))).toEqual([]);
+      expect(
+        Object.keys(made[0]?.properties ?? {}).filter(
+          (key) => /input$|output|choices/.test(key) && !key.endsWith('tokens'),
+        ),
+      ).toEqual([]);
     }
   });
 

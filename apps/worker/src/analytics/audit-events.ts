@@ -49,13 +49,23 @@ export function auditEvents(line: AuditLine): MadeEvent[] {
     case 'conversation.approve':
     case 'conversation.reject':
       return [
-        made({ name: 'approval_answered', properties: { yes: line.action === 'conversation.approve', seconds: Math.max(0, Math.round(line.waited ?? 0)) } }),
+        made({
+          name: 'approval_answered',
+          properties: {
+            yes: line.action === 'conversation.approve',
+            seconds: Math.max(0, Math.round(line.waited ?? 0)),
+          },
+        }),
       ];
     case 'integration.create':
     case 'integration.install-app': {
       const provider = analyticsProvider(OF_PROVIDER.safeParse(line.detail).data?.provider);
-      const connected = CODE_HOSTS.has(provider) ? [made({ name: 'git_provider_connected', properties: { provider } })] : [];
-      return line.action === 'integration.create' ? connected : [...connected, made({ name: 'integration_installed', properties: { provider } })];
+      const connected = CODE_HOSTS.has(provider)
+        ? [made({ name: 'git_provider_connected', properties: { provider } })]
+        : [];
+      return line.action === 'integration.create'
+        ? connected
+        : [...connected, made({ name: 'integration_installed', properties: { provider } })];
     }
     case 'invitation.create':
       return [made({ name: 'member_invited', properties: {} })];
@@ -70,8 +80,14 @@ export function auditEvents(line: AuditLine): MadeEvent[] {
   }
 }
 
-function startOf({ detail, viaKey }: AuditLine): Extract<AnalyticsEvent, { name: 'conversation_started' }>['properties'] {
-  const { repository, model, environment, connection } = CREATED.safeParse(detail).data ?? { repository: null, model: 'other' };
+function startOf({
+  detail,
+  viaKey,
+}: AuditLine): Extract<AnalyticsEvent, { name: 'conversation_started' }>['properties'] {
+  const { repository, model, environment, connection } = CREATED.safeParse(detail).data ?? {
+    repository: null,
+    model: 'other',
+  };
   const isIntegration = connection !== undefined && connection !== null;
   return {
     trigger: isIntegration ? 'integration' : viaKey ? 'api' : 'page',

@@ -6,16 +6,34 @@ import { AnalyticsWorld } from './testing/analytics-world.js';
 const RUNS = 25;
 
 type Step =
-  | { readonly kind: 'act' | 'make' | 'org-yes' | 'org-no' | 'user-yes' | 'user-no' | 'browser-no' | 'browser-silent' | 'all-yes' | 'up' }
+  | {
+      readonly kind:
+        | 'act'
+        | 'make'
+        | 'org-yes'
+        | 'org-no'
+        | 'user-yes'
+        | 'user-no'
+        | 'browser-no'
+        | 'browser-silent'
+        | 'all-yes'
+        | 'up';
+    }
   | { readonly kind: 'send'; readonly kill: boolean }
   | { readonly kind: 'down'; readonly answer: 401 | 402 | 429 | 500 | 'reset' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('act', 'make').map((kind) => ({ kind: kind as 'act' })) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('send' as const), kill: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.constantFrom('org-yes', 'user-yes', 'browser-silent').map((kind) => ({ kind: kind as 'org-yes' })) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('org-yes', 'user-yes', 'browser-silent').map((kind) => ({ kind: kind as 'org-yes' })),
+  },
   { weight: 4, arbitrary: fc.constantFrom('all-yes', 'up').map((kind) => ({ kind: kind as 'up' })) },
-  { weight: 2, arbitrary: fc.constantFrom('org-no', 'user-no', 'browser-no').map((kind) => ({ kind: kind as 'org-no' })) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('org-no', 'user-no', 'browser-no').map((kind) => ({ kind: kind as 'org-no' })),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -77,8 +95,20 @@ describe('the consents to analytics', () => {
           else if (!isDown) expected.push(...waiting.splice(0, kill ? 200 : waiting.length));
           await sender.run(signal).catch((error: Error) => expect(error.message).toBe('killed'));
         };
-        const opening: Step[] = [{ kind: 'org-yes' }, { kind: 'user-yes' }, { kind: 'act' }, { kind: 'make' }, { kind: 'send', kill: false }];
-        for (const each of [...opening, ...steps, { kind: 'up' } as const, { kind: 'make' } as const, { kind: 'send', kill: false } as const]) {
+        const opening: Step[] = [
+          { kind: 'org-yes' },
+          { kind: 'user-yes' },
+          { kind: 'act' },
+          { kind: 'make' },
+          { kind: 'send', kill: false },
+        ];
+        for (const each of [
+          ...opening,
+          ...steps,
+          { kind: 'up' } as const,
+          { kind: 'make' } as const,
+          { kind: 'send', kill: false } as const,
+        ]) {
           if (each.kind === 'act') {
             acted += 1;
             unread.push({ n: acted, allowed: consents.org && consents.user });
@@ -95,14 +125,21 @@ describe('the consents to analytics', () => {
             unread = [];
           } else if (each.kind === 'send') await send(each.kill);
           else if (each.kind === 'up') [isDown, world.posthog.answers] = [false, [200]];
-          else if (each.kind === 'all-yes') for (const which of ['org', 'user', 'browser'] as const) await change(which, true);
+          else if (each.kind === 'all-yes')
+            for (const which of ['org', 'user', 'browser'] as const) await change(which, true);
           else if (each.kind === 'down') [isDown, world.posthog.answers] = [true, [each.answer]];
-          else await change(each.kind.split('-')[0] as keyof typeof consents, each.kind.endsWith('yes') || each.kind.endsWith('silent'));
+          else
+            await change(
+              each.kind.split('-')[0] as keyof typeof consents,
+              each.kind.endsWith('yes') || each.kind.endsWith('silent'),
+            );
         }
         total += expected.length;
         const keys = [...world.posthog.events.values()].filter(({ event }) => event === 'api_key_created');
         expect(keys.length).toBe(new Set(expected).size);
-        const arrived = [...numbers].filter(([id]) => world.posthog.events.has(analyticsEventId(id, 'api_key_created'))).map(([, n]) => n);
+        const arrived = [...numbers]
+          .filter(([id]) => world.posthog.events.has(analyticsEventId(id, 'api_key_created')))
+          .map(([, n]) => n);
         expect(arrived.sort((a, b) => a - b)).toEqual([...new Set(expected)].sort((a, b) => a - b));
       }),
       { numRuns: RUNS },

@@ -67,7 +67,11 @@ const MAX_PULL_REQUESTS = 100;
 const MAX_NUMBER = 1e9;
 const Amount = z.number().min(0).max(MAX_NUMBER).catch(0);
 const Stats = z.object({ cost: Amount, prompt: Amount, completion: Amount });
-const StartUpdate = z.object({ status: z.enum(START_STATUSES), state: z.string(), code: z.enum(ERROR_CODES).optional().catch(undefined) });
+const StartUpdate = z.object({
+  status: z.enum(START_STATUSES),
+  state: z.string(),
+  code: z.enum(ERROR_CODES).optional().catch(undefined),
+});
 const PullRequestUpdate = z.object({
   id: z.string().max(100),
   provider: z.string(),
@@ -93,10 +97,15 @@ export interface ReadLines {
 }
 
 /**
- * The events of the next lines of a log. Pure: the same lines make the same events with the same sources, however they are cut into pages.
- * What a sandbox wrote decides numbers and enums only; starts and pull requests count where the platform wrote them.
+ * The events of the next lines of a log. Pure: the same lines make the same events with the same sources, however they
+ * are cut into pages. What a sandbox wrote decides numbers and enums only; starts and pull requests count where the
+ * platform wrote them.
  */
-export function readConversationLines(conversation: ConversationFacts, before: ConversationState, lines: readonly LogLine[]): ReadLines {
+export function readConversationLines(
+  conversation: ConversationFacts,
+  before: ConversationState,
+  lines: readonly LogLine[],
+): ReadLines {
   const reader = new Reader(conversation, structuredClone(before));
   for (const line of lines) reader.read(line);
   return { state: reader.state, events: reader.events, runs: reader.runs };
@@ -125,7 +134,10 @@ class Reader {
       case 'ObservationEvent':
         if (line.failed !== true && !state.firstTool) {
           state.firstTool = true;
-          this.make(this.conversation.id, line, { name: 'first_tool_succeeded', properties: { seconds: this.age(line) } });
+          this.make(this.conversation.id, line, {
+            name: 'first_tool_succeeded',
+            properties: { seconds: this.age(line) },
+          });
         }
         break;
       case 'InterruptEvent':
@@ -161,7 +173,15 @@ class Reader {
     const { state } = this;
     const status = EXECUTION_STATUSES.find((each) => each === line.value);
     if (status === 'running')
-      state.run ??= { at: line.at.getTime(), steps: 0, toolCalls: 0, approvals: 0, interrupted: false, cost: state.cost, tokens: state.tokens };
+      state.run ??= {
+        at: line.at.getTime(),
+        steps: 0,
+        toolCalls: 0,
+        approvals: 0,
+        interrupted: false,
+        cost: state.cost,
+        tokens: state.tokens,
+      };
     else if (status === 'waiting_for_confirmation') {
       if (state.run !== null) state.run.approvals += 1;
     } else if (status !== undefined) this.end(line, ENDS[status]);
@@ -229,7 +249,10 @@ class Reader {
     if (pull.state === 'merged' && !state.merged.includes(pull.id) && state.merged.length < MAX_PULL_REQUESTS) {
       state.merged.push(pull.id);
       const hours = Math.max(0, line.at.getTime() - Date.parse(pull.createdAt)) / 3_600_000;
-      this.make(pull.id, line, { name: 'pull_request_merged', properties: { provider, hours_open: rounded(hours, 3), cost_usd: rounded(state.cost, 6) } });
+      this.make(pull.id, line, {
+        name: 'pull_request_merged',
+        properties: { provider, hours_open: rounded(hours, 3), cost_usd: rounded(state.cost, 6) },
+      });
     }
   }
 
@@ -251,7 +274,12 @@ class Reader {
   private make(source: string, line: LogLine, event: AnalyticsEvent): void {
     if (this.state.made >= MAX_EVENTS) return;
     this.state.made += 1;
-    this.events.push({ event, source: `${this.conversation.id} ${source}`, userId: this.conversation.createdBy, at: line.at });
+    this.events.push({
+      event,
+      source: `${this.conversation.id} ${source}`,
+      userId: this.conversation.createdBy,
+      at: line.at,
+    });
   }
 }
 

@@ -58,15 +58,22 @@ export interface ReadEvents {
 }
 
 /**
- * Makes analytics events out of the audit and the logs of conversations, by cursor: position and events are one transaction, and an event's id is made of what it is about.
- * Only of organizations and users that allow it. Nothing of the product waits for it.
+ * Makes analytics events out of the audit and the logs of conversations, by cursor: position and events are one
+ * transaction, and an event's id is made of what it is about. Only of organizations and users that allow it. Nothing of
+ * the product waits for it.
  */
 export class EventMaker {
   private readonly lead: Lead;
 
   constructor(private readonly options: EventMakerOptions) {
     const { locks, logger } = options;
-    this.lead = new Lead({ name: 'analytics-events', everyMs: ROUND_MS, locks, logger, round: (signal) => this.run(signal) });
+    this.lead = new Lead({
+      name: 'analytics-events',
+      everyMs: ROUND_MS,
+      locks,
+      logger,
+      round: (signal) => this.run(signal),
+    });
   }
 
   start(): void {
@@ -85,7 +92,10 @@ export class EventMaker {
       signal.throwIfAborted();
       await this.readOrg(orgId).catch((error: unknown) => {
         signal.throwIfAborted();
-        this.options.logger.warn({ err: error, org_id: orgId }, 'analytics events of an organization not made, will retry');
+        this.options.logger.warn(
+          { err: error, org_id: orgId },
+          'analytics events of an organization not made, will retry',
+        );
       });
     }
     await this.readConversations(signal);
@@ -105,17 +115,26 @@ export class EventMaker {
   private async readConversations(signal: AbortSignal): Promise<void> {
     const { pool, clock, logger } = this.options;
     const until = new Date(clock.now().getTime() - SETTLED_MS);
-    const found = await unreadConversations(pool, (await conversationsReadUntil(pool)) ?? new Date(0), until, MAX_CONVERSATIONS);
+    const found = await unreadConversations(
+      pool,
+      (await conversationsReadUntil(pool)) ?? new Date(0),
+      until,
+      MAX_CONVERSATIONS,
+    );
     let failed = 0;
     for (const each of found) {
       signal.throwIfAborted();
       await this.readConversation(each, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         failed += 1;
-        logger.warn({ err: error, org_id: each.orgId, conversation_id: each.id }, 'analytics events of a conversation not made, will retry');
+        logger.warn(
+          { err: error, org_id: each.orgId, conversation_id: each.id },
+          'analytics events of a conversation not made, will retry',
+        );
       });
     }
-    if (failed === 0 && found.length < MAX_CONVERSATIONS) await setConversationsRead(pool, new Date(until.getTime() - OVERLAP_MS));
+    if (failed === 0 && found.length < MAX_CONVERSATIONS)
+      await setConversationsRead(pool, new Date(until.getTime() - OVERLAP_MS));
   }
 
   private async readConversation(conversation: UnreadConversation, signal: AbortSignal): Promise<void> {
@@ -136,13 +155,17 @@ export class EventMaker {
   }
 
   /** @returns false when another worker was first. */
-  private keep({ orgId, id, createdBy }: UnreadConversation, { after, upto, lines: { state, events }, calls }: ReadEvents): Promise<boolean> {
+  private keep(
+    { orgId, id, createdBy }: UnreadConversation,
+    { after, upto, lines: { state, events }, calls }: ReadEvents,
+  ): Promise<boolean> {
     return inOrg(this.options.pool, orgId, async (client) => {
       if (!(await lockMaking(client, id)) || (await readState(client, orgId, id)).upto !== after) return false;
       const made: MadeEvent[] = [...calls];
       for (const each of events) {
         const { event, at } = each;
-        if (event.name === 'changes_pushed') made.push({ ...each, event: { ...event, properties: await changedLines(client, orgId, id) } });
+        if (event.name === 'changes_pushed')
+          made.push({ ...each, event: { ...event, properties: await changedLines(client, orgId, id) } });
         else made.push(each);
         if (event.name !== 'agent_task_completed' || event.properties.result !== 'finished') continue;
         // Who is activated has signed up, in this transaction at the latest.
@@ -156,7 +179,11 @@ export class EventMaker {
     });
   }
 
-  private async modelCalls({ orgId, id, createdBy, model }: UnreadConversation, { runs }: ReadLines, signal: AbortSignal): Promise<MadeEvent[]> {
+  private async modelCalls(
+    { orgId, id, createdBy, model }: UnreadConversation,
+    { runs }: ReadLines,
+    signal: AbortSignal,
+  ): Promise<MadeEvent[]> {
     const { gateway } = this.options;
     if (gateway === null) return [];
     const made: MadeEvent[] = [];
@@ -174,7 +201,12 @@ export class EventMaker {
           first_byte_seconds: (call.firstByteMs ?? call.latencyMs) / 1_000,
           failed: call.status === 'failed',
         };
-        made.push({ event: { name: 'model_called', properties }, source: call.id, userId: createdBy, at: new Date(call.at) });
+        made.push({
+          event: { name: 'model_called', properties },
+          source: call.id,
+          userId: createdBy,
+          at: new Date(call.at),
+        });
       }
     }
     return made;

@@ -29,8 +29,9 @@ export interface EventSenderOptions {
 }
 
 /**
- * Sends what waits, the oldest first. Consents are asked with each batch, and a row is deleted once the receiver has taken it: a worker that dies in between sends
- * the same ids again. What is not taken stays and is sent again later; only what a receiver cannot take in any batch goes behind the others.
+ * Sends what waits, the oldest first. Consents are asked with each batch, and a row is deleted once the receiver has
+ * taken it: a worker that dies in between sends the same ids again. What is not taken stays and is sent again later;
+ * only what a receiver cannot take in any batch goes behind the others.
  */
 export class EventSender {
   private readonly lead: Lead;
@@ -40,7 +41,13 @@ export class EventSender {
 
   constructor(private readonly options: EventSenderOptions) {
     const { locks, logger } = options;
-    this.lead = new Lead({ name: 'analytics-sender', everyMs: ROUND_MS, locks, logger, round: (signal) => this.run(signal) });
+    this.lead = new Lead({
+      name: 'analytics-sender',
+      everyMs: ROUND_MS,
+      locks,
+      logger,
+      round: (signal) => this.run(signal),
+    });
   }
 
   start(): void {
@@ -57,7 +64,8 @@ export class EventSender {
     while (now() >= this.notBefore) {
       signal.throwIfAborted();
       const events = await system(pool, 'analytics events to send', (client) => takeAllowed(client, this.batch));
-      if (events.length === 0 || !(await this.deliver(events.map((each) => wireEvent(this.options.secret, each))))) return;
+      if (events.length === 0 || !(await this.deliver(events.map((each) => wireEvent(this.options.secret, each)))))
+        return;
     }
   }
 
@@ -77,11 +85,15 @@ export class EventSender {
       this.batch = Math.max(1, Math.floor(events.length / 2));
       return true;
     }
-    if (result.kind === 'split') await system(pool, 'an analytics event is refused', (client) => postponeEvents(client, ids));
+    if (result.kind === 'split')
+      await system(pool, 'an analytics event is refused', (client) => postponeEvents(client, ids));
     const wait = result.afterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.failures);
     this.failures = Math.min(this.failures + 1, 10);
     this.notBefore = now() + wait;
-    logger.warn({ events: events.length, reason: result.reason, retry_in_ms: wait }, 'analytics events refused, will retry');
+    logger.warn(
+      { events: events.length, reason: result.reason, retry_in_ms: wait },
+      'analytics events refused, will retry',
+    );
     return false;
   }
 }

@@ -15,7 +15,8 @@ describe('the reader of flags', () => {
       { host: world.posthog.url, key: world.posthog.key, flagsKey: 'phs_test' },
       { pool: world.pool, locks: { tryLock: async () => null }, logger: createLogger('test', 'silent') },
     );
-  const keys = async (): Promise<string[] | null> => (await readDefinitions(world.pool))?.definitions.flags.map(({ key }) => key) ?? null;
+  const keys = async (): Promise<string[] | null> =>
+    (await readDefinitions(world.pool))?.definitions.flags.map(({ key }) => key) ?? null;
 
   it('keeps the last definitions through refusals, quota and restarts, and says how old they are', async () => {
     expect(await keys()).toBeNull();
@@ -27,7 +28,8 @@ describe('the reader of flags', () => {
       world.posthog.answers = [answer];
       await reader().run();
     }
-    const age = async (): Promise<number> => Date.now() - ((await readDefinitions(world.pool))?.fetchedAt.getTime() ?? 0);
+    const age = async (): Promise<number> =>
+      Date.now() - ((await readDefinitions(world.pool))?.fetchedAt.getTime() ?? 0);
     expect([await keys(), (await age()) > 80_000_000]).toEqual([['example-tasks'], true]);
     world.posthog.answers = [200];
     await reader().run();

@@ -17,7 +17,10 @@ export interface FlagReaderOptions {
   readonly logger: Logger;
 }
 
-/** Keeps the definitions of flags in the database, where every app-server reads them. An answer that is none leaves the last ones, however old. */
+/**
+ * Keeps the definitions of flags in the database, where every app-server reads them. An answer that is none leaves the
+ * last ones, however old.
+ */
 export class FlagReader {
   private readonly lead: Lead;
   private pause = 0;
@@ -51,7 +54,10 @@ export class FlagReader {
     if (found.kind === 'failed') {
       this.pause = Math.min(MAX_ROUNDS, ROUNDS * 2 ** this.refusals) - 1;
       this.refusals += 1;
-      logger.warn({ reason: found.reason, known_since: known?.fetchedAt.toISOString() ?? null }, 'failed to read flag definitions, the last ones hold');
+      logger.warn(
+        { reason: found.reason, known_since: known?.fetchedAt.toISOString() ?? null },
+        'failed to read flag definitions, the last ones hold',
+      );
       return;
     }
     this.refusals = 0;

@@ -4,7 +4,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AnalyticsWorld, SECRET } from './testing/analytics-world.js';
 
-/** A process of its own that starts what worker starts, lets it run for a moment, and prints which packages it has read. */
+/**
+ * A process of its own that starts what worker starts, lets it run for a moment, and prints which packages it has read.
+ */
 const PROGRAM = `
 import { registerHooks } from 'node:module';
 const read = [];
@@ -31,9 +33,16 @@ describe('an installation that does not allow analytics', () => {
   beforeEach(() => world.posthog.clear());
 
   async function start(config: object): Promise<{ started: boolean; read: number }> {
-    const env = { DATABASE_URL: world.database.urls.app, MODULE: new URL('./maybe-analytics.js', import.meta.url).href, CONFIG: JSON.stringify(config) };
+    const env = {
+      DATABASE_URL: world.database.urls.app,
+      MODULE: new URL('./maybe-analytics.js', import.meta.url).href,
+      CONFIG: JSON.stringify(config),
+    };
     const folder = fileURLToPath(new URL('../..', import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM], { env, cwd: folder });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM], {
+      env,
+      cwd: folder,
+    });
     return JSON.parse(stdout) as { started: boolean; read: number };
   }
   const whole = (): object => ({
@@ -46,7 +55,12 @@ describe('an installation that does not allow analytics', () => {
 
   it('reads no package of PostHog, makes no connection, and deletes what waited', async () => {
     const { org, user } = await world.signUp();
-    for (const without of [{ POSTHOG_KEY: undefined }, { POSTHOG_HOST: undefined }, { ANALYTICS_SECRET: undefined }, { DO_NOT_TRACK: true }]) {
+    for (const without of [
+      { POSTHOG_KEY: undefined },
+      { POSTHOG_HOST: undefined },
+      { ANALYTICS_SECRET: undefined },
+      { DO_NOT_TRACK: true },
+    ]) {
       await world.owner.query(
         `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES (gen_random_uuid(), $1, $2, 'member_joined', now(), '{}')`,
         [org, user],

@@ -3,7 +3,10 @@ import { EventMaker, type EventMakerOptions } from './event-maker.js';
 import { EventSender, type EventSenderOptions } from './event-sender.js';
 import { FlagReader, type FlagReaderOptions } from './flag-definitions.js';
 
-/** Makes events and sends them to PostHog until it is closed. This file alone brings PostHog's package: it is read only where a key is configured. */
+/**
+ * Makes events and sends them to PostHog until it is closed. This file alone brings PostHog's package: it is read only
+ * where a key is configured.
+ */
 export function startAnalytics(
   receiver: { readonly host: string; readonly key: string },
   options: EventMakerOptions & Omit<EventSenderOptions, 'send'>,

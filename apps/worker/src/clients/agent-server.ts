@@ -27,7 +27,10 @@ export function agentAt(address: AgentAddress): AgentClient {
   return new AgentClient(address, AGENT_CALLS.control);
 }
 
-/** Runs one command beside the agent's shell. `exit_code` is -1 when it was killed at `timeoutSeconds`. Aborting kills it. */
+/**
+ * Runs one command beside the agent's shell. `exit_code` is -1 when it was killed at `timeoutSeconds`. Aborting kills
+ * it.
+ */
 export function runCommand(
   agent: AgentClient,
   command: string,
@@ -36,5 +39,9 @@ export function runCommand(
 ): Promise<CallAnswer<'runCommand'>> {
   const { cwd, timeoutSeconds } = options;
   const body = { command, timeout: timeoutSeconds, ...(cwd === undefined ? {} : { cwd }) };
-  return agent.call('runCommand', { body }, { signal, timeoutMs: timeoutSeconds * 1_000 + COMMAND_MARGIN_MS, maxBytes: MAX_OUTPUT_BYTES });
+  return agent.call(
+    'runCommand',
+    { body },
+    { signal, timeoutMs: timeoutSeconds * 1_000 + COMMAND_MARGIN_MS, maxBytes: MAX_OUTPUT_BYTES },
+  );
 }

@@ -6,7 +6,13 @@ import { Agent, request } from 'undici';
 import type { z } from 'zod';
 
 /** Connections to peers are kept. Undici’s own limits are off: every call brings its own. */
-const dispatcher = new Agent({ connect: { timeout: 2_000 }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, connections: 256 });
+const dispatcher = new Agent({
+  connect: { timeout: 2_000 },
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: 30_000,
+  connections: 256,
+});
 /** Largest answer of a service of ours. Bytes. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
@@ -27,7 +33,8 @@ export interface PeerCall {
 /**
  * One JSON call. Fails closed: an answer that is not what `schema` says is an error.
  *
- * @throws SlipwayError with the peer's own code and detail when it answers a problem of ours; with `unreachable` when it does not answer.
+ * @throws SlipwayError with the peer's own code and detail when it answers a problem of ours; with `unreachable` when
+ * it does not answer.
  *   The signal's reason when the signal ended it.
  */
 export async function callJson<T extends z.ZodType>(call: PeerCall, schema: T): Promise<z.output<T>> {
@@ -63,15 +70,24 @@ async function answerOf(call: PeerCall): Promise<{ status: number; bytes: Buffer
       dispatcher,
       method: call.method,
       signal: AbortSignal.any([call.signal, limit]),
-      headers: { ...call.headers, ...traceHeaders(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...call.headers,
+        ...traceHeaders(),
+        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
     return { status: response.statusCode, bytes: await readBounded(response.body, call.peer) };
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
     if (error instanceof SlipwayError) throw error;
-    const detail = limit.aborted ? `${call.peer} did not answer within ${Math.ceil(call.timeoutMs / 1000)} s.` : `${call.peer} does not answer.`;
-    throw new SlipwayError(call.unreachable, detail, { cause: error, internal: `${call.method} ${call.url}: ${(error as Error).message}` });
+    const detail = limit.aborted
+      ? `${call.peer} did not answer within ${Math.ceil(call.timeoutMs / 1000)} s.`
+      : `${call.peer} does not answer.`;
+    throw new SlipwayError(call.unreachable, detail, {
+      cause: error,
+      internal: `${call.method} ${call.url}: ${(error as Error).message}`,
+    });
   }
 }
 
@@ -80,12 +96,23 @@ function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
   const internal = `${call.method} ${call.url} answered ${status}`;
   const known = problem.success ? ERROR_CODES.find((code) => code === problem.data.code) : undefined;
   if (problem.success && known !== undefined)
-    return new SlipwayError(known, problem.data.detail, { internal: `${internal} ${known}: ${problem.data.detail}`, extensions: { ...problem.data, status } });
-  if (status === 404) return new SlipwayError('resource.not-found', `${call.peer} does not know it.`, { internal, extensions: { status } });
-  return new SlipwayError(status >= 500 || status === 429 ? call.unreachable : 'internal.unexpected', `${call.peer} answered with status ${status}.`, {
-    internal: `${internal}: ${text.slice(0, 500)}`,
-    extensions: { status },
-  });
+    return new SlipwayError(known, problem.data.detail, {
+      internal: `${internal} ${known}: ${problem.data.detail}`,
+      extensions: { ...problem.data, status },
+    });
+  if (status === 404)
+    return new SlipwayError('resource.not-found', `${call.peer} does not know it.`, {
+      internal,
+      extensions: { status },
+    });
+  return new SlipwayError(
+    status >= 500 || status === 429 ? call.unreachable : 'internal.unexpected',
+    `${call.peer} answered with status ${status}.`,
+    {
+      internal: `${internal}: ${text.slice(0, 500)}`,
+      extensions: { status },
+    },
+  );
 }
 
 async function readBounded(body: AsyncIterable<Buffer> & { destroy(): unknown }, peer: string): Promise<Buffer> {

@@ -16,12 +16,20 @@ export interface CallOptions {
   readonly orgId: string;
 }
 
-/** runtime-api. No answer is `service.unavailable`; no room is `sandbox.no-capacity` or `sandbox.quota`, with its own sentence. */
+/**
+ * runtime-api. No answer is `service.unavailable`; no room is `sandbox.no-capacity` or `sandbox.quota`, with its own
+ * sentence.
+ */
 export class RuntimeApiClient {
-  /** @param options.appKey what the app shows to the agent-server of a session; runtime-api learns its hash, and the sandbox by it. */
+  /**
+   * @param options.appKey what the app shows to the agent-server of a session; runtime-api learns its hash, and the
+   * sandbox by it.
+   */
   constructor(private readonly options: { url: string; apiKey: string; appKey: (sessionId: string) => string }) {}
 
-  /** The conversation's sandbox: the one that runs, or a new claim. Repeatable. It may still be `starting` or `paused`. */
+  /**
+   * The conversation's sandbox: the one that runs, or a new claim. Repeatable. It may still be `starting` or `paused`.
+   */
   start(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime> {
     return callJson({ ...this.claim('/start', signal, orgId, sessionId), body: { session_id: sessionId } }, Runtime);
   }
@@ -43,7 +51,10 @@ export class RuntimeApiClient {
   /** `null` when it never was, or is gone. */
   async session(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime | null> {
     try {
-      return await callJson(this.call('GET', `/sessions/${encodeURIComponent(sessionId)}`, { signal, timeoutMs: CALL_TIMEOUT_MS, orgId }), Runtime);
+      return await callJson(
+        this.call('GET', `/sessions/${encodeURIComponent(sessionId)}`, { signal, timeoutMs: CALL_TIMEOUT_MS, orgId }),
+        Runtime,
+      );
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;
@@ -52,7 +63,10 @@ export class RuntimeApiClient {
 
   private async end(path: '/pause' | '/stop', orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {
     try {
-      await callText({ ...this.call('POST', path, { signal, timeoutMs: START_TIMEOUT_MS, orgId }), body: { runtime_id: runtimeId } });
+      await callText({
+        ...this.call('POST', path, { signal, timeoutMs: START_TIMEOUT_MS, orgId }),
+        body: { runtime_id: runtimeId },
+      });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -61,7 +75,10 @@ export class RuntimeApiClient {
   private claim(path: '/start' | '/resume', signal: AbortSignal, orgId: string, sessionId: string): PeerCall {
     const call = this.call('POST', path, { signal, timeoutMs: START_TIMEOUT_MS, orgId });
     const keyHash = callerKeySha256(this.options.appKey(sessionId));
-    return { ...call, headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}`, [APP_KEY_SHA256_HEADER]: keyHash } };
+    return {
+      ...call,
+      headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}`, [APP_KEY_SHA256_HEADER]: keyHash },
+    };
   }
 
   private call(method: 'GET' | 'POST', path: string, { signal, timeoutMs, orgId }: CallOptions): PeerCall {

@@ -8,7 +8,10 @@ const BATCH = 50;
 /** An older pass is useless: sandbox-gateway has given up. Seconds. */
 const STALE_SECONDS = 60;
 
-/** Hands passes that sandbox-gateway has written down to llm-gateway, then deletes the rows. Repeatable: a pass that is handed over twice counts once. */
+/**
+ * Hands passes that sandbox-gateway has written down to llm-gateway, then deletes the rows. Repeatable: a pass that is
+ * handed over twice counts once.
+ */
 export class ChargePassRequests {
   constructor(
     private readonly pool: SqlPool,
@@ -26,7 +29,10 @@ export class ChargePassRequests {
           return request.sha256;
         } catch (error) {
           if (!signal.aborted)
-            this.logger.warn({ err: error, conversation_id: request.conversation }, 'charge pass not acknowledged by llm-gateway, will retry');
+            this.logger.warn(
+              { err: error, conversation_id: request.conversation },
+              'charge pass not acknowledged by llm-gateway, will retry',
+            );
           return null;
         }
       }),
@@ -44,7 +50,9 @@ export class ChargePassRequests {
         [BATCH, STALE_SECONDS],
       );
       if (rows.some(({ stale }) => stale))
-        await client.query(`DELETE FROM app.charge_pass_request WHERE made_at < now() - $1 * interval '1 second'`, [STALE_SECONDS]);
+        await client.query(`DELETE FROM app.charge_pass_request WHERE made_at < now() - $1 * interval '1 second'`, [
+          STALE_SECONDS,
+        ]);
       return rows.filter(({ stale }) => !stale).map(({ stale: _, ...request }) => request);
     });
   }

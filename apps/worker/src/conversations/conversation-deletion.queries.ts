@@ -1,7 +1,12 @@
 import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 export function isGone(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
-  return inOrg(pool, orgId, async (client) => (await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id])).rowCount === 0);
+  return inOrg(
+    pool,
+    orgId,
+    async (client) =>
+      (await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id])).rowCount === 0,
+  );
 }
 
 /**
@@ -18,7 +23,10 @@ export function deleteSomePayloads(pool: SqlPool, orgId: string, id: string, lim
       [orgId, id, limit],
     );
     const hashes = rows.map(({ sha256 }) => sha256);
-    await client.query('SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = ANY ($2) ORDER BY sha256 FOR UPDATE', [orgId, hashes]);
+    await client.query('SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = ANY ($2) ORDER BY sha256 FOR UPDATE', [
+      orgId,
+      hashes,
+    ]);
     await client.query(
       `DELETE FROM app.blob b WHERE b.org_id = $1 AND b.sha256 = ANY ($2)
          AND NOT EXISTS (SELECT 1 FROM app.conversation_blob r WHERE r.org_id = b.org_id AND r.sha256 = b.sha256)`,
@@ -29,10 +37,17 @@ export function deleteSomePayloads(pool: SqlPool, orgId: string, id: string, lim
 }
 
 export async function deleteSecretsOf(pool: SqlPool, orgId: string, id: string): Promise<void> {
-  await inOrg(pool, orgId, (client) => client.query(`DELETE FROM app.secret WHERE org_id = $1 AND scope = 'conversation' AND scope_value = $2`, [orgId, id]));
+  await inOrg(pool, orgId, (client) =>
+    client.query(`DELETE FROM app.secret WHERE org_id = $1 AND scope = 'conversation' AND scope_value = $2`, [
+      orgId,
+      id,
+    ]),
+  );
 }
 
 /** The last of it: whatever was wanted for the conversation, this deletion included. */
 export async function finishDeletion(pool: SqlPool, orgId: string, id: string): Promise<void> {
-  await inOrg(pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE org_id = $1 AND key = $2', [orgId, id]));
+  await inOrg(pool, orgId, (client) =>
+    client.query('DELETE FROM app.outbox WHERE org_id = $1 AND key = $2', [orgId, id]),
+  );
 }

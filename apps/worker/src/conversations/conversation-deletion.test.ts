@@ -38,8 +38,15 @@ describe('a deleted conversation', () => {
   });
 
   const payload = async (id: string, sha256: string): Promise<void> => {
-    await owner.query(`INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, 1, '\\x00') ON CONFLICT DO NOTHING`, [ORG, sha256]);
-    await owner.query('INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3)', [id, sha256, ORG]);
+    await owner.query(
+      `INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, 1, '\\x00') ON CONFLICT DO NOTHING`,
+      [ORG, sha256],
+    );
+    await owner.query('INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3)', [
+      id,
+      sha256,
+      ORG,
+    ]);
   };
   const payloads = async (): Promise<string[]> =>
     (await owner.query<{ sha256: string }>('SELECT sha256 FROM app.blob ORDER BY 1')).rows.map(({ sha256 }) => sha256);
@@ -49,10 +56,14 @@ describe('a deleted conversation', () => {
     );
     const left: string[] = [];
     for (const { name } of rows)
-      if (((await owner.query(`SELECT 1 FROM app."${name}" WHERE conversation_id = $1 LIMIT 1`, [id])).rowCount ?? 0) > 0) left.push(name);
+      if (
+        ((await owner.query(`SELECT 1 FROM app."${name}" WHERE conversation_id = $1 LIMIT 1`, [id])).rowCount ?? 0) > 0
+      )
+        left.push(name);
     return left;
   };
-  const remove = (id: string): Promise<unknown> => inOrg(harness.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
+  const remove = (id: string): Promise<unknown> =>
+    inOrg(harness.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
   const run = (id: string): Promise<void> => deletion.run({ orgId: ORG, conversationId: id }, never);
 
   it('takes sandbox, keys, log and its own payloads with it, and nothing of others; what was spent stays; again is harmless', async () => {
@@ -62,7 +73,10 @@ describe('a deleted conversation', () => {
     await payload(mine.id, 'mine');
     await payload(mine.id, 'shared');
     await payload(others.id, 'shared');
-    await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`, [ORG, mine.id]);
+    await owner.query(
+      `INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`,
+      [ORG, mine.id],
+    );
     const before = await rowsOf(others.id);
     await remove(mine.id);
     await harness.addJob('conversation-delete', mine.id);
@@ -100,7 +114,10 @@ describe('a deleted conversation', () => {
     const client = await owner.connect();
     await client.query('BEGIN');
     await client.query(`SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = 'contested' FOR KEY SHARE`, [ORG]);
-    await client.query(`INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'contested', $2)`, [writing.id, ORG]);
+    await client.query(
+      `INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'contested', $2)`,
+      [writing.id, ORG],
+    );
     const deleting = deleteSomePayloads(harness.pool, ORG, gone.id, 10);
     await until('the deletion waits for the payload', async () => {
       const { rowCount } = await owner.query(

@@ -11,7 +11,13 @@ import type { ConversationLocks } from './conversation-locks.js';
 const ROWS = 5_000;
 const PAYLOADS = 200;
 /** What was spent, and what came of it, stays in the sums of its organization; payloads go by `deleteSomePayloads`. */
-const KEPT: ReadonlySet<string> = new Set(['usage_conversation', 'conversation_outcome', 'pull_request_outcome', 'pull_request_work', 'conversation_blob']);
+const KEPT: ReadonlySet<string> = new Set([
+  'usage_conversation',
+  'conversation_outcome',
+  'pull_request_outcome',
+  'pull_request_work',
+  'conversation_blob',
+]);
 
 /**
  * Deletes what is left of a conversation whose row is gone: sandbox with workspace, keys of the models, log, unshared
@@ -35,7 +41,9 @@ export class ConversationDeletion {
       const session = await this.runtime.session(orgId, id, held);
       if (session !== null) await this.runtime.stop(orgId, session.runtime_id, held);
       await this.gateway.deleteKeys(id, held);
-      const tables = (await tenantTables(this.pool)).filter(({ name, ofConversation }) => ofConversation && !KEPT.has(name));
+      const tables = (await tenantTables(this.pool)).filter(
+        ({ name, ofConversation }) => ofConversation && !KEPT.has(name),
+      );
       for (const table of tables) await this.empty(orgId, table, id, held);
       while ((await deleteSomePayloads(this.pool, orgId, id, PAYLOADS)) === PAYLOADS) held.throwIfAborted();
       await deleteSecretsOf(this.pool, orgId, id);

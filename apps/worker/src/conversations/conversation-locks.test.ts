@@ -9,7 +9,12 @@ const NAMES = ['a', 'b'];
 const PROCESSES = 3;
 
 type Step =
-  | { readonly kind: 'try' | 'release' | 'queue'; readonly process: number; readonly name: string; readonly losing: boolean }
+  | {
+      readonly kind: 'try' | 'release' | 'queue';
+      readonly process: number;
+      readonly name: string;
+      readonly losing: boolean;
+    }
   | { readonly kind: 'lose'; readonly process: number };
 
 jest.setTimeout(240_000);
@@ -84,7 +89,9 @@ describe('ConversationLocks', () => {
       const other = openLocks('reached');
       proxy.silence();
       const began = performance.now();
-      const noticedMs = until('the loss is noticed', () => lost.signal.aborted, 15_000).then(() => performance.now() - began);
+      const noticedMs = until('the loss is noticed', () => lost.signal.aborted, 15_000).then(
+        () => performance.now() - began,
+      );
       await (await taken(other, 'cut')).release();
       const takenMs = performance.now() - began;
       expect(await noticedMs).toBeLessThan(takenMs);
@@ -133,7 +140,15 @@ describe('ConversationLocks', () => {
 
   const process = fc.integer({ min: 0, max: PROCESSES - 1 });
   const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('try', 'release', 'queue'), process, name: fc.constantFrom(...NAMES), losing: fc.boolean() }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constantFrom('try', 'release', 'queue'),
+        process,
+        name: fc.constantFrom(...NAMES),
+        losing: fc.boolean(),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose' as const), process }) },
   );
 

@@ -22,14 +22,22 @@ export class ConversationLocks {
       applicationName: `${options.applicationName}-locks`,
       onLost: (error) => options.logger.warn({ err: error }, 'lock connection lost, its jobs start again'),
     });
-    this.locks = new AdvisoryLocks(session, () => new SlipwayError('service.unavailable', 'The lock on the conversation was lost.'));
+    this.locks = new AdvisoryLocks(
+      session,
+      () => new SlipwayError('service.unavailable', 'The lock on the conversation was lost.'),
+    );
   }
 
   /**
    * Runs `work` while this process alone holds `name`.
    * @throws LockBusy when another holds it for longer than `waitMs`.
    */
-  async withLock<T>(name: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>, waitMs = WAIT_MS): Promise<T> {
+  async withLock<T>(
+    name: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+    waitMs = WAIT_MS,
+  ): Promise<T> {
     const deadline = performance.now() + waitMs;
     for (let pause = POLL_MIN_MS; ; pause = Math.min(pause * 2, POLL_MAX_MS)) {
       signal.throwIfAborted();
@@ -43,7 +51,10 @@ export class ConversationLocks {
       }
       const left = deadline - performance.now();
       if (left <= 0) throw new LockBusy(`${name} is locked`);
-      await Promise.race([wait(Math.min(pause, left)), ...(this.locks.holds(name) ? [this.locks.untilFree(name)] : [])]);
+      await Promise.race([
+        wait(Math.min(pause, left)),
+        ...(this.locks.holds(name) ? [this.locks.untilFree(name)] : []),
+      ]);
     }
   }
 

@@ -68,7 +68,12 @@ export class ConversationLog {
    * @returns the row after the change.
    * @throws LostConversation when the row is gone or belongs to another worker.
    */
-  async write(orgId: string, id: string, owner: string | null, decide: (current: ConversationRow) => Change | null): Promise<ConversationRow> {
+  async write(
+    orgId: string,
+    id: string,
+    owner: string | null,
+    decide: (current: ConversationRow) => Change | null,
+  ): Promise<ConversationRow> {
     let failed: { readonly end: ConversationEnd; readonly trigger: string } | null = null;
     const { after, head } = await inOrg(this.pool, orgId, async (client) => {
       const current = await lockConversation(client, id);
@@ -78,12 +83,13 @@ export class ConversationLog {
       if (change === null) return { after: current, head: null };
       const set = assignments(change.columns ?? {}, current);
       if (set.names.length > 0)
-        await client.query(`UPDATE app.conversation SET ${set.names.map((name, index) => `${name.replace('?', `$${index + 2}`)}`).join(', ')} WHERE id = $1`, [
-          id,
-          ...set.values,
-        ]);
+        await client.query(
+          `UPDATE app.conversation SET ${set.names.map((name, index) => `${name.replace('?', `$${index + 2}`)}`).join(', ')} WHERE id = $1`,
+          [id, ...set.values],
+        );
       await change.also?.(client);
-      if (change.answers !== undefined) await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [change.answers, id]);
+      if (change.answers !== undefined)
+        await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [change.answers, id]);
       if (change.events.length === 0) return { after: await reread(client, id), head: null };
       const end = failedStart(change.events);
       if (end !== null) failed = { end, trigger: (await readTrigger(client, orgId, id))?.trigger ?? 'user' };
@@ -104,7 +110,15 @@ export class ConversationLog {
       return { after: await reread(client, id), head: appended.rows[0]?.head ?? null };
     });
     this.count(failed);
-    if (head !== null) this.hints.publish({ kind: 'events', orgId, conversationId: id, head, from: this.replica, at: this.clock.now().getTime() });
+    if (head !== null)
+      this.hints.publish({
+        kind: 'events',
+        orgId,
+        conversationId: id,
+        head,
+        from: this.replica,
+        at: this.clock.now().getTime(),
+      });
     return after;
   }
 
@@ -159,7 +173,11 @@ async function reread(client: PoolClient, id: string): Promise<ConversationRow> 
   return row;
 }
 
-function patchOf(current: ConversationRow, events: readonly ConversationEvent[], given: readonly PlatformEvent[]): Record<string, unknown> {
+function patchOf(
+  current: ConversationRow,
+  events: readonly ConversationEvent[],
+  given: readonly PlatformEvent[],
+): Record<string, unknown> {
   const state = events.reduce(reduceConversationStatus, { ...INITIAL_STATUS, ...current.statusState });
   const added = given.flatMap((event) => (event.kind === 'start-step' ? [event.step] : []));
   const sandbox = given.findLast((event) => event.kind === 'sandbox-status');
@@ -184,12 +202,19 @@ function assignments(columns: ColumnChanges, current: ConversationRow): { names:
   if (columns.attempt !== undefined) set('attempt = ?', columns.attempt);
   if (columns.epoch !== undefined) set('acked = 0, epoch = ?', columns.epoch);
   if (columns.checkpoint !== undefined)
-    set('checkpoint = ?', JSON.stringify({ ...columns.checkpoint, ...(current.checkpoint.owner === undefined ? {} : { owner: current.checkpoint.owner }) }));
+    set(
+      'checkpoint = ?',
+      JSON.stringify({
+        ...columns.checkpoint,
+        ...(current.checkpoint.owner === undefined ? {} : { owner: current.checkpoint.owner }),
+      }),
+    );
   if (columns.runtimeId !== undefined) set('runtime_id = ?', columns.runtimeId);
   if (columns.sandboxUrl !== undefined) set('sandbox_url = ?', columns.sandboxUrl);
   if (columns.sandboxKey !== undefined) set('sandbox_key = ?', columns.sandboxKey);
   if (columns.workingDir !== undefined) set('working_dir = ?', columns.workingDir);
   if (columns.baseCommit !== undefined) set('base_commit = ?', columns.baseCommit);
-  if (columns.leaseMs !== undefined) set(`lease_until = now() + ?::integer * interval '1 millisecond'`, columns.leaseMs);
+  if (columns.leaseMs !== undefined)
+    set(`lease_until = now() + ?::integer * interval '1 millisecond'`, columns.leaseMs);
   return { names, values };
 }

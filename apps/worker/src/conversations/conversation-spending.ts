@@ -30,7 +30,10 @@ export class ConversationSpendings {
     private readonly gateway: Pick<LlmGatewayClient, 'putSpending'>,
   ) {}
 
-  /** Before a message is handed over. @throws SlipwayError `service.unavailable`: the gateway does not know, so the message must wait. */
+  /**
+   * Before a message is handed over. @throws SlipwayError `service.unavailable`: the gateway does not know, so the
+   * message must wait.
+   */
   async charge(orgId: string, id: string, author: Author, signal: AbortSignal): Promise<void> {
     await inOrg(this.pool, orgId, (client) =>
       client.query(
@@ -43,7 +46,10 @@ export class ConversationSpendings {
     await this.apply(orgId, id, signal);
   }
 
-  /** Does nothing while the gateway has acknowledged what holds. @param fresh its keys are new: they know nothing yet. @throws SlipwayError `service.unavailable`. */
+  /**
+   * Does nothing while the gateway has acknowledged what holds. @param fresh its keys are new: they know nothing yet.
+   * @throws SlipwayError `service.unavailable`.
+   */
   async apply(orgId: string, id: string, signal: AbortSignal, fresh = false): Promise<void> {
     let isKnown = !fresh;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -56,7 +62,11 @@ export class ConversationSpendings {
       // The limit may have changed by now, too: checked once more.
       isKnown = await this.acknowledged(orgId, id, spending, text);
     }
-    throw new SlipwayError('service.unavailable', 'The spender of this conversation changes too often to be acknowledged.', { retryAfterSeconds: 1 });
+    throw new SlipwayError(
+      'service.unavailable',
+      'The spender of this conversation changes too often to be acknowledged.',
+      { retryAfterSeconds: 1 },
+    );
   }
 
   /** False: the spender has changed. The gateway may have got the two in the wrong order, so it is sent again. */

@@ -34,7 +34,19 @@ export interface Checkpoint {
 
 export type ConversationRow = Columns<
   'app.conversation',
-  'id' | 'repository' | 'branch' | 'environment' | 'model' | 'status' | 'desired' | 'attempt' | 'epoch' | 'head' | 'steps' | 'checkpoint' | 'traceparent',
+  | 'id'
+  | 'repository'
+  | 'branch'
+  | 'environment'
+  | 'model'
+  | 'status'
+  | 'desired'
+  | 'attempt'
+  | 'epoch'
+  | 'head'
+  | 'steps'
+  | 'checkpoint'
+  | 'traceparent',
   { status: ConversationStatus; desired: 'run' | 'rest'; steps: readonly StartStep[]; checkpoint: Checkpoint }
 > & {
   readonly orgId: string;
@@ -62,7 +74,12 @@ const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", created_by_la
   runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
 
 /** Makes `owner` the only writer and reads the row; `null` when there is no such conversation. */
-export function takeConversation(pool: SqlPool, orgId: string, id: string, owner: string): Promise<ConversationRow | null> {
+export function takeConversation(
+  pool: SqlPool,
+  orgId: string,
+  id: string,
+  owner: string,
+): Promise<ConversationRow | null> {
   return inOrg(pool, orgId, async (client) => {
     const result = await client.query<ConversationRow>({
       name: 'take-conversation',
@@ -97,12 +114,19 @@ export function readConversation(pool: SqlPool, orgId: string, id: string): Prom
 /** The lease holds for `leaseMs` more: the sandbox was seen alive. */
 export function renewLease(pool: SqlPool, orgId: string, id: string, leaseMs: number): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
-    await client.query(`UPDATE app.conversation SET lease_until = greatest(lease_until, now() + $2 * interval '1 millisecond') WHERE id = $1`, [id, leaseMs]);
+    await client.query(
+      `UPDATE app.conversation SET lease_until = greatest(lease_until, now() + $2 * interval '1 millisecond') WHERE id = $1`,
+      [id, leaseMs],
+    );
   });
 }
 
 /** Messages that no log has yet, in order. Those still `queued` are claimed: from here on they cannot be withdrawn. */
-export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ messages: InboxRow[]; claimed: number }> {
+export function claimInbox(
+  pool: SqlPool,
+  orgId: string,
+  id: string,
+): Promise<{ messages: InboxRow[]; claimed: number }> {
   return inOrg(pool, orgId, async (client) => {
     const claimed = await client.query({
       name: 'claim-inbox',
@@ -124,10 +148,10 @@ const RUN_QUEUES = ['conversation-start', 'conversation-deliver'];
 /** Whether a start was requested since the last one ended. */
 export function hasOutboxJob(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
-    const result = await client.query<{ queued: boolean }>('SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS queued', [
-      RUN_QUEUES,
-      id,
-    ]);
+    const result = await client.query<{ queued: boolean }>(
+      'SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS queued',
+      [RUN_QUEUES, id],
+    );
     return result.rows[0]?.queued ?? false;
   });
 }
@@ -168,7 +192,8 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
       const current = now.rows[0]?.desired ?? desired;
       // An outbox job to pause is void as soon as a sandbox is requested again.
       if (desired === 'rest') return current === 'rest';
-      if (current !== 'run' || now.rows[0]?.other === true || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
+      if (current !== 'run' || now.rows[0]?.other === true || (await hasInbox(client, id, ['queued'])))
+        throw new StillWanted();
       return true;
     });
   } catch (error) {
@@ -187,7 +212,11 @@ export function deleteRunJobs(pool: SqlPool, orgId: string, id: string): Promise
   });
 }
 
-async function hasInbox(client: PoolClient, id: string, states: ReadonlyArray<'queued' | 'delivered'>): Promise<boolean> {
+async function hasInbox(
+  client: PoolClient,
+  id: string,
+  states: ReadonlyArray<'queued' | 'delivered'>,
+): Promise<boolean> {
   const result = await client.query<{ waits: boolean }>({
     name: 'has-inbox',
     text: `SELECT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state = ANY($2)) AS waits`,
@@ -211,7 +240,8 @@ export interface SnapshotRow {
 
 /**
  * Keeps it in place of the one before, and counts the difference.
- * @param storage `ending`: keeps to the limit and to what is left for endings. `platform`: for a note of bounded size, which is always kept.
+ * @param storage `ending`: keeps to the limit and to what is left for endings. `platform`: for a note of bounded size,
+ * which is always kept.
  * @returns false when the organization has no room for it: the one before stays.
  */
 export async function saveSnapshot(
@@ -224,7 +254,8 @@ export async function saveSnapshot(
     await inOrg(pool, orgId, async (client) => {
       // In this order everywhere: the conversation, what belongs to it, the organization's storage.
       await client.query('SELECT 1 FROM app.conversation WHERE id = $1 FOR UPDATE', [id]);
-      const size = 'SELECT coalesce(sum(octet_length(changes::text) + octet_length(patch)), 0) AS bytes FROM app.workspace_snapshot WHERE conversation_id = $1';
+      const size =
+        'SELECT coalesce(sum(octet_length(changes::text) + octet_length(patch)), 0) AS bytes FROM app.workspace_snapshot WHERE conversation_id = $1';
       const before = await client.query<{ bytes: number }>(size, [id]);
       await client.query(
         `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch, taken_at) VALUES ($1, $2, $3, $4, now())
@@ -233,7 +264,12 @@ export async function saveSnapshot(
         [id, orgId, JSON.stringify(snapshot.changes), snapshot.patch.replaceAll('\0', '')],
       );
       const after = await client.query<{ bytes: number }>(size, [id]);
-      await client.query('SELECT app.count_storage($1, $2, 0, 0, $3, $4)', [orgId, id, (after.rows[0]?.bytes ?? 0) - (before.rows[0]?.bytes ?? 0), storage]);
+      await client.query('SELECT app.count_storage($1, $2, 0, 0, $3, $4)', [
+        orgId,
+        id,
+        (after.rows[0]?.bytes ?? 0) - (before.rows[0]?.bytes ?? 0),
+        storage,
+      ]);
     });
     return true;
   } catch (error) {

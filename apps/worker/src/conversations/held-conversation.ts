@@ -33,8 +33,15 @@ export class ConversationHolder {
     private readonly logger: Logger,
   ) {}
 
-  /** Runs `work` as the conversation's only worker, under its trace. A conversation that is gone, or that another worker took over meanwhile, ends it in silence. */
-  async hold(address: ConversationAddress, signal: AbortSignal, work: (held: HeldConversation) => Promise<void>): Promise<void> {
+  /**
+   * Runs `work` as the conversation's only worker, under its trace. A conversation that is gone, or that another worker
+   * took over meanwhile, ends it in silence.
+   */
+  async hold(
+    address: ConversationAddress,
+    signal: AbortSignal,
+    work: (held: HeldConversation) => Promise<void>,
+  ): Promise<void> {
     const { orgId, conversationId: id } = address;
     await runInContext({ traceId: currentContext()?.traceId ?? traceIdOf(undefined), orgId, conversationId: id }, () =>
       this.locks.withLock(`conversation:${id}`, signal, async (held) => {
@@ -53,7 +60,8 @@ export class ConversationHolder {
           },
           refresh: async () => {
             const now = await readConversation(this.pool, orgId, id);
-            if (now === null || now.checkpoint.owner !== owner) throw new LostConversation(`conversation ${id} belongs to another worker`);
+            if (now === null || now.checkpoint.owner !== owner)
+              throw new LostConversation(`conversation ${id} belongs to another worker`);
             conversation.row = now;
           },
         };

@@ -48,7 +48,8 @@ describe('who pays for a message that went straight to agent-server', () => {
         [grant, ORG, user, conversation],
       ),
     );
-    return (await sandboxes.query<{ told: boolean }>('SELECT told FROM app.spend_through_sandbox($1, true)', [grant])).rows[0]?.told;
+    return (await sandboxes.query<{ told: boolean }>('SELECT told FROM app.spend_through_sandbox($1, true)', [grant]))
+      .rows[0]?.told;
   };
 
   it('is sent to llm-gateway within a round, once, and stays until the next author', async () => {
@@ -112,8 +113,10 @@ describe('who pays for a message that went straight to agent-server', () => {
     const { id } = await harness.create();
     await straight(id, 'usr_b');
     const hash = randomBytes(32);
-    const request = (grant: string) => sandboxes.query<{ requested: boolean }>('SELECT app.request_charge_pass($1, $2) AS requested', [grant, hash]);
-    const isApplied = async () => (await sandboxes.query('SELECT 1 FROM app.charge_pass_request WHERE hash = $1', [hash])).rowCount === 0;
+    const request = (grant: string) =>
+      sandboxes.query<{ requested: boolean }>('SELECT app.request_charge_pass($1, $2) AS requested', [grant, hash]);
+    const isApplied = async () =>
+      (await sandboxes.query('SELECT 1 FROM app.charge_pass_request WHERE hash = $1', [hash])).rowCount === 0;
     expect((await request('sbx_unknown')).rows[0]?.requested).toBe(false);
     expect((await request(`sbx_${id}_usr_b`)).rows[0]?.requested).toBe(true);
     const sweep = sweepOf(spendings());
@@ -124,6 +127,8 @@ describe('who pays for a message that went straight to agent-server', () => {
     await sweep.run(never, 250);
     expect(await isApplied()).toBe(true);
     await sweep.run(never, 500);
-    expect(harness.peers.passes).toEqual([{ org: ORG, conversation: id, user: 'usr_b', userLabel: 'usr_b', sha256: hash.toString('hex') }]);
+    expect(harness.peers.passes).toEqual([
+      { org: ORG, conversation: id, user: 'usr_b', userLabel: 'usr_b', sha256: hash.toString('hex') },
+    ]);
   });
 });

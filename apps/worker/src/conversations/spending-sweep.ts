@@ -63,7 +63,10 @@ export class SpendingSweep {
         } catch (error) {
           if (signal.aborted) return;
           this.notBefore.set(id, now + AGAIN_MS);
-          this.logger.warn({ err: error, conversation_id: id }, 'budget of a conversation not acknowledged by llm-gateway, will retry');
+          this.logger.warn(
+            { err: error, conversation_id: id },
+            'budget of a conversation not acknowledged by llm-gateway, will retry',
+          );
         }
       }),
     );

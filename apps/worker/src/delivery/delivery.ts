@@ -5,7 +5,10 @@ import type { ConversationLog } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 
-/** Hands the inbox to the agent: in order, each message under its own id, so that handing it over twice is handing it over once. */
+/**
+ * Hands the inbox to the agent: in order, each message under its own id, so that handing it over twice is handing it
+ * over once.
+ */
 export class Delivery {
   constructor(
     private readonly pool: SqlPool,
@@ -14,9 +17,11 @@ export class Delivery {
   ) {}
 
   /**
-   * Ends when nothing is left that has not been handed over. A message is claimed (no longer withdrawable) before it is sent.
+   * Ends when nothing is left that has not been handed over. A message is claimed (no longer withdrawable) before it is
+   * sent.
    * @returns how many messages were handed over.
-   * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next delivery.
+   * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next
+   * delivery.
    */
   async deliver(held: HeldConversation, agent: AgentClient, signal: AbortSignal): Promise<number> {
     const sent = new Set<string>();
@@ -27,7 +32,12 @@ export class Delivery {
       if (next.length === 0) return sent.size;
       for (const message of next) {
         // Before the agent has it: no call that it causes counts for another user.
-        await this.spendings.charge(held.orgId, held.id, { id: message.createdBy, label: message.createdByLabel }, signal);
+        await this.spendings.charge(
+          held.orgId,
+          held.id,
+          { id: message.createdBy, label: message.createdByLabel },
+          signal,
+        );
         const event = {
           role: 'user' as const,
           content: [{ type: 'text' as const, text: message.text }],

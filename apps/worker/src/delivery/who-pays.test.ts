@@ -18,7 +18,9 @@ describe('whose budget a conversation counts for', () => {
     await harness.start(id);
   };
   const limit = (id: string, usd: string | null): Promise<unknown> =>
-    inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET max_budget_usd = $2::numeric WHERE id = $1', [id, usd]));
+    inOrg(harness.pool, ORG, (client) =>
+      client.query('UPDATE app.conversation SET max_budget_usd = $2::numeric WHERE id = $1', [id, usd]),
+    );
 
   it('is sent to the gateway with the new key, before the first message', async () => {
     const { id } = await harness.create();

@@ -11,7 +11,16 @@ import type { DecidedDelivery, Decision, StoredDelivery } from '@slipway/integra
 import type { Queue } from '@slipway/queue';
 import { currentTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../clients/llm-gateway.client.js';
-import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
+import {
+  addMessage,
+  claimThread,
+  lockInbox,
+  markOfThread,
+  muteThread,
+  recordAct,
+  storedSettings,
+  want,
+} from './acts.queries.js';
 import { wantSeenAtOnce } from './answers/answers.queries.js';
 import { type ReviewComment, wantReplies } from './answers/replies.queries.js';
 import { wantAnswers } from './answers/want-answers.js';
@@ -72,12 +81,18 @@ export class Acts {
     const value = this.choices.valueOf(stored, intent);
     if (value !== null) return this.chosen(stored, { act, intent, actor }, value, signal);
     const named = this.repositoryOf(stored, intent);
-    if (act === 'start' && named === null && (await this.choices.canAsk(stored))) return (client) => this.ask(client, stored, intent);
+    if (act === 'start' && named === null && (await this.choices.canAsk(stored)))
+      return (client) => this.ask(client, stored, intent);
     const [begin, context] = await Promise.all([
       act === 'start' ? this.beginning(stored, intent, { named, userId: actor.userId }, signal) : null,
-      act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, { intent, fresh: act === 'start' }, signal) : NO_CONTEXT,
+      act === 'start' || act === 'message'
+        ? this.threads.read(stored.orgId, stored.connection, { intent, fresh: act === 'start' }, signal)
+        : NO_CONTEXT,
     ]);
-    const asked = { text: promptOfIntent(intent, randomBytes(16).toString('hex'), context), comments: reviewCommentsOf(intent, context) };
+    const asked = {
+      text: promptOfIntent(intent, randomBytes(16).toString('hex'), context),
+      comments: reviewCommentsOf(intent, context),
+    };
     return (client, allowed) => {
       switch (allowed.act) {
         case 'start':
@@ -103,7 +118,9 @@ export class Acts {
   }
 
   private repositoryOf({ connection }: StoredDelivery, { repository, thread }: Intent): string | null {
-    return repository === null ? this.defaults.urlOf(connection, thread) : `${baseUrlOf(connection)}/${repository.fullName}`;
+    return repository === null
+      ? this.defaults.urlOf(connection, thread)
+      : `${baseUrlOf(connection)}/${repository.fullName}`;
   }
 
   /** Asks for the repository in the thread. Nothing starts before it is chosen. */
@@ -114,11 +131,22 @@ export class Acts {
   ): Promise<Performed> {
     const without = { detail: null, conversationId: null };
     // A button of ours that nothing waits for.
-    if (trigger === 'button') return { decided: { state: 'ignored', code: 'nothing-to-choose', ...without }, job: null };
-    const refused = await wantChoice(client, orgId, { connectionId: connection.id, thread, actorId: actor.id, deliveryId: id });
+    if (trigger === 'button')
+      return { decided: { state: 'ignored', code: 'nothing-to-choose', ...without }, job: null };
+    const refused = await wantChoice(client, orgId, {
+      connectionId: connection.id,
+      thread,
+      actorId: actor.id,
+      deliveryId: id,
+    });
     if (refused !== null) return { decided: { state: 'refused', code: refused, ...without }, job: null };
     if ({ ...DEFAULT_PROCESSORS, ...connection.settings.processors }.reaction)
-      await wantSeenAtOnce(client, orgId, { connectionId: connection.id, thread, deed, asked: { kind: 'comment', id: instruction.id } });
+      await wantSeenAtOnce(client, orgId, {
+        connectionId: connection.id,
+        thread,
+        deed,
+        asked: { kind: 'comment', id: instruction.id },
+      });
     return { decided: { state: 'done', code: 'repository-asked', ...without }, job: null };
   }
 
@@ -129,7 +157,10 @@ export class Acts {
     value: string,
     signal: AbortSignal,
   ): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
-    const refuse = (code: DeliveryReason): Performed => ({ decided: { state: 'ignored', code, detail: null, conversationId: null }, job: null });
+    const refuse = (code: DeliveryReason): Performed => ({
+      decided: { state: 'ignored', code, detail: null, conversationId: null },
+      job: null,
+    });
     // The thread has its conversation by now.
     const chosen = act === 'start' ? await this.choices.read(stored, intent, value) : 'nothing-to-choose';
     if (typeof chosen === 'string') return () => Promise.resolve(refuse(chosen));
@@ -138,8 +169,13 @@ export class Acts {
     const fence = randomBytes(16).toString('hex');
     return async (client, allowed) => {
       const { orgId, connection } = stored;
-      const waiting = await findChoice(client, orgId, { connectionId: connection.id, threadKey: intent.thread.key, lock: true });
-      if (waiting?.id !== chosen.waiting.id || waiting.deliveries.length !== chosen.waiting.deliveries.length) throw new Error('more was asked for meanwhile');
+      const waiting = await findChoice(client, orgId, {
+        connectionId: connection.id,
+        threadKey: intent.thread.key,
+        lock: true,
+      });
+      if (waiting?.id !== chosen.waiting.id || waiting.deliveries.length !== chosen.waiting.deliveries.length)
+        throw new Error('more was asked for meanwhile');
       const text = chosen.intents.map((each) => promptOfIntent(each, fence, NO_CONTEXT)).join('\n\n');
       const performed = await this.start(client, stored, {
         allowed: { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } },
@@ -165,7 +201,8 @@ export class Acts {
     const { defaultModel, defaultEnvironment, confirmation } = beginningOf(settings);
     const [model, grant] = await Promise.all([
       chooseModel({ pool: this.pool, gateway: this.gateway }, orgId, defaultModel, signal),
-      // The provider of the thread has confirmed that who asks may write there, so reading it is theirs to give; of another one it is asked.
+      // The provider of the thread has confirmed that who asks may write there, so reading it is theirs to give; of
+      // another one it is asked.
       intent.repository !== null
         ? { connectionId: connection.id, fullName: intent.repository.fullName }
         : url === null
@@ -175,11 +212,19 @@ export class Acts {
     return { model, environment: defaultEnvironment, confirmation, repository: url, grant };
   }
 
-  private async start(client: PoolClient, stored: StoredDelivery, { allowed, begin, asked }: StartAct): Promise<Performed> {
+  private async start(
+    client: PoolClient,
+    stored: StoredDelivery,
+    { allowed, begin, asked }: StartAct,
+  ): Promise<Performed> {
     const { orgId, connection } = stored;
     const { intent, actor } = allowed;
     const id = this.ids.uuid();
-    const owner = await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: id });
+    const owner = await claimThread(client, orgId, {
+      connectionId: connection.id,
+      thread: intent.thread,
+      conversationId: id,
+    });
     // Another delivery of the thread was first: what is asked for now is one more message there.
     if (owner !== id) return this.message(client, stored, { allowed, owner, asked });
     const by = { id: actor.userId, label: actor.label };
@@ -206,21 +251,48 @@ export class Acts {
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
     if (repository !== null && grant !== null) await grantRepository(client, orgId, id, grant);
     await markOfThread(client, orgId, message, { connectionId: connection.id, key: intent.thread.key });
-    await wantReplies(client, stored, { thread: intent.thread, comments: asked.comments, to: { conversationId: id, message } });
+    await wantReplies(client, stored, {
+      thread: intent.thread,
+      comments: asked.comments,
+      to: { conversationId: id, message },
+    });
     await wantAnswers(client, stored, intent, id);
-    return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
+    return {
+      decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id },
+      job: 'conversation-start',
+    };
   }
 
-  private async message(client: PoolClient, stored: StoredDelivery, { allowed: { intent, actor }, owner, asked }: MessageAct): Promise<Performed> {
+  private async message(
+    client: PoolClient,
+    stored: StoredDelivery,
+    { allowed: { intent, actor }, owner, asked }: MessageAct,
+  ): Promise<Performed> {
     const { orgId, connection } = stored;
-    const conversationId = owner ?? (await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: this.ids.uuid() }));
+    const conversationId =
+      owner ??
+      (await claimThread(client, orgId, {
+        connectionId: connection.id,
+        thread: intent.thread,
+        conversationId: this.ids.uuid(),
+      }));
     const inbox = await lockInbox(client, orgId, conversationId);
     if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
-    if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
+    if (inbox.waiting >= MAX_QUEUED_MESSAGES)
+      return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
     const thread = { connectionId: connection.id, key: intent.thread.key };
     const message = this.ids.uuid();
-    await addMessage(client, orgId, conversationId, { id: message, text: asked.text, by: { id: actor.userId, label: actor.label }, thread });
-    await wantReplies(client, stored, { thread: intent.thread, comments: asked.comments, to: { conversationId, message } });
+    await addMessage(client, orgId, conversationId, {
+      id: message,
+      text: asked.text,
+      by: { id: actor.userId, label: actor.label },
+      thread,
+    });
+    await wantReplies(client, stored, {
+      thread: intent.thread,
+      comments: asked.comments,
+      to: { conversationId, message },
+    });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
     await want(client, orgId, conversationId, { desired: 'run', job, traceparent: currentTraceparent() });
     await wantAnswers(client, stored, intent, conversationId);
@@ -230,18 +302,36 @@ export class Acts {
   /** As a pause: the step under way ends, and the workspace is kept. */
   private async stop(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed): Promise<Performed> {
     const { orgId, connection } = stored;
-    const conversationId = await claimThread(client, orgId, { connectionId: connection.id, thread: intent.thread, conversationId: this.ids.uuid() });
+    const conversationId = await claimThread(client, orgId, {
+      connectionId: connection.id,
+      thread: intent.thread,
+      conversationId: this.ids.uuid(),
+    });
     if ((await lockInbox(client, orgId, conversationId)) === null)
       return { decided: { state: 'ignored', code: 'nothing-to-stop', detail: null, conversationId: null }, job: null };
-    await want(client, orgId, conversationId, { desired: 'rest', job: 'conversation-pause', traceparent: currentTraceparent() });
+    await want(client, orgId, conversationId, {
+      desired: 'rest',
+      job: 'conversation-pause',
+      traceparent: currentTraceparent(),
+    });
     const by = { id: actor.userId, label: actor.label };
     const detail = { connection: connection.id, delivery: stored.id };
-    await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.pause', target: conversationId, by, detail });
+    await recordAct(client, orgId, {
+      id: this.ids.uuid(),
+      action: 'conversation.pause',
+      target: conversationId,
+      by,
+      detail,
+    });
     await wantAnswers(client, stored, intent, conversationId);
     return { decided: { state: 'done', code: 'run-stopped', detail: null, conversationId }, job: 'conversation-pause' };
   }
 
-  private async mute(client: PoolClient, { orgId, connection }: StoredDelivery, { intent }: Allowed): Promise<Performed> {
+  private async mute(
+    client: PoolClient,
+    { orgId, connection }: StoredDelivery,
+    { intent }: Allowed,
+  ): Promise<Performed> {
     await muteThread(client, orgId, connection.id, intent.thread);
     return { decided: { state: 'done', code: 'muted', detail: null, conversationId: null }, job: null };
   }
@@ -265,7 +355,9 @@ function beginningOf(stored: unknown): Pick<OrgSettingValues, 'defaultModel' | '
   const given = (stored ?? {}) as Record<string, unknown>;
   const { defaultModel, defaultEnvironment, confirmation } = OrgSettingValues.shape;
   return {
-    defaultModel: defaultModel.catch(DEFAULT_ORG_SETTINGS.defaultModel).parse(given['defaultModel'] ?? DEFAULT_ORG_SETTINGS.defaultModel),
+    defaultModel: defaultModel
+      .catch(DEFAULT_ORG_SETTINGS.defaultModel)
+      .parse(given['defaultModel'] ?? DEFAULT_ORG_SETTINGS.defaultModel),
     defaultEnvironment: defaultEnvironment
       .catch(DEFAULT_ORG_SETTINGS.defaultEnvironment)
       .parse(given['defaultEnvironment'] ?? DEFAULT_ORG_SETTINGS.defaultEnvironment),

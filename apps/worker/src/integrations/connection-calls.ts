@@ -19,7 +19,9 @@ export interface OpenedConnection {
   readonly tokenId: string;
 }
 
-/** Calls to the provider of a connection, with its credential, through the guard against addresses of our own network. */
+/**
+ * Calls to the provider of a connection, with its credential, through the guard against addresses of our own network.
+ */
 export class ConnectionCalls {
   constructor(
     private readonly credentials: ConnectionCredentials,
@@ -27,8 +29,16 @@ export class ConnectionCalls {
     private readonly clock: Clock,
   ) {}
 
-  /** `null`: the connection has no credential. @throws SlipwayError `secret.unreadable`; what the source of the credential and the database throw. */
-  async open(orgId: string, connection: StoredConnection, access: ApiAccess, need: CredentialNeed = {}): Promise<OpenedConnection | null> {
+  /**
+   * `null`: the connection has no credential. @throws SlipwayError `secret.unreadable`; what the source of the
+   * credential and the database throw.
+   */
+  async open(
+    orgId: string,
+    connection: StoredConnection,
+    access: ApiAccess,
+    need: CredentialNeed = {},
+  ): Promise<OpenedConnection | null> {
     const credential = await this.credentials.credential(orgId, connection, need);
     if (credential === null) return null;
     const { token, id, baseUrl } = credential;
@@ -52,5 +62,10 @@ export class ConnectionCalls {
 export function connectWith(dispatch: ProviderDispatch, clock: Clock): Connect {
   const never = new AbortController().signal;
   return (baseUrl, authorization) =>
-    new ProviderClient({ baseUrl, authorization, dispatch: (url, request) => dispatch.send(url, request, never), now: () => clock.now() });
+    new ProviderClient({
+      baseUrl,
+      authorization,
+      dispatch: (url, request) => dispatch.send(url, request, never),
+      now: () => clock.now(),
+    });
 }

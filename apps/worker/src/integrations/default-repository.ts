@@ -9,7 +9,10 @@ import type { AskWriteAccess } from './write-access.js';
 /** Connections that are asked for one repository: more than one to the same host are rare. */
 const MAX_ASKED = 3;
 
-/** The repository of threads that name none, such as those of a chat: it is read for whoever may write to it at its own host. */
+/**
+ * The repository of threads that name none, such as those of a chat: it is read for whoever may write to it at its own
+ * host.
+ */
 export class DefaultRepository {
   constructor(
     private readonly pool: SqlPool,
@@ -24,7 +27,10 @@ export class DefaultRepository {
     return own?.repository ?? settings.defaultRepository;
   }
 
-  /** `null`: no connection reaches it, or its host has not just confirmed that the user may write there. Then it is cloned as anybody may. */
+  /**
+   * `null`: no connection reaches it, or its host has not just confirmed that the user may write there. Then it is
+   * cloned as anybody may.
+   */
   async grantFor(orgId: string, url: string, userId: string, signal: AbortSignal): Promise<RepositoryGrant | null> {
     const places = await inOrg(this.pool, orgId, (client) => findRepositoryPlaces(client, orgId, url));
     const hosts = places.filter(({ connection }) => this.providers.get(connection.provider)?.codeHost !== undefined);

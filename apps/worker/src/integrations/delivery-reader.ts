@@ -1,7 +1,15 @@
 import type { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import { baseUrlOf, type Provider, ProviderRefusal } from '@slipway/integrations';
-import { type Examined, examine, examineAs, needsRereading, openDelivery, type StoredDelivery, unconfirmed } from '@slipway/integrations/deliveries';
+import {
+  type Examined,
+  examine,
+  examineAs,
+  needsRereading,
+  openDelivery,
+  type StoredDelivery,
+  unconfirmed,
+} from '@slipway/integrations/deliveries';
 import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
 import type { ConnectionCalls, OpenedConnection } from './connection-calls.js';
@@ -15,7 +23,10 @@ const MISSING_ATTEMPTS = 3;
 
 export interface Looked {
   readonly examined: Examined;
-  /** The provider is to be asked again; `examined` holds should that be too late. @member at not before; `null`: it does not say. */
+  /**
+   * The provider is to be asked again; `examined` holds should that be too late. @member at not before; `null`: it does
+   * not say.
+   */
   readonly later: { readonly why: string; readonly at: Date | null } | null;
 }
 
@@ -33,7 +44,9 @@ export class DeliveryReader {
   async look(stored: StoredDelivery, signal: AbortSignal): Promise<Looked> {
     const provider = this.providers.get(stored.connection.provider);
     const examined = await examine(this.pool, this.envelope, provider, stored);
-    return provider !== undefined && needsRereading(provider, stored, examined) ? this.lookAgain(stored, provider, signal) : { examined, later: null };
+    return provider !== undefined && needsRereading(provider, stored, examined)
+      ? this.lookAgain(stored, provider, signal)
+      : { examined, later: null };
   }
 
   private async lookAgain(stored: StoredDelivery, provider: Provider, signal: AbortSignal): Promise<Looked> {
@@ -51,25 +64,37 @@ export class DeliveryReader {
       return { examined: await examineAs(this.pool, provider, stored, reread.delivery), later: null };
     } catch (error) {
       signal.throwIfAborted();
-      if (isRefusedAddress(error)) return final(`${connection.host} is not at a public address, and the operator has not named it.`);
+      if (isRefusedAddress(error))
+        return final(`${connection.host} is not at a public address, and the operator has not named it.`);
       if (!(error instanceof ProviderRefusal)) throw error;
-      this.logger.warn({ connection_id: connection.id, delivery_id: stored.id, err: error }, 'provider did not confirm a delivery');
+      this.logger.warn(
+        { connection_id: connection.id, delivery_id: stored.id, err: error },
+        'provider did not confirm a delivery',
+      );
       return this.refused(stored, opened?.tokenId ?? null, error);
     }
   }
 
-  private async refused({ orgId, connection, attempts }: StoredDelivery, tokenId: string | null, refusal: ProviderRefusal): Promise<Looked> {
+  private async refused(
+    { orgId, connection, attempts }: StoredDelivery,
+    tokenId: string | null,
+    refusal: ProviderRefusal,
+  ): Promise<Looked> {
     switch (refusal.kind) {
       case 'limited':
         return later('The provider limits our calls.', refusal.retryAt);
       case 'unavailable':
-        return later(`${connection.host} does not answer${refusal.status === null ? '' : ` (${refusal.status})`}.`, refusal.retryAt);
+        return later(
+          `${connection.host} does not answer${refusal.status === null ? '' : ` (${refusal.status})`}.`,
+          refusal.retryAt,
+        );
       case 'missing': {
         const why = 'The provider does not know what it names, or does not show it to the account of the connection.';
         return attempts < MISSING_ATTEMPTS ? later(why, null) : final(why);
       }
       case 'credential':
-        if (tokenId !== null) await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN });
+        if (tokenId !== null)
+          await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN });
         return final(BAD_TOKEN);
       case 'forbidden':
         return final('The account of the connection may not read it.');

@@ -57,18 +57,22 @@ describe('a delivery', () => {
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'deliveries', 'Deliveries', 'personal')`, [ORG]);
+    await owner.query(
+      `INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'deliveries', 'Deliveries', 'personal')`,
+      [ORG],
+    );
     for (const [id, role] of [
       ['usr_mia', 'member'],
       ['usr_vic', 'viewer'],
       ['usr_out', null],
     ] as const) {
       await owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ($1, 'test', $1, $1)`, [id]);
-      if (role !== null) await owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ORG, id, role]);
-      await owner.query(`INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('example', 'example.test', $1, $2, $1)`, [
-        id.slice(4),
-        id,
-      ]);
+      if (role !== null)
+        await owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ORG, id, role]);
+      await owner.query(
+        `INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('example', 'example.test', $1, $2, $1)`,
+        [id.slice(4), id],
+      );
     }
     await owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, state, created_by, created_by_label)
@@ -106,7 +110,10 @@ describe('a delivery', () => {
     return id;
   };
   const workerOn = (own: SqlPool): IntegrationDelivery => {
-    const client = new LlmGatewayClient({ url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, masterKey: SECRET });
+    const client = new LlmGatewayClient({
+      url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+      masterKey: SECRET,
+    });
     const connectionCalls = new ConnectionCalls(new ConnectionCredentials(own, envelope), dispatch, systemClock);
     const ask = () => Promise.resolve({ access, why: null });
     const none = new Map();
@@ -122,7 +129,13 @@ describe('a delivery', () => {
     const providers = new Map([['example', exampleProvider]]);
     return new IntegrationDelivery(
       own,
-      new DeliveryReader(own, new Envelope(own, new SecretBox(SECRET), systemClock), providers, connectionCalls, logger),
+      new DeliveryReader(
+        own,
+        new Envelope(own, new SecretBox(SECRET), systemClock),
+        providers,
+        connectionCalls,
+        logger,
+      ),
       providers,
       () => Promise.resolve({ access, why: null }),
       acts,
@@ -131,9 +144,16 @@ describe('a delivery', () => {
       logger,
     );
   };
-  const run = (id: string, own: SqlPool = pool): Promise<void> => workerOn(own).run({ orgId: ORG, deliveryId: id }, never);
-  const row = async (id: string): Promise<{ state: string; reason: string; conversation_id: string | null; attempts: number }> =>
-    (await owner.query('SELECT state, reason, conversation_id, attempts FROM app.integration_delivery WHERE id = $1', [id])).rows[0];
+  const run = (id: string, own: SqlPool = pool): Promise<void> =>
+    workerOn(own).run({ orgId: ORG, deliveryId: id }, never);
+  const row = async (
+    id: string,
+  ): Promise<{ state: string; reason: string; conversation_id: string | null; attempts: number }> =>
+    (
+      await owner.query('SELECT state, reason, conversation_id, attempts FROM app.integration_delivery WHERE id = $1', [
+        id,
+      ])
+    ).rows[0];
   const outcome = async (body: ExampleBody | string): Promise<string> => {
     const id = await arrive(body);
     await run(id);
@@ -148,7 +168,8 @@ describe('a delivery', () => {
     text: 'Fix the login test.',
     ...more,
   });
-  const conversations = async (): Promise<number> => (await owner.query('SELECT 1 FROM app.conversation WHERE org_id = $1', [ORG])).rowCount ?? 0;
+  const conversations = async (): Promise<number> =>
+    (await owner.query('SELECT 1 FROM app.conversation WHERE org_id = $1', [ORG])).rowCount ?? 0;
 
   it('that asks for nothing has its reason, and starts nothing', async () => {
     const before = await conversations();
@@ -164,7 +185,9 @@ describe('a delivery', () => {
   it('without the right is refused with its reason, and starts nothing', async () => {
     const before = await conversations();
     expect(await outcome(mention('r1', { actor: { id: 'stranger', login: 'mia' } }))).toBe('refused actor-not-linked');
-    expect(await outcome(mention('r2', { actor: { id: 'mia', login: 'mia', foreign: true } }))).toBe('refused actor-foreign');
+    expect(await outcome(mention('r2', { actor: { id: 'mia', login: 'mia', foreign: true } }))).toBe(
+      'refused actor-foreign',
+    );
     expect(await outcome(mention('r3', { actor: { id: 'out', login: 'out' } }))).toBe('refused actor-not-member');
     expect(await outcome(mention('r4', { actor: { id: 'vic', login: 'vic' } }))).toBe('refused actor-not-allowed');
     for (const [said, reason] of [
@@ -175,7 +198,10 @@ describe('a delivery', () => {
       expect(await outcome(mention(`r5 ${said}`, { repository: 'acme/shop' }))).toBe(`refused ${reason}`);
     }
     access = 'write';
-    await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, 'usr_mia', 1, now() + interval '1 hour')`, [ORG]);
+    await owner.query(
+      `INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, 'usr_mia', 1, now() + interval '1 hour')`,
+      [ORG],
+    );
     expect(await outcome(mention('r6'))).toBe('refused over-budget');
     await owner.query('DELETE FROM app.budget_stop');
     await owner.query(`UPDATE app.integration_connection SET state = 'disabled'`);
@@ -194,13 +220,17 @@ describe('a delivery', () => {
       const id = await arrive(mention(thread, { thread, repository: 'acme/shop' }));
       await run(id);
       const { conversation_id: conversation } = await row(id);
-      return (await owner.query('SELECT connection_id, full_name FROM app.repository_grant WHERE conversation_id = $1', [conversation])).rows;
+      return (
+        await owner.query('SELECT connection_id, full_name FROM app.repository_grant WHERE conversation_id = $1', [
+          conversation,
+        ])
+      ).rows;
     };
     expect(await granted('g1')).toEqual([]);
-    await owner.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ('s', $1, $2, 'token', 'x', 1)`, [
-      ORG,
-      CONNECTION,
-    ]);
+    await owner.query(
+      `INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ('s', $1, $2, 'token', 'x', 1)`,
+      [ORG, CONNECTION],
+    );
     expect(await granted('g2')).toEqual([{ connection_id: CONNECTION, full_name: 'acme/shop' }]);
     await owner.query(`DELETE FROM app.integration_secret WHERE id = 's'`);
   });
@@ -210,10 +240,17 @@ describe('a delivery', () => {
     await run(first);
     const { state, conversation_id: id } = await row(first);
     expect(state).toBe('done');
-    const { rows } = await owner.query('SELECT created_by, repository, model, desired FROM app.conversation WHERE id = $1', [id]);
-    expect(rows).toEqual([{ created_by: 'usr_mia', repository: 'https://example.test/acme/shop', model: 'usual', desired: 'run' }]);
+    const { rows } = await owner.query(
+      'SELECT created_by, repository, model, desired FROM app.conversation WHERE id = $1',
+      [id],
+    );
+    expect(rows).toEqual([
+      { created_by: 'usr_mia', repository: 'https://example.test/acme/shop', model: 'usual', desired: 'run' },
+    ]);
     const jobs = async (): Promise<string[]> =>
-      (await owner.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1 ORDER BY queue', [id])).rows.map(({ queue: name }) => name);
+      (
+        await owner.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1 ORDER BY queue', [id])
+      ).rows.map(({ queue: name }) => name);
     expect(await jobs()).toEqual(['conversation-start', 'integration-answer']);
     const reply = await arrive(mention('d2', { thread: 'T', trigger: 'thread-reply', text: 'And a test.' }));
     await run(reply);
@@ -224,10 +261,15 @@ describe('a delivery', () => {
     );
     expect(messages.map(({ text }) => text.split('\n', 1)[0])).toEqual(['Fix the login test.', 'And a test.']);
     expect(await outcome(mention('d3', { thread: 'T', trigger: 'stop' }))).toBe('done run-stopped');
-    expect((await owner.query('SELECT desired FROM app.conversation WHERE id = $1', [id])).rows).toEqual([{ desired: 'rest' }]);
+    expect((await owner.query('SELECT desired FROM app.conversation WHERE id = $1', [id])).rows).toEqual([
+      { desired: 'rest' },
+    ]);
     expect(await outcome(mention('d4', { thread: 'T', trigger: 'mute' }))).toBe('done muted');
     expect(await outcome(mention('d5', { thread: 'T' }))).toBe('ignored thread-muted');
-    const { rows: audit } = await owner.query('SELECT action, actor_id FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [id]);
+    const { rows: audit } = await owner.query(
+      'SELECT action, actor_id FROM app.audit_entry WHERE target = $1 ORDER BY created_at',
+      [id],
+    );
     expect(audit).toEqual([
       { action: 'conversation.create', actor_id: 'usr_mia' },
       { action: 'conversation.pause', actor_id: 'usr_mia' },
@@ -238,7 +280,9 @@ describe('a delivery', () => {
     const repositoryOf = async (body: ExampleBody): Promise<unknown> => {
       const id = await arrive(body);
       await run(id);
-      return (await owner.query('SELECT repository FROM app.conversation WHERE id = $1', [(await row(id)).conversation_id])).rows[0]?.repository;
+      return (
+        await owner.query('SELECT repository FROM app.conversation WHERE id = $1', [(await row(id)).conversation_id])
+      ).rows[0]?.repository;
     };
     expect(await repositoryOf(mention('n1'))).toBe('https://git.example/acme/usual');
     expect(await repositoryOf(mention('n2', { repository: 'acme/x --upload-pack=evil' }))).toBe(null);
@@ -248,7 +292,10 @@ describe('a delivery', () => {
   it('by two hooks, or sent again under another id, is acted on once', async () => {
     const pair = await Promise.all([arrive(mention('twice')), arrive(mention('twice'))]);
     await Promise.all(pair.map((id) => run(id)));
-    expect((await Promise.all(pair.map(async (id) => (await row(id)).reason))).sort()).toEqual(['conversation-started', 'same-deed']);
+    expect((await Promise.all(pair.map(async (id) => (await row(id)).reason))).sort()).toEqual([
+      'conversation-started',
+      'same-deed',
+    ]);
   });
 
   /** Three workers, each of which may be killed at any statement; every job comes again, as the outbox brings it. */
@@ -266,13 +313,16 @@ describe('a delivery', () => {
           const deedOf = (each: { deed: number; thread: number }): string => `${threadOf(each)} deed ${each.deed}`;
           const all: string[] = [];
           for (const each of arrivals)
-            for (let hook = 0; hook < each.hooks; hook += 1) all.push(await arrive(mention(deedOf(each), { thread: threadOf(each) })));
+            for (let hook = 0; hook < each.hooks; hook += 1)
+              all.push(await arrive(mention(deedOf(each), { thread: threadOf(each) })));
           for (const turn of turns)
             await Promise.all(
               turn.map(({ which, dies }) =>
-                run(all[which % all.length] as string, dies === null ? pool : dyingPool(pool, dies)).catch((error: unknown) => {
-                  if ((error as Error).message !== 'killed') throw error;
-                }),
+                run(all[which % all.length] as string, dies === null ? pool : dyingPool(pool, dies)).catch(
+                  (error: unknown) => {
+                    if ((error as Error).message !== 'killed') throw error;
+                  },
+                ),
               ),
             );
           await Promise.all(all.map((id) => run(id)));
@@ -284,7 +334,10 @@ describe('a delivery', () => {
             );
             expect(rows).toEqual([{ id: expect.any(String), messages: deeds.size }]);
           }
-          const { rows: left } = await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-delivery' AND key = ANY ($1)`, [all]);
+          const { rows: left } = await owner.query(
+            `SELECT 1 FROM app.outbox WHERE queue = 'integration-delivery' AND key = ANY ($1)`,
+            [all],
+          );
           expect(left).toEqual([]);
           const states = await Promise.all(all.map(async (id) => (await row(id)).state));
           expect(states.filter((state) => state === 'done')).toHaveLength(new Set(arrivals.map(deedOf)).size);

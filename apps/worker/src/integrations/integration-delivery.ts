@@ -27,7 +27,10 @@ import type { AskWriteAccess } from './write-access.js';
 
 const QUEUE = 'integration-delivery';
 
-/** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
+/**
+ * Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest.
+ * Milliseconds.
+ */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
 /** So long after its arrival a delivery waits for its provider no more: an answer is stale by then. Milliseconds. */
@@ -39,8 +42,9 @@ interface Wait {
 }
 
 /**
- * What a stored delivery leads to: read, decided by what holds now, and acted on, with the decision, the deed's claim and the act in one transaction.
- * So it happens once, whatever is repeated or killed: before the commit nothing was done, after it nothing is done again.
+ * What a stored delivery leads to: read, decided by what holds now, and acted on, with the decision, the deed's claim
+ * and the act in one transaction. So it happens once, whatever is repeated or killed: before the commit nothing was
+ * done, after it nothing is done again.
  */
 export class IntegrationDelivery {
   constructor(
@@ -89,7 +93,8 @@ export class IntegrationDelivery {
     if (own.state === 'act' && stored.attempts === 0) await this.showSeen(stored, own.intent);
     if (own.state === 'act' && needsWriteAccess(own)) {
       const answer = await this.askWriteAccess(orgId, connection, own.intent, signal);
-      if (answer.access === 'later' && this.isInTime(stored)) return { why: answer.why, ms: this.waitOf(stored, answer.at) };
+      if (answer.access === 'later' && this.isInTime(stored))
+        return { why: answer.why, ms: this.waitOf(stored, answer.at) };
       decision = allowedBy(answer.access === 'later' ? 'unknown' : answer.access, own, answer.why);
     }
     const perform = decision.state === 'act' ? await this.acts.prepare(stored, decision, signal) : null;
@@ -101,27 +106,43 @@ export class IntegrationDelivery {
       const made = await this.outcome(client, stored, decision, perform);
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
       if ((made.decided.state === 'refused' || made.decided.code === 'nothing-to-stop') && reading.kind === 'intent')
-        await wantRefusalSaid(client, stored, { provider: this.providers.get(connection.provider), intent: reading.intent, code: made.decided.code });
-      const pullRequests = reading.kind === 'outcome' && made.decided.state === 'ignored' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
+        await wantRefusalSaid(client, stored, {
+          provider: this.providers.get(connection.provider),
+          intent: reading.intent,
+          code: made.decided.code,
+        });
+      const pullRequests =
+        reading.kind === 'outcome' && made.decided.state === 'ignored'
+          ? await noteOutcome(client, orgId, connection, reading.outcome)
+          : [];
       const changed =
-        reading.kind === 'lifecycle' && made.decided.state === 'ignored' ? await noteLifecycle(client, orgId, connection, reading.lifecycle) : false;
+        reading.kind === 'lifecycle' && made.decided.state === 'ignored'
+          ? await noteLifecycle(client, orgId, connection, reading.lifecycle)
+          : false;
       return { ...made, pullRequests, changed };
     });
     if (performed === null) return null;
     const { state, code, conversationId } = performed.decided;
     const conversation = conversationId === null ? {} : { conversation_id: conversationId };
-    this.logger.info({ delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation }, 'delivery decided');
+    this.logger.info(
+      { delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation },
+      'delivery decided',
+    );
     await this.acts.queueJobs(orgId, performed);
     if (performed.changed)
       await this.refresh(orgId, connection.id).catch((error: unknown) =>
         // The sweep of installations asks again.
         this.logger.warn({ connection_id: connection.id, err: error }, 'failed to read the installation of an app'),
       );
-    for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
+    for (const pullRequestId of performed.pullRequests)
+      await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
     return null;
   }
 
-  /** To app-server, which answers agents for whoever presses as it does for its page. The delivery stays undecided until it has. */
+  /**
+   * To app-server, which answers agents for whoever presses as it does for its page. The delivery stays undecided until
+   * it has.
+   */
   private async handOver({ id, orgId }: StoredDelivery): Promise<null> {
     const payload = { orgId, deliveryId: id };
     const wanted = await inOrg(this.pool, orgId, async (client) => {
@@ -157,7 +178,12 @@ export class IntegrationDelivery {
   ): Promise<Performed> {
     if (decision.state !== 'act' || perform === null) return without(decision);
     const { provider, host } = stored.connection;
-    const claimed = await claimDeed(client, stored.orgId, { provider, host, semanticKey: decision.intent.semanticKey }, stored.id);
+    const claimed = await claimDeed(
+      client,
+      stored.orgId,
+      { provider, host, semanticKey: decision.intent.semanticKey },
+      stored.id,
+    );
     return claimed ? perform(client, decision) : without({ state: 'ignored', code: 'same-deed', detail: null });
   }
 }

@@ -8,7 +8,12 @@ import type { StoredConnection } from '@slipway/integrations/deliveries';
  * Applies a delivery about the app of its connection at once. In the transaction of the decision.
  * @returns whether the provider is to be asked after the commit: the delivery may be outdated, and is incomplete.
  */
-export async function noteLifecycle(client: PoolClient, orgId: string, connection: StoredConnection, lifecycle: Lifecycle): Promise<boolean> {
+export async function noteLifecycle(
+  client: PoolClient,
+  orgId: string,
+  connection: StoredConnection,
+  lifecycle: Lifecycle,
+): Promise<boolean> {
   if (connection.app === undefined || connection.app === null) return false;
   switch (lifecycle.kind) {
     case 'verified':
@@ -32,7 +37,12 @@ export async function noteLifecycle(client: PoolClient, orgId: string, connectio
 }
 
 /** Who took back what they gave the app is linked by it no more. */
-async function unlink(client: PoolClient, orgId: string, { id, provider, host }: StoredConnection, externalUserId: string): Promise<void> {
+async function unlink(
+  client: PoolClient,
+  orgId: string,
+  { id, provider, host }: StoredConnection,
+  externalUserId: string,
+): Promise<void> {
   const { rows } = await client.query<Columns<'app.linked_account', 'id' | 'user_id' | 'login'>>(
     'DELETE FROM app.linked_account WHERE org_id = $1 AND provider = $2 AND host = $3 AND external_user_id = $4 RETURNING id, user_id, login',
     [orgId, provider, host, externalUserId],

@@ -15,13 +15,25 @@ export async function chooseModel(
   signal: AbortSignal,
 ): Promise<string> {
   const { rows: profiles } = await inOrg(pool, orgId, (client) =>
-    client.query<Columns<'app.llm_profile', 'name' | 'is_default'>>('SELECT name, is_default FROM app.llm_profile WHERE org_id = $1 ORDER BY name', [orgId]),
+    client.query<Columns<'app.llm_profile', 'name' | 'is_default'>>(
+      'SELECT name, is_default FROM app.llm_profile WHERE org_id = $1 ORDER BY name',
+      [orgId],
+    ),
   );
-  const own = profiles.map(({ name, is_default }) => ({ id: `${PROFILE_PREFIX}${name}`, default: is_default, profile: true }));
+  const own = profiles.map(({ name, is_default }) => ({
+    id: `${PROFILE_PREFIX}${name}`,
+    default: is_default,
+    profile: true,
+  }));
   const hasDefault = own.some((profile) => profile.default);
-  const offered = (await gateway.models(signal)).map(({ id, default: isDefault }) => ({ id, default: isDefault === true && !hasDefault, profile: false }));
+  const offered = (await gateway.models(signal)).map(({ id, default: isDefault }) => ({
+    id,
+    default: isDefault === true && !hasDefault,
+    profile: false,
+  }));
   const all = [...own, ...offered];
-  const model = all.find(({ id }) => id === usual) ?? all.find((each) => each.default) ?? all.find((each) => !each.profile);
+  const model =
+    all.find(({ id }) => id === usual) ?? all.find((each) => each.default) ?? all.find((each) => !each.profile);
   if (model === undefined) throw new SlipwayError('model.unknown', 'The gateway offers no model.');
   return model.id;
 }

@@ -18,7 +18,8 @@ const SUBJECT: Readonly<Record<Intent['thread']['kind'], string>> = {
 };
 
 /**
- * What the agent is asked: the words of the actor, who was allowed to ask, and after them the thread as quoted data. The title is quoted too: its author may be anybody.
+ * What the agent is asked: the words of the actor, who was allowed to ask, and after them the thread as quoted data.
+ * The title is quoted too: its author may be anybody.
  * @param fence random for each prompt: 32 or more letters and digits.
  */
 export function promptOfIntent(
@@ -28,19 +29,33 @@ export function promptOfIntent(
 ): string {
   const what = SUBJECT[thread.kind];
   const isAsked = (each: ThreadContext['said'][number]): boolean => isAskedOnLine({ actor, linesApart }, each);
-  const asked = [instruction.text.trim(), ...context.said.filter(isAsked).map(({ lines, passage }) => `${placeOf(lines)}: ${cut(passage.text.trim())}`)]
+  const asked = [
+    instruction.text.trim(),
+    ...context.said.filter(isAsked).map(({ lines, passage }) => `${placeOf(lines)}: ${cut(passage.text.trim())}`),
+  ]
     .filter((words) => words !== '')
     .join('\n\n');
   const authority = (author: Passage['author']): ThreadPassage['authority'] =>
     author.id === actor.id ? 'write' : (context.authorities.get(author.id) ?? 'outsider');
   const own = subject !== null && subject.id === instruction.id && subject.url === instruction.url;
-  const subjectText = [thread.title.trim(), own ? '' : (subject?.text.trim() ?? '')].filter((part) => part !== '').join('\n\n');
+  const subjectText = [thread.title.trim(), own ? '' : (subject?.text.trim() ?? '')]
+    .filter((part) => part !== '')
+    .join('\n\n');
   const subjectAuthor = subject?.author ?? actor;
   const at = thread.url === null ? '' : ` (${thread.url})`;
-  const words = [asked === '' ? `Work on this ${what}.` : cut(asked), ...(subjectText === '' ? [] : [`The ${what} that this is about is quoted below${at}.`])];
+  const words = [
+    asked === '' ? `Work on this ${what}.` : cut(asked),
+    ...(subjectText === '' ? [] : [`The ${what} that this is about is quoted below${at}.`]),
+  ];
   const about: ThreadPassage = {
     source: what,
-    passage: { id: 'subject', author: subjectAuthor, text: cut(subjectText), createdAt: subject?.createdAt ?? null, url: thread.url },
+    passage: {
+      id: 'subject',
+      author: subjectAuthor,
+      text: cut(subjectText),
+      createdAt: subject?.createdAt ?? null,
+      url: thread.url,
+    },
     authority: authority(subjectAuthor),
   };
   const lines: ThreadPassage[] =
@@ -49,7 +64,13 @@ export function promptOfIntent(
       : [
           {
             source: `lines of ${review.path}${review.line === null ? '' : ` up to line ${review.line}`}`,
-            passage: { id: review.commentId, author: subjectAuthor, text: cut(review.diffHunk), createdAt: null, url: null },
+            passage: {
+              id: review.commentId,
+              author: subjectAuthor,
+              text: cut(review.diffHunk),
+              createdAt: null,
+              url: null,
+            },
             authority: authority(subjectAuthor),
             needed: true,
           },
@@ -70,7 +91,10 @@ export function promptOfIntent(
 }
 
 /** Of a provider that sends a review without its line comments. */
-function isAskedOnLine({ actor, linesApart }: { actor: Intent['actor']; linesApart?: true | undefined }, { lines, passage }: Said): boolean {
+function isAskedOnLine(
+  { actor, linesApart }: { actor: Intent['actor']; linesApart?: true | undefined },
+  { lines, passage }: Said,
+): boolean {
   return linesApart === true && lines !== null && passage.author.id === actor.id;
 }
 
@@ -78,7 +102,10 @@ function isAskedOnLine({ actor, linesApart }: { actor: Intent['actor']; linesApa
 export function reviewCommentsOf(intent: Intent, { said }: ThreadContext): ReviewComment[] {
   const { review } = intent;
   const own = review === null ? [] : [{ id: review.commentId, threadOf: review.inReplyTo ?? review.commentId }];
-  return [...own, ...said.filter((each) => isAskedOnLine(intent, each)).map(({ passage: { id } }) => ({ id, threadOf: id }))];
+  return [
+    ...own,
+    ...said.filter((each) => isAskedOnLine(intent, each)).map(({ passage: { id } }) => ({ id, threadOf: id })),
+  ];
 }
 
 function placeOf(lines: ThreadContext['said'][number]['lines']): string {
@@ -97,7 +124,8 @@ function saidOf(
     room -= text.length;
     if (room < 0) break;
     kept.unshift({
-      source: lines === null ? 'comment' : `comment on ${lines.path}${lines.line === null ? '' : `, line ${lines.line}`}`,
+      source:
+        lines === null ? 'comment' : `comment on ${lines.path}${lines.line === null ? '' : `, line ${lines.line}`}`,
       passage: { ...passage, text },
       authority: authorityOf(passage.author),
     });
@@ -106,8 +134,12 @@ function saidOf(
 }
 
 export function titleOfIntent({ thread, instruction }: Intent): string {
-  const line = (thread.title.trim() || instruction.text.trim().split('\n', 1)[0] || 'Conversation').replaceAll('\u0000', '');
+  const line = (thread.title.trim() || instruction.text.trim().split('\n', 1)[0] || 'Conversation').replaceAll(
+    '\u0000',
+    '',
+  );
   return (line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`).toWellFormed();
 }
 
-const cut = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}\n[cut]`);
+const cut = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}\n[cut]`;

@@ -44,24 +44,31 @@ describe('earlier messages of a thread', () => {
       const { pathname } = new URL(request.url ?? '/', 'http://host');
       const found = Object.entries(answers).find(([end]) => pathname.endsWith(end));
       const [status, body] = found?.[1] ?? [404, {}];
-      response.writeHead(status, { 'content-type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body));
+      response
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(typeof body === 'string' ? body : JSON.stringify(body));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     dispatch = new ProviderDispatch([host]);
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'context', 'Context', 'personal')`, [ORG]);
+    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'context', 'Context', 'personal')`, [
+      ORG,
+    ]);
     await owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
        VALUES ($1, $2, 'gitea', 'token', 'n', $3, 'sha256', '{}', '{}', 'u', 'u')`,
       [CONNECTION, ORG, host],
     );
     const place = { id: 'secret-2', connectionId: CONNECTION, kind: 'token' };
-    const { bytes, keyVersion } = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(ORG, 'tok-2', integrationSecretContext(place));
-    await owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      ...[place.id, ORG, CONNECTION, place.kind],
-      bytes,
-      keyVersion,
-    ]);
+    const { bytes, keyVersion } = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(
+      ORG,
+      'tok-2',
+      integrationSecretContext(place),
+    );
+    await owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [...[place.id, ORG, CONNECTION, place.kind], bytes, keyVersion],
+    );
   });
   afterAll(async () => {
     await dispatch?.close();
@@ -76,14 +83,34 @@ describe('earlier messages of a thread', () => {
   });
 
   const read = (provider: Case, more: Partial<Intent> = {}, fresh = true): Promise<ThreadContext> => {
-    const calls = new ConnectionCalls(new ConnectionCredentials(pool, new Envelope(pool, new SecretBox(SECRET), systemClock)), dispatch, systemClock);
+    const calls = new ConnectionCalls(
+      new ConnectionCredentials(pool, new Envelope(pool, new SecretBox(SECRET), systemClock)),
+      dispatch,
+      systemClock,
+    );
     const ask = (_org: string, _connection: StoredConnection, { actor }: { actor: { login: string } }) => {
       asked.push(actor.login);
-      return Promise.resolve({ access: actor.login.startsWith('writer') ? ('write' as const) : ('none' as const), why: null });
+      return Promise.resolve({
+        access: actor.login.startsWith('writer') ? ('write' as const) : ('none' as const),
+        why: null,
+      });
     };
-    const reader = new ThreadReader(pool, new Map(Object.entries(PROVIDERS)), calls, ask, createLogger('test', 'silent'));
-    const connection = { id: CONNECTION, provider, host, own: { ids: ['99'] }, settings: { baseUrl: `http://${host}` } } as unknown as StoredConnection;
-    const place = provider === 'gitlab' ? { project: '7', iid: 3, on: 'merge_requests' } : { repository: 'acme/shop', number: 3 };
+    const reader = new ThreadReader(
+      pool,
+      new Map(Object.entries(PROVIDERS)),
+      calls,
+      ask,
+      createLogger('test', 'silent'),
+    );
+    const connection = {
+      id: CONNECTION,
+      provider,
+      host,
+      own: { ids: ['99'] },
+      settings: { baseUrl: `http://${host}` },
+    } as unknown as StoredConnection;
+    const place =
+      provider === 'gitlab' ? { project: '7', iid: 3, on: 'merge_requests' } : { repository: 'acme/shop', number: 3 };
     const actor = { id: '1', login: 'mia', kind: 'user' };
     const intent = {
       ...{ actor, repository: { fullName: 'acme/shop' }, subject: null },
@@ -102,7 +129,11 @@ describe('earlier messages of a thread', () => {
   });
 
   it('is read at each git host: comments, reviews and lines by time, without the request itself and our own reports', async () => {
-    const all = [comment(10, 'mia', '@slipway go', 1), comment(11, 'writer', 'Only on Firefox.'), comment(12, 'slipway', 'Working', 99)];
+    const all = [
+      comment(10, 'mia', '@slipway go', 1),
+      comment(11, 'writer', 'Only on Firefox.'),
+      comment(12, 'slipway', 'Working', 99),
+    ];
     const review = { ...comment(14, 'eve', 'Not yet.'), submitted_at: '2026-11-24T03:00:14Z', comments_count: 1 };
     const line = { ...comment(13, 'writer-two', 'Why two?'), path: 'total.js', position: 4, diff_hunk: '@@' };
     const expected = [
@@ -110,7 +141,8 @@ describe('earlier messages of a thread', () => {
       ['writer-two', 'Why two?', 4],
       ['eve', 'Not yet.', null],
     ];
-    const seen = ({ said }: ThreadContext): unknown[] => said.map(({ passage, lines }) => [passage.author.login, passage.text, lines?.line ?? null]);
+    const seen = ({ said }: ThreadContext): unknown[] =>
+      said.map(({ passage, lines }) => [passage.author.login, passage.text, lines?.line ?? null]);
     answers = {
       '/issues/3/comments': [200, all],
       '/reviews/14/comments': [200, [line, { ...line, id: 15, resolver: user(5, 'x') }]],
@@ -125,7 +157,11 @@ describe('earlier messages of a thread', () => {
       ['13', 'write'],
       ['99', 'ours'],
     ]);
-    answers = { '/issues/3/comments': [200, all], '/pulls/3/comments': [200, [{ ...line, position: null, line: 4 }]], '/reviews': [200, [review]] };
+    answers = {
+      '/issues/3/comments': [200, all],
+      '/pulls/3/comments': [200, [{ ...line, position: null, line: 4 }]],
+      '/reviews': [200, [review]],
+    };
     expect(seen(await read('github'))).toEqual(expected);
     const note = (id: number, username: string, body: string, more: object = {}): object => ({
       ...{ id, body, created_at: `2026-11-24T03:00:${id}Z`, author: { id, username } },
@@ -160,7 +196,15 @@ describe('earlier messages of a thread', () => {
     await inOrg(pool, ORG, async (client) => {
       await claimThread(client, ORG, { connectionId: CONNECTION, thread, conversationId: id });
       await insertConversation(client, ORG, {
-        ...{ id, message: { id: randomUUID(), text: 'x' }, by: { id: 'u', label: 'u' }, title: 't', repository: null, branch: null, environment: null },
+        ...{
+          id,
+          message: { id: randomUUID(), text: 'x' },
+          by: { id: 'u', label: 'u' },
+          title: 't',
+          repository: null,
+          branch: null,
+          environment: null,
+        },
         ...{
           confirmation: 'never',
           agentType: 'default',
@@ -174,12 +218,18 @@ describe('earlier messages of a thread', () => {
     });
     const since = { ...comment(12, 'writer', 'Since then.'), created_at: '2999-01-01T00:00:00Z' };
     answers = { '/issues/3/comments': [200, [comment(11, 'writer', 'Long ago.'), since]] };
-    const texts = async (fresh: boolean): Promise<string[]> => (await read('gitea', { thread }, fresh)).said.map(({ passage }) => passage.text);
+    const texts = async (fresh: boolean): Promise<string[]> =>
+      (await read('gitea', { thread }, fresh)).said.map(({ passage }) => passage.text);
     // What was asked on our own page was not asked in the thread.
     expect(await texts(false)).toEqual(['Long ago.', 'Since then.']);
     const ask = (key: string): Promise<void> =>
       inOrg(pool, ORG, (client) =>
-        addMessage(client, ORG, id, { id: randomUUID(), text: 'asked there', by: { id: 'u', label: 'u' }, thread: { connectionId: CONNECTION, key } }),
+        addMessage(client, ORG, id, {
+          id: randomUUID(),
+          text: 'asked there',
+          by: { id: 'u', label: 'u' },
+          thread: { connectionId: CONNECTION, key },
+        }),
       );
     await ask('another');
     expect(await texts(false)).toHaveLength(2);
@@ -201,7 +251,10 @@ describe('earlier messages of a thread', () => {
   });
 
   it('adversary: many strangers in a thread cost ten questions about rights, and are outsiders', async () => {
-    answers = { '/issues/3/comments': [200, Array.from({ length: 40 }, (_, at) => comment(at + 10, `writer-${at}`, 'me too'))], '/reviews': [200, []] };
+    answers = {
+      '/issues/3/comments': [200, Array.from({ length: 40 }, (_, at) => comment(at + 10, `writer-${at}`, 'me too'))],
+      '/reviews': [200, []],
+    };
     const { said, authorities } = await read('gitea');
     expect([said.length, asked.length, authorities.has('10'), authorities.get('49')]).toEqual([39, 10, false, 'write']);
   });

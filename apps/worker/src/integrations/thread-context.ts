@@ -1,5 +1,13 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { type Actor, type Authority, type Intent, isOurText, type Provider, ProviderRefusal, type Said } from '@slipway/integrations';
+import {
+  type Actor,
+  type Authority,
+  type Intent,
+  isOurText,
+  type Provider,
+  ProviderRefusal,
+  type Said,
+} from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { Logger } from '@slipway/telemetry';
 import { lastAskedInThread } from './acts.queries.js';
@@ -37,7 +45,9 @@ export class ThreadReader {
     private readonly logger: Logger,
   ) {}
 
-  /** @param fresh the conversation has not heard of the thread yet: else it is given what was said since it last did. */
+  /**
+   * @param fresh the conversation has not heard of the thread yet: else it is given what was said since it last did.
+   */
   async read(
     orgId: string,
     connection: StoredConnection,
@@ -48,8 +58,11 @@ export class ThreadReader {
     if (threads === undefined) return NO_CONTEXT;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
     try {
-      const since = fresh ? null : await inOrg(this.pool, orgId, (client) => lastAskedInThread(client, orgId, connection.id, intent.thread.key));
-      const need = intent.repository === null ? {} : { repository: intent.repository.fullName, step: 'threads' as const };
+      const since = fresh
+        ? null
+        : await inOrg(this.pool, orgId, (client) => lastAskedInThread(client, orgId, connection.id, intent.thread.key));
+      const need =
+        intent.repository === null ? {} : { repository: intent.repository.fullName, step: 'threads' as const };
       const opened = await this.calls.open(orgId, connection, threads, need);
       if (opened === null) return incompleteContext('the connection has no access token');
       const { said, more } = await threads.read(opened.client(limit), intent.thread);
@@ -60,7 +73,9 @@ export class ThreadReader {
       signal.throwIfAborted();
       this.logger.warn({ connection_id: connection.id, err: error }, 'failed to read the earlier messages of a thread');
       return incompleteContext(
-        error instanceof ProviderRefusal && error.kind === 'limited' ? 'the provider limits our calls' : 'the provider did not answer as it should',
+        error instanceof ProviderRefusal && error.kind === 'limited'
+          ? 'the provider limits our calls'
+          : 'the provider did not answer as it should',
       );
     }
   }
@@ -71,9 +86,15 @@ export class ThreadReader {
     { intent: { actor, repository, subject }, said }: { readonly intent: Intent; readonly said: readonly Said[] },
     signal: AbortSignal,
   ): Promise<Map<string, Authority>> {
-    const known = new Map<string, Authority>([[actor.id, 'write'], ...connection.own.ids.map((id) => [id, 'ours'] as const)]);
+    const known = new Map<string, Authority>([
+      [actor.id, 'write'],
+      ...connection.own.ids.map((id) => [id, 'ours'] as const),
+    ]);
     const unknown = new Map<string, Actor>();
-    for (const author of [...(subject === null ? [] : [subject.author]), ...said.toReversed().map(({ passage }) => passage.author)])
+    for (const author of [
+      ...(subject === null ? [] : [subject.author]),
+      ...said.toReversed().map(({ passage }) => passage.author),
+    ])
       if (!known.has(author.id) && author.kind === 'user' && unknown.size < MAX_AUTHORS) unknown.set(author.id, author);
     await Promise.all(
       [...unknown.values()].map(async (author) => {
@@ -87,8 +108,13 @@ export class ThreadReader {
 
 /** Of the thread, beside the words that started this and our own reports, and since then. */
 function isOf({ passage, lines }: Said, intent: Intent, since: Date | null, { own }: StoredConnection): boolean {
-  if (own.ids.includes(passage.author.id) || isOurText(passage.text) || (passage.text.trim() === '' && lines === null)) return false;
-  if (passage.id === intent.instruction.id || (passage.text === intent.instruction.text && passage.author.id === intent.actor.id)) return false;
+  if (own.ids.includes(passage.author.id) || isOurText(passage.text) || (passage.text.trim() === '' && lines === null))
+    return false;
+  if (
+    passage.id === intent.instruction.id ||
+    (passage.text === intent.instruction.text && passage.author.id === intent.actor.id)
+  )
+    return false;
   return since === null || passage.createdAt === null || Date.parse(passage.createdAt) > since.getTime() - CLOCKS_MS;
 }
 

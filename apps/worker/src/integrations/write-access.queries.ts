@@ -7,7 +7,11 @@ export interface TokenProblem {
 }
 
 /** Once, until it is resolved; not for a token that was replaced meanwhile. @returns whether it is new. */
-export function needAttention(pool: SqlPool, orgId: string, { connectionId, tokenId, why }: TokenProblem): Promise<boolean> {
+export function needAttention(
+  pool: SqlPool,
+  orgId: string,
+  { connectionId, tokenId, why }: TokenProblem,
+): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const { rowCount } = await client.query(
       `UPDATE app.integration_connection SET state = 'needs-attention', state_reason = $4, updated_at = now()

@@ -52,15 +52,15 @@ describe('the question who may write', () => {
       [CONNECTION, ORG, host],
     );
     const place = { id: 'secret-1', connectionId: CONNECTION, kind: 'token' };
-    const { bytes, keyVersion } = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(ORG, 'tok-1', integrationSecretContext(place));
-    await owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      place.id,
+    const { bytes, keyVersion } = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(
       ORG,
-      CONNECTION,
-      place.kind,
-      bytes,
-      keyVersion,
-    ]);
+      'tok-1',
+      integrationSecretContext(place),
+    );
+    await owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [place.id, ORG, CONNECTION, place.kind, bytes, keyVersion],
+    );
   });
   afterAll(async () => {
     await dispatch?.close();
@@ -80,7 +80,8 @@ describe('the question who may write', () => {
   });
 
   const says = (status: number, body: object | string, headers: Record<string, string> = {}): void => {
-    answer = (response) => response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+    answer = (response) =>
+      response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
   };
   const permission = (right: string, id = 7): object => ({ permission: right, user: { id, login: 'mia' } });
   const ask = (fullName = 'acme/shop', baseUrl = `http://${host}`): Promise<AccessAnswer> => {
@@ -88,7 +89,8 @@ describe('the question who may write', () => {
     const connection = { id: CONNECTION, provider: 'gitea', host, settings: { baseUrl } } as StoredConnection;
     return access.ask(ORG, connection, intent, new AbortController().signal);
   };
-  const state = async (): Promise<string> => (await owner.query('SELECT state FROM app.integration_connection')).rows[0].state;
+  const state = async (): Promise<string> =>
+    (await owner.query('SELECT state FROM app.integration_connection')).rows[0].state;
 
   it('is answered for a minute, then read again', async () => {
     says(200, permission('write'));

@@ -20,7 +20,12 @@ export type AccessAnswer =
   | { readonly access: 'later'; readonly why: string; readonly at: Date | null };
 
 /** Asks the provider of a connection, now, whether the actor of an intent may write to its repository. */
-export type AskWriteAccess = (orgId: string, connection: StoredConnection, asked: AskedAccess, signal: AbortSignal) => Promise<AccessAnswer>;
+export type AskWriteAccess = (
+  orgId: string,
+  connection: StoredConnection,
+  asked: AskedAccess,
+  signal: AbortSignal,
+) => Promise<AccessAnswer>;
 export interface AskedAccess {
   readonly repository: Pick<RepositoryRef, 'fullName'> | null;
   readonly actor: Pick<Actor, 'id' | 'login'>;
@@ -64,10 +69,17 @@ export class ProviderAccess {
     return answer;
   };
 
-  private async refused(orgId: string, connection: StoredConnection, tokenId: string | null, error: unknown): Promise<AccessAnswer> {
+  private async refused(
+    orgId: string,
+    connection: StoredConnection,
+    tokenId: string | null,
+    error: unknown,
+  ): Promise<AccessAnswer> {
     const place = { connection_id: connection.id, provider: connection.provider };
     if (isRefusedAddress(error))
-      return unknown(`${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
+      return unknown(
+        `${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`,
+      );
     this.logger.warn({ ...place, err: error }, 'failed to read write access at a provider');
     // What the name of a repository or the address of the connection cannot be is no call at all.
     if (!(error instanceof ProviderRefusal)) return unknown(error instanceof Error ? error.message : null);
@@ -75,13 +87,22 @@ export class ProviderAccess {
       case 'limited':
         return { access: 'later', why: 'The provider limits our calls.', at: error.retryAt };
       case 'unavailable':
-        return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
+        return {
+          access: 'later',
+          why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`,
+          at: error.retryAt,
+        };
       case 'credential':
-        if (tokenId !== null && (await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN })))
+        if (
+          tokenId !== null &&
+          (await needAttention(this.pool, orgId, { connectionId: connection.id, tokenId, why: BAD_TOKEN }))
+        )
           this.logger.warn(place, 'access token of a connection refused');
         return unknown(BAD_TOKEN);
       case 'forbidden':
-        return unknown('The access token may not see who may write there: it needs the rights of an administrator of the repository.');
+        return unknown(
+          'The access token may not see who may write there: it needs the rights of an administrator of the repository.',
+        );
       case 'missing':
         return unknown('The provider knows no such repository or account, or the access token does not reach it.');
       default:

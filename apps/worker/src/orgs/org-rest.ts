@@ -29,7 +29,11 @@ export class OrgRest {
   ) {}
 
   async ofMember({ orgId, userId }: QueuePayload<'member-removed'>, signal: AbortSignal): Promise<void> {
-    await this.rest('member-removed', { key: `${orgId}.${userId}`, payload: { orgId, userId }, createdBy: userId }, signal);
+    await this.rest(
+      'member-removed',
+      { key: `${orgId}.${userId}`, payload: { orgId, userId }, createdBy: userId },
+      signal,
+    );
   }
 
   /** One that was restored meanwhile is left alone. */
@@ -42,11 +46,19 @@ export class OrgRest {
     await this.rest('org-closing', { key: orgId, payload: { orgId }, createdBy: null }, signal);
   }
 
-  private async rest<Q extends 'member-removed' | 'org-closing'>(name: Q, { key, payload, createdBy }: PausedFor<Q>, signal: AbortSignal): Promise<void> {
+  private async rest<Q extends 'member-removed' | 'org-closing'>(
+    name: Q,
+    { key, payload, createdBy }: PausedFor<Q>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { orgId } = payload;
     const job = await readOutboxJob(this.pool, orgId, name, key);
     let paused = 0;
-    for (let ids = await letRunningRest(this.pool, orgId, createdBy, BATCH); ids.length > 0; ids = await letRunningRest(this.pool, orgId, createdBy, BATCH)) {
+    for (
+      let ids = await letRunningRest(this.pool, orgId, createdBy, BATCH);
+      ids.length > 0;
+      ids = await letRunningRest(this.pool, orgId, createdBy, BATCH)
+    ) {
       signal.throwIfAborted();
       for (const id of ids) await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });
       paused += ids.length;

@@ -21,7 +21,10 @@ export function orgsToClose(pool: SqlPool): Promise<Array<{ orgId: string; due: 
 /** Whether it waits for its deletion, or is due; `null`: neither, or it is gone. */
 export function deletionOf(pool: SqlPool, orgId: string): Promise<'waits' | 'due' | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ due: boolean }>('SELECT deletes_at <= now() AS due FROM app.org WHERE id = $1 AND deletes_at IS NOT NULL', [orgId]);
+    const { rows } = await client.query<{ due: boolean }>(
+      'SELECT deletes_at <= now() AS due FROM app.org WHERE id = $1 AND deletes_at IS NOT NULL',
+      [orgId],
+    );
     return rows[0] === undefined ? null : rows[0].due ? 'due' : 'waits';
   });
 }
@@ -48,11 +51,10 @@ export async function deleteOutboxJob(pool: SqlPool, orgId: string, id: string):
 /** The sweep leaves the job of an outbox row that was read alone for so long, unless the row was replaced since. */
 export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, ms: number): Promise<void> {
   await inOrg(pool, orgId, (client) =>
-    client.query(`UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`, [
-      orgId,
-      id,
-      ms - OUTBOX_AGE_SECONDS * 1_000,
-    ]),
+    client.query(
+      `UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`,
+      [orgId, id, ms - OUTBOX_AGE_SECONDS * 1_000],
+    ),
   );
 }
 
@@ -61,7 +63,12 @@ export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, m
  * @param createdBy `null`: of all users.
  * @returns their ids; none: nothing is left to do.
  */
-export function letRunningRest(pool: SqlPool, orgId: string, createdBy: string | null, limit: number): Promise<string[]> {
+export function letRunningRest(
+  pool: SqlPool,
+  orgId: string,
+  createdBy: string | null,
+  limit: number,
+): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
       `UPDATE app.conversation SET desired = 'rest' WHERE id IN
@@ -98,7 +105,10 @@ export interface TenantTable {
 /** What goes last, in one transaction: until then the organization is there to be found by the next attempt. */
 const LAST: readonly string[] = ['conversation', 'membership'];
 
-/** Every table of organizations' rows that may be deleted from, so that one which is made later is not forgotten. The audit's may not: it stays. */
+/**
+ * Every table of organizations' rows that may be deleted from, so that one which is made later is not forgotten. The
+ * audit's may not: it stays.
+ */
 export function tenantTables(pool: SqlPool): Promise<TenantTable[]> {
   return system(pool, 'delete an organization', async (client) => {
     const { rows } = await client.query<TenantTable>(
@@ -118,8 +128,15 @@ export interface DeletedRows {
   readonly limit: number;
 }
 
-/** Deletes up to `limit` rows of one conversation, or of the organization, in a transaction of its own. @returns how many. */
-export function deleteSome(pool: SqlPool, orgId: string, { table, conversationId, limit }: DeletedRows): Promise<number> {
+/**
+ * Deletes up to `limit` rows of one conversation, or of the organization, in a transaction of its own. @returns how
+ * many.
+ */
+export function deleteSome(
+  pool: SqlPool,
+  orgId: string,
+  { table, conversationId, limit }: DeletedRows,
+): Promise<number> {
   return inOrg(pool, orgId, async (client) => {
     const which = conversationId === null ? 'org_id = $1' : 'org_id = $1 AND conversation_id = $3';
     const { rowCount } = await client.query(
@@ -134,7 +151,10 @@ export async function deleteConversation(pool: SqlPool, orgId: string, id: strin
   await inOrg(pool, orgId, (client) => client.query('SELECT app.delete_conversation($1, $2)', [orgId, id]));
 }
 
-/** The organization itself, with the record that it is gone. @returns false when it is not due any more, or gone already, or something was written into it meanwhile. */
+/**
+ * The organization itself, with the record that it is gone. @returns false when it is not due any more, or gone
+ * already, or something was written into it meanwhile.
+ */
 export function deleteOrgRow(pool: SqlPool, orgId: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client: PoolClient) => {
     const { rows } = await client.query<Columns<'app.org', 'name' | 'slug'>>(

@@ -37,9 +37,10 @@ describe('what ends with a member or an organization', () => {
     await seedTwoOrgs(owner, { conversations: 40, events: 3 });
   });
   beforeEach(async () => {
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO UPDATE SET deletes_at = NULL`, [
-      ORG,
-    ]);
+    await owner.query(
+      `INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO UPDATE SET deletes_at = NULL`,
+      [ORG],
+    );
   });
   afterAll(async () => {
     await locks?.close();
@@ -48,14 +49,10 @@ describe('what ends with a member or an organization', () => {
   });
 
   const addJob = (queue: string, key: string, payload: object, ageSeconds: number): Promise<unknown> =>
-    owner.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5, now() - $6 * interval '1 second')`, [
-      randomUUID(),
-      ORG,
-      queue,
-      key,
-      payload,
-      ageSeconds,
-    ]);
+    owner.query(
+      `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5, now() - $6 * interval '1 second')`,
+      [randomUUID(), ORG, queue, key, payload, ageSeconds],
+    );
   const running = async (createdBy: string): Promise<string> => {
     const { id } = await harness.create();
     await owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [id, createdBy]);
@@ -89,13 +86,18 @@ describe('what ends with a member or an organization', () => {
     expect(harness.peers.requests).toContain('gateway POST /key/delete');
     expect((await harness.row(theirs)).sandboxStatus).toBe('PAUSED');
     expect((await harness.log(theirs)).slice(0, before.length)).toEqual(before);
-    expect([(await harness.row(others)).desired, (await harness.row(others)).sandboxStatus]).toEqual(['run', 'RUNNING']);
+    expect([(await harness.row(others)).desired, (await harness.row(others)).sandboxStatus]).toEqual([
+      'run',
+      'RUNNING',
+    ]);
   });
 
   it('what a removed member began on the strength of what they were allowed a moment before is ended too', async () => {
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'member-removed'`)).rowCount).toBe(1);
     const late = await running('usr_gone');
-    await owner.query(`UPDATE app.outbox SET enqueued_at = now() - interval '4 seconds' WHERE queue = 'member-removed'`);
+    await owner.query(
+      `UPDATE app.outbox SET enqueued_at = now() - interval '4 seconds' WHERE queue = 'member-removed'`,
+    );
     await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
     expect((await harness.row(late)).desired).toBe('rest');
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'member-removed'`)).rowCount).toBe(0);
@@ -153,7 +155,10 @@ describe('what ends with a member or an organization', () => {
     expect((await owner.query('SELECT 1 FROM app.org WHERE id = $1', [ORG])).rowCount).toBe(0);
     expect(harness.peers.requests).toContain('runtime POST /stop');
     expect([await counts('org_seed1'), await counts('org_seed2')]).toEqual(others);
-    const { rows } = await owner.query(`SELECT actor_kind, action, before FROM app.audit_entry WHERE org_id = $1 AND action = 'org.deleted'`, [ORG]);
+    const { rows } = await owner.query(
+      `SELECT actor_kind, action, before FROM app.audit_entry WHERE org_id = $1 AND action = 'org.deleted'`,
+      [ORG],
+    );
     expect(rows).toEqual([{ actor_kind: 'system', action: 'org.deleted', before: { name: 'Test', slug: 'test' } }]);
     await deletion.run({ orgId: ORG }, never);
     expect(await counts(ORG)).toEqual({ audit_chain: 2, audit_entry: 2 });

@@ -29,14 +29,18 @@ describe('an upgrade to outcomes', () => {
         [id, ORG],
       );
       for (const model of ['m', 'n'])
-        await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', $3, $2, 'u', 1, 0, 3, 0, 1, 0.25, 0)`, [ORG, id, model]);
+        await owner.query(
+          `INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', $3, $2, 'u', 1, 0, 3, 0, 1, 0.25, 0)`,
+          [ORG, id, model],
+        );
       await owner.query(
         `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, number, wanted, state, pushed_sha, created_at)
          VALUES (gen_random_uuid(), $1, $2, 'gitea', 'git.test', $3, 7, '{}', 'merged', 'abc', now() - $4 * interval '1 day')`,
         [ORG, id, id === one ? 'Acme/Shop' : 'acme/shop', id === one ? 2 : 1],
       );
     }
-    for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome']) await owner.query(`DELETE FROM app.${table}`);
+    for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome'])
+      await owner.query(`DELETE FROM app.${table}`);
     const text = await readFile(MIGRATION, 'utf8');
     const backfill = text.slice(text.lastIndexOf('DO $$'));
     // Also where it is run once more.

@@ -20,7 +20,9 @@ const MAX_WAITS = 1_000;
 /** Conversations that changed in `(since, until)` and not after, the oldest first. */
 export function uncountedConversations(pool: SqlPool, since: Date, until: Date): Promise<UncountedConversation[]> {
   return system(pool, 'outcomes of conversations', async (client) => {
-    const { rows } = await client.query<Omit<UncountedConversation, 'head' | 'after'> & { head: string; after: string }>({
+    const { rows } = await client.query<
+      Omit<UncountedConversation, 'head' | 'after'> & { head: string; after: string }
+    >({
       name: 'uncounted-conversations',
       text: `SELECT c.id, c.org_id AS "orgId", c.head, c.upto AS after, c.updated_at AS "updatedAt"
              FROM app.org o
@@ -41,10 +43,14 @@ export interface CountedTurns extends TurnSums {
 }
 
 /**
- * Adds turns once: nothing is added where another worker has counted from the same position. What began the conversation is the provider of the thread that its first message came from,
- * else the kind of account that made it.
+ * Adds turns once: nothing is added where another worker has counted from the same position. What began the
+ * conversation is the provider of the thread that its first message came from, else the kind of account that made it.
  */
-export function addTurns(pool: SqlPool, { orgId, id, after, head, updatedAt }: UncountedConversation, counted: CountedTurns): Promise<void> {
+export function addTurns(
+  pool: SqlPool,
+  { orgId, id, after, head, updatedAt }: UncountedConversation,
+  counted: CountedTurns,
+): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
     await client.query({
       name: 'add-turns-to-outcome',
@@ -57,7 +63,15 @@ export function addTurns(pool: SqlPool, { orgId, id, after, head, updatedAt }: U
                  CASE WHEN EXISTS (SELECT 1 FROM app.service_account a WHERE a.org_id = $1 AND a.id = o.user_id) THEN 'service-account' ELSE 'user' END)
              WHERE org_id = $1 AND conversation_id = $2 AND upto = $3`,
       values: [
-        ...[orgId, id, after, counted.turns, counted.failedTurns, decimalOf(counted.failedTurnsCost), counted.startWaitMs],
+        ...[
+          orgId,
+          id,
+          after,
+          counted.turns,
+          counted.failedTurns,
+          decimalOf(counted.failedTurnsCost),
+          counted.startWaitMs,
+        ],
         ...[counted.approvalWaitsMs, counted.upto, head, updatedAt],
       ],
     });

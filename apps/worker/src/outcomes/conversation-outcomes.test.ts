@@ -74,24 +74,57 @@ describe('what a conversation came to', () => {
     llm_message: { role: 'user', content: [{ type: 'text', text: 'Do it' }] },
   });
   const call = (seconds: number, cost: string, status: LedgerCall['status'] = 'ok'): LedgerCall => ({
-    ...{ id: randomUUID(), traceId: '', model: 'm', purpose: 'agent', attempts: 1, prompt: 1, cached: 0, completion: 1, cost, priced: true, status },
+    ...{
+      id: randomUUID(),
+      traceId: '',
+      model: 'm',
+      purpose: 'agent',
+      attempts: 1,
+      prompt: 1,
+      cached: 0,
+      completion: 1,
+      cost,
+      priced: true,
+      status,
+    },
     ...{ errorCode: null, at: new Date(BEGIN + seconds * 1_000).toISOString(), firstByteMs: 1, latencyMs: 100 },
   });
   async function append(id: string, events: ReadonlyArray<{ readonly at: number }>): Promise<void> {
     const { rows } = await owner.query<{ head: string }>('SELECT head FROM app.conversation WHERE id = $1', [id]);
     const head = Number(rows[0]?.head);
     const all = events.map(
-      ({ at, ...event }): Record<string, unknown> => ({ id: randomUUID(), timestamp: new Date(BEGIN + at * 1_000).toISOString(), ...event }),
+      ({ at, ...event }): Record<string, unknown> => ({
+        id: randomUUID(),
+        timestamp: new Date(BEGIN + at * 1_000).toISOString(),
+        ...event,
+      }),
     );
     await owner.query(
       `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
        SELECT $1, $6::bigint + n, $2, 1, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-      [id, ORG, all.map((each) => JSON.stringify(each)), all.map((each) => each['id']), all.map((each) => each['kind']), head],
+      [
+        id,
+        ORG,
+        all.map((each) => JSON.stringify(each)),
+        all.map((each) => each['id']),
+        all.map((each) => each['kind']),
+        head,
+      ],
     );
-    await owner.query(`UPDATE app.conversation SET head = $2, status = 'finished', updated_at = now() WHERE id = $1`, [id, head + all.length]);
-    await owner.query(`UPDATE app.inbox_message SET state = 'consumed', created_at = $2 WHERE conversation_id = $1`, [id, new Date(BEGIN)]);
+    await owner.query(`UPDATE app.conversation SET head = $2, status = 'finished', updated_at = now() WHERE id = $1`, [
+      id,
+      head + all.length,
+    ]);
+    await owner.query(`UPDATE app.inbox_message SET state = 'consumed', created_at = $2 WHERE conversation_id = $1`, [
+      id,
+      new Date(BEGIN),
+    ]);
   }
-  const turn = (from: number, id: string, end: string): Array<{ readonly at: number }> => [message(from, id), state(from + 2, 'running'), state(from + 9, end)];
+  const turn = (from: number, id: string, end: string): Array<{ readonly at: number }> => [
+    message(from, id),
+    state(from + 2, 'running'),
+    state(from + 9, end),
+  ];
 
   it('has its turns, failures, their cost and its start counted once, however often and by however many workers it is read', async () => {
     const { id, message: first } = await harness.create();
@@ -112,7 +145,13 @@ describe('what a conversation came to', () => {
     const { id, message: first } = await harness.create();
     await append(id, [
       ...[message(0, first), state(1, 'running')],
-      ...[state(2, 'waiting_for_confirmation'), state(32, 'running'), state(33, 'waiting_for_confirmation'), state(93, 'running'), state(95, 'finished')],
+      ...[
+        state(2, 'waiting_for_confirmation'),
+        state(32, 'running'),
+        state(33, 'waiting_for_confirmation'),
+        state(93, 'running'),
+        state(95, 'finished'),
+      ],
     ]);
     await run();
     expect((await row(id)).approval_waits_ms.map(Number)).toEqual([30_000, 60_000]);
@@ -131,7 +170,17 @@ describe('what a conversation came to', () => {
 
   it('costs what the ledger says, apart what calls without an answer cost, also after it was deleted', async () => {
     const { id } = await harness.create();
-    const entry = { org: ORG, conversation: id, user: null, model: 'm', prompt: 2, cached: 0, completion: 1, priced: true, at: new Date(BEGIN).toISOString() };
+    const entry = {
+      org: ORG,
+      conversation: id,
+      user: null,
+      model: 'm',
+      prompt: 2,
+      cached: 0,
+      completion: 1,
+      priced: true,
+      at: new Date(BEGIN).toISOString(),
+    };
     const { rows: cursor } = await owner.query<{ position: string }>('SELECT position FROM app.usage_cursor');
     const at = Number(cursor[0]?.position);
     const rows = [
@@ -149,6 +198,11 @@ describe('what a conversation came to', () => {
     const { rows } = await owner.query<{ name: string }>(
       `SELECT app.repository_name(a) AS name FROM unnest(ARRAY['https://u:p@Git.test/Acme/Shop.git/', 'https://git.test/acme/shop', 'git.test/acme/shop', NULL]) a`,
     );
-    expect(rows.map(({ name }) => name)).toEqual(['git.test/acme/shop', 'git.test/acme/shop', 'git.test/acme/shop', '']);
+    expect(rows.map(({ name }) => name)).toEqual([
+      'git.test/acme/shop',
+      'git.test/acme/shop',
+      'git.test/acme/shop',
+      '',
+    ]);
   });
 });

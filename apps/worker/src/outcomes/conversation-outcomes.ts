@@ -31,8 +31,9 @@ export interface ConversationOutcomesOptions {
 }
 
 /**
- * Counts each turn of each conversation once it has ended, by its trace: failures, what they cost, and how long people waited. The position moves in the statement that adds, so that
- * each counts once. A gateway that does not answer is asked again in the next round, and nothing is counted without it.
+ * Counts each turn of each conversation once it has ended, by its trace: failures, what they cost, and how long people
+ * waited. The position moves in the statement that adds, so that each counts once. A gateway that does not answer is
+ * asked again in the next round, and nothing is counted without it.
  */
 export class ConversationOutcomes {
   private readonly lead: Lead;
@@ -41,7 +42,13 @@ export class ConversationOutcomes {
   constructor(private readonly options: ConversationOutcomesOptions) {
     const { locks, logger, clock } = options;
     this.since = new Date(clock.now().getTime() - LOOK_BACK_MS);
-    this.lead = new Lead({ name: 'conversation-outcomes', everyMs: ROUND_MS, locks, logger, round: (signal) => this.run(signal) });
+    this.lead = new Lead({
+      name: 'conversation-outcomes',
+      everyMs: ROUND_MS,
+      locks,
+      logger,
+      round: (signal) => this.run(signal),
+    });
   }
 
   start(): void {
@@ -66,7 +73,10 @@ export class ConversationOutcomes {
         failures += 1;
         // One that cannot be read stands in no other's way; a gateway that is away fails all of them.
         if (failures === MAX_FAILURES || found.length === 1) throw error;
-        this.options.logger.warn({ err: error, org_id: each.orgId, conversation_id: each.id }, 'turns of a conversation not counted, will retry');
+        this.options.logger.warn(
+          { err: error, org_id: each.orgId, conversation_id: each.id },
+          'turns of a conversation not counted, will retry',
+        );
       }
     }
     // Nothing older is left; an hour covers transactions that were under way.

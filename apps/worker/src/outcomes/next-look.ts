@@ -16,7 +16,10 @@ export interface Looked {
   readonly watchedDays: number;
 }
 
-/** When its host is asked again; `null`: never by itself. An open one the more seldom the older it is, from every 6 hours to once a week. */
+/**
+ * When its host is asked again; `null`: never by itself. An open one the more seldom the older it is, from every 6
+ * hours to once a week.
+ */
 export function nextLook({ state, begunAt, mergedAt, watchedDays }: Looked, now: Date): Date | null {
   if (state === 'closed') return null;
   if (state === 'merged') return mergedAt === null ? null : nextWatch(mergedAt, watchedDays);
@@ -30,8 +33,14 @@ export function nextLook({ state, begunAt, mergedAt, watchedDays }: Looked, now:
  * @param later the host is away or limits calls, and may have said until when. Without it a user has to act first, and
  * gets more time.
  */
-export function repeatedLook(looked: Looked, attempts: number, later: { readonly at: Date | null } | null, now: Date): Date | null {
-  const until = looked.mergedAt === null ? looked.begunAt.getTime() + OPEN_MS : windowEnd(looked.mergedAt).getTime() + GIVE_UP_MS;
+export function repeatedLook(
+  looked: Looked,
+  attempts: number,
+  later: { readonly at: Date | null } | null,
+  now: Date,
+): Date | null {
+  const until =
+    looked.mergedAt === null ? looked.begunAt.getTime() + OPEN_MS : windowEnd(looked.mergedAt).getTime() + GIVE_UP_MS;
   if (now.getTime() >= until) return null;
   const [first, longest] = later === null ? [HOUR_MS, DAY_MS] : [5 * MINUTE_MS, 6 * HOUR_MS];
   const wait = Math.min(first * 2 ** Math.min(attempts, 20), longest);

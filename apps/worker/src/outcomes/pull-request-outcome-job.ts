@@ -11,7 +11,16 @@ import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import { Later, outcomeOf } from '../pull-requests/outcome.js';
 import { findConnectionById } from '../pull-requests/pull-requests.queries.js';
 import { nextLook, repeatedLook } from './next-look.js';
-import { findOutcome, noteNextLook, noteSeen, noteWatched, type OutcomeRow, putOffOthers, type Watched, wantShown } from './pull-request-outcomes.queries.js';
+import {
+  findOutcome,
+  noteNextLook,
+  noteSeen,
+  noteWatched,
+  type OutcomeRow,
+  putOffOthers,
+  type Watched,
+  wantShown,
+} from './pull-request-outcomes.queries.js';
 import { seenPullRequest } from './seen-pull-request.js';
 import { watchBranch } from './watch-branch.js';
 
@@ -20,8 +29,9 @@ const QUEUE = 'pull-request-outcome';
 const BUSY_MS = 1_000;
 
 /**
- * Asks the host what became of one pull request, and after its merge what came to its branch: on day 1, 7 and 14. Only reads, and writes the same however often it is repeated.
- * What could not be read stays unknown: it is never taken for nothing having happened.
+ * Asks the host what became of one pull request, and after its merge what came to its branch: on day 1, 7 and 14. Only
+ * reads, and writes the same however often it is repeated. What could not be read stays unknown: it is never taken for
+ * nothing having happened.
  */
 export class PullRequestOutcomeJob {
   constructor(
@@ -36,7 +46,9 @@ export class PullRequestOutcomeJob {
 
   async run({ orgId, outcomeId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
     try {
-      await this.locks.withLock(`pull-request-outcome:${outcomeId}`, signal, (held) => this.alone(orgId, outcomeId, held));
+      await this.locks.withLock(`pull-request-outcome:${outcomeId}`, signal, (held) =>
+        this.alone(orgId, outcomeId, held),
+      );
     } catch (error) {
       if (!(error instanceof LockBusy)) throw error;
       await this.queue.add(QUEUE, { orgId, outcomeId }, { key: outcomeId, delayMs: BUSY_MS });
@@ -56,12 +68,16 @@ export class PullRequestOutcomeJob {
     try {
       const connection = await this.connectionOf(row);
       const calls = connection === null ? null : await this.hostOf(row, connection, signal);
-      if (connection === null || calls === null) return await this.again(row, null, 'no connection with an access token');
+      if (connection === null || calls === null)
+        return await this.again(row, null, 'no connection with an access token');
       await this.read(row, calls, connection.own.ids);
     } catch (error) {
       signal.throwIfAborted();
       const outcome = outcomeOf(error, host);
-      this.logger.warn({ org_id: orgId, pull_request_outcome: id, err: error }, 'failed to read the outcome of a pull request, will retry');
+      this.logger.warn(
+        { org_id: orgId, pull_request_outcome: id, err: error },
+        'failed to read the outcome of a pull request, will retry',
+      );
       const text = outcome instanceof Later ? outcome.message : outcome.detail;
       await this.again(row, outcome instanceof Later ? { at: outcome.at } : null, text);
     }
@@ -80,7 +96,8 @@ export class PullRequestOutcomeJob {
       if (seen.state !== row.state) await wantShown(client, orgId, row);
       return (await findOutcome(client, orgId, id)) ?? row;
     });
-    const watched = looked.mergedAt === null ? null : await this.watch(calls, looked, pull, { mergedAt: looked.mergedAt, now });
+    const watched =
+      looked.mergedAt === null ? null : await this.watch(calls, looked, pull, { mergedAt: looked.mergedAt, now });
     await inOrg(this.pool, orgId, async (client) => {
       if (watched !== null) await noteWatched(client, orgId, id, watched);
       const at = nextLook({ ...looked, watchedDays: watched?.watchedDays ?? 0 }, now);
@@ -112,12 +129,19 @@ export class PullRequestOutcomeJob {
   }
 
   private async connectionOf({ orgId, connectionId }: OutcomeRow): Promise<StoredConnection | null> {
-    return connectionId === null ? null : inOrg(this.pool, orgId, (client) => findConnectionById(client, orgId, connectionId));
+    return connectionId === null
+      ? null
+      : inOrg(this.pool, orgId, (client) => findConnectionById(client, orgId, connectionId));
   }
 
-  private async hostOf({ orgId, repository }: OutcomeRow, connection: StoredConnection, signal: AbortSignal): Promise<CodeHost | null> {
+  private async hostOf(
+    { orgId, repository }: OutcomeRow,
+    connection: StoredConnection,
+    signal: AbortSignal,
+  ): Promise<CodeHost | null> {
     const access = this.providers.get(connection.provider)?.codeHost;
-    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access, { repository, step: 'publish' });
+    const opened =
+      access === undefined ? null : await this.calls.open(orgId, connection, access, { repository, step: 'publish' });
     return access === undefined || opened === null ? null : access.calls(opened.client(signal));
   }
 }

@@ -69,14 +69,20 @@ describe('what became of a pull request', () => {
     await owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, state, created_by, created_by_label)
        VALUES ($1, $2, 'gitlab', 'access-token', 'n', $3, 's', $4, $5, 'active', 'u', 'u')`,
-      [CONNECTION, ORG, host, JSON.stringify({ ids: [String(bot.id)], mention: 'slipway' }), JSON.stringify({ baseUrl: gitlab.url, labels: [], bots: [] })],
+      [
+        CONNECTION,
+        ORG,
+        host,
+        JSON.stringify({ ids: [String(bot.id)], mention: 'slipway' }),
+        JSON.stringify({ baseUrl: gitlab.url, labels: [], bots: [] }),
+      ],
     );
     const place = { id: 'secret-o', connectionId: CONNECTION, kind: 'token' };
     const { bytes, keyVersion } = await envelope().seal(ORG, gitlab.token(bot, 'api'), integrationSecretContext(place));
-    await owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      ...[place.id, ORG, CONNECTION, place.kind],
-      ...[bytes, keyVersion],
-    ]);
+    await owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [...[place.id, ORG, CONNECTION, place.kind], ...[bytes, keyVersion]],
+    );
   });
   beforeEach(async () => {
     ahead = 0;
@@ -98,10 +104,19 @@ describe('what became of a pull request', () => {
     const calls = new ConnectionCalls(new ConnectionCredentials(pool, envelope()), dispatch, clock);
     return new PullRequestOutcomeJob(pool, queue, locks, new Map(Object.entries(PROVIDERS)), calls, clock, logger);
   };
-  const commit = (message: string, files: Record<string, string>, branch = 'main', newBranch?: string): Promise<string> =>
+  const commit = (
+    message: string,
+    files: Record<string, string>,
+    branch = 'main',
+    newBranch?: string,
+  ): Promise<string> =>
     project.repository.commit({ message, files, branch, ...(newBranch === undefined ? {} : { newBranch }) });
   /** As the job of a pull request does it after it has published. */
-  const published = async (merge: GitLabThread, pushedSha: string, conversationId: string = randomUUID()): Promise<string> => {
+  const published = async (
+    merge: GitLabThread,
+    pushedSha: string,
+    conversationId: string = randomUUID(),
+  ): Promise<string> => {
     const seen: SeenPullRequest = {
       ...{
         state: 'open',
@@ -115,12 +130,22 @@ describe('what became of a pull request', () => {
         seenAt: new Date(0),
       },
     };
-    const by = { provider: 'gitlab', host, number: merge.iid, connectionId: CONNECTION, conversationId, begunAt: new Date(), pushedSha };
+    const by = {
+      provider: 'gitlab',
+      host,
+      number: merge.iid,
+      connectionId: CONNECTION,
+      conversationId,
+      begunAt: new Date(),
+      pushedSha,
+    };
     await inOrg(pool, ORG, (client) => notePublished(client, ORG, by, seen));
     return (await row()).id;
   };
   const row = async (): Promise<Row> => {
-    const { rows } = await owner.query<Row>('SELECT * FROM app.pull_request_outcome WHERE repository = $1', [project.path]);
+    const { rows } = await owner.query<Row>('SELECT * FROM app.pull_request_outcome WHERE repository = $1', [
+      project.path,
+    ]);
     expect(rows.length).toBe(1);
     return rows[0] as Row;
   };
@@ -156,7 +181,14 @@ describe('what became of a pull request', () => {
     await commit('By hand', { 'a.ts': '3\n' }, 'slipway/mend');
     await mergeIt(merge);
     const seen = await look(id);
-    expect(seen).toMatchObject({ state: 'merged', human_commits: 1, watched_days: 0, reverted_at: null, edited_at: null, problem: null });
+    expect(seen).toMatchObject({
+      state: 'merged',
+      human_commits: 1,
+      watched_days: 0,
+      reverted_at: null,
+      edited_at: null,
+      problem: null,
+    });
     expect(seen.next_at?.getTime()).toBe((seen.merged_at?.getTime() ?? 0) + DAY_MS);
   });
 
@@ -166,7 +198,13 @@ describe('what became of a pull request', () => {
     await later(1, 'Elsewhere', { 'b.ts': '2\n' });
     expect(await look(id, 1.1)).toMatchObject({ watched_days: 1, reverted_at: null, edited_at: null });
     expect(await look(id, 8)).toMatchObject({ watched_days: 7 });
-    expect(await look(id, 14.1)).toMatchObject({ watched_days: 14, reverted_at: null, edited_at: null, edits_read: true, next_at: null });
+    expect(await look(id, 14.1)).toMatchObject({
+      watched_days: 14,
+      reverted_at: null,
+      edited_at: null,
+      edits_read: true,
+      next_at: null,
+    });
   });
 
   it('is edited by a later commit on one of its files', async () => {
@@ -202,7 +240,9 @@ describe('what became of a pull request', () => {
     );
     const connection = { provider: 'gitlab', host } as Parameters<typeof noteOutcome>[2];
     const repository = { id: '1', fullName: project.path, private: true, defaultBranch: 'main' };
-    await inOrg(pool, ORG, (client) => noteOutcome(client, ORG, connection, { kind: 'pull-request', repository, number: merge.iid, state: 'merged' }));
+    await inOrg(pool, ORG, (client) =>
+      noteOutcome(client, ORG, connection, { kind: 'pull-request', repository, number: merge.iid, state: 'merged' }),
+    );
     expect(await row()).toMatchObject({ state: 'open', merged_at: null });
     expect(await look(id)).toMatchObject({ state: 'open', merged_at: null });
   });
@@ -245,7 +285,12 @@ describe('what became of a pull request', () => {
     expect((limited.next_at?.getTime() ?? 0) - clock.now().getTime()).toBeGreaterThan(7_000_000);
     gitlab.broken = answer(403, {}) as unknown as typeof gitlab.broken;
     expect(await look(id, 14.1)).toMatchObject({ watched_days: 0, next_at: expect.any(Date) });
-    expect(await look(id, 29)).toMatchObject({ state: 'merged', watched_days: 0, next_at: null, problem: expect.any(String) });
+    expect(await look(id, 29)).toMatchObject({
+      state: 'merged',
+      watched_days: 0,
+      next_at: null,
+      problem: expect.any(String),
+    });
     gitlab.broken = null;
     expect(await look(id, 30)).toMatchObject({ watched_days: 14, reverted_at: null, problem: null });
   });
@@ -285,9 +330,10 @@ describe('what became of a pull request', () => {
       );
     const numbers = async (): Promise<number[]> => {
       const found = await wantDueOutcomes(pool, { ofOne: 2, most: 10 });
-      const { rows } = await owner.query<{ number: number }>('SELECT number FROM app.pull_request_outcome WHERE id = ANY ($1) ORDER BY 1', [
-        found.map(({ outcomeId }) => outcomeId),
-      ]);
+      const { rows } = await owner.query<{ number: number }>(
+        'SELECT number FROM app.pull_request_outcome WHERE id = ANY ($1) ORDER BY 1',
+        [found.map(({ outcomeId }) => outcomeId)],
+      );
       return rows.map(({ number }) => number);
     };
     expect(await numbers()).toEqual([3, 4, 9]);

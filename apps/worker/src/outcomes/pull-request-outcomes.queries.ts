@@ -79,7 +79,12 @@ export async function noteSeen(client: PoolClient, orgId: string, id: string, se
  * A conversation has a pull request: makes its outcome, or joins the one that there is, and stores the host's latest
  * state. One that has ended is polled by its job; the outbox has that in the same transaction.
  */
-export async function notePublished(client: PoolClient, orgId: string, by: PublishedBy, seen: SeenPullRequest): Promise<void> {
+export async function notePublished(
+  client: PoolClient,
+  orgId: string,
+  by: PublishedBy,
+  seen: SeenPullRequest,
+): Promise<void> {
   const { rows } = await client.query<Columns<'app.pull_request_outcome', 'id' | 'state'>>({
     name: 'note-published-pull-request',
     text: `INSERT INTO app.pull_request_outcome AS o (org_id, provider, host, repository, number, connection_id, conversation_id, begun_at, pushed_shas, next_at)
@@ -124,7 +129,11 @@ async function wantOutcomeJob(client: PoolClient, orgId: string, id: string): Pr
 }
 
 /** Those of the pull request that show it, to be brought up to date by their own jobs. */
-export async function wantShown(client: PoolClient, orgId: string, { host, repository, number, provider }: OutcomeRow): Promise<void> {
+export async function wantShown(
+  client: PoolClient,
+  orgId: string,
+  { host, repository, number, provider }: OutcomeRow,
+): Promise<void> {
   await client.query(
     `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at)
      SELECT gen_random_uuid(), $1, 'pull-request', p.id::text, jsonb_build_object('orgId', $1::text, 'pullRequestId', p.id), clock_timestamp() FROM app.pull_request p
@@ -149,7 +158,16 @@ export async function noteWatched(client: PoolClient, orgId: string, id: string,
     name: 'note-watched-pull-request',
     text: `UPDATE app.pull_request_outcome SET human_commits = coalesce($3, human_commits), watched_days = greatest(watched_days, $4), reverted_at = $5, edited_at = $6, edits_read = $7, reverts_read = $8
            WHERE org_id = $1 AND id = $2 AND watched_days <= $4`,
-    values: [orgId, id, watched.humanCommits, watched.watchedDays, watched.revertedAt, watched.editedAt, watched.editsRead, watched.revertsRead],
+    values: [
+      orgId,
+      id,
+      watched.humanCommits,
+      watched.watchedDays,
+      watched.revertedAt,
+      watched.editedAt,
+      watched.editsRead,
+      watched.revertsRead,
+    ],
   });
 }
 
@@ -169,7 +187,10 @@ export async function noteNextLook(
 /** Between a due poll and the next, when its job set no time. Hours. */
 const LOST_HOURS = 1;
 
-/** Wants a job for each that is due, the longest due first. @param ofOne most of one organization: its host lets a connection make so many calls. @returns them, to be queued after the commit. */
+/**
+ * Wants a job for each that is due, the longest due first. @param ofOne most of one organization: its host lets a
+ * connection make so many calls. @returns them, to be queued after the commit.
+ */
 export function wantDueOutcomes(
   pool: SqlPool,
   { ofOne, most }: { readonly ofOne: number; readonly most: number },
@@ -190,7 +211,12 @@ export function wantDueOutcomes(
 }
 
 /** A host limits the calls of a connection: no other poll by it is due before. */
-export async function putOffOthers(client: PoolClient, orgId: string, connectionId: string, until: Date): Promise<void> {
+export async function putOffOthers(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  until: Date,
+): Promise<void> {
   await client.query({
     name: 'put-off-outcomes',
     text: 'UPDATE app.pull_request_outcome SET next_at = $3 WHERE org_id = $1 AND connection_id = $2 AND next_at < $3',

@@ -10,8 +10,8 @@ export const MAX_FILES = 50;
 const MAX_FILE_COMMITS = 100;
 
 /**
- * Reads what came to a branch after a pull request was merged into it. Each time the whole window so far: what was found is the same however often it is read, and a revert that was
- * itself reverted meanwhile counts no more.
+ * Reads what came to a branch after a pull request was merged into it. Each time the whole window so far: what was
+ * found is the same however often it is read, and a revert that was itself reverted meanwhile counts no more.
  */
 export async function watchBranch(
   history: RepositoryHistory,
@@ -23,8 +23,13 @@ export async function watchBranch(
   const made = await history.pullRequestCommits(place);
   const people = row.humanCommits ?? humanCommits(made.items, made.whole, row.pushedShas);
   const watchedDays = watchedDaysAt(mergedAt, now);
-  if (watchedDays === 0) return { humanCommits: people, watchedDays, revertedAt: null, editedAt: null, editsRead: true, revertsRead: true };
-  const span = { branch: pull.baseBranch, since: mergedAt, until: new Date(Math.min(now.getTime(), windowEnd(mergedAt).getTime())) };
+  if (watchedDays === 0)
+    return { humanCommits: people, watchedDays, revertedAt: null, editedAt: null, editsRead: true, revertsRead: true };
+  const span = {
+    branch: pull.baseBranch,
+    since: mergedAt,
+    until: new Date(Math.min(now.getTime(), windowEnd(mergedAt).getTime())),
+  };
   const own = new Set([...pull.mergeCommits, ...made.items.map(({ sha }) => sha)]);
   const after = await history.commits(row.repository, span, MAX_COMMITS);
   const target = { shas: [...own], repository: row.repository, number: row.number, title: pull.title };

@@ -55,14 +55,19 @@ describe('snapshots of hostile workspaces', () => {
   async function conversation(orgId: string): Promise<string> {
     const id = randomUUID();
     await inOrg(pool, orgId, (client) =>
-      client.query(`INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'usr_a', 'A', 'T', 'demo')`, [
-        id,
-        orgId,
-      ]),
+      client.query(
+        `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'usr_a', 'A', 'T', 'demo')`,
+        [id, orgId],
+      ),
     );
     return id;
   }
-  const look = async (snapshots: Snapshots, orgId: string, kind: string, within: AbortSignal = signal): Promise<string> => {
+  const look = async (
+    snapshots: Snapshots,
+    orgId: string,
+    kind: string,
+    within: AbortSignal = signal,
+  ): Promise<string> => {
     const agent = agentAt({ url: `${url}/${kind}`, sessionKey: 'k', appKey: 'app-key' });
     const id = await conversation(orgId);
     return snapshots.take(orgId, id, { agent, workspace: { directory: '/workspace', base: null } }, within).then(
@@ -81,12 +86,18 @@ describe('snapshots of hostile workspaces', () => {
       expect(slots.usage.slots).toBeLessThanOrEqual(SNAPSHOTS.slots);
       expect(slots.usage.bytes).toBeLessThanOrEqual(SNAPSHOTS.bytes);
     }, 10);
-    const ends = await Promise.all(Array.from({ length: 60 }, (_, index) => look(snapshots, `org_${index % 10}`, index % 2 === 0 ? 'large' : 'endless')));
+    const ends = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        look(snapshots, `org_${index % 10}`, index % 2 === 0 ? 'large' : 'endless'),
+      ),
+    );
     clearInterval(sampler);
     console.log(`memory +${((highest - before) / MIB).toFixed(0)} MiB`);
     expect((highest - before) / MIB).toBeLessThan(MOST_MIB);
     expect(new Set(ends)).toEqual(new Set(['kept']));
-    const { rows } = await inOrg(pool, 'org_1', (client) => client.query<{ patch: string }>('SELECT patch FROM app.workspace_snapshot'));
+    const { rows } = await inOrg(pool, 'org_1', (client) =>
+      client.query<{ patch: string }>('SELECT patch FROM app.workspace_snapshot'),
+    );
     expect(rows.map(({ patch }) => patch.slice(0, 36))).toEqual(Array(6).fill('# The changes are larger than 8 MiB.'));
     expect(slots.usage).toEqual({ slots: 0, waiting: 0, bytes: 0 });
   });

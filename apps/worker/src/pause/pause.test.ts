@@ -11,7 +11,10 @@ describe('a conversation that is paused', () => {
   });
   afterAll(() => harness.close());
 
-  const paused = async (workspace: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string }): Promise<string> => {
+  const paused = async (workspace: {
+    state: 'saving' | 'kept' | 'not-kept' | 'lost';
+    detail?: string;
+  }): Promise<string> => {
     const { id } = await harness.create();
     await harness.start(id);
     await harness.execution(id, 'finished');
@@ -32,11 +35,16 @@ describe('a conversation that is paused', () => {
     return runtimeState({ state: { ...INITIAL_STATUS, ...statusState }, startStatus, steps, sandboxStatus });
   };
   const saidInLog = async (id: string): Promise<unknown[]> =>
-    (await harness.log(id)).filter((event) => event.key === 'workspace' || event.kind === 'ConversationErrorEvent').map((event) => event.value ?? event);
+    (await harness.log(id))
+      .filter((event) => event.key === 'workspace' || event.kind === 'ConversationErrorEvent')
+      .map((event) => event.value ?? event);
 
   it('says that its files are kept when they are', async () => {
     const id = await paused({ state: 'kept' });
-    expect(await workspaceStates(id)).toMatchObject({ status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.' });
+    expect(await workspaceStates(id)).toMatchObject({
+      status: 'STOPPED',
+      cause: 'The sandbox is paused; its workspace is kept.',
+    });
     expect(await harness.jobs(id)).toEqual([]);
   });
 
@@ -72,7 +80,10 @@ describe('a conversation that is paused', () => {
     const id = await paused({ state: 'not-kept', detail: NO_BUCKET });
     say(id, { state: 'lost', detail: NO_BUCKET });
     await harness.rest(id);
-    expect(await workspaceStates(id)).toMatchObject({ code: 'sandbox.workspace-lost', cause: expect.stringContaining(NO_BUCKET) });
+    expect(await workspaceStates(id)).toMatchObject({
+      code: 'sandbox.workspace-lost',
+      cause: expect.stringContaining(NO_BUCKET),
+    });
     expect(await harness.jobs(id)).toEqual([]);
   });
 

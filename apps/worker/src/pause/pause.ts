@@ -49,7 +49,10 @@ export class Rest {
     const failedWithSandbox = row.startStatus === 'ERROR' && row.runtimeId !== null;
     if (row.desired === 'rest' || failedWithSandbox) {
       const session = await this.runtime.session(held.orgId, held.id, held.signal);
-      const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
+      const interrupted =
+        session !== null &&
+        (session.status === 'running' || session.status === 'starting') &&
+        (await this.giveBack(held, session));
       await this.record(held, interrupted);
       this.logger.info({ interrupted }, 'conversation paused');
       // The outbox job stays until the files are kept or lost: the sweep brings it back within seconds.
@@ -98,7 +101,11 @@ export class Rest {
   private async halted(held: HeldConversation, agent: AgentClient, withinMs: number): Promise<boolean> {
     const end = performance.now() + withinMs;
     while (performance.now() < end) {
-      const info = await agent.call('conversation', { id: held.id }, { ...AGENT_CALLS.conversation, signal: held.signal });
+      const info = await agent.call(
+        'conversation',
+        { id: held.id },
+        { ...AGENT_CALLS.conversation, signal: held.signal },
+      );
       if (info.execution_status !== 'running') return true;
       await wait(POLL_MS, undefined, { signal: held.signal });
     }
@@ -115,12 +122,18 @@ export class Rest {
         if (state.halt === 'none') events.push({ kind: 'paused' });
       }
       if (row.executionStatus === 'running')
-        events.push({ kind: 'execution-status', status: 'paused' }, ...(state.halt === 'none' ? [{ kind: 'paused' as const }] : []));
+        events.push(
+          { kind: 'execution-status', status: 'paused' },
+          ...(state.halt === 'none' ? [{ kind: 'paused' as const }] : []),
+        );
       // The interrupt was ours, for a pause: the user sees the pause.
       else if (interrupted && state.halt === 'interrupt') events.push({ kind: 'paused' });
       const away = row.startStatus === 'ERROR' ? 'ERROR' : 'PAUSED';
       if (row.sandboxStatus !== away) events.push({ kind: 'sandbox-status', status: away });
-      return { events, columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null, leaseMs: null, checkpoint: {} } };
+      return {
+        events,
+        columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null, leaseMs: null, checkpoint: {} },
+      };
     });
   }
 
@@ -163,7 +176,9 @@ function endOfStart(row: ConversationRow, now: Date): StartStep[] {
   const begun = row.steps.find((step) => step.attempt === row.attempt)?.startedAt ?? now.toISOString();
   const sinceMs = (startedAt: string): number => Math.max(0, now.getTime() - Date.parse(startedAt));
   return [
-    ...running.map((step): StartStep => ({ ...step, state: 'skipped', elapsedMs: sinceMs(step.startedAt), detail: 'Halted.' })),
+    ...running.map(
+      (step): StartStep => ({ ...step, state: 'skipped', elapsedMs: sinceMs(step.startedAt), detail: 'Halted.' }),
+    ),
     {
       attempt: Math.max(row.attempt, 1),
       status: 'READY',

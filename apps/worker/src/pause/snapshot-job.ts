@@ -20,7 +20,10 @@ export class SnapshotJob {
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
     const job = await inOrg(this.pool, orgId, (client) =>
-      client.query<Columns<'app.outbox', 'id'>>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
+      client.query<Columns<'app.outbox', 'id'>>(
+        `SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`,
+        [conversationId],
+      ),
     );
     const row = await readConversation(this.pool, orgId, conversationId);
     if (row !== null) {
@@ -29,7 +32,8 @@ export class SnapshotJob {
     }
     // A request made since then has another id, stays, and is handled again.
     const seen = job.rows[0]?.id;
-    if (seen !== undefined) await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
+    if (seen !== undefined)
+      await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
   }
 
   /** @throws what another try may mend. A workspace that git refuses is left as it was last seen. */
@@ -37,7 +41,12 @@ export class SnapshotJob {
     const agent = row.sandboxStatus === 'RUNNING' ? this.steps.agentOf(row) : null;
     if (agent === null || row.workingDir === null) return;
     try {
-      await this.snapshots.take(row.orgId, row.id, { agent, workspace: { directory: row.workingDir, base: row.baseCommit } }, signal);
+      await this.snapshots.take(
+        row.orgId,
+        row.id,
+        { agent, workspace: { directory: row.workingDir, base: row.baseCommit } },
+        signal,
+      );
     } catch (error) {
       if (!(error instanceof SlipwayError) || ERRORS[error.code].retry !== 'never') throw error;
       this.logger.warn({ err: error, conversation_id: row.id }, 'failed to snapshot the workspace');

@@ -9,7 +9,8 @@ import { AGENT_CALLS } from '../clients/agent-server.js';
 import { SandboxReads } from '../clients/sandbox-reads.js';
 import { saveSnapshot } from '../conversations/conversation.queries.js';
 
-const NOT_KEPT = '# The changes are not kept: the storage of the organization is full. Resume the conversation to read them from its sandbox.\n';
+const NOT_KEPT =
+  '# The changes are not kept: the storage of the organization is full. Resume the conversation to read them from its sandbox.\n';
 
 /** Keeps what the workspace changed, so that it can be read while the sandbox is away. */
 export class Snapshots {
@@ -26,20 +27,37 @@ export class Snapshots {
   async take(
     orgId: string,
     id: string,
-    { agent, workspace }: { readonly agent: AgentClient; readonly workspace: { directory: string; base: string | null } },
+    {
+      agent,
+      workspace,
+    }: { readonly agent: AgentClient; readonly workspace: { directory: string; base: string | null } },
     signal: AbortSignal,
   ): Promise<void> {
     await this.reads.inTurn(orgId, signal, async (slot) => {
       const query = { path: workspace.directory, base: workspace.base };
       const changes = await agent.call('changes', { query }, { ...AGENT_CALLS.changes, signal, slot });
       const patch = await this.patch(agent, query, signal, slot);
-      if (await saveSnapshot(this.pool, orgId, id, { snapshot: { changes: changes.map(toFileChange), patch }, storage: 'ending' })) return;
-      this.logger.warn({ org_id: orgId, conversation_id: id, bytes: patch.length }, 'storage of the organization is full, changes not stored');
+      if (
+        await saveSnapshot(this.pool, orgId, id, {
+          snapshot: { changes: changes.map(toFileChange), patch },
+          storage: 'ending',
+        })
+      )
+        return;
+      this.logger.warn(
+        { org_id: orgId, conversation_id: id, bytes: patch.length },
+        'storage of the organization is full, changes not stored',
+      );
       await saveSnapshot(this.pool, orgId, id, { snapshot: { changes: [], patch: NOT_KEPT }, storage: 'platform' });
     });
   }
 
-  private async patch(agent: AgentClient, query: CallArguments<'patch'>['query'], signal: AbortSignal, slot: ReadSlot): Promise<string> {
+  private async patch(
+    agent: AgentClient,
+    query: CallArguments<'patch'>['query'],
+    signal: AbortSignal,
+    slot: ReadSlot,
+  ): Promise<string> {
     try {
       return await agent.text('patch', { query }, { ...AGENT_CALLS.patch, signal, slot });
     } catch (error) {
@@ -51,5 +69,11 @@ export class Snapshots {
 }
 
 function toFileChange(change: GitChange): FileChange {
-  return { path: change.path, status: change.status, additions: change.additions ?? 0, deletions: change.deletions ?? 0, binary: change.binary ?? false };
+  return {
+    path: change.path,
+    status: change.status,
+    additions: change.additions ?? 0,
+    deletions: change.deletions ?? 0,
+    binary: change.binary ?? false,
+  };
 }

@@ -8,8 +8,8 @@ import { handledReplies, markHandled, readyReplies } from '../integrations/answe
 import { asksToPublish, readChangesCount, wantPullRequestJob } from './pull-requests.queries.js';
 
 /**
- * Publishes by itself what was asked for in a thread at a git host, once for each message: the actor had write access there, and the connection does not say `offered`.
- * What was asked for on our own pages is offered there.
+ * Publishes by itself what was asked for in a thread at a git host, once for each message: the actor had write access
+ * there, and the connection does not say `offered`. What was asked for on our own pages is offered there.
  */
 export class AutomaticPublish {
   constructor(
@@ -23,8 +23,11 @@ export class AutomaticPublish {
   /** Called when a run has ended and its changes are kept. Repeatable. */
   async consider(conversation: ConversationRow): Promise<void> {
     const { orgId } = conversation;
-    if (conversation.status !== 'finished' || conversation.repository === null || conversation.baseCommit === null) return;
-    const pullRequestId = await inOrg(this.pool, orgId, (client) => this.want(client, conversation, conversation.repository as string));
+    if (conversation.status !== 'finished' || conversation.repository === null || conversation.baseCommit === null)
+      return;
+    const pullRequestId = await inOrg(this.pool, orgId, (client) =>
+      this.want(client, conversation, conversation.repository as string),
+    );
     if (pullRequestId !== null) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
   }
 
@@ -37,16 +40,30 @@ export class AutomaticPublish {
       await readyReplies(client, orgId, id, { ids: await handledReplies(client, orgId, id), sha: null });
       return null;
     }
-    const before = (await listPullRequests(client, orgId, id)).find((row) => row.host === place.connection.host && row.repository === place.repository);
-    const asked = await asksToPublish(client, orgId, id, { connectionId: place.connection.id, fix: before?.fix?.message ?? null });
+    const before = (await listPullRequests(client, orgId, id)).find(
+      (row) => row.host === place.connection.host && row.repository === place.repository,
+    );
+    const asked = await asksToPublish(client, orgId, id, {
+      connectionId: place.connection.id,
+      fix: before?.fix?.message ?? null,
+    });
     if (asked === null) return null;
     // A round that Slipway made by itself ends with a push, or there is nothing new to check.
     const ownRound = asked.message === before?.fix?.message && before.fix.automatic;
     if (place.connection.settings.publish === 'offered' && !ownRound) return null;
-    if (before?.state === 'closed' || before?.state === 'merged' || before?.wanted.message === asked.message) return null;
-    const by = asked.message === before?.fix?.message ? before.fix.by : { kind: 'user', id: asked.userId, label: asked.label };
+    if (before?.state === 'closed' || before?.state === 'merged' || before?.wanted.message === asked.message)
+      return null;
+    const by =
+      asked.message === before?.fix?.message ? before.fix.by : { kind: 'user', id: asked.userId, label: asked.label };
     const page = this.publicUrl === null ? null : new URL(`/${orgId}/conversations/${id}`, this.publicUrl).href;
-    const wanted = { draft: before?.draft ?? true, allowProtectedPaths: false, by, page, at: this.clock.now().toISOString(), message: asked.message };
+    const wanted = {
+      draft: before?.draft ?? true,
+      allowProtectedPaths: false,
+      by,
+      page,
+      at: this.clock.now().toISOString(),
+      message: asked.message,
+    };
     const made = await requestPublish(client, orgId, { id: this.ids.uuid(), conversationId: id, place, wanted });
     await wantPullRequestJob(client, orgId, made.id);
     const detail = { repository: `${made.host}/${made.repository}`, pullRequest: made.id, automatic: true };

@@ -16,7 +16,11 @@ const MAX_SHOWN = 12;
 const MAX_COMMAND = 160;
 
 /** What the agent ran since it was last spoken to, oldest first; of a longer turn its last 200 commands. */
-export async function readCommands(client: PoolClient, orgId: string, conversationId: string): Promise<readonly CommandRun[]> {
+export async function readCommands(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<readonly CommandRun[]> {
   const { rows } = await client.query<{ command: string | null; exit_code: string | null; timeout: string | null }>({
     name: 'read-commands-of-turn',
     text: `WITH conversation AS (SELECT id, head FROM app.conversation WHERE org_id = $1 AND id = $2),
@@ -79,7 +83,9 @@ export function commandsRun(commands: readonly CommandRun[], known: readonly str
   if (last.size === 0) return '';
   const newest = [...last].slice(-MAX_SHOWN);
   const left = last.size - newest.length;
-  const lines = newest.map(([command, exitCode]) => `- ${code(command)}: ${exitCode === null ? 'was not over' : `exit code ${exitCode}`}`);
+  const lines = newest.map(
+    ([command, exitCode]) => `- ${code(command)}: ${exitCode === null ? 'was not over' : `exit code ${exitCode}`}`,
+  );
   const words = `Commands that the agent ran in its last turn${left === 0 ? '' : `, without the ${left} before them`}:`;
   return `${words}\n\n${lines.join('\n')}`;
 }

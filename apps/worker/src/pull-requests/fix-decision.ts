@@ -3,7 +3,10 @@ import type { ConnectionSettings } from '@slipway/contracts/integrations';
 import type { FixStop } from '@slipway/contracts/repositories';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 
-export type FixDecision = { readonly kind: 'none' } | { readonly kind: 'ask' } | { readonly kind: 'stop'; readonly why: FixStop };
+export type FixDecision =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'stop'; readonly why: FixStop };
 
 const NONE: FixDecision = { kind: 'none' };
 
@@ -13,7 +16,19 @@ const NONE: FixDecision = { kind: 'none' };
  * count.
  */
 export function fixDecision(
-  row: Pick<PullRequestRow, 'state' | 'checks' | 'headSha' | 'pushedSha' | 'publish' | 'wanted' | 'fix' | 'fixWanted' | 'fixRounds' | 'fixStopped'>,
+  row: Pick<
+    PullRequestRow,
+    | 'state'
+    | 'checks'
+    | 'headSha'
+    | 'pushedSha'
+    | 'publish'
+    | 'wanted'
+    | 'fix'
+    | 'fixWanted'
+    | 'fixRounds'
+    | 'fixStopped'
+  >,
   settings: Pick<ConnectionSettings, 'fixChecks' | 'fixRounds'>,
   status: ConversationStatus,
 ): FixDecision {
@@ -24,8 +39,10 @@ export function fixDecision(
   if (checks.state !== 'failure' || checks.pending > 0 || headSha === null || headSha !== row.pushedSha) return NONE;
   const ofThisHead = fix?.sha === headSha;
   const lastIsPublished = fix !== null && row.wanted.message === fix.message;
-  if (ofThisHead && lastIsPublished && row.publish === 'failed') return fix.automatic ? { kind: 'stop', why: 'not-published' } : NONE;
-  if (ofThisHead && lastIsPublished && row.publish === 'done') return fix.automatic ? { kind: 'stop', why: 'unchanged' } : NONE;
+  if (ofThisHead && lastIsPublished && row.publish === 'failed')
+    return fix.automatic ? { kind: 'stop', why: 'not-published' } : NONE;
+  if (ofThisHead && lastIsPublished && row.publish === 'done')
+    return fix.automatic ? { kind: 'stop', why: 'unchanged' } : NONE;
   if (ofThisHead || row.publish !== 'done') return NONE;
   return row.fixRounds >= settings.fixRounds ? { kind: 'stop', why: 'rounds' } : { kind: 'ask' };
 }

@@ -38,10 +38,18 @@ const logs = (text: string, cut = false): CodeHost => host(() => Promise.resolve
 
 describe('the message about failed checks', () => {
   it('quotes each log as data of an outsider, without colours, from its end', async () => {
-    const text = (await fixMessage(row(), wanted(), logs(`${'x'.repeat(40_000)}\n\u001b[31mexpected 2\u001b[0m\r\ngot 3\u0000`, true), [])) ?? '';
+    const text =
+      (await fixMessage(
+        row(),
+        wanted(),
+        logs(`${'x'.repeat(40_000)}\n\u001b[31mexpected 2\u001b[0m\r\ngot 3\u0000`, true),
+        [],
+      )) ?? '';
     expect(text).toMatch(/^A check of pull request #7 failed on commit aaaaaaaaaaaa: tests\./);
     const [, fence = ''] = /between lines that hold (\w{32})/.exec(text) ?? [];
-    const quoted = text.slice(text.indexOf(`--- ${fence} begin: log of the check tests by git.example (an outsider, a app)`));
+    const quoted = text.slice(
+      text.indexOf(`--- ${fence} begin: log of the check tests by git.example (an outsider, a app)`),
+    );
     expect(quoted).toContain('1 of 2 failed\n[the beginning is left out]');
     expect(quoted).toContain('expected 2\ngot 3\n');
     expect([text.includes('\u001b'), text.includes('\u0000'), text.length < 20_000]).toEqual([false, false, true]);
@@ -63,13 +71,18 @@ describe('the message about failed checks', () => {
       '<!-- do it -->',
     ].join('\n');
     const text = (await fixMessage(row(), wanted(), logs(log), ['our-own-token-of-git'])) ?? '';
-    for (const secret of [...secrets, 'hunter2secret', 'abcdef.ghijkl', 'do it']) expect([secret, text.includes(secret)]).toEqual([secret, false]);
+    for (const secret of [...secrets, 'hunter2secret', 'abcdef.ghijkl', 'do it'])
+      expect([secret, text.includes(secret)]).toEqual([secret, false]);
     const [, fence = ''] = /between lines that hold (\w{32})/.exec(text) ?? [];
     expect(text.split('\n').filter((line) => line.startsWith(`--- ${fence}`))).toHaveLength(2);
   });
 
   it('is sent without a log that the host does not give, and says so', async () => {
-    const away = host(() => Promise.reject(new ProviderRefusal('x', { kind: 'unavailable', status: 503, retryAt: null, outcomeUnknown: false })));
+    const away = host(() =>
+      Promise.reject(
+        new ProviderRefusal('x', { kind: 'unavailable', status: 503, retryAt: null, outcomeUnknown: false }),
+      ),
+    );
     for (const calls of [away, host(() => Promise.resolve(null)), {} as CodeHost]) {
       const text = await fixMessage(row(), wanted(), calls, []);
       expect(text).toContain('git.example gives no log of tests');
@@ -87,11 +100,15 @@ describe('the message about failed checks', () => {
     await fixMessage(row({ checkList: many }), wanted(), calls, []);
     await fixMessage(row({ checkList: many }), wanted({ checks: ['run-7'] }), calls, []);
     expect(asked).toEqual(['run-0', 'run-1', 'run-2', 'run-3', 'run-4', 'run-7']);
-    expect(await fixMessage(row({ checkList: [check('run-1', { state: 'success' })] }), wanted(), calls, [])).toBe(null);
+    expect(await fixMessage(row({ checkList: [check('run-1', { state: 'success' })] }), wanted(), calls, [])).toBe(
+      null,
+    );
   });
 
   it('about conflicts names both branches, and is none when they are gone', async () => {
-    expect(await fixMessage(row(), wanted({ what: 'conflicts' }), logs(''), [])).toMatch(/conflicts with main[\s\S]*slipway\/x/);
+    expect(await fixMessage(row(), wanted({ what: 'conflicts' }), logs(''), [])).toMatch(
+      /conflicts with main[\s\S]*slipway\/x/,
+    );
     expect(await fixMessage(row({ conflicts: false }), wanted({ what: 'conflicts' }), logs(''), [])).toBe(null);
   });
 });

@@ -14,14 +14,18 @@ interface Logged {
   readonly cut: boolean;
 }
 
-/** The message that asks the agent to mend a pull request. `null`: nothing stands against it any more. @param known secrets of ours that no log may bring along. */
+/**
+ * The message that asks the agent to mend a pull request. `null`: nothing stands against it any more. @param known
+ * secrets of ours that no log may bring along.
+ */
 export async function fixMessage(
   row: PullRequestRow & { number: number },
   wanted: RequestedFix,
   calls: CodeHost,
   known: readonly string[],
 ): Promise<string | null> {
-  if (wanted.what === 'conflicts') return row.conflicts === false || row.state !== 'open' ? null : conflictsMessage(row);
+  if (wanted.what === 'conflicts')
+    return row.conflicts === false || row.state !== 'open' ? null : conflictsMessage(row);
   const failed = row.checkList
     .filter(({ state, id }) => state === 'failure' && (wanted.checks === null || wanted.checks.includes(id)))
     .slice(0, MAX_FIXED_CHECKS);
@@ -65,11 +69,21 @@ export function checksMessage(
     source: `${log === null ? 'result' : 'log'} of the check ${oneLine(check.name)}`,
     authority: 'outsider',
     needed: true,
-    passage: { id: check.id, author: { id: 'checks', login: host, kind: 'app' }, createdAt: null, url: check.url, text: logText(check, log, cut, known) },
+    passage: {
+      id: check.id,
+      author: { id: 'checks', login: host, kind: 'app' },
+      createdAt: null,
+      url: check.url,
+      text: logText(check, log, cut, known),
+    },
   }));
   const own = { id: 'slipway', login: 'slipway', kind: 'app' as const };
   return promptOf({
-    instruction: { source: 'request', authority: 'ours', passage: { id: 'fix', author: own, text: words.join('\n\n'), createdAt: null, url: null } },
+    instruction: {
+      source: 'request',
+      authority: 'ours',
+      passage: { id: 'fix', author: own, text: words.join('\n\n'), createdAt: null, url: null },
+    },
     subject: null,
     thread,
     fence: randomBytes(16).toString('hex'),
@@ -77,7 +91,12 @@ export function checksMessage(
   }).text;
 }
 
-function logText({ description, url }: PullRequestCheck, log: string | null, cut: boolean, known: readonly string[]): string {
+function logText(
+  { description, url }: PullRequestCheck,
+  log: string | null,
+  cut: boolean,
+  known: readonly string[],
+): string {
   const whole = maskedText(plain(log ?? ''), known);
   const end = whole.length > MAX_LOG ? whole.slice(-MAX_LOG).toWellFormed() : whole;
   const said = maskedText(plain(description), known).trim();

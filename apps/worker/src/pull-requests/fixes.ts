@@ -30,18 +30,35 @@ export class Fixes {
     private readonly publisher: Publisher,
   ) {}
 
-  /** Repeatable: a message has its id before it is made, and is sent in the transaction that says so. @returns whether the row is another now. */
+  /**
+   * Repeatable: a message has its id before it is made, and is sent in the transaction that says so. @returns whether
+   * the row is another now.
+   */
   async bring(row: OpenedRow, place: PublishPlace): Promise<boolean> {
     if (row.fixWanted !== null) return this.send(row, row.fixWanted, place);
     // As it is now: the job may have taken a while.
     const conversation = await readConversation(this.pool, row.orgId, row.conversationId);
     const { fixChecks = 'offered', fixRounds = 2 } = place.connection.settings;
-    const decision = conversation === null ? ({ kind: 'none' } as const) : fixDecision(row, { fixChecks, fixRounds }, conversation.status);
+    const decision =
+      conversation === null
+        ? ({ kind: 'none' } as const)
+        : fixDecision(row, { fixChecks, fixRounds }, conversation.status);
     if (decision.kind === 'none') return false;
     if (decision.kind === 'stop') return this.stop(row, decision.why);
     const { by } = row.wanted;
     if (by.kind === 'user' && !(await this.mayWrite(row, place))) return this.stop(row, 'no-write-access');
-    return this.send(row, { what: 'checks', checks: null, message: this.ids.uuid(), automatic: true, by, at: this.clock.now().toISOString() }, place);
+    return this.send(
+      row,
+      {
+        what: 'checks',
+        checks: null,
+        message: this.ids.uuid(),
+        automatic: true,
+        by,
+        at: this.clock.now().toISOString(),
+      },
+      place,
+    );
   }
 
   private async stop(row: OpenedRow, fixStopped: FixStop): Promise<boolean> {
@@ -54,7 +71,11 @@ export class Fixes {
       await this.publisher.assertMayWrite(row, row.wanted.by.id, connection, signal);
       return true;
     } catch (error) {
-      if (error instanceof SlipwayError && (error.code === 'pull-request.no-write-access' || error.code === 'pull-request.not-linked')) return false;
+      if (
+        error instanceof SlipwayError &&
+        (error.code === 'pull-request.no-write-access' || error.code === 'pull-request.not-linked')
+      )
+        return false;
       throw error;
     }
   }
@@ -69,9 +90,15 @@ export class Fixes {
     const done: PullRequestChange = automatic ? { fixRounds: row.fixRounds + 1 } : { fixWanted: null };
     const job = await inOrg(this.pool, orgId, async (client) => {
       const inbox = text === null ? null : await lockInbox(client, orgId, conversationId);
-      if (inbox !== null && inbox.waiting >= MAX_QUEUED_MESSAGES) throw new Later('The conversation has as many messages as can wait.', null);
+      if (inbox !== null && inbox.waiting >= MAX_QUEUED_MESSAGES)
+        throw new Later('The conversation has as many messages as can wait.', null);
       const isNew = inbox !== null && text !== null && (await insertFixMessage(client, row, wanted, text));
-      await changePullRequest(client, orgId, row.id, isNew ? { ...done, fix, fixStopped: null } : automatic ? {} : done);
+      await changePullRequest(
+        client,
+        orgId,
+        row.id,
+        isNew ? { ...done, fix, fixStopped: null } : automatic ? {} : done,
+      );
       if (!isNew) return null;
       const next: ConversationQueue = inbox.live ? 'conversation-deliver' : 'conversation-start';
       await want(client, orgId, conversationId, { desired: 'run', job: next, traceparent: currentTraceparent() });
@@ -83,7 +110,12 @@ export class Fixes {
 }
 
 /** A message without an author in a thread. @returns false when it is there already. */
-async function insertFixMessage(client: PoolClient, row: PullRequestRow, { message, by }: RequestedFix, text: string): Promise<boolean> {
+async function insertFixMessage(
+  client: PoolClient,
+  row: PullRequestRow,
+  { message, by }: RequestedFix,
+  text: string,
+): Promise<boolean> {
   const { rowCount } = await client.query(
     `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
     [message, row.orgId, row.conversationId, text, by.id, by.label, currentTraceId()],

@@ -1,7 +1,10 @@
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
 import { nameOf, type ReadFolder } from './read-folder.js';
 
-/** Agents read those of the folder that they work in, so one counts wherever it stands. In lower case: some file systems know no other. */
+/**
+ * Agents read those of the folder that they work in, so one counts wherever it stands. In lower case: some file systems
+ * know no other.
+ */
 const INSTRUCTIONS: ReadonlySet<string> = new Set([
   'agents.md',
   'agents.override.md',
@@ -31,7 +34,10 @@ const AT_ONCE = 8;
 export interface Nested {
   /** Paths at which instructions are new, gone or different. */
   readonly found: readonly string[];
-  /** Folders that differ from the commit's, and are none of the bundle's: another commit may have them, or they were moved. */
+  /**
+   * Folders that differ from the commit's, and are none of the bundle's: another commit may have them, or they were
+   * moved.
+   */
   readonly elsewhere: readonly string[];
 }
 
@@ -63,11 +69,15 @@ export interface ChangedFolder {
 }
 
 /**
- * Compares what the bundle has changed with a commit of the git host. A folder that goes as a whole takes its instructions with it and does not count; where the host
- * shows no folder, or was asked for too many, nothing counts as having been there.
+ * Compares what the bundle has changed with a commit of the git host. A folder that goes as a whole takes its
+ * instructions with it and does not count; where the host shows no folder, or was asked for too many, nothing counts as
+ * having been there.
  * @param judged paths that are judged as a whole already.
  */
-export async function changedInstructions(bundle: VerifiedBundle, { commit, folder, looks, judged }: ChangedFolder): Promise<Nested> {
+export async function changedInstructions(
+  bundle: VerifiedBundle,
+  { commit, folder, looks, judged }: ChangedFolder,
+): Promise<Nested> {
   const found: string[] = [];
   const elsewhere: string[] = [];
   const look = async ({ path, before, after }: Step): Promise<Step[]> => {
@@ -88,13 +98,15 @@ export async function changedInstructions(bundle: VerifiedBundle, { commit, fold
       if (isInstruction(name)) found.push(at);
       else if (kind === 'folder') steps.push({ path: at, before: was, after: hash });
     }
-    for (const name of old.keys()) if (isInstruction(name) && !judged.has(below(path, name))) found.push(below(path, name));
+    for (const name of old.keys())
+      if (isInstruction(name) && !judged.has(below(path, name))) found.push(below(path, name));
     return steps;
   };
   let steps: Step[] = [{ path: '', before: commit, after: bundle.tree }];
   while (steps.length > 0) {
     const next: Step[] = [];
-    for (let from = 0; from < steps.length; from += AT_ONCE) next.push(...(await Promise.all(steps.slice(from, from + AT_ONCE).map(look))).flat());
+    for (let from = 0; from < steps.length; from += AT_ONCE)
+      next.push(...(await Promise.all(steps.slice(from, from + AT_ONCE).map(look))).flat());
     steps = next;
   }
   return { found, elsewhere };
@@ -106,8 +118,15 @@ export interface JudgedFolder {
   readonly judged: ReadonlySet<string>;
 }
 
-/** Instructions in a folder that the git host has elsewhere. One that it does not show may hold any: the folder itself is named then. */
-export async function instructionsOf(path: string, hash: string, { folder, looks, judged }: JudgedFolder): Promise<readonly string[]> {
+/**
+ * Instructions in a folder that the git host has elsewhere. One that it does not show may hold any: the folder itself
+ * is named then.
+ */
+export async function instructionsOf(
+  path: string,
+  hash: string,
+  { folder, looks, judged }: JudgedFolder,
+): Promise<readonly string[]> {
   const there = looks.more() ? await folder(hash, null) : null;
   if (there === null) return [path];
   const found: string[] = [];

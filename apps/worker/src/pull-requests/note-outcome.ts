@@ -9,9 +9,16 @@ const STATES = { merged: 'merged', closed: 'closed', reopened: 'open', changed: 
  * state. In the transaction of the decision.
  * @returns their ids, to be queued after the commit.
  */
-export async function noteOutcome(client: PoolClient, orgId: string, { provider, host }: StoredConnection, outcome: Outcome): Promise<string[]> {
+export async function noteOutcome(
+  client: PoolClient,
+  orgId: string,
+  { provider, host }: StoredConnection,
+  outcome: Outcome,
+): Promise<string[]> {
   const about =
-    outcome.kind === 'pull-request' ? { number: outcome.number, state: STATES[outcome.state], sha: null } : { number: null, state: null, sha: outcome.headSha };
+    outcome.kind === 'pull-request'
+      ? { number: outcome.number, state: STATES[outcome.state], sha: null }
+      : { number: null, state: null, sha: outcome.headSha };
   const { rows } = await client.query<{ id: string }>({
     name: 'note-outcome',
     text: `WITH ours AS (

@@ -7,10 +7,15 @@ import { folders } from './read-folder.js';
 const MAX_NAMED = 200;
 
 /**
- * Names what the branch holds at protected paths, whatever else changes: the hashes of what stands there. A permission is for one name.
+ * Names what the branch holds at protected paths, whatever else changes: the hashes of what stands there. A permission
+ * is for one name.
  * @param paths those that are changed.
  */
-export async function nameOfProtected(bundle: VerifiedBundle, paths: readonly string[], treeOf: (folder: FolderAt) => Promise<HostTree>): Promise<string> {
+export async function nameOfProtected(
+  bundle: VerifiedBundle,
+  paths: readonly string[],
+  treeOf: (folder: FolderAt) => Promise<HostTree>,
+): Promise<string> {
   const folder = folders(bundle, treeOf);
   const standing = async (path: string): Promise<string> => {
     let hash: string | undefined = bundle.tree;
@@ -25,6 +30,8 @@ export async function nameOfProtected(bundle: VerifiedBundle, paths: readonly st
   };
   // Names whose bytes are no text read alike: two files would have one name.
   const isWhole = paths.length > MAX_NAMED || paths.some((path) => path.includes('\ufffd'));
-  const lines = isWhole ? [`all ${bundle.tree}`] : await Promise.all([...paths].sort().map(async (path) => `${JSON.stringify(path)} ${await standing(path)}`));
+  const lines = isWhole
+    ? [`all ${bundle.tree}`]
+    : await Promise.all([...paths].sort().map(async (path) => `${JSON.stringify(path)} ${await standing(path)}`));
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }

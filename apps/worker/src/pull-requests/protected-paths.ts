@@ -69,7 +69,8 @@ export async function changedProtectedPaths(
     if (nested !== null && listed.length + nested.found.length + nested.elsewhere.length === 0) break;
     const commit = await next();
     if (commit === null) continue;
-    const since = (paths: readonly string[]): Promise<readonly string[]> => changedSince(commit, paths, bundle.tree, folder);
+    const since = (paths: readonly string[]): Promise<readonly string[]> =>
+      changedSince(commit, paths, bundle.tree, folder);
     listed = await since(listed);
     nested =
       nested === null
@@ -77,7 +78,12 @@ export async function changedProtectedPaths(
         : { found: await few(nested.found, since), elsewhere: await few(nested.elsewhere, since) };
     compared.push(commit);
   }
-  return [...listed, ...(nested === null ? [] : [...nested.found, ...(await moved(nested.elsewhere, { bundle, folder, looks, compared }))])];
+  return [
+    ...listed,
+    ...(nested === null
+      ? []
+      : [...nested.found, ...(await moved(nested.elsewhere, { bundle, folder, looks, compared }))]),
+  ];
 }
 
 const MAX_LISTED = 20;
@@ -97,7 +103,10 @@ export function listOf(paths: readonly string[]): string {
 const JUDGED: ReadonlySet<string> = new Set(PROTECTED_PATHS);
 
 /** A path that holds bytes which are no text is the same as another one when it is read. */
-async function few(paths: readonly string[], since: (paths: readonly string[]) => Promise<readonly string[]>): Promise<readonly string[]> {
+async function few(
+  paths: readonly string[],
+  since: (paths: readonly string[]) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
   if (new Set(paths.map((path) => path.slice(0, Math.max(path.lastIndexOf('/'), 0)))).size > MAX_COMPARED) return paths;
   const isPlain = (path: string): boolean => !path.includes('\ufffd');
   return [...(await since(paths.filter(isPlain))), ...paths.filter((path) => !isPlain(path))];
@@ -111,7 +120,10 @@ interface ComparedFolder {
 }
 
 /** Instructions in folders that no commit has where they stand. */
-async function moved(paths: readonly string[], { bundle, folder, looks, compared }: ComparedFolder): Promise<readonly string[]> {
+async function moved(
+  paths: readonly string[],
+  { bundle, folder, looks, compared }: ComparedFolder,
+): Promise<readonly string[]> {
   const inside: string[] = [];
   for (const path of paths) {
     let hash = bundle.tree;
@@ -124,10 +136,21 @@ async function moved(paths: readonly string[], { bundle, folder, looks, compared
   return found;
 }
 
-async function changedSince(commit: string, paths: readonly string[], tree: string, folder: ReadFolder): Promise<readonly string[]> {
+async function changedSince(
+  commit: string,
+  paths: readonly string[],
+  tree: string,
+  folder: ReadFolder,
+): Promise<readonly string[]> {
   /** The side of the commit has a place at the host; that of the bundle has none. */
-  const placed = (walked: readonly string[], isCommit: boolean): FolderAt['at'] => (isCommit ? { commit, path: walked.join('/') } : null);
-  const differs = async (path: readonly string[], depth: number, before: string | undefined, after: string | undefined): Promise<boolean> => {
+  const placed = (walked: readonly string[], isCommit: boolean): FolderAt['at'] =>
+    isCommit ? { commit, path: walked.join('/') } : null;
+  const differs = async (
+    path: readonly string[],
+    depth: number,
+    before: string | undefined,
+    after: string | undefined,
+  ): Promise<boolean> => {
     if (before === after) return false;
     const name = path[depth];
     if (name === undefined || before === undefined || after === undefined)
@@ -136,7 +159,12 @@ async function changedSince(commit: string, paths: readonly string[], tree: stri
     return old === null || now === null || differs(path, depth + 1, old.entries.get(name), now.entries.get(name));
   };
   /** Whether there is anything at the path on the one side that has its beginning. */
-  const somewhere = async (path: readonly string[], depth: number, root: string | undefined, isCommit: boolean): Promise<boolean> => {
+  const somewhere = async (
+    path: readonly string[],
+    depth: number,
+    root: string | undefined,
+    isCommit: boolean,
+  ): Promise<boolean> => {
     let hash = root;
     for (let at = depth; at < path.length; at += 1) {
       if (hash === undefined) return false;

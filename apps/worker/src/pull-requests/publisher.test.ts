@@ -13,12 +13,15 @@ describe('publishing', () => {
     };
     // Nothing behind a publish answers.
     const publisher = new Publisher(
-      { connect: () => never('database'), query: () => never('database') } as unknown as ConstructorParameters<typeof Publisher>[0],
+      { connect: () => never('database'), query: () => never('database') } as unknown as ConstructorParameters<
+        typeof Publisher
+      >[0],
       {} as ConstructorParameters<typeof Publisher>[1],
       () => never('rights'),
       { now: () => new Date() },
     );
-    const row = (orgId: string): PullRequestRow => ({ orgId, wanted: { by: { kind: 'user', id: 'u', label: 'U' } } }) as unknown as PullRequestRow;
+    const row = (orgId: string): PullRequestRow =>
+      ({ orgId, wanted: { by: { kind: 'user', id: 'u', label: 'U' } } }) as unknown as PullRequestRow;
     const gone = new AbortController();
     const place = {
       conversation: { workingDir: '/w', baseCommit: 'a'.repeat(40), sandboxStatus: 'RUNNING' },

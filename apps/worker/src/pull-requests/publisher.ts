@@ -72,7 +72,10 @@ interface Aim {
   readonly pull: PullRequestState | null;
 }
 
-/** Takes the branch out of the sandbox, pushes it with the connection's token, and opens or updates the pull request. Every step may be repeated. */
+/**
+ * Takes the branch out of the sandbox, pushes it with the connection's token, and opens or updates the pull request.
+ * Every step may be repeated.
+ */
 export class Publisher {
   constructor(
     private readonly pool: SqlPool,
@@ -82,21 +85,34 @@ export class Publisher {
     private readonly reads = new SandboxReads(new ReadSlots(BUNDLES)),
   ) {}
 
-  /** One of an organization at a time. @throws SlipwayError `service.unavailable` when others are published: nothing was done then; and as `publishOne`. */
+  /**
+   * One of an organization at a time. @throws SlipwayError `service.unavailable` when others are published: nothing was
+   * done then; and as `publishOne`.
+   */
   publish(row: PullRequestRow, place: PublishPlace): Promise<PullRequestChange> {
     return this.reads.inTurn(row.orgId, place.signal, (slot) => this.publishOne(row, place, slot));
   }
 
-  /** @returns what the row is to be; steps that must be known after a crash are written on the way. @throws SlipwayError, ProviderRefusal, Later. */
+  /**
+   * @returns what the row is to be; steps that must be known after a crash are written on the way. @throws
+   * SlipwayError, ProviderRefusal, Later.
+   */
   private async publishOne(row: PullRequestRow, place: PublishPlace, slot: ReadSlot): Promise<PullRequestChange> {
     const { conversation, agent, signal } = place;
     const { workingDir: directory, baseCommit } = conversation;
-    if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
+    if (directory === null || baseCommit === null)
+      throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
     if (agent === null || conversation.sandboxStatus !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'Its sandbox is paused, and the workspace with it.');
     // What they asked for is in the workspace as it is now.
-    const replies = await inOrg(this.pool, row.orgId, (client) => handledReplies(client, row.orgId, row.conversationId));
-    const [user, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
+    const replies = await inOrg(this.pool, row.orgId, (client) =>
+      handledReplies(client, row.orgId, row.conversationId),
+    );
+    const [user, bot, texts] = await Promise.all([
+      this.authorOf(row, place),
+      this.botOf(row, place),
+      readTexts(this.pool, row.orgId, row.conversationId),
+    ]);
     // An app commits as itself, with the requester as co-author, so that the app's push cannot pass for one signed by
     // the user.
     const author = bot ?? user;
@@ -106,22 +122,41 @@ export class Publisher {
     const [aim, refs, bundle] = await Promise.all([
       this.aimOf(row, place, texts),
       remote.refs(),
-      takeBundle(agent, { path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal, slot).then((bytes) =>
-        verifyBundle(bytes, baseCommit, signal),
-      ),
+      takeBundle(
+        agent,
+        { path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes },
+        signal,
+        slot,
+      ).then((bytes) => verifyBundle(bytes, baseCommit, signal)),
     ]);
     const baseHead = refs.get(`refs/heads/${aim.base}`);
-    if (baseHead === undefined) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${aim.base}.`);
+    if (baseHead === undefined)
+      throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${aim.base}.`);
     const heads = { base: baseHead, branch: refs.get(`refs/heads/${aim.branch}`) ?? null };
     await this.assertProtectedAllowed(row, bundle, heads, place);
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
-    const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, baseHead, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
+    const pull = await this.pullRequest(
+      { ...row, ...pushed },
+      { ...aim, baseHead, known: refs.has(`refs/heads/${aim.branch}`) },
+      texts,
+      place,
+    );
     const { number, url, title, draft } = pull;
     await inOrg(this.pool, row.orgId, async (client) => {
       await bindThread(client, row, place.connection.id, { ...pull.thread, url, title });
       await readyReplies(client, row.orgId, row.conversationId, { ids: replies, sha: pushed.headSha ?? null });
     });
-    return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
+    return {
+      ...pushed,
+      branch: aim.branch,
+      base: aim.base,
+      number,
+      url,
+      title,
+      draft,
+      state: pull.state,
+      publishedAt: this.clock.now(),
+    };
   }
 
   /**
@@ -146,26 +181,51 @@ export class Publisher {
     return bot === null ? null : { name: bot.login, email: host.access.noreply(bot, connection.host) };
   }
 
-  /** @throws SlipwayError `pull-request.not-linked`, `pull-request.no-write-access`; Later when the git host does not say. */
-  async assertMayWrite(row: PullRequestRow, userId: string, connection: StoredConnection, signal: AbortSignal): Promise<{ id: string; login: string }> {
+  /**
+   * @throws SlipwayError `pull-request.not-linked`, `pull-request.no-write-access`; Later when the git host does not
+   * say.
+   */
+  async assertMayWrite(
+    row: PullRequestRow,
+    userId: string,
+    connection: StoredConnection,
+    signal: AbortSignal,
+  ): Promise<{ id: string; login: string }> {
     const account = await readLinkedAccount(this.pool, row.orgId, userId, connection);
-    if (account === null) throw new SlipwayError('pull-request.not-linked', `The user has linked no account at ${connection.host}.`);
-    const answer = await this.askWriteAccess(row.orgId, connection, { repository: { fullName: row.repository }, actor: account }, signal);
+    if (account === null)
+      throw new SlipwayError('pull-request.not-linked', `The user has linked no account at ${connection.host}.`);
+    const answer = await this.askWriteAccess(
+      row.orgId,
+      connection,
+      { repository: { fullName: row.repository }, actor: account },
+      signal,
+    );
     if (answer.access === 'later') throw new Later(answer.why, answer.at);
     if (answer.access !== 'write')
-      throw new SlipwayError('pull-request.no-write-access', answer.why ?? `${account.login} may not write to ${row.repository} at ${connection.host}.`);
+      throw new SlipwayError(
+        'pull-request.no-write-access',
+        answer.why ?? `${account.login} may not write to ${row.repository} at ${connection.host}.`,
+      );
     return account;
   }
 
-  /** Branch and base: those of before; else of the pull request that the conversation is about; else a branch of its own. */
-  private async aimOf(row: PullRequestRow, { host, conversation, connection }: PublishPlace, texts: ConversationTexts): Promise<Aim> {
+  /**
+   * Branch and base: those of before; else of the pull request that the conversation is about; else a branch of its
+   * own.
+   */
+  private async aimOf(
+    row: PullRequestRow,
+    { host, conversation, connection }: PublishPlace,
+    texts: ConversationTexts,
+  ): Promise<Aim> {
     const { calls } = host;
     if (row.number !== null && row.branch !== null && row.base !== null) {
       const pull = await calls.pullRequest({ repository: row.repository, number: row.number });
       assertOpen(pull);
       return { branch: row.branch, base: row.base, pull };
     }
-    const about = row.branch === null && conversation.branch !== null ? await this.subjectOf(row, connection.id, host) : null;
+    const about =
+      row.branch === null && conversation.branch !== null ? await this.subjectOf(row, connection.id, host) : null;
     if (about !== null && about.kind !== 'issue') {
       const pull = await missingIsNull(calls.pullRequest({ repository: row.repository, number: about.number }));
       if (pull !== null && !pull.fork && pull.headBranch === conversation.branch) {
@@ -173,13 +233,23 @@ export class Publisher {
         return { branch: pull.headBranch, base: pull.baseBranch, pull };
       }
     }
-    const base = row.wanted.base ?? row.base ?? conversation.branch ?? (await calls.repository(row.repository)).defaultBranch;
-    if (base === null) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch to begin from.`);
+    const base =
+      row.wanted.base ?? row.base ?? conversation.branch ?? (await calls.repository(row.repository)).defaultBranch;
+    if (base === null)
+      throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch to begin from.`);
     return { branch: row.branch ?? branchName(row.conversationId, texts.title), base, pull: null };
   }
 
-  /** A permission is for the changes that were seen, where it names them. @throws SlipwayError `pull-request.protected-paths`, with the name of those of now. */
-  private async assertProtectedAllowed({ repository, wanted }: PullRequestRow, bundle: VerifiedBundle, heads: Heads, { host }: PublishPlace): Promise<void> {
+  /**
+   * A permission is for the changes that were seen, where it names them. @throws SlipwayError
+   * `pull-request.protected-paths`, with the name of those of now.
+   */
+  private async assertProtectedAllowed(
+    { repository, wanted }: PullRequestRow,
+    bundle: VerifiedBundle,
+    heads: Heads,
+    { host }: PublishPlace,
+  ): Promise<void> {
     if (wanted.allowProtectedPaths && wanted.protectedChanges === undefined) return;
     const { calls } = host;
     const standing = standingCommits(bundle, heads, (commit, of) => calls.isAncestor(repository, commit, of));
@@ -189,7 +259,9 @@ export class Publisher {
     const protectedChanges = await nameOfProtected(bundle, changed, treeOf);
     if (wanted.allowProtectedPaths && wanted.protectedChanges === protectedChanges) return;
     const since = wanted.allowProtectedPaths ? ' The agent has changed them since they were allowed.' : '';
-    throw new SlipwayError('pull-request.protected-paths', `The changes touch ${listOf(changed)}.${since}`, { extensions: { protectedChanges } });
+    throw new SlipwayError('pull-request.protected-paths', `The changes touch ${listOf(changed)}.${since}`, {
+      extensions: { protectedChanges },
+    });
   }
 
   private remoteOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): GitRemote {
@@ -201,7 +273,12 @@ export class Publisher {
     });
   }
 
-  private async push(row: PullRequestRow & Aim, bundle: VerifiedBundle, remote: GitRemote, refs: ReadonlyMap<string, string>): Promise<PullRequestChange> {
+  private async push(
+    row: PullRequestRow & Aim,
+    bundle: VerifiedBundle,
+    remote: GitRemote,
+    refs: ReadonlyMap<string, string>,
+  ): Promise<PullRequestChange> {
     const { orgId, id, branch } = row;
     const current = refs.get(`refs/heads/${branch}`) ?? null;
     const content = createHash('sha256')
@@ -211,8 +288,13 @@ export class Publisher {
     // Only our own pushes are replaced; commits of others must be among the commits that the branch stands on.
     const ours = current === null || current === row.pushedSha || current === row.pushingSha || current === bundle.head;
     if (!ours && !bundle.standsOn(current))
-      throw new SlipwayError('pull-request.branch-moved', `${branch} is at ${current.slice(0, 12)}, which the branch of the workspace does not continue.`);
-    await inOrg(this.pool, orgId, (client) => changePullRequest(client, orgId, id, { branch, base: row.base, pushingSha: bundle.head }));
+      throw new SlipwayError(
+        'pull-request.branch-moved',
+        `${branch} is at ${current.slice(0, 12)}, which the branch of the workspace does not continue.`,
+      );
+    await inOrg(this.pool, orgId, (client) =>
+      changePullRequest(client, orgId, id, { branch, base: row.base, pushingSha: bundle.head }),
+    );
     if (current !== bundle.head) await remote.push({ branch, from: current, to: bundle.head, pack: bundle.pack });
     const pushed = { headSha: bundle.head, pushedSha: bundle.head, content, pushingSha: null };
     await inOrg(this.pool, orgId, (client) => changePullRequest(client, orgId, id, pushed));
@@ -233,17 +315,41 @@ export class Publisher {
       const title = titleOf(wanted.title ?? texts.title);
       const issue = await this.issueOf(row, host);
       const own = wanted.body === undefined ? await this.ownParts(row, baseHead, host) : NO_PARTS;
-      const body = bodyOf({ ...own, given: wanted.body, said: texts.said, issue, page: wanted.page, conversationId: row.conversationId });
+      const body = bodyOf({
+        ...own,
+        given: wanted.body,
+        said: texts.said,
+        issue,
+        page: wanted.page,
+        conversationId: row.conversationId,
+      });
       return this.create(row, { head: branch, base, title, body, draft: wanted.draft }, host);
     }
     if (wanted.title === undefined && wanted.body === undefined) return found;
-    const given = { ...NO_PARTS, given: wanted.body, said: null, issue: null, page: wanted.page, conversationId: row.conversationId };
+    const given = {
+      ...NO_PARTS,
+      given: wanted.body,
+      said: null,
+      issue: null,
+      page: wanted.page,
+      conversationId: row.conversationId,
+    };
     const body = wanted.body === undefined ? {} : { body: bodyOf(given) };
-    return calls.updatePullRequest({ repository, number: found.number }, { ...(wanted.title === undefined ? {} : { title: titleOf(wanted.title) }), ...body });
+    return calls.updatePullRequest(
+      { repository, number: found.number },
+      { ...(wanted.title === undefined ? {} : { title: titleOf(wanted.title) }), ...body },
+    );
   }
 
-  /** What the repository asks of pull requests, at the commit that this one is to be merged into, and what the agent ran. */
-  private async ownParts({ orgId, conversationId, repository }: PullRequestRow, baseHead: string, { calls, access, token }: ConnectedHost): Promise<OwnParts> {
+  /**
+   * What the repository asks of pull requests, at the commit that this one is to be merged into, and what the agent
+   * ran.
+   */
+  private async ownParts(
+    { orgId, conversationId, repository }: PullRequestRow,
+    baseHead: string,
+    { calls, access, token }: ConnectedHost,
+  ): Promise<OwnParts> {
     const template = await readTemplate(calls, repository, baseHead, access.pullRequestTemplates);
     const commands = await inOrg(this.pool, orgId, (client) => readCommands(client, orgId, conversationId));
     return { template, checked: commandsRun(commands, [token]) };
@@ -255,16 +361,26 @@ export class Publisher {
     const about = connectionId === null ? null : await this.subjectOf(row, connectionId, host);
     if (about === null || about.kind === 'pull-request') return null;
     const { number } = about;
-    return about.kind === 'issue' || (await missingIsNull(host.calls.pullRequest({ repository, number }))) === null ? number : null;
+    return about.kind === 'issue' || (await missingIsNull(host.calls.pullRequest({ repository, number }))) === null
+      ? number
+      : null;
   }
 
   /** What the thread that the conversation came from is about; `null`: it came from none of this connection. */
-  private async subjectOf({ orgId, conversationId }: PullRequestRow, connectionId: string, { access }: ConnectedHost): Promise<ThreadSubject | null> {
+  private async subjectOf(
+    { orgId, conversationId }: PullRequestRow,
+    connectionId: string,
+    { access }: ConnectedHost,
+  ): Promise<ThreadSubject | null> {
     const place = await readThreadPlace(this.pool, orgId, conversationId, connectionId);
     return place === null ? null : access.subjectOf(place);
   }
 
-  private async create(row: PullRequestRow, made: Parameters<ConnectedHost['calls']['createPullRequest']>[1], host: ConnectedHost): Promise<PullRequestState> {
+  private async create(
+    row: PullRequestRow,
+    made: Parameters<ConnectedHost['calls']['createPullRequest']>[1],
+    host: ConnectedHost,
+  ): Promise<PullRequestState> {
     const { calls } = host;
     try {
       return await calls.createPullRequest(row.repository, made);
@@ -276,7 +392,8 @@ export class Publisher {
         if (found !== null) return found;
       }
       // Not every plan has drafts.
-      if (error.kind === 'invalid' && made.draft && /draft/i.test(error.message)) return calls.createPullRequest(row.repository, { ...made, draft: false });
+      if (error.kind === 'invalid' && made.draft && /draft/i.test(error.message))
+        return calls.createPullRequest(row.repository, { ...made, draft: false });
       throw error;
     }
   }
@@ -296,11 +413,24 @@ async function missingIsNull<T>(asked: Promise<T>): Promise<T | null> {
 }
 
 /** @throws SlipwayError `pull-request.too-large` also for an answer that is larger than the sandbox was asked for. */
-async function takeBundle(agent: AgentClient, body: BundleRequest, signal: AbortSignal, slot: ReadSlot): Promise<Buffer> {
+async function takeBundle(
+  agent: AgentClient,
+  body: BundleRequest,
+  signal: AbortSignal,
+  slot: ReadSlot,
+): Promise<Buffer> {
   try {
-    return await agent.bytes('bundle', { body }, { timeoutMs: BUNDLE_TIMEOUT_MS, maxBytes: body.max_bytes, signal, slot });
+    return await agent.bytes(
+      'bundle',
+      { body },
+      { timeoutMs: BUNDLE_TIMEOUT_MS, maxBytes: body.max_bytes, signal, slot },
+    );
   } catch (error) {
     if (!(error instanceof SlipwayError) || error.code !== 'file.too-large') throw error;
-    throw new SlipwayError('pull-request.too-large', `The changes are larger than ${Math.floor(body.max_bytes / 1024 / 1024)} MiB.`, { cause: error });
+    throw new SlipwayError(
+      'pull-request.too-large',
+      `The changes are larger than ${Math.floor(body.max_bytes / 1024 / 1024)} MiB.`,
+      { cause: error },
+    );
   }
 }

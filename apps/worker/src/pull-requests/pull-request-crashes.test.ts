@@ -17,8 +17,10 @@ for (const host of ['gitea', 'gitlab'] as const)
     afterAll(() => world?.close());
     beforeEach(() => world.clear());
 
-    const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
-    const keyOf = async (queue: string): Promise<string> => (await world.jobs()).find((each) => each.queue === queue)?.key ?? '';
+    const wasKilled = (error: unknown): boolean =>
+      error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
+    const keyOf = async (queue: string): Promise<string> =>
+      (await world.jobs()).find((each) => each.queue === queue)?.key ?? '';
     const progress = (): number => world.host.comments.filter((each) => each.issue === ISSUE).length;
 
     it('is one, of one push, wherever a worker is killed while it publishes, and whatever the host has answered to it', async () => {
@@ -30,10 +32,17 @@ for (const host of ['gitea', 'gitlab'] as const)
           await world.consider(id);
           world.host.unanswered = fate === 'well' ? null : CHANGES;
           const key = await keyOf('pull-request');
-          const died = await world.runJob('pull-request', key, dyingPool(world.pool, dies)).then(() => false, wasKilled);
+          const died = await world
+            .runJob('pull-request', key, dyingPool(world.pool, dies))
+            .then(() => false, wasKilled);
           world.host.unanswered = null;
           await world.settle('pull-request');
-          expect([dies, world.host.pulls.length, world.host.pushes.length, (await world.row())['publish']]).toEqual([dies, 1, 1, 'done']);
+          expect([dies, world.host.pulls.length, world.host.pushes.length, (await world.row())['publish']]).toEqual([
+            dies,
+            1,
+            1,
+            'done',
+          ]);
           if (!died) {
             expect(dies).toBeGreaterThan(8);
             break;
@@ -43,7 +52,8 @@ for (const host of ['gitea', 'gitlab'] as const)
     }, 120_000);
 
     it('of one issue is one, with one conversation and one progress comment, in any interleaving and repetition of deliveries', async () => {
-      // The same mention by two hooks and redelivered, replies before and after it, and a pull request that is closed before it is opened.
+      // The same mention by two hooks and redelivered, replies before and after it, and a pull request that is closed
+      // before it is opened.
       const deliveries = [
         [...mention, 'hook 1'],
         [...mention, 'hook 2'],
@@ -58,8 +68,14 @@ for (const host of ['gitea', 'gitlab'] as const)
       ] as const;
       const fates = fc.array(fc.constantFrom<HostFate>('well', 'well', 'lost', 'unanswered', 503), { maxLength: 4 });
       const step = fc.oneof(
-        { weight: 4, arbitrary: fc.record({ kind: fc.constant('deliver' as const), which: fc.nat(deliveries.length - 1) }) },
-        { weight: 3, arbitrary: fc.record({ kind: fc.constant('jobs' as const), dies: fc.option(fc.nat(25), { freq: 2 }), fates }) },
+        {
+          weight: 4,
+          arbitrary: fc.record({ kind: fc.constant('deliver' as const), which: fc.nat(deliveries.length - 1) }),
+        },
+        {
+          weight: 3,
+          arbitrary: fc.record({ kind: fc.constant('jobs' as const), dies: fc.option(fc.nat(25), { freq: 2 }), fates }),
+        },
         { weight: 1, arbitrary: fc.record({ kind: fc.constant('agent' as const) }) },
       );
       const agent = async (): Promise<void> => {
@@ -84,7 +100,11 @@ for (const host of ['gitea', 'gitlab'] as const)
               if (each.kind !== 'jobs') continue;
               world.host.fates = [...each.fates];
               const pool = each.dies === null ? world.pool : dyingPool(world.pool, each.dies);
-              await Promise.all((await world.jobs()).slice(0, 3).map(({ queue, key }) => world.runJob(queue, key, pool).catch(() => {})));
+              await Promise.all(
+                (await world.jobs())
+                  .slice(0, 3)
+                  .map(({ queue, key }) => world.runJob(queue, key, pool).catch(() => {})),
+              );
             }
             world.host.fates = [];
             for (const which of rest) await deliver(which);
@@ -92,7 +112,9 @@ for (const host of ['gitea', 'gitlab'] as const)
             await agent();
             await world.settle();
             const heads = new Set(world.host.pulls.map(({ head }) => head));
-            expect([(await world.conversations()).length, world.host.pulls.length, heads.size, progress()]).toEqual([1, 1, 1, 1]);
+            expect([(await world.conversations()).length, world.host.pulls.length, heads.size, progress()]).toEqual([
+              1, 1, 1, 1,
+            ]);
             const row = await world.row();
             expect([row['state'], row['head_sha']]).toEqual(['open', world.host.pushes.at(-1)?.split(' ')[2]]);
             // A mention that was heard is one message, however often it came.

@@ -16,7 +16,8 @@ describe('a pull request', () => {
   afterAll(() => world?.close());
   beforeEach(() => world.clear());
 
-  const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
+  const wasKilled = (error: unknown): boolean =>
+    error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
   const begun = (): Promise<string> => world.begin(MENTION);
   const published = async (): Promise<string> => {
     const id = await begun();
@@ -25,14 +26,18 @@ describe('a pull request', () => {
     return id;
   };
   const red = (): void =>
-    void world.host.statuses.set(String(world.host.pushes.at(-1)?.split(' ')[2]), [{ context: 'tests', status: 'failure', description: '1 failed' }]);
+    void world.host.statuses.set(String(world.host.pushes.at(-1)?.split(' ')[2]), [
+      { context: 'tests', status: 'failure', description: '1 failed' },
+    ]);
   const look = async (): Promise<void> => {
     const row = await world.row();
     await world.runJob('pull-request', String(row['id']));
   };
 
   it('has the sections of its repository and the commands of the turn that asked for it', async () => {
-    world.host.files = { 'PULL_REQUEST_TEMPLATE.md': '## What changed\n\n## How was it tested?\n\n- [ ] I have read the rules\n' };
+    world.host.files = {
+      'PULL_REQUEST_TEMPLATE.md': '## What changed\n\n## How was it tested?\n\n- [ ] I have read the rules\n',
+    };
     const id = await begun();
     await world.ran(id, 'node --test', 1);
     await world.ran(id, 'node --test', 0);
@@ -66,9 +71,18 @@ describe('a pull request', () => {
       const row = await world.row();
       const by = { kind: 'user', id: 'usr_mia', label: 'Mia' };
       await inOrg(world.pool, ORG, (client) =>
-        requestFix(client, ORG, String(row['id']), { what: 'checks', checks: null, message: randomUUID(), automatic: false, by, at: new Date().toISOString() }),
+        requestFix(client, ORG, String(row['id']), {
+          what: 'checks',
+          checks: null,
+          message: randomUUID(),
+          automatic: false,
+          by,
+          at: new Date().toISOString(),
+        }),
       );
-      const died = await world.runJob('pull-request', String(row['id']), dyingPool(world.pool, dies)).then(() => false, wasKilled);
+      const died = await world
+        .runJob('pull-request', String(row['id']), dyingPool(world.pool, dies))
+        .then(() => false, wasKilled);
       await look();
       await look();
       const asked = (await world.messages()).filter((text) => text.includes('failed on commit'));

@@ -53,7 +53,9 @@ export class PullRequestJob {
 
   async run({ orgId, pullRequestId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
     try {
-      await this.locks.withLock(`pull-request:${pullRequestId}`, signal, (held) => this.alone(orgId, pullRequestId, held));
+      await this.locks.withLock(`pull-request:${pullRequestId}`, signal, (held) =>
+        this.alone(orgId, pullRequestId, held),
+      );
     } catch (error) {
       if (error instanceof LockBusy) return this.again({ id: pullRequestId, orgId }, BUSY_MS);
       if (!(error instanceof LostConversation)) throw error;
@@ -76,11 +78,17 @@ export class PullRequestJob {
     return this.queue.add(QUEUE, { orgId, pullRequestId: id }, { key: id, delayMs });
   }
 
-  /** @returns when to come again, as the git host is away; `null`: what was wanted is done, or cannot be. Milliseconds. */
+  /**
+   * @returns when to come again, as the git host is away; `null`: what was wanted is done, or cannot be. Milliseconds.
+   */
   private async bring(row: PullRequestRow, signal: AbortSignal): Promise<number | null> {
     const conversation = await readConversation(this.pool, row.orgId, row.conversationId);
     const connection =
-      row.connectionId === null ? null : await inOrg(this.pool, row.orgId, (client) => findConnectionById(client, row.orgId, row.connectionId as string));
+      row.connectionId === null
+        ? null
+        : await inOrg(this.pool, row.orgId, (client) =>
+            findConnectionById(client, row.orgId, row.connectionId as string),
+          );
     if (conversation === null) return null;
     let host: ConnectedHost | null = null;
     try {
@@ -91,7 +99,10 @@ export class PullRequestJob {
       return this.refused(row, {}, error, connection.host);
     }
     if (connection === null || host === null) {
-      const why = new SlipwayError('pull-request.no-connection', `No connection with an access token reaches ${row.host}/${row.repository}.`);
+      const why = new SlipwayError(
+        'pull-request.no-connection',
+        `No connection with an access token reaches ${row.host}/${row.repository}.`,
+      );
       await this.write(row, this.failed(row, why));
       return null;
     }
@@ -100,11 +111,20 @@ export class PullRequestJob {
     let now = row;
     try {
       if (row.wantedVersion > row.doneVersion) {
-        change = { ...(await this.publisher.publish(row, place)), doneVersion: row.wantedVersion, publish: 'done', problem: null };
-        this.logger.info({ pull_request: row.id, conversation_id: row.conversationId, number: change.number }, 'pull request published');
+        change = {
+          ...(await this.publisher.publish(row, place)),
+          doneVersion: row.wantedVersion,
+          publish: 'done',
+          problem: null,
+        };
+        this.logger.info(
+          { pull_request: row.id, conversation_id: row.conversationId, number: change.number },
+          'pull request published',
+        );
       }
       const pushed = { ...row, ...change };
-      if (pushed.mergeWanted !== null && pushed.number !== null) change = { ...change, ...(await this.merge({ ...pushed, number: pushed.number }, place)) };
+      if (pushed.mergeWanted !== null && pushed.number !== null)
+        change = { ...change, ...(await this.merge({ ...pushed, number: pushed.number }, place)) };
       const after = { ...row, ...change };
       if (after.number !== null) {
         const look = await lookAt(host.calls, { ...after, number: after.number }, connection.own.ids, this.clock.now());
@@ -119,7 +139,11 @@ export class PullRequestJob {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProviderRefusal && error.kind === 'credential')
-        await needAttention(this.pool, row.orgId, { connectionId: connection.id, tokenId: host.tokenId, why: BAD_TOKEN });
+        await needAttention(this.pool, row.orgId, {
+          connectionId: connection.id,
+          tokenId: host.tokenId,
+          why: BAD_TOKEN,
+        });
       return this.refused(now, change, error, connection.host);
     }
     await this.write(now, change);
@@ -128,40 +152,66 @@ export class PullRequestJob {
 
   private async noteOutcome(row: PullRequestRow & { readonly number: number }, seen: SeenPullRequest): Promise<void> {
     const { orgId, publishedAt, createdAt } = row;
-    await inOrg(this.pool, orgId, (client) => notePublished(client, orgId, { ...row, begunAt: publishedAt ?? createdAt }, seen));
+    await inOrg(this.pool, orgId, (client) =>
+      notePublished(client, orgId, { ...row, begunAt: publishedAt ?? createdAt }, seen),
+    );
   }
 
   /** @returns when to come again; `null`: it cannot be. Milliseconds. */
-  private async refused(row: PullRequestRow, done: PullRequestChange, error: unknown, host: string): Promise<number | null> {
+  private async refused(
+    row: PullRequestRow,
+    done: PullRequestChange,
+    error: unknown,
+    host: string,
+  ): Promise<number | null> {
     let change = done;
     let waitMs: number | null = null;
     const outcome = outcomeOf(error, host);
-    this.logger.warn({ pull_request: row.id, conversation_id: row.conversationId, err: error }, 'failed to update a pull request');
+    this.logger.warn(
+      { pull_request: row.id, conversation_id: row.conversationId, err: error },
+      'failed to update a pull request',
+    );
     const now = { ...row, ...change };
     if (outcome instanceof Later && wants(now) && this.clock.now().getTime() - askedAt(now) < GIVE_UP_MS) {
       waitMs = Math.max(outcome.at === null ? AGAIN_MS : outcome.at.getTime() - this.clock.now().getTime(), 1_000);
       if (now.publish === 'queued') change = { ...change, publish: 'waiting' };
     } else if (wants(now))
-      change = { ...change, ...this.failed(now, outcome instanceof Later ? new SlipwayError('pull-request.host-away', outcome.message) : outcome) };
+      change = {
+        ...change,
+        ...this.failed(
+          now,
+          outcome instanceof Later ? new SlipwayError('pull-request.host-away', outcome.message) : outcome,
+        ),
+      };
     await this.write(row, change);
     return waitMs;
   }
 
   /** `null`: the connection has no access token, or its provider is no git host that is called. */
-  private async hostOf(orgId: string, connection: StoredConnection, repository: string, signal: AbortSignal): Promise<ConnectedHost | null> {
+  private async hostOf(
+    orgId: string,
+    connection: StoredConnection,
+    repository: string,
+    signal: AbortSignal,
+  ): Promise<ConnectedHost | null> {
     const access = this.providers.get(connection.provider)?.codeHost;
-    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access, { repository, step: 'publish' });
+    const opened =
+      access === undefined ? null : await this.calls.open(orgId, connection, access, { repository, step: 'publish' });
     if (access === undefined || opened === null) return null;
     return { calls: access.calls(opened.client(signal)), access, token: opened.token, tokenId: opened.tokenId };
   }
 
-  private async merge(row: PullRequestRow & { number: number }, { host, connection, signal }: PublishPlace): Promise<PullRequestChange> {
+  private async merge(
+    row: PullRequestRow & { number: number },
+    { host, connection, signal }: PublishPlace,
+  ): Promise<PullRequestChange> {
     const { mergeWanted } = row;
     if (mergeWanted === null) return {};
     const place = { repository: row.repository, number: row.number };
     const pull = await host.calls.pullRequest(place);
     if (pull.state === 'merged') return { merge: 'done', mergeWanted: null, state: 'merged', problem: null };
-    if (pull.headSha !== mergeWanted.sha) throw new SlipwayError('pull-request.moved', `Its head is ${pull.headSha.slice(0, 12)} by now.`);
+    if (pull.headSha !== mergeWanted.sha)
+      throw new SlipwayError('pull-request.moved', `Its head is ${pull.headSha.slice(0, 12)} by now.`);
     await this.publisher.assertMayWrite(row, mergeWanted.by.id, connection, signal);
     await host.calls.merge(place, mergeWanted.sha);
     this.logger.info({ pull_request: row.id, number: row.number }, 'pull request merged');
@@ -170,7 +220,12 @@ export class PullRequestJob {
 
   private failed(row: PullRequestRow, { code, detail, more }: SlipwayError): PullRequestChange {
     const protectedChanges = more.extensions?.['protectedChanges'];
-    const problem = { code, detail, at: this.clock.now().toISOString(), ...(typeof protectedChanges === 'string' ? { protectedChanges } : {}) };
+    const problem = {
+      code,
+      detail,
+      at: this.clock.now().toISOString(),
+      ...(typeof protectedChanges === 'string' ? { protectedChanges } : {}),
+    };
     return {
       problem,
       ...(row.wantedVersion > row.doneVersion ? { publish: 'failed' as const, doneVersion: row.wantedVersion } : {}),
@@ -203,6 +258,8 @@ const wants = ({ wantedVersion, doneVersion, mergeWanted, fixWanted }: PullReque
 /** The database gives keys back in its own order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
   );
 }

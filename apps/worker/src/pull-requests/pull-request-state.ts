@@ -1,4 +1,9 @@
-import { type ChecksSummary, MAX_CHECKS, type PullRequest, type PullRequestCheck } from '@slipway/contracts/repositories';
+import {
+  type ChecksSummary,
+  MAX_CHECKS,
+  type PullRequest,
+  type PullRequestCheck,
+} from '@slipway/contracts/repositories';
 import type { CodeHost, CommitCheck, Review } from '@slipway/integrations';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import type { SeenPullRequest } from '../outcomes/pull-request-outcomes.queries.js';
@@ -13,7 +18,12 @@ export interface Look {
 }
 
 /** What the git host says of a pull request now. @param own ids of our accounts there. */
-export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly number: number }, own: readonly string[], now: Date): Promise<Look> {
+export async function lookAt(
+  calls: CodeHost,
+  row: PullRequestRow & { readonly number: number },
+  own: readonly string[],
+  now: Date,
+): Promise<Look> {
   const place = { repository: row.repository, number: row.number };
   const known = row.headSha;
   const [pull, reviews, checksOfKnown] = await Promise.all([
@@ -47,14 +57,25 @@ function shown({ id, name, state, description, url }: CommitCheck): PullRequestC
 export function summaryOf(checks: readonly Pick<PullRequestCheck, 'state'>[]): ChecksSummary {
   const count = (state: PullRequestCheck['state']): number => checks.filter((each) => each.state === state).length;
   const [failed, pending, passed] = [count('failure'), count('pending'), count('success')];
-  const state = failed > 0 ? 'failure' : pending > 0 ? 'pending' : passed > 0 ? 'success' : checks.length > 0 ? 'neutral' : 'none';
+  const state =
+    failed > 0 ? 'failure' : pending > 0 ? 'pending' : passed > 0 ? 'success' : checks.length > 0 ? 'neutral' : 'none';
   return { state, pending, failed, passed };
 }
 
-/** Of each reviewer the last verdict counts, and a comment takes none back; one who wants changes outweighs all who approve. */
+/**
+ * Of each reviewer the last verdict counts, and a comment takes none back; one who wants changes outweighs all who
+ * approve.
+ */
 export function reviewOf(reviews: readonly Review[]): PullRequest['review'] {
   const verdicts = new Map<string, Review['verdict']>();
-  for (const { userId, verdict } of reviews) if (verdict !== 'commented' || !verdicts.has(userId)) verdicts.set(userId, verdict);
+  for (const { userId, verdict } of reviews)
+    if (verdict !== 'commented' || !verdicts.has(userId)) verdicts.set(userId, verdict);
   const all = [...verdicts.values()];
-  return all.includes('changes-requested') ? 'changes-requested' : all.includes('approved') ? 'approved' : all.includes('commented') ? 'commented' : 'none';
+  return all.includes('changes-requested')
+    ? 'changes-requested'
+    : all.includes('approved')
+      ? 'approved'
+      : all.includes('commented')
+        ? 'commented'
+        : 'none';
 }

@@ -29,13 +29,16 @@ describe('the template of a repository', () => {
 
   it('that asks for none of them, or is not there, has what was said first and how it was checked after it', () => {
     const rest = '## How it was checked\n\n- `npm test`: exit code 0\n\nFixes #7';
-    expect(withTemplate('## Notizen\n\nBitte ausfüllen', parts)).toBe(`The total counts returns.\n\n## Notizen\n\nBitte ausfüllen\n\n${rest}`);
+    expect(withTemplate('## Notizen\n\nBitte ausfüllen', parts)).toBe(
+      `The total counts returns.\n\n## Notizen\n\nBitte ausfüllen\n\n${rest}`,
+    );
     expect(withTemplate(null, parts)).toBe(`The total counts returns.\n\n${rest}`);
     expect(withTemplate(null, { said: 'x', checked: '', fixes: '' })).toBe('x');
   });
 
   it('adversary: mentions no user, carries out no command of the host, and is as long as it may be', () => {
-    const template = '## What\n/approve\n/label ~urgent\n@acme/owners ![x](https://evil.test/?a) <img src="https://evil.test">\nCloses #12';
+    const template =
+      '## What\n/approve\n/label ~urgent\n@acme/owners ![x](https://evil.test/?a) <img src="https://evil.test">\nCloses #12';
     const body = withTemplate(template, parts);
     expect(body).not.toMatch(/^\s*\/[a-z]|@acme|!\[|<img|#12/m);
     expect(withTemplate(`## What\n${'x'.repeat(100_000)}`, parts).length).toBeLessThan(11_000);
@@ -43,11 +46,15 @@ describe('the template of a repository', () => {
 
   it('is read in the commit that is merged into, in upper and lower case, the first of its places; what cannot be read is none', async () => {
     const trees: Record<string, { entries: Record<string, string>; folders: string[] }> = {
-      base: { entries: { '.GitHub': 'g', docs: 'd', 'pull_request_template.md': 'root' }, folders: ['.GitHub', 'docs'] },
+      base: {
+        entries: { '.GitHub': 'g', docs: 'd', 'pull_request_template.md': 'root' },
+        folders: ['.GitHub', 'docs'],
+      },
       g: { entries: { 'PULL_REQUEST_TEMPLATE.md': 'own', 'pull_request_template.txt': 'other' }, folders: [] },
     };
     const asked: string[] = [];
-    const refused = (kind: RefusalKind) => new ProviderRefusal(kind, { kind, status: null, retryAt: null, outcomeUnknown: false });
+    const refused = (kind: RefusalKind) =>
+      new ProviderRefusal(kind, { kind, status: null, retryAt: null, outcomeUnknown: false });
     const calls = (refusal: RefusalKind | null = null): CodeHost =>
       ({
         tree: async (_repository: string, { hash, at }: { hash: string; at: { path: string } }): Promise<HostTree> => {
@@ -64,7 +71,9 @@ describe('the template of a repository', () => {
     expect(await readTemplate(calls(), 'acme/shop', 'base', paths.slice(1))).toBe('text of root');
     expect(await readTemplate(calls(), 'acme/shop', 'base', ['docs', 'docs/pull_request_template.md'])).toBe(null);
     expect(await readTemplate(calls('forbidden'), 'acme/shop', 'base', paths)).toBe(null);
-    await expect(readTemplate(calls('unavailable'), 'acme/shop', 'base', paths)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(readTemplate(calls('unavailable'), 'acme/shop', 'base', paths)).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
   });
 });
 
@@ -111,8 +120,18 @@ describe('how a pull request was checked', () => {
     ];
     const shown = commandsRun(hostile, ['tok-of-git']);
     expect(shown).not.toMatch(/@acme|#12|<!--|<img|^\s*\/|tok-of-git/m);
-    expect(shown.split('\n').filter((line) => line !== '' && !line.startsWith('- `') && !line.startsWith('Commands'))).toEqual([]);
-    const body = bodyOf({ given: undefined, said: 'Done.', template: null, checked: shown, issue: null, page: null, conversationId: 'c' });
+    expect(
+      shown.split('\n').filter((line) => line !== '' && !line.startsWith('- `') && !line.startsWith('Commands')),
+    ).toEqual([]);
+    const body = bodyOf({
+      given: undefined,
+      said: 'Done.',
+      template: null,
+      checked: shown,
+      issue: null,
+      page: null,
+      conversationId: 'c',
+    });
     expect(body.match(/<!--/g)).toHaveLength(1);
   });
 });

@@ -1,4 +1,10 @@
-import { type CodeHost, type HostTree, harmlessMarkdown, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
+import {
+  type CodeHost,
+  type HostTree,
+  harmlessMarkdown,
+  ProviderRefusal,
+  type RefusalKind,
+} from '@slipway/integrations';
 
 /** Most of a template that is taken. Characters. */
 const MAX_TEMPLATE = 10_000;
@@ -6,10 +12,17 @@ const MAX_TEMPLATE = 10_000;
 const NONE: ReadonlySet<RefusalKind> = new Set(['missing', 'forbidden', 'invalid', 'conflict', 'unreadable']);
 
 /**
- * The repository's own text for pull requests, as it stands in `commit`. `null`: it has none, or none that can be read. A few requests.
- * @param paths in lower case, the first that is there counts; hosts take them in upper and lower case. @throws ProviderRefusal when the host is away.
+ * The repository's own text for pull requests, as it stands in `commit`. `null`: it has none, or none that can be read.
+ * A few requests.
+ * @param paths in lower case, the first that is there counts; hosts take them in upper and lower case. @throws
+ * ProviderRefusal when the host is away.
  */
-export async function readTemplate(calls: CodeHost, repository: string, commit: string, paths: readonly string[]): Promise<string | null> {
+export async function readTemplate(
+  calls: CodeHost,
+  repository: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<string | null> {
   const read = new Map<string, Promise<HostTree>>();
   const folder = (hash: string, path: string): Promise<HostTree> => {
     const known = read.get(path) ?? calls.tree(repository, { hash, at: { commit, path } });
@@ -20,7 +33,9 @@ export async function readTemplate(calls: CodeHost, repository: string, commit: 
     let [hash, path] = [commit, ''];
     for (const [index, part] of wanted.entries()) {
       const { entries, folders } = await folder(hash, path);
-      const name = [...entries.keys()].find((each) => each.toLowerCase() === part && folders.has(each) === index < wanted.length - 1);
+      const name = [...entries.keys()].find(
+        (each) => each.toLowerCase() === part && folders.has(each) === index < wanted.length - 1,
+      );
       if (name === undefined) return null;
       hash = entries.get(name) as string;
       path = path === '' ? name : `${path}/${name}`;
@@ -62,15 +77,18 @@ const HEADINGS: Readonly<Record<keyof TemplateParts, RegExp>> = {
 const CHECKED = '## How it was checked';
 
 /**
- * The text of a pull request in the sections of the template. Each part goes below the first heading that asks for it; one that no heading asks for stands apart, and
- * what the template has beside, such as a list to tick off, is kept as it is. Notes to authors (`<!-- -->`) are left out.
+ * The text of a pull request in the sections of the template. Each part goes below the first heading that asks for it;
+ * one that no heading asks for stands apart, and what the template has beside, such as a list to tick off, is kept as
+ * it is. Notes to authors (`<!-- -->`) are left out.
  */
 export function withTemplate(template: string | null, parts: TemplateParts): string {
   const left: Record<keyof TemplateParts, string> = { ...parts };
   const filled = sectionsOf(template ?? '').map(({ heading, content }) => {
     if (heading === null) return content;
     // The narrower ones first: `What was tested` asks for tests.
-    const part = (['checked', 'fixes', 'said'] as const).find((each) => HEADINGS[each].test(heading) && left[each] !== '');
+    const part = (['checked', 'fixes', 'said'] as const).find(
+      (each) => HEADINGS[each].test(heading) && left[each] !== '',
+    );
     const own = part === undefined ? '' : left[part];
     if (part !== undefined) left[part] = '';
     return [heading, own, content].filter((each) => each !== '').join('\n\n');

@@ -32,22 +32,45 @@ const COLUMNS = {
   publishedAt: 'published_at',
   refreshedAt: 'refreshed_at',
 } as const satisfies Partial<Record<keyof PullRequestRow, string>>;
-const JSON_COLUMNS: ReadonlySet<string> = new Set(['checks', 'checkList', 'mergeWanted', 'problem', 'fixWanted', 'fix', 'told']);
+const JSON_COLUMNS: ReadonlySet<string> = new Set([
+  'checks',
+  'checkList',
+  'mergeWanted',
+  'problem',
+  'fixWanted',
+  'fix',
+  'told',
+]);
 
 /** What the worker writes of a pull request; what it leaves out stays. */
 export type PullRequestChange = Partial<Pick<PullRequestRow, keyof typeof COLUMNS>>;
 
-export async function changePullRequest(client: PoolClient, orgId: string, id: string, change: PullRequestChange): Promise<void> {
+export async function changePullRequest(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  change: PullRequestChange,
+): Promise<void> {
   const names = Object.keys(change) as (keyof typeof COLUMNS)[];
   if (names.length === 0) return;
   await client.query(
     `UPDATE app.pull_request SET ${names.map((name, index) => `${COLUMNS[name]} = $${index + 3}${JSON_COLUMNS.has(name) ? '::jsonb' : ''}`).join(', ')}, updated_at = now()
      WHERE org_id = $1 AND id = $2`,
-    [orgId, id, ...names.map((name) => (JSON_COLUMNS.has(name) && change[name] !== null ? JSON.stringify(change[name]) : change[name]))],
+    [
+      orgId,
+      id,
+      ...names.map((name) =>
+        JSON_COLUMNS.has(name) && change[name] !== null ? JSON.stringify(change[name]) : change[name],
+      ),
+    ],
   );
 }
 
-export async function findConnectionById(client: PoolClient, orgId: string, id: string): Promise<StoredConnection | null> {
+export async function findConnectionById(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<StoredConnection | null> {
   const { rows } = await client.query<StoredConnection>({
     name: 'find-connection-by-id',
     text: 'SELECT id, provider, host, account, state, own, settings FROM app.integration_connection WHERE org_id = $1 AND id = $2',
@@ -81,7 +104,12 @@ export function readTexts(pool: SqlPool, orgId: string, conversationId: string):
 }
 
 /** Where at this connection the conversation came from; `null`: from nowhere there. */
-export function readThreadPlace(pool: SqlPool, orgId: string, conversationId: string, connectionId: string): Promise<Thread['place'] | null> {
+export function readThreadPlace(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  connectionId: string,
+): Promise<Thread['place'] | null> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Columns<'app.integration_thread', 'place', { place: Thread['place'] }>>({
       name: 'read-thread-place',
@@ -132,7 +160,8 @@ export interface AskedInThread {
 }
 
 /**
- * The last message to the agent, if it came from a thread of this connection, or is the one that asked to mend the pull request; `null`: it came from elsewhere.
+ * The last message to the agent, if it came from a thread of this connection, or is the one that asked to mend the pull
+ * request; `null`: it came from elsewhere.
  * @param fix id of that message.
  */
 export async function asksToPublish(
@@ -170,7 +199,9 @@ export async function wantPullRequestJob(client: PoolClient, orgId: string, id: 
   );
 }
 
-/** What is said at the pull request belongs to the conversation that made it; a thread that has one already keeps it. */
+/**
+ * What is said at the pull request belongs to the conversation that made it; a thread that has one already keeps it.
+ */
 export async function bindThread(
   client: PoolClient,
   row: PullRequestRow,

@@ -17,7 +17,8 @@ export function folders(bundle: VerifiedBundle, treeOf: (folder: FolderAt) => Pr
         entries: new Map(own.map(({ name, hash: of }) => [nameOf(name), of])),
         folders: new Set(own.filter(({ kind }) => kind === 'folder').map(({ name }) => nameOf(name))),
       });
-    // The same hash is the same folder, wherever it stands; one that was not found without its place may be found with it.
+    // The same hash is the same folder, wherever it stands; one that was not found without its place may be found with
+    // it.
     const known = found.get(hash);
     if (known !== undefined) return Promise.resolve(known);
     const key = at === null ? hash : `${hash} ${at.commit}:${at.path}`;

@@ -17,10 +17,16 @@ function ancestors(history: History, of: string): Set<string> {
 }
 
 /** What stands, for a bundle of the commits `own` on what the git host has. */
-async function standing(host: History, own: History, heads: { head: string; base: string; branch?: string }): Promise<(string | null)[]> {
+async function standing(
+  host: History,
+  own: History,
+  heads: { head: string; base: string; branch?: string },
+): Promise<(string | null)[]> {
   const isAncestor = async (commit: string, of: string): Promise<boolean> => ancestors(host, of).has(commit);
   const graph = { head: heads.head, parentsOf: (commit: string) => own[commit] };
-  return Promise.all(standingCommits(graph, { base: heads.base, branch: heads.branch ?? null }, isAncestor).map((next) => next()));
+  return Promise.all(
+    standingCommits(graph, { base: heads.base, branch: heads.branch ?? null }, isAncestor).map((next) => next()),
+  );
 }
 
 /** `main` is m1 to m3; `x` was never merged. */
@@ -31,7 +37,11 @@ describe('commits that a branch stands on', () => {
     expect(await standing(HOST, { w: ['m1'] }, { head: 'w', base: 'm3' })).toEqual(['m3', 'm1', null]);
     // What is not in the bundle's line: the branch was rewritten, on the same commit.
     expect(await standing(HOST, { w: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm1', 'b']);
-    expect(await standing(HOST, { w: ['b'], b: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm1', 'b']);
+    expect(await standing(HOST, { w: ['b'], b: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual([
+      'm3',
+      'm1',
+      'b',
+    ]);
     // A branch of another user, whose history the bundle does not show.
     expect(await standing(HOST, { w: ['x'] }, { head: 'w', base: 'm3', branch: 'x' })).toEqual(['m3', null, 'x']);
   });
@@ -44,13 +54,25 @@ describe('commits that a branch stands on', () => {
 
   it('adversary: an old commit of the base is none once the branch has a newer one, whose changes it could take back', async () => {
     // By a merge, by continuing it, and with the newer one in the bundle.
-    expect(await standing(HOST, { w: ['v', 'm2'], v: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm2', null]);
-    expect(await standing(HOST, { w: ['m2'], m2: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm2', null]);
-    expect(await standing(HOST, { w: ['b', 'm2'], b: ['m1'], m2: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual(['m3', 'm2', null]);
+    expect(await standing(HOST, { w: ['v', 'm2'], v: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual([
+      'm3',
+      'm2',
+      null,
+    ]);
+    expect(await standing(HOST, { w: ['m2'], m2: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' })).toEqual([
+      'm3',
+      'm2',
+      null,
+    ]);
+    expect(
+      await standing(HOST, { w: ['b', 'm2'], b: ['m1'], m2: ['m1'] }, { head: 'w', base: 'm3', branch: 'b' }),
+    ).toEqual(['m3', 'm2', null]);
   });
 
   it('adversary: a branch with more commits than the host is asked about has none but the head of its base', async () => {
-    const own = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`w${index}`, [index === 99 ? 'm1' : `w${index + 1}`]]));
+    const own = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`w${index}`, [index === 99 ? 'm1' : `w${index + 1}`]]),
+    );
     expect(await standing(HOST, own, { head: 'w0', base: 'm3', branch: 'b' })).toEqual(['m3', null, null]);
   });
 

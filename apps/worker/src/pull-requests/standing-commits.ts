@@ -10,7 +10,9 @@ export interface Heads {
 type IsAncestor = (commit: string, of: string) => Promise<boolean>;
 type Graph = Pick<VerifiedBundle, 'head' | 'parentsOf'>;
 
-/** The newest commits of a branch that the git host has: those of the base branch, and others that the bundle stands on. */
+/**
+ * The newest commits of a branch that the git host has: those of the base branch, and others that the bundle stands on.
+ */
 interface Footing {
   readonly common: readonly string[];
   readonly beyond: readonly string[];
@@ -28,7 +30,11 @@ const MAX_COMMON = 4;
  * @returns the head of the base branch; where the branch leaves it; the branch itself. The host is asked when one is
  * called for; `null`: it cannot be decided.
  */
-export function standingCommits(bundle: Graph, { base, branch }: Heads, isAncestor: IsAncestor): readonly (() => Promise<string | null>)[] {
+export function standingCommits(
+  bundle: Graph,
+  { base, branch }: Heads,
+  isAncestor: IsAncestor,
+): readonly (() => Promise<string | null>)[] {
   let asked: Promise<Footing | null> | undefined;
   const footing = (): Promise<Footing | null> => {
     asked ??= footingOf(bundle, (commit) => isAncestor(commit, base));
@@ -41,7 +47,10 @@ export function standingCommits(bundle: Graph, { base, branch }: Heads, isAncest
   ];
 }
 
-async function footingOf({ head, parentsOf }: Graph, isAtBase: (commit: string) => Promise<boolean>): Promise<Footing | null> {
+async function footingOf(
+  { head, parentsOf }: Graph,
+  isAtBase: (commit: string) => Promise<boolean>,
+): Promise<Footing | null> {
   const common: string[] = [];
   const beyond: string[] = [];
   const seen = new Set<string>();
@@ -58,7 +67,10 @@ async function footingOf({ head, parentsOf }: Graph, isAtBase: (commit: string) 
   return { common, beyond };
 }
 
-/** The one newest commit that both branches have; `null` where there are several, or commits whose history the bundle does not show. */
+/**
+ * The one newest commit that both branches have; `null` where there are several, or commits whose history the bundle
+ * does not show.
+ */
 async function mergeBase(footing: Footing | null, isAncestor: IsAncestor): Promise<string | null> {
   if (footing === null || footing.beyond.length > 0 || footing.common.length > MAX_COMMON) return null;
   for (const newest of footing.common) {

@@ -29,7 +29,10 @@ export interface Author {
 
 const AGENT: Author = { name: 'Slipway', email: 'agent@slipway.invalid' };
 
-/** Of a commit of two: who asked and the agent, whichever of them is its author. @param other than the author [the agent]. */
+/**
+ * Of a commit of two: who asked and the agent, whichever of them is its author. @param other than the author [the
+ * agent].
+ */
 export function commitMessage(title: string, other: Author = AGENT): string {
   return `${titleOf(title)}\n\nCo-authored-by: ${other.name} <${other.email}>\n`;
 }
@@ -62,7 +65,11 @@ export function bodyOf({ given, said, template, checked, issue, page, conversati
   const fixes = issue === null ? '' : `Fixes #${issue}`;
   const text =
     given === undefined
-      ? withTemplate(template, { said: harmlessMarkdown(said ?? '', MAX_BODY, 'the conversation has all of it').trim(), checked, fixes })
+      ? withTemplate(template, {
+          said: harmlessMarkdown(said ?? '', MAX_BODY, 'the conversation has all of it').trim(),
+          checked,
+          fixes,
+        })
       : [withoutCommands(given).trim(), fixes].filter((part) => part !== '').join('\n\n');
   return [text, `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
 }

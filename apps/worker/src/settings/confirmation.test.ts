@@ -32,9 +32,15 @@ describe('the confirmation policy of an organization’s agents', () => {
       );
     });
   const choose = (id: string, mode: string): Promise<unknown> =>
-    inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET confirmation_mode = $2 WHERE id = $1', [id, mode]));
+    inOrg(harness.pool, ORG, (client) =>
+      client.query('UPDATE app.conversation SET confirmation_mode = $2 WHERE id = $1', [id, mode]),
+    );
   const sent = (id: string) =>
-    (harness.peers.sessions.get(id)?.sandbox?.settings ?? []).map(({ settings: { confirmation }, version, epoch }) => ({ ...confirmation, version, epoch }));
+    (harness.peers.sessions.get(id)?.sandbox?.settings ?? []).map(({ settings: { confirmation }, version, epoch }) => ({
+      ...confirmation,
+      version,
+      epoch,
+    }));
   const running = async (): Promise<string> => {
     const { id } = await harness.create();
     await harness.start(id);
@@ -85,11 +91,11 @@ describe('the confirmation policy of an organization’s agents', () => {
       changed = true;
       return add(...args);
     };
-    await new OrgSettingsJob(harness.pool, Object.assign(Object.create(harness.queue), { add: meanwhile }), createLogger('t', 'silent')).enqueueAll(
-      'org-settings',
-      { orgId: ORG },
-      never,
-    );
+    await new OrgSettingsJob(
+      harness.pool,
+      Object.assign(Object.create(harness.queue), { add: meanwhile }),
+      createLogger('t', 'silent'),
+    ).enqueueAll('org-settings', { orgId: ORG }, never);
     expect([changed, await harness.jobs(ORG)]).toEqual([true, ['org-settings']]);
   });
 
@@ -103,7 +109,9 @@ describe('the confirmation policy of an organization’s agents', () => {
           [org],
         ),
       );
-    await inOrg(harness.pool, other, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'other', 'P', 'company')", [other]));
+    await inOrg(harness.pool, other, (client) =>
+      client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'other', 'P', 'company')", [other]),
+    );
     await row(ORG);
     await row(other);
     const seen: string[] = [];
@@ -116,9 +124,13 @@ describe('the confirmation policy of an organization’s agents', () => {
     }
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.length).toBeGreaterThanOrEqual(250);
-    const queued = await inOrg(harness.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
+    const queued = await inOrg(harness.pool, other, (client) =>
+      client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"),
+    );
     expect(queued.rowCount).toBe(0);
-    await inOrg(harness.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"root": "/batch"}'`));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"root": "/batch"}'`),
+    );
   });
 
   it('is, whatever changes in which order and however often it is sent, in the end what was committed last', async () => {
@@ -151,7 +163,9 @@ describe('the confirmation policy of an organization’s agents', () => {
         }
         await tell();
         const order = ['never', 'risky', 'always'];
-        const kind = ['NeverConfirm', 'ConfirmRisky', 'AlwaysConfirm'][Math.max(order.indexOf(floor), order.indexOf(own))];
+        const kind = ['NeverConfirm', 'ConfirmRisky', 'AlwaysConfirm'][
+          Math.max(order.indexOf(floor), order.indexOf(own))
+        ];
         expect(sent(id).at(-1)).toMatchObject({ policy: { kind }, organization: { floor, fourEyes } });
         const versions = sent(id).map(({ version }) => version);
         expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));

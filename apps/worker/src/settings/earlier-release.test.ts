@@ -2,12 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
-/** Goes in 0.2.0, with the aliases of `libs/contracts/src/agent/earlier-settings.ts` and the trigger `conversation_mirror_earlier_settings`. */
+/**
+ * Goes in 0.2.0, with the aliases of `libs/contracts/src/agent/earlier-settings.ts` and the trigger
+ * `conversation_mirror_earlier_settings`.
+ */
 describe('settings beside replicas and sandboxes of the release before', () => {
   let harness: Harness;
   beforeAll(async () => {
     harness = await openHarness();
-    await inOrg(harness.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'org', 'O', 'company')", [ORG]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'org', 'O', 'company')", [ORG]),
+    );
   });
   afterAll(() => harness?.close());
 
@@ -42,11 +47,23 @@ describe('settings beside replicas and sandboxes of the release before', () => {
   it('reach an earlier agent-server by its three routes, the confirmation policy first, once', async () => {
     const id = await running();
     sessionOf(id).isEarlier = true;
-    await sql(`UPDATE app.conversation SET agent_type = 'plan', max_iterations = 7, confirmation_mode = 'always', model = 'gpt' WHERE id = $1`, [id]);
+    await sql(
+      `UPDATE app.conversation SET agent_type = 'plan', max_iterations = 7, confirmation_mode = 'always', model = 'gpt' WHERE id = $1`,
+      [id],
+    );
     for (let time = 0; time < 2; time += 1) await look(id);
     const ordered = { version: 1, epoch: 1 };
     expect(sessionOf(id).sandbox?.earlier).toMatchObject([
-      { route: 'brake', body: { policy: { kind: 'AlwaysConfirm' }, brake: { floor: 'never', fourEyes: false }, chosen: false, version: 2, epoch: 1 } },
+      {
+        route: 'brake',
+        body: {
+          policy: { kind: 'AlwaysConfirm' },
+          brake: { floor: 'never', fourEyes: false },
+          chosen: false,
+          version: 2,
+          epoch: 1,
+        },
+      },
       { route: 'terms', body: { max_iterations: 7, ...ordered } },
       { route: 'terms', body: { max_budget_per_task: null, ...ordered } },
       { route: 'terms', body: { agent_type: 'plan', ...ordered } },
@@ -67,13 +84,33 @@ describe('settings beside replicas and sandboxes of the release before', () => {
 
   it('are known to an earlier worker as soon as the agent acknowledges them, and not before', async () => {
     const id = await running();
-    expect(await earlierView(id)).toEqual({ runSettings: true, confirmation: true, termsVersion: 0, confirmationVersion: 0 });
+    expect(await earlierView(id)).toEqual({
+      runSettings: true,
+      confirmation: true,
+      termsVersion: 0,
+      confirmationVersion: 0,
+    });
     await sql(`UPDATE app.conversation SET max_iterations = 7 WHERE id = $1`, [id]);
-    expect(await earlierView(id)).toEqual({ runSettings: false, confirmation: true, termsVersion: 1, confirmationVersion: 0 });
+    expect(await earlierView(id)).toEqual({
+      runSettings: false,
+      confirmation: true,
+      termsVersion: 1,
+      confirmationVersion: 0,
+    });
     await sql(`UPDATE app.conversation SET confirmation_mode = 'always' WHERE id = $1`, [id]);
-    expect(await earlierView(id)).toEqual({ runSettings: false, confirmation: false, termsVersion: 1, confirmationVersion: 1 });
+    expect(await earlierView(id)).toEqual({
+      runSettings: false,
+      confirmation: false,
+      termsVersion: 1,
+      confirmationVersion: 1,
+    });
     await look(id);
-    expect(await earlierView(id)).toEqual({ runSettings: true, confirmation: true, termsVersion: 1, confirmationVersion: 1 });
+    expect(await earlierView(id)).toEqual({
+      runSettings: true,
+      confirmation: true,
+      termsVersion: 1,
+      confirmationVersion: 1,
+    });
     await sql('UPDATE app.org SET settings_version = settings_version + 1 WHERE id = $1', [ORG]);
     expect(await earlierView(id)).toMatchObject({ runSettings: true, confirmation: false });
   });
@@ -84,11 +121,22 @@ describe('settings beside replicas and sandboxes of the release before', () => {
       'UPDATE app.conversation SET max_iterations = 9, agent_type = agent_type, max_budget_usd = NULL, terms_version = terms_version + 1 WHERE id = $1',
       [id],
     );
-    await sql(`UPDATE app.conversation SET confirmation_mode = 'risky', confirmation_version = confirmation_version + 1 WHERE id = $1`, [id]);
+    await sql(
+      `UPDATE app.conversation SET confirmation_mode = 'risky', confirmation_version = confirmation_version + 1 WHERE id = $1`,
+      [id],
+    );
     await look(id);
-    expect(await earlierView(id)).toEqual({ runSettings: true, confirmation: true, termsVersion: 1, confirmationVersion: 1 });
+    expect(await earlierView(id)).toEqual({
+      runSettings: true,
+      confirmation: true,
+      termsVersion: 1,
+      confirmationVersion: 1,
+    });
     expect(sessionOf(id).sandbox?.settings).toMatchObject([
-      { settings: { limits: { maxIterations: 9 }, confirmation: { policy: { kind: 'ConfirmRisky' } } }, earlierVersions: { runSettings: 1 } },
+      {
+        settings: { limits: { maxIterations: 9 }, confirmation: { policy: { kind: 'ConfirmRisky' } } },
+        earlierVersions: { runSettings: 1 },
+      },
     ]);
   });
 

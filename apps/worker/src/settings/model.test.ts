@@ -10,7 +10,11 @@ describe('another model for a conversation that has a sandbox', () => {
   beforeAll(async () => {
     harness = await openHarness();
     const id = `llm_${randomUUID()}`;
-    const { bytes, keyVersion } = await harness.envelope.seal(ORG, 'sk-ours-0123456789', llmKeyContext({ id, baseUrl: null }));
+    const { bytes, keyVersion } = await harness.envelope.seal(
+      ORG,
+      'sk-ours-0123456789',
+      llmKeyContext({ id, baseUrl: null }),
+    );
     await inOrg(harness.pool, ORG, (client) =>
       client.query(
         `INSERT INTO app.llm_profile (org_id, id, name, model, sealed_api_key, key_version, created_by, created_by_label) VALUES ($1, $2, 'ours', 'anthropic/claude-x', $3, $4, 'u', 'u')`,
@@ -39,12 +43,17 @@ describe('another model for a conversation that has a sandbox', () => {
   };
   const uses = async (id: string): Promise<unknown[]> => {
     const { rows } = await inOrg(harness.pool, ORG, (client) =>
-      client.query<{ detail: { name: string; why: string } }>("SELECT detail FROM app.audit_entry WHERE action = 'llm-profile.use' AND target = $1", [id]),
+      client.query<{ detail: { name: string; why: string } }>(
+        "SELECT detail FROM app.audit_entry WHERE action = 'llm-profile.use' AND target = $1",
+        [id],
+      ),
     );
     return rows.map(({ detail: { name, why } }) => ({ name, why }));
   };
   const switches = (): number =>
-    [...harness.peers.sessions.values()].flatMap((session) => session.sandbox?.settings ?? []).filter(({ settings }) => settings.model !== undefined).length;
+    [...harness.peers.sessions.values()]
+      .flatMap((session) => session.sandbox?.settings ?? [])
+      .filter(({ settings }) => settings.model !== undefined).length;
 
   it('is given to the agent once, before the next message, with the profile’s key at the gateway and a new virtual key', async () => {
     const { id, message } = await harness.create();
@@ -59,7 +68,10 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(llmOf(id)).toMatchObject({ model: 'anthropic/claude-x' });
     expect(llmOf(id)?.api_key).not.toBe(before[1]);
     // A step that begins before the agent has the new key is made with the old one.
-    expect(harness.peers.keyRequests.at(-1)).toMatchObject({ grace_seconds: 60, providers: { anthropic: { apiKey: 'sk-ours-0123456789' } } });
+    expect(harness.peers.keyRequests.at(-1)).toMatchObject({
+      grace_seconds: 60,
+      providers: { anthropic: { apiKey: 'sk-ours-0123456789' } },
+    });
     expect(harness.peers.keyRequests.at(-2)).not.toHaveProperty('grace_seconds');
     expect(harness.peers.messagesOf(id)).toEqual([message, next]);
     expect(JSON.stringify([await harness.log(id), await harness.row(id), llmOf(id)])).not.toContain('sk-ours');
@@ -134,7 +146,10 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(llmOf(id)?.model).toBe('demo');
     expect(harness.peers.messagesOf(id)).toEqual([message, next]);
     expect((await harness.log(id)).filter((event) => event.kind === 'ConversationErrorEvent')).toMatchObject([
-      { code: 'model.profile-missing', detail: 'The agent keeps the model that it has. There is no model profile "gone" any more.' },
+      {
+        code: 'model.profile-missing',
+        detail: 'The agent keeps the model that it has. There is no model profile "gone" any more.',
+      },
     ]);
     expect(await harness.jobs(id)).toEqual([]);
   });

@@ -8,7 +8,10 @@ import { enqueueDeliveries } from './settings.queries.js';
 /** Conversations that get their job in one transaction. */
 const BATCH = 100;
 
-/** Brings a change of the organization's confirmation policy to its agents that run: each by the job of its own conversation, under its lock. */
+/**
+ * Brings a change of the organization's confirmation policy to its agents that run: each by the job of its own
+ * conversation, under its lock.
+ */
 export class OrgSettingsJob {
   constructor(
     private readonly pool: SqlPool,
@@ -16,8 +19,15 @@ export class OrgSettingsJob {
     private readonly logger: Logger,
   ) {}
 
-  /** Agents that start meanwhile get the policy before their start is over, idle ones at their next start. Repeatable from any point. */
-  async enqueueAll(queue: 'org-settings' | 'org-brake', { orgId }: QueuePayload<'org-settings'>, signal: AbortSignal): Promise<void> {
+  /**
+   * Agents that start meanwhile get the policy before their start is over, idle ones at their next start. Repeatable
+   * from any point.
+   */
+  async enqueueAll(
+    queue: 'org-settings' | 'org-brake',
+    { orgId }: QueuePayload<'org-settings'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const job = await readOutboxJob(this.pool, orgId, queue, orgId);
     let conversations = 0;
     let after: string | null = null;

@@ -11,14 +11,19 @@ describe('the run settings of a conversation', () => {
 
   const atStart = (id: string) => harness.peers.sessions.get(id)?.sandbox?.startSettings;
   const sent = (id: string) =>
-    (harness.peers.sessions.get(id)?.sandbox?.settings ?? []).map(({ settings: { agentType, limits }, version, epoch }) => ({
-      ...{ agentType, ...limits },
-      ...{ version, epoch },
-    }));
+    (harness.peers.sessions.get(id)?.sandbox?.settings ?? []).map(
+      ({ settings: { agentType, limits }, version, epoch }) => ({
+        ...{ agentType, ...limits },
+        ...{ version, epoch },
+      }),
+    );
   /** As app-server stores a change. */
   const change = (id: string, type: string, steps: number | null, budget: string | null): Promise<unknown> =>
     inOrg(harness.pool, ORG, (client) =>
-      client.query('UPDATE app.conversation SET agent_type = $2, max_iterations = $3, max_budget_usd = $4::numeric WHERE id = $1', [id, type, steps, budget]),
+      client.query(
+        'UPDATE app.conversation SET agent_type = $2, max_iterations = $3, max_budget_usd = $4::numeric WHERE id = $1',
+        [id, type, steps, budget],
+      ),
     );
   const look = async (id: string): Promise<void> => {
     await harness.addJob('conversation-deliver', id);
@@ -93,7 +98,10 @@ describe('the run settings of a conversation', () => {
     };
     expect(await policyFor({})).toEqual({ floor: 'never', fourEyes: false });
     expect(await policyFor({ confirmation: 'risky', fourEyes: true })).toEqual({ floor: 'risky', fourEyes: true });
-    expect(await policyFor({ confirmation: 'sometimes', fourEyes: 'perhaps' })).toEqual({ floor: 'always', fourEyes: true });
+    expect(await policyFor({ confirmation: 'sometimes', fourEyes: 'perhaps' })).toEqual({
+      floor: 'always',
+      fourEyes: true,
+    });
     await settings({});
   });
 });

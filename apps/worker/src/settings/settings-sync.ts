@@ -10,8 +10,9 @@ import type { ConversationModels } from '../start/conversation-models.js';
 type Model = ApplySettings['settings']['model'];
 
 /**
- * Brings an agent that has the conversation its newest settings, until it has acknowledged their version (`checkpoint.settingsVersion`).
- * What the agent refuses as it is now is sent again before its next message; everything else holds, and messages do not wait for it.
+ * Brings an agent that has the conversation its newest settings, until it has acknowledged their version
+ * (`checkpoint.settingsVersion`). What the agent refuses as it is now is sent again before its next message; everything
+ * else holds, and messages do not wait for it.
  */
 export class SettingsSync {
   constructor(
@@ -20,9 +21,11 @@ export class SettingsSync {
   ) {}
 
   /**
-   * No-op when the newest version is acknowledged; repeatable. Call it before anything else that the agent gets, so that the newest confirmation policy covers it.
+   * No-op when the newest version is acknowledged; repeatable. Call it before anything else that the agent gets, so
+   * that the newest confirmation policy covers it.
    * @returns what is left: another model that needs a key first. A tightened policy must not wait for the gateway.
-   * @throws SlipwayError `sandbox.unreachable`: the agent may have them later; `ingest.stale-epoch`: the sandbox no longer has the conversation.
+   * @throws SlipwayError `sandbox.unreachable`: the agent may have them later; `ingest.stale-epoch`: the sandbox no
+   * longer has the conversation.
    */
   async apply(held: HeldConversation, agent: AgentClient, signal: AbortSignal): Promise<() => Promise<void>> {
     const stored = await inOrg(this.pool, held.orgId, (client) => readAgentSettings(client, held.orgId, held.id));
@@ -30,7 +33,8 @@ export class SettingsSync {
     const { model = stored.model, modelsTried = [], settingsVersion } = held.row.checkpoint;
     if (settingsVersion === stored.version) return async () => {};
     const mayHave = model === stored.model && modelsTried.length === 0 ? null : [...new Set([model, ...modelsTried])];
-    if (mayHave !== null && !modelsTried.includes(stored.model)) await this.noteTried(held, [...modelsTried, stored.model]);
+    if (mayHave !== null && !modelsTried.includes(stored.model))
+      await this.noteTried(held, [...modelsTried, stored.model]);
     const keyless = mayHave === null ? undefined : this.models.withSameKey(stored.model, mayHave);
     const isRefused = await this.send(held, agent, { stored, model: keyless }, signal);
     if (mayHave === null || keyless !== undefined) {
@@ -40,7 +44,10 @@ export class SettingsSync {
     return () => this.giveKeyedModel(held, agent, { stored, isRefused }, signal);
   }
 
-  /** What can never succeed is an error event in the log, and the agent keeps its model. @throws SlipwayError as `apply`, `service.unavailable`, `secret.unreadable`. */
+  /**
+   * What can never succeed is an error event in the log, and the agent keeps its model. @throws SlipwayError as
+   * `apply`, `service.unavailable`, `secret.unreadable`.
+   */
   private async giveKeyedModel(
     held: HeldConversation,
     agent: AgentClient,
@@ -71,15 +78,32 @@ export class SettingsSync {
     return refused.length > 0;
   }
 
-  /** Before the model is sent: whether a request without an answer has arrived is unknown, so the model is sent again, also when it becomes the one of before. */
+  /**
+   * Before the model is sent: whether a request without an answer has arrived is unknown, so the model is sent again,
+   * also when it becomes the one of before.
+   */
   private noteTried(held: HeldConversation, modelsTried: readonly string[]): Promise<void> {
     return held.write((current) => ({ events: [], columns: { checkpoint: { ...current.checkpoint, modelsTried } } }));
   }
 
-  private acknowledge(held: HeldConversation, { model, version }: StoredSettings, isRefused: boolean, refusal: SlipwayError | null): Promise<void> {
+  private acknowledge(
+    held: HeldConversation,
+    { model, version }: StoredSettings,
+    isRefused: boolean,
+    refusal: SlipwayError | null,
+  ): Promise<void> {
     return held.write(({ checkpoint: { modelsTried: _tried, settingsRefused: _refused, ...checkpoint } }) => ({
-      events: refusal === null ? [] : [{ kind: 'error', code: refusal.code, detail: `The agent keeps the model that it has. ${refusal.detail}` }],
-      columns: { checkpoint: { ...checkpoint, model, ...(isRefused ? { settingsRefused: version } : { settingsVersion: version }) } },
+      events:
+        refusal === null
+          ? []
+          : [{ kind: 'error', code: refusal.code, detail: `The agent keeps the model that it has. ${refusal.detail}` }],
+      columns: {
+        checkpoint: {
+          ...checkpoint,
+          model,
+          ...(isRefused ? { settingsRefused: version } : { settingsVersion: version }),
+        },
+      },
     }));
   }
 }

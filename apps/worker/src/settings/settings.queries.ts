@@ -2,11 +2,17 @@ import { SETTINGS_VERSION } from '@slipway/db/conversations';
 import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /**
- * Writes delivery jobs for up to `limit` conversations that have a sandbox and have not acknowledged their newest settings, in one transaction.
+ * Writes delivery jobs for up to `limit` conversations that have a sandbox and have not acknowledged their newest
+ * settings, in one transaction.
  * @param after the last id of the batch before; `null`: from the beginning.
  * @returns their ids, in order.
  */
-export function enqueueDeliveries(pool: SqlPool, orgId: string, after: string | null, limit: number): Promise<string[]> {
+export function enqueueDeliveries(
+  pool: SqlPool,
+  orgId: string,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
       `SELECT c.id FROM app.conversation c

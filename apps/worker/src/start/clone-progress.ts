@@ -24,8 +24,15 @@ export async function withProgress<T>(made: Promise<T>, start: CloneContext, sig
   }
 }
 
-/** What git said last of how far the clone is, also of one that was ended; `null` when nothing of the repository has come. @throws SlipwayError `sandbox.unreachable`. */
-export async function progressNow(agent: AgentClient, plan: WorkspacePlan, signal: AbortSignal): Promise<string | null> {
+/**
+ * What git said last of how far the clone is, also of one that was ended; `null` when nothing of the repository has
+ * come. @throws SlipwayError `sandbox.unreachable`.
+ */
+export async function progressNow(
+  agent: AgentClient,
+  plan: WorkspacePlan,
+  signal: AbortSignal,
+): Promise<string | null> {
   const { stdout } = await runCommand(agent, progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
   return progressOf(stdout ?? '');
 }

@@ -25,20 +25,37 @@ interface Given {
   readonly maxOutputTokens?: number;
 }
 
-async function keep(harness: Harness, name: string, { org = ORG, model, key, baseUrl, temperature, maxOutputTokens }: Given): Promise<void> {
+async function keep(
+  harness: Harness,
+  name: string,
+  { org = ORG, model, key, baseUrl, temperature, maxOutputTokens }: Given,
+): Promise<void> {
   const id = `llm_${randomUUID()}`;
-  const sealed = key === undefined ? null : await harness.envelope.seal(org, key, llmKeyContext({ id, baseUrl: baseUrl ?? null }));
+  const sealed =
+    key === undefined ? null : await harness.envelope.seal(org, key, llmKeyContext({ id, baseUrl: baseUrl ?? null }));
   await inOrg(harness.pool, org, (client) =>
     client.query(
       `INSERT INTO app.llm_profile (org_id, id, name, model, base_url, temperature, max_output_tokens, sealed_api_key, key_version, created_by, created_by_label)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'u', 'u')`,
-      [org, id, name, model, baseUrl ?? null, temperature ?? null, maxOutputTokens ?? null, sealed?.bytes ?? null, sealed?.keyVersion ?? null],
+      [
+        org,
+        id,
+        name,
+        model,
+        baseUrl ?? null,
+        temperature ?? null,
+        maxOutputTokens ?? null,
+        sealed?.bytes ?? null,
+        sealed?.keyVersion ?? null,
+      ],
     ),
   );
 }
-const llmOf = (harness: Harness, id: string): LlmSettings | null => harness.peers.sessions.get(id)?.sandbox?.llm ?? null;
+const llmOf = (harness: Harness, id: string): LlmSettings | null =>
+  harness.peers.sessions.get(id)?.sandbox?.llm ?? null;
 /** All that the database keeps of a conversation in words. */
-const written = async (harness: Harness, id: string): Promise<string> => JSON.stringify([await harness.log(id), await harness.row(id)]);
+const written = async (harness: Harness, id: string): Promise<string> =>
+  JSON.stringify([await harness.log(id), await harness.row(id)]);
 
 describe('the profile that a conversation names', () => {
   let harness: Harness;
@@ -48,14 +65,24 @@ describe('the profile that a conversation names', () => {
   afterAll(() => harness.close());
 
   it('goes to the gateway with its key, and to the agent with its model and manner and a virtual key alone', async () => {
-    await keep(harness, 'ours', { model: 'anthropic/claude-x', key: 'sk-ours-0123456789', temperature: 0.5, maxOutputTokens: 900 });
+    await keep(harness, 'ours', {
+      model: 'anthropic/claude-x',
+      key: 'sk-ours-0123456789',
+      temperature: 0.5,
+      maxOutputTokens: 900,
+    });
     const { id } = await harness.create({ model: 'profile/ours' });
     await harness.start(id);
     expect(harness.peers.keyRequests.at(-1)).toMatchObject({
       providers: { anthropic: { apiKey: 'sk-ours-0123456789' } },
       metadata: { org_id: ORG, conversation_id: id },
     });
-    expect(llmOf(harness, id)).toMatchObject({ model: 'anthropic/claude-x', temperature: 0.5, max_output_tokens: 900, api_key: expect.stringMatching(/^sk-/) });
+    expect(llmOf(harness, id)).toMatchObject({
+      model: 'anthropic/claude-x',
+      temperature: 0.5,
+      max_output_tokens: 900,
+      api_key: expect.stringMatching(/^sk-/),
+    });
     expect(JSON.stringify(llmOf(harness, id))).not.toContain('sk-ours');
     expect(await written(harness, id)).not.toContain('sk-ours');
   });
@@ -64,14 +91,20 @@ describe('the profile that a conversation names', () => {
     const { id } = await harness.create();
     await harness.start(id);
     expect(harness.peers.keyRequests.at(-1)).not.toHaveProperty('providers');
-    expect(llmOf(harness, id)).toEqual({ model: 'demo', api_key: expect.any(String), base_url: 'http://127.0.0.1:1/v1' });
+    expect(llmOf(harness, id)).toEqual({
+      model: 'demo',
+      api_key: expect.any(String),
+      base_url: 'http://127.0.0.1:1/v1',
+    });
   });
 
   it('is read as it is at each start', async () => {
     await keep(harness, 'changing', { model: 'openai/one', key: 'sk-one-0123456789' });
     const { id } = await harness.create({ model: 'profile/changing' });
     await harness.start(id);
-    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET model = 'openai/two', temperature = 0 WHERE name = 'changing'"));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("UPDATE app.llm_profile SET model = 'openai/two', temperature = 0 WHERE name = 'changing'"),
+    );
     await harness.desire(id, 'rest');
     await harness.addJob('conversation-pause', id);
     await harness.rest(id);
@@ -90,14 +123,19 @@ describe('the profile that a conversation names', () => {
       await harness.start(id);
       const row = await harness.row(id);
       expect(row.startStatus).toBe('ERROR');
-      expect(row.steps.at(-1)).toMatchObject({ code: 'model.profile-missing', detail: `There is no model profile "${name}" any more.` });
+      expect(row.steps.at(-1)).toMatchObject({
+        code: 'model.profile-missing',
+        detail: `There is no model profile "${name}" any more.`,
+      });
       expect(harness.peers.keyRequests.length).toBe(asked);
     }
   });
 
   it('whose key cannot be decrypted is not called, and the start is tried again', async () => {
     await keep(harness, 'moved', { model: 'openai/x', key: 'sk-moved-0123456789', baseUrl: 'https://one.example/v1' });
-    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.llm_profile SET base_url = 'https://two.example/v1' WHERE name = 'moved'"));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("UPDATE app.llm_profile SET base_url = 'https://two.example/v1' WHERE name = 'moved'"),
+    );
     const { id } = await harness.create({ model: 'profile/moved' });
     const asked = harness.peers.keyRequests.length;
     await harness.start(id);
@@ -109,7 +147,8 @@ describe('the profile that a conversation names', () => {
   });
 
   it('is routed by its prefix, by its address, or as the gateway’s own model', () => {
-    const at = (model: string, apiKey: string | null, baseUrl: string | null = null) => routeOf({ model, baseUrl }, apiKey);
+    const at = (model: string, apiKey: string | null, baseUrl: string | null = null) =>
+      routeOf({ model, baseUrl }, apiKey);
     expect(at('gemini/g', 'k')).toEqual({ model: 'gemini/g', providers: { gemini: { apiKey: 'k' } } });
     expect(at('gpt', 'k')).toEqual({ model: 'openai/gpt', providers: { openai: { apiKey: 'k' } } });
     expect(at('qwen/q', null, 'https://v.example/v1')).toEqual({
@@ -131,11 +170,9 @@ describe('the profile of a conversation, through the real gateway', () => {
   let second: ModelServer;
   beforeAll(async () => {
     database = await queueDatabase();
-    [managed, first, second] = (await Promise.all([1, 2, 3].map(() => startModelServer({ script: () => ({ text: 'hello' }) })))) as [
-      ModelServer,
-      ModelServer,
-      ModelServer,
-    ];
+    [managed, first, second] = (await Promise.all(
+      [1, 2, 3].map(() => startModelServer({ script: () => ({ text: 'hello' }) })),
+    )) as [ModelServer, ModelServer, ModelServer];
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateway-'));
     const port = await freePort();
     gateway = spawn(process.execPath, [GATEWAY], {
@@ -154,7 +191,11 @@ describe('the profile of a conversation, through the real gateway', () => {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const gatewayUrl = `http://127.0.0.1:${port}`;
-    await until('the gateway is ready', async () => (await fetch(`${gatewayUrl}/ready`).catch(() => null))?.status === 200, 60_000);
+    await until(
+      'the gateway is ready',
+      async () => (await fetch(`${gatewayUrl}/ready`).catch(() => null))?.status === 200,
+      60_000,
+    );
     harness = await openHarness({ database, gatewayUrl });
   });
   afterAll(async () => {

@@ -36,7 +36,9 @@ export class ConversationStep {
     const settings = await alongside(shown, signal, (ending) => this.create({ row, agent, plan }, made, model, ending));
     const { name } = await model;
     // Another model that was chosen meanwhile is not acknowledged, and `SettingsSync` gives it next.
-    attempt.remember({ checkpoint: { model: name, ...(name === settings.model ? { settingsVersion: settings.version } : {}) } });
+    attempt.remember({
+      checkpoint: { model: name, ...(name === settings.model ? { settingsVersion: settings.version } : {}) },
+    });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
@@ -79,7 +81,9 @@ export class ConversationStep {
         // For an agent-server of the release before; goes in 0.2.0.
         brake: confirmation.organization,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
-        ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
+        ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1)
+          ? { notice: lossNotice(plan) }
+          : {}),
       },
     };
     await agent.call('startConversation', { body: request }, { ...AGENT_CALLS.start, signal });

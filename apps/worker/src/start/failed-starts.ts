@@ -11,7 +11,10 @@ import type { StartAttempt } from './start-attempt.js';
 const MAX_FAILURES = 8;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 5_000;
-/** How often a full pool is asked again. Milliseconds; well below the 10 s for which runtime-api keeps a place in its queue. */
+/**
+ * How often a full pool is asked again. Milliseconds; well below the 10 s for which runtime-api keeps a place in its
+ * queue.
+ */
 const CAPACITY_RETRY_MS = 1_000;
 /** Longest that giving a failed start's sandbox back may take. Milliseconds; the sweep does what is left. */
 const RELEASE_MS = 10_000;
@@ -54,7 +57,9 @@ export class FailedStarts {
     if (runtimeId === null) return;
     const signal = AbortSignal.any([held.signal, AbortSignal.timeout(RELEASE_MS)]);
     try {
-      await (baseCommit === null ? this.runtime.stop(held.orgId, runtimeId, signal) : this.runtime.pause(held.orgId, runtimeId, signal));
+      await (baseCommit === null
+        ? this.runtime.stop(held.orgId, runtimeId, signal)
+        : this.runtime.pause(held.orgId, runtimeId, signal));
       await held.write(() => ({ events: [], columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null } }));
     } catch (error) {
       this.logger.warn({ err: error }, 'sandbox of a failed start not released, sweep will retry');

@@ -2,7 +2,11 @@ import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import { progressOf } from './workspace-script.js';
 
-const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (repository: string, branch: string | null) => string }> = [
+const RULES: ReadonlyArray<{
+  pattern: RegExp;
+  code: ErrorCode;
+  sentence: (repository: string, branch: string | null) => string;
+}> = [
   {
     pattern: /No space left on device|Disk quota exceeded/i,
     code: 'sandbox.disk-full',
@@ -19,12 +23,14 @@ const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (reposi
     sentence: (repository, branch) => `${repository} has no branch "${branch ?? ''}".`,
   },
   {
-    pattern: /could not read (Username|Password)|Authentication failed|terminal prompts disabled|error: 40[13]\b|HTTP Basic: Access denied/i,
+    pattern:
+      /could not read (Username|Password)|Authentication failed|terminal prompts disabled|error: 40[13]\b|HTTP Basic: Access denied/i,
     code: 'repository.private',
     sentence: (repository) => `${repository} asks for a password: it is private, or there is no such repository.`,
   },
   {
-    pattern: /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:/i,
+    pattern:
+      /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:/i,
     code: 'repository.not-found',
     sentence: (repository) => `There is no git repository at ${repository}.`,
   },
@@ -49,17 +55,28 @@ export function gitFailure(plan: { repository: string | null; branch: string | n
     .slice(0, 1_000);
   const said = words === '' ? '' : ` git says: ${words}`;
   if (rule !== undefined) return new SlipwayError(rule.code, `${rule.sentence(repository, plan.branch)}${said}`);
-  if (plan.repository === null) return new SlipwayError('sandbox.start-failed', `The workspace could not be made.${said}`, { internal: stderr.slice(-2_000) });
-  return new SlipwayError('repository.not-found', `${repository} could not be read.${said}`, { internal: stderr.slice(-2_000) });
+  if (plan.repository === null)
+    return new SlipwayError('sandbox.start-failed', `The workspace could not be made.${said}`, {
+      internal: stderr.slice(-2_000),
+    });
+  return new SlipwayError('repository.not-found', `${repository} could not be read.${said}`, {
+    internal: stderr.slice(-2_000),
+  });
 }
 
 /**
- * One that came too slowly is not tried again: each further try may take as long, and most likely ends as this one. A server that said nothing may be back soon.
+ * One that came too slowly is not tried again: each further try may take as long, and most likely ends as this one. A
+ * server that said nothing may be back soon.
  * @param progress how far it was; `null`: nothing came.
  */
 export function cloneTimeout(repository: string | null, seconds: number, progress: string | null): SlipwayError {
-  if (repository === null) return new SlipwayError('sandbox.start-failed', `The workspace could not be made within ${seconds} s.`);
-  if (progress === null) return new SlipwayError('repository.unreachable', `${repository} was not there within ${seconds} s: its git server says nothing.`);
+  if (repository === null)
+    return new SlipwayError('sandbox.start-failed', `The workspace could not be made within ${seconds} s.`);
+  if (progress === null)
+    return new SlipwayError(
+      'repository.unreachable',
+      `${repository} was not there within ${seconds} s: its git server says nothing.`,
+    );
   return new SlipwayError(
     'repository.timeout',
     `${repository} was not there within ${seconds} s, and what had come of it was thrown away. git says: ${progress}`,

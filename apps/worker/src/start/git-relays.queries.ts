@@ -1,12 +1,20 @@
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /** A grant, and where its connection is. */
-export type GrantedPlace = Columns<'app.integration_connection', 'host' | 'settings', { settings: { readonly baseUrl?: string | null } }> & {
+export type GrantedPlace = Columns<
+  'app.integration_connection',
+  'host' | 'settings',
+  { settings: { readonly baseUrl?: string | null } }
+> & {
   readonly connectionId: string;
   readonly fullName: string;
 };
 
-export async function repositoryGrants(client: PoolClient, orgId: string, conversationId: string): Promise<GrantedPlace[]> {
+export async function repositoryGrants(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<GrantedPlace[]> {
   const { rows } = await client.query<GrantedPlace>({
     name: 'repository-grants',
     text: `SELECT g.connection_id AS "connectionId", c.host, c.settings, g.full_name AS "fullName"

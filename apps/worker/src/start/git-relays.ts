@@ -8,7 +8,10 @@ import { repositoryGrants } from './git-relays.queries.js';
 /** As an ingest token. Seconds. */
 const TOKEN_SECONDS = 30 * 86_400;
 
-/** The repositories that a conversation reads through connections of its organization: the sandbox gets an address of ours and a token that reads them, and no credential of the host. */
+/**
+ * The repositories that a conversation reads through connections of its organization: the sandbox gets an address of
+ * ours and a token that reads them, and no credential of the host.
+ */
 export class GitRelays {
   /** @param ingestUrl app-server as sandboxes reach it. */
   constructor(
@@ -18,7 +21,10 @@ export class GitRelays {
   ) {}
 
   /** @param hosts for which git was given a credential of its own: that one counts. */
-  async of({ orgId, id, epoch }: Pick<ConversationRow, 'orgId' | 'id' | 'epoch'>, hosts: readonly string[]): Promise<NonNullable<SandboxSecrets['relays']>> {
+  async of(
+    { orgId, id, epoch }: Pick<ConversationRow, 'orgId' | 'id' | 'epoch'>,
+    hosts: readonly string[],
+  ): Promise<NonNullable<SandboxSecrets['relays']>> {
     const grants = await inOrg(this.pool, orgId, (client) => repositoryGrants(client, orgId, id));
     const wanted = grants.filter(({ host }) => !hosts.includes(host));
     if (wanted.length === 0) return [];

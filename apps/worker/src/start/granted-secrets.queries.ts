@@ -21,8 +21,13 @@ export interface Receiver {
   readonly repository: string | null;
 }
 
-/** Every secret that the conversation may have, of all scopes; with `memberSecrets` off none that a member has brought. */
-export async function secretsFor(client: PoolClient, { orgId, conversationId, userId, environment, repository }: Receiver): Promise<SealedSecret[]> {
+/**
+ * Every secret that the conversation may have, of all scopes; with `memberSecrets` off none that a member has brought.
+ */
+export async function secretsFor(
+  client: PoolClient,
+  { orgId, conversationId, userId, environment, repository }: Receiver,
+): Promise<SealedSecret[]> {
   const { rows } = await client.query<SealedSecret>({
     name: 'secrets-for-conversation',
     text: `SELECT s.id, s.name, s.kind, s.scope, s.scope_value AS "scopeValue", s.host, s.username, s.description, s.sealed, s.key_version AS "keyVersion"
@@ -44,7 +49,10 @@ export async function noteUse(
   conversationId: string,
   { epoch, secrets }: { readonly epoch: number; readonly secrets: readonly SealedSecret[] },
 ): Promise<void> {
-  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [orgId, secrets.map(({ id }) => id)]);
+  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [
+    orgId,
+    secrets.map(({ id }) => id),
+  ]);
   await client.query(
     `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail)
      SELECT $1::uuid, $2, 'system', 'worker', 'Slipway', 'secret.use', $3, $4::jsonb WHERE NOT EXISTS (SELECT 1 FROM app.audit_entry WHERE id = $1::uuid)`,

@@ -18,10 +18,14 @@ describe('secrets of a conversation', () => {
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
-    await createSampleRepository(directory, 'app.git', { '.openhands/setup.sh': 'printf %s "$SHARED" > ../shared.txt\n' });
+    await createSampleRepository(directory, 'app.git', {
+      '.openhands/setup.sh': 'printf %s "$SHARED" > ../shared.txt\n',
+    });
     git = await startGitServer(directory);
     harness = await openHarness();
-    await inOrg(harness.pool, ORG, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, 'O', 'company')", [ORG]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, 'O', 'company')", [ORG]),
+    );
   });
   afterAll(async () => {
     await harness.close();
@@ -38,7 +42,11 @@ describe('secrets of a conversation', () => {
   ): Promise<string> => {
     const { kind = 'variable', host = null, org = ORG } = more;
     const id = `sec_${randomUUID()}`;
-    const { bytes, keyVersion } = await harness.envelope.seal(org, value, secretContext({ kind, scope, scopeValue, name }));
+    const { bytes, keyVersion } = await harness.envelope.seal(
+      org,
+      value,
+      secretContext({ kind, scope, scopeValue, name }),
+    );
     await inOrg(harness.pool, org, (client) =>
       client.query(
         `INSERT INTO app.secret (id, org_id, name, kind, scope, scope_value, host, description, sealed, key_version, masked, created_by, created_by_label, updated_by, updated_by_label)
@@ -48,18 +56,23 @@ describe('secrets of a conversation', () => {
     );
     return id;
   };
-  const given = (conversation: string): SandboxSecrets | null => harness.peers.sessions.get(conversation)?.sandbox?.secrets ?? null;
+  const given = (conversation: string): SandboxSecrets | null =>
+    harness.peers.sessions.get(conversation)?.sandbox?.secrets ?? null;
   const forget = (): Promise<unknown> => inOrg(harness.pool, ORG, (client) => client.query('DELETE FROM app.secret'));
   const uses = async (conversation: string): Promise<unknown[]> =>
     (
-      await inOrg(harness.pool, ORG, (client) => client.query("SELECT detail FROM app.audit_entry WHERE action = 'secret.use' AND target = $1", [conversation]))
+      await inOrg(harness.pool, ORG, (client) =>
+        client.query("SELECT detail FROM app.audit_entry WHERE action = 'secret.use' AND target = $1", [conversation]),
+      )
     ).rows.map(({ detail }) => detail);
 
   it('are those whose receiver it is, the narrowest of two with one name, and no others', async () => {
     const repository = `${git.url}/app.git`;
     const key = repository.replace(/\.git$/, '');
     const { id } = await harness.create({ repository });
-    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.conversation SET environment = 'staging' WHERE id = $1", [id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("UPDATE app.conversation SET environment = 'staging' WHERE id = $1", [id]),
+    );
     for (const [scope, value] of [
       ['org', ''],
       ['environment', 'staging'],
@@ -94,7 +107,9 @@ describe('secrets of a conversation', () => {
       git: [{ name: 'MINE', host: 'git.example', username: 'x-access-token', password: 'my token' }],
     });
     const session = harness.peers.sessions.get(id);
-    expect(execFileSync('cat', [path.join(session?.directory ?? '', 'shared.txt')], { encoding: 'utf8' })).toBe('for the setup script');
+    expect(execFileSync('cat', [path.join(session?.directory ?? '', 'shared.txt')], { encoding: 'utf8' })).toBe(
+      'for the setup script',
+    );
     expect(session?.sandbox?.conversation?.suffix).toContain('- ORG: what for');
     expect(session?.sandbox?.conversation?.suffix).not.toContain('wins');
     expect(JSON.stringify(await harness.log(id))).not.toMatch(/wins|my token|for the setup script/);
@@ -107,7 +122,9 @@ describe('secrets of a conversation', () => {
     await harness.start(id);
     await harness.start(id);
     expect(await uses(id)).toEqual([{ names: ['NOTED'], secrets: [secret], epoch: 1 }]);
-    const { rows } = await inOrg(harness.pool, ORG, (client) => client.query('SELECT last_used_at FROM app.secret WHERE id = $1', [secret]));
+    const { rows } = await inOrg(harness.pool, ORG, (client) =>
+      client.query('SELECT last_used_at FROM app.secret WHERE id = $1', [secret]),
+    );
     expect(rows[0].last_used_at).toBeInstanceOf(Date);
     await forget();
   });
@@ -116,7 +133,9 @@ describe('secrets of a conversation', () => {
     await keep('MINE', 'person', 'usr_a', 'my own value');
     await keep('ORG', 'org', '', 'of the organization');
     const set = (value: boolean) =>
-      inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.org SET settings = $2 WHERE id = $1', [ORG, JSON.stringify({ memberSecrets: value })]));
+      inOrg(harness.pool, ORG, (client) =>
+        client.query('UPDATE app.org SET settings = $2 WHERE id = $1', [ORG, JSON.stringify({ memberSecrets: value })]),
+      );
     await set(false);
     const { id } = await harness.create();
     await harness.start(id);
@@ -146,7 +165,9 @@ describe('secrets of a conversation', () => {
 
   it('that cannot be opened end no start and let none go on without them', async () => {
     const id = await keep('BROKEN', 'org', '', 'cannot be opened');
-    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.secret SET name = 'RENAMED' WHERE id = $1", [id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("UPDATE app.secret SET name = 'RENAMED' WHERE id = $1", [id]),
+    );
     const conversation = await harness.create();
     await harness.start(conversation.id);
     const row = await harness.row(conversation.id);
@@ -159,7 +180,9 @@ describe('secrets of a conversation', () => {
     for (let index = 0; index < 17; index += 1) await keep(`LARGE_${index}`, 'org', '', 'x'.repeat(64 * 1024));
     const { id } = await harness.create();
     await harness.start(id);
-    expect((await harness.row(id)).steps.find(({ status }) => status === 'ERROR')).toMatchObject({ code: 'secret.too-large' });
+    expect((await harness.row(id)).steps.find(({ status }) => status === 'ERROR')).toMatchObject({
+      code: 'secret.too-large',
+    });
     await forget();
   });
 
@@ -174,11 +197,10 @@ describe('secrets of a conversation', () => {
       );
       // Nothing is granted by a connection that has no credential.
       await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/early' });
-      await client.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', 'x', 1)`, [
-        randomUUID(),
-        ORG,
-        connection,
-      ]);
+      await client.query(
+        `INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', 'x', 1)`,
+        [randomUUID(), ORG, connection],
+      );
       await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
       await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
     });
@@ -188,10 +210,18 @@ describe('secrets of a conversation', () => {
       variables: {},
       hosts: {},
       git: [],
-      relays: [{ repository: 'https://git.example/acme/sho p', through: `http://app-server.test${path}`, token: expect.stringMatching(/^ey/) }],
+      relays: [
+        {
+          repository: 'https://git.example/acme/sho p',
+          through: `http://app-server.test${path}`,
+          token: expect.stringMatching(/^ey/),
+        },
+      ],
     });
     await keep('OWN', 'org', '', 'own token', { kind: 'git', host: 'git.example' });
-    await inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]),
+    );
     await harness.addJob('conversation-start', id);
     await harness.start(id);
     expect(given(id)).toMatchObject({ git: [{ name: 'OWN' }] });

@@ -21,7 +21,10 @@ export interface GrantedVariable {
   readonly description: string;
 }
 
-/** Which secrets a conversation gets, and handing them over. A value is in memory here for as long as one call takes, and in no log, event or checkpoint. */
+/**
+ * Which secrets a conversation gets, and handing them over. A value is in memory here for as long as one call takes,
+ * and in no log, event or checkpoint.
+ */
 export class GrantedSecrets {
   constructor(
     private readonly pool: SqlPool,
@@ -30,8 +33,8 @@ export class GrantedSecrets {
   ) {}
 
   /**
-   * Hands the sandbox everything that its conversation may have now, in place of what it had; use is in the audit. Repeatable.
-   * Fails closed: a start that cannot have its secrets does not go on without them.
+   * Hands the sandbox everything that its conversation may have now, in place of what it had; use is in the audit.
+   * Repeatable. Fails closed: a start that cannot have its secrets does not go on without them.
    * @throws SlipwayError `secret.unreadable`, `secret.too-large`, `sandbox.unreachable`.
    */
   async handOver(row: ConversationRow, agent: AgentClient, signal: AbortSignal): Promise<GrantedVariable[]> {
@@ -53,12 +56,19 @@ export class GrantedSecrets {
     if (granted.length === 0 && relays.length === 0 && row.epoch === 1) return [];
     const secrets = { ...(await this.opened(row.orgId, granted)), ...(relays.length === 0 ? {} : { relays }) };
     // Before they go out: no use without its entry.
-    if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, { epoch: row.epoch, secrets: granted }));
+    if (granted.length > 0)
+      await inOrg(this.pool, row.orgId, (client) =>
+        noteUse(client, row.orgId, row.id, { epoch: row.epoch, secrets: granted }),
+      );
     await agent.call('setSecrets', { body: secrets }, { signal }).catch((error: unknown) => {
       // A sandbox of an older image knows no secrets: then it has none to take away either.
       if (!isMissing(error)) throw error;
       if (granted.length > 0)
-        throw new SlipwayError('sandbox.start-failed', 'The image of the sandbox is too old to be given secrets. An operator updates it.', { cause: error });
+        throw new SlipwayError(
+          'sandbox.start-failed',
+          'The image of the sandbox is too old to be given secrets. An operator updates it.',
+          { cause: error },
+        );
     });
     return granted.filter(({ kind }) => kind === 'variable').map(({ name, description }) => ({ name, description }));
   }
@@ -70,16 +80,22 @@ export class GrantedSecrets {
     let size = 0;
     for (const secret of granted) {
       const { name, kind, host, username, sealed, keyVersion } = secret;
-      const value = await this.envelope.open(orgId, { bytes: sealed, keyVersion }, secretContext(secret)).catch((error: unknown) => {
-        throw new SlipwayError('secret.unreadable', `The secret ${name} cannot be opened.`, { cause: error });
-      });
+      const value = await this.envelope
+        .open(orgId, { bytes: sealed, keyVersion }, secretContext(secret))
+        .catch((error: unknown) => {
+          throw new SlipwayError('secret.unreadable', `The secret ${name} cannot be opened.`, { cause: error });
+        });
       size += Buffer.byteLength(value);
       if (kind === 'variable') {
         variables[name] = value;
         if (host !== null) hosts[name] = host;
       } else if (host !== null) git.push({ name, host, username: username ?? ANY_USER, password: value });
     }
-    if (size > MAX_TOGETHER) throw new SlipwayError('secret.too-large', `They are ${size} bytes together; ${MAX_TOGETHER} can be given to one conversation.`);
+    if (size > MAX_TOGETHER)
+      throw new SlipwayError(
+        'secret.too-large',
+        `They are ${size} bytes together; ${MAX_TOGETHER} can be given to one conversation.`,
+      );
     return { variables, hosts, git };
   }
 }
@@ -88,6 +104,8 @@ export class GrantedSecrets {
 function narrowest(found: readonly SealedSecret[]): SealedSecret[] {
   const chosen = new Map<string, SealedSecret>();
   for (const scope of PRECEDENCE)
-    for (const secret of found) if (secret.scope === scope) chosen.set(secret.kind === 'git' ? `git ${secret.host}` : `variable ${secret.name}`, secret);
+    for (const secret of found)
+      if (secret.scope === scope)
+        chosen.set(secret.kind === 'git' ? `git ${secret.host}` : `variable ${secret.name}`, secret);
   return [...chosen.values()];
 }

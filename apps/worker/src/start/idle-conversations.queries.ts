@@ -17,7 +17,11 @@ const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.exec
     AND g.used_at > now() - ${GATEWAY_USE_SECONDS} * interval '1 second')`;
 
 /** Pauses an idle conversation, decided under its row's lock. @returns whether it is paused. */
-export function restIfIdle(pool: SqlPool, { orgId, id }: { readonly orgId: string; readonly id: string }, outboxId: string): Promise<boolean> {
+export function restIfIdle(
+  pool: SqlPool,
+  { orgId, id }: { readonly orgId: string; readonly id: string },
+  outboxId: string,
+): Promise<boolean> {
   return inOrg(pool, orgId, (client) => restIfIdleIn(client, orgId, id, outboxId));
 }
 
@@ -26,8 +30,16 @@ export type IdleSandbox = Columns<'app.conversation', 'id'> & {
   readonly sandboxUrl: string | null;
 };
 
-/** Conversations that have run out of work since `idleSeconds`, with a sandbox, the longest idle first. Those that wait for an answer to a confirmation are not among them: it may come at any moment. */
-export function idleSandboxes(pool: SqlPool, orgId: string, idleSeconds: number, limit: number): Promise<IdleSandbox[]> {
+/**
+ * Conversations that have run out of work since `idleSeconds`, with a sandbox, the longest idle first. Those that wait
+ * for an answer to a confirmation are not among them: it may come at any moment.
+ */
+export function idleSandboxes(
+  pool: SqlPool,
+  orgId: string,
+  idleSeconds: number,
+  limit: number,
+): Promise<IdleSandbox[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<IdleSandbox>(
       `SELECT c.id, c.sandbox_url AS "sandboxUrl" FROM app.conversation c WHERE c.org_id = $1 AND c.sandbox_status IN ('STARTING', 'RUNNING') AND c.sandbox_status = 'RUNNING' AND ${NOTHING_TO_DO}
@@ -57,7 +69,10 @@ export async function lockAndCountMissing(client: PoolClient, orgId: string): Pr
 /** As `restIfIdle`, within a transaction of the organization. */
 export async function restIfIdleIn(client: PoolClient, orgId: string, id: string, outboxId: string): Promise<boolean> {
   if ((await lockConversation(client, id)) === null) return false;
-  const { rows } = await client.query<{ idle: boolean }>(`SELECT ${NOTHING_TO_DO} AS idle FROM app.conversation c WHERE c.id = $1`, [id]);
+  const { rows } = await client.query<{ idle: boolean }>(
+    `SELECT ${NOTHING_TO_DO} AS idle FROM app.conversation c WHERE c.id = $1`,
+    [id],
+  );
   if (rows[0]?.idle !== true) return false;
   await wantRest(client, orgId, id, outboxId);
   return true;

@@ -27,8 +27,16 @@ export interface ProfileUse {
   readonly why: 'start' | 'switch';
 }
 
-/** Notes that the key of a profile is given to the gateway for a conversation: once a start and once a switch of its model, however often the step is repeated. */
-export async function noteProfileUse(pool: SqlPool, orgId: string, { id, name }: Pick<SealedProfile, 'id' | 'name'>, use: ProfileUse): Promise<void> {
+/**
+ * Notes that the key of a profile is given to the gateway for a conversation: once a start and once a switch of its
+ * model, however often the step is repeated.
+ */
+export async function noteProfileUse(
+  pool: SqlPool,
+  orgId: string,
+  { id, name }: Pick<SealedProfile, 'id' | 'name'>,
+  use: ProfileUse,
+): Promise<void> {
   const { conversationId, epoch, why } = use;
   await inOrg(pool, orgId, async (client) => {
     // A switch is known by the entry of whoever wanted it.

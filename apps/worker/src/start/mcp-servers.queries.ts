@@ -9,7 +9,13 @@ import { mcpServerConfigOf, type StoredMcpConfig } from '@slipway/domain';
  */
 export async function mcpServersOf(pool: SqlPool, orgId: string): Promise<Record<string, McpServerConfig>> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<Columns<'app.mcp_server', 'name' | 'transport' | 'config', { transport: CreateMcpServer['transport']; config: StoredMcpConfig }>>({
+    client.query<
+      Columns<
+        'app.mcp_server',
+        'name' | 'transport' | 'config',
+        { transport: CreateMcpServer['transport']; config: StoredMcpConfig }
+      >
+    >({
       name: 'mcp-servers-of-org',
       text: 'SELECT name, transport, config FROM app.mcp_server WHERE org_id = $1 AND enabled ORDER BY name, id LIMIT $2',
       values: [orgId, MAX_CONVERSATION_MCP_SERVERS],

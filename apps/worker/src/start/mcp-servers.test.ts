@@ -35,10 +35,21 @@ describe('the MCP servers of an organization', () => {
     const { id } = await harness.create();
     await harness.start(id);
     expect(harness.peers.sessions.get(id)?.sandbox?.mcpServers).toEqual({
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
-      files: { transport: 'stdio', enabled: true, command: 'npx', args: ['-y', 'a-server'], env: { TOKEN: '${SERVER_KEY}', MODE: 'quiet' } },
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
-      tickets: { transport: 'sse', enabled: true, url: 'https://tickets.example/sse', headers: { Authorization: 'Bearer ${TICKETS}' } },
+      files: {
+        transport: 'stdio',
+        enabled: true,
+        command: 'npx',
+        args: ['-y', 'a-server'],
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
+        env: { TOKEN: '${SERVER_KEY}', MODE: 'quiet' },
+      },
+      tickets: {
+        transport: 'sse',
+        enabled: true,
+        url: 'https://tickets.example/sse',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
+        headers: { Authorization: 'Bearer ${TICKETS}' },
+      },
     });
   });
 });

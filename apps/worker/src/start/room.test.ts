@@ -21,24 +21,39 @@ describe('room for starts that wait', () => {
     });
   });
 
-  const withSandbox = async (execution: 'finished' | 'running' | 'waiting_for_confirmation', idleSeconds: number): Promise<string> => {
+  const withSandbox = async (
+    execution: 'finished' | 'running' | 'waiting_for_confirmation',
+    idleSeconds: number,
+  ): Promise<string> => {
     const { id } = await harness.create();
     await harness.start(id);
     await harness.execution(id, execution);
-    await inOrg(harness.pool, ORG, (client) => client.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [id]),
+    );
     await harness.age(id, idleSeconds);
     return id;
   };
   const waits = async (): Promise<string> => {
-    harness.peers.refuseStart = { status: 409, code: 'sandbox.quota', detail: AT_LIMIT, extensions: { position: 1, estimateSeconds: null, reason: AT_LIMIT } };
+    harness.peers.refuseStart = {
+      status: 409,
+      code: 'sandbox.quota',
+      detail: AT_LIMIT,
+      extensions: { position: 1, estimateSeconds: null, reason: AT_LIMIT },
+    };
     const { id } = await harness.create();
     await harness.start(id);
     return id;
   };
-  const resting = async (ids: readonly string[]): Promise<boolean[]> => Promise.all(ids.map(async (id) => (await harness.row(id)).desired === 'rest'));
+  const resting = async (ids: readonly string[]): Promise<boolean[]> =>
+    Promise.all(ids.map(async (id) => (await harness.row(id)).desired === 'rest'));
 
   it('is made at the limit of the organization: the longest idle of the finished is paused, and the start says so', async () => {
-    const all = [await withSandbox('finished', 20), await withSandbox('finished', 600), await withSandbox('running', 900)];
+    const all = [
+      await withSandbox('finished', 20),
+      await withSandbox('finished', 600),
+      await withSandbox('running', 900),
+    ];
     const eleventh = await waits();
     expect(await resting(all)).toEqual([false, true, false]);
     expect(await harness.jobs(all[1] as string)).toEqual(['conversation-pause']);
@@ -65,7 +80,11 @@ describe('room for starts that wait', () => {
   });
 
   it('is not made of one at work, one that asks for an answer, one in which a user types, one just finished, or one with a message', async () => {
-    const kept = [await withSandbox('running', 600), await withSandbox('waiting_for_confirmation', 600), await withSandbox('finished', 600)];
+    const kept = [
+      await withSandbox('running', 600),
+      await withSandbox('waiting_for_confirmation', 600),
+      await withSandbox('finished', 600),
+    ];
     kept.push(await withSandbox('finished', 1), await withSandbox('finished', 600));
     const typing = harness.peers.sessions.get(kept[2] as string);
     if (typing === undefined) throw new Error('it has no session');

@@ -5,14 +5,20 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { type IdleSandbox, idleSandboxes, lockAndCountMissing, restIfIdleIn } from './idle-conversations.queries.js';
 
-/** A conversation that has just finished is left alone for so long: its user reads the answer and may write the next message. Seconds. */
+/**
+ * A conversation that has just finished is left alone for so long: its user reads the answer and may write the next
+ * message. Seconds.
+ */
 const IDLE_SECONDS = 5;
 /** A user counts as at work for this long after activity in the terminal or the browser. Seconds. */
 const IN_USE_SECONDS = 120;
 /** Conversations checked in one pass. */
 const CANDIDATES = 20;
 
-/** Room for starts that wait: the sandboxes of finished conversations of the same organization are paused with their workspaces kept, the longest idle first. */
+/**
+ * Room for starts that wait: the sandboxes of finished conversations of the same organization are paused with their
+ * workspaces kept, the longest idle first.
+ */
 export class Room {
   constructor(
     private readonly pool: SqlPool,

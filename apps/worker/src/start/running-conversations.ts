@@ -24,15 +24,21 @@ export class RunningConversations {
   /** False when there is no sandbox that has the conversation. */
   async deliver(held: HeldConversation, agent: AgentClient | null): Promise<boolean> {
     const { row } = held;
-    if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING' || row.checkpoint.epoch !== row.epoch) return false;
+    if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING' || row.checkpoint.epoch !== row.epoch)
+      return false;
     if (agent === null) return false;
-    if (!row.leaseFresh && (await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead') return false;
+    if (
+      !row.leaseFresh &&
+      (await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead'
+    )
+      return false;
     try {
       const giveModel = await this.settings.apply(held, agent, held.signal);
       // Before the run goes on: what it may spend by now.
       await this.spendings.apply(held.orgId, held.id, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
-      if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await letRun(agent, held.id, { signal: held.signal });
+      if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id)))
+        await letRun(agent, held.id, { signal: held.signal });
       await giveModel();
       const delivered = await this.delivery.deliver(held, agent, held.signal);
       this.logger.info({ delivered }, 'inbox delivered');
@@ -40,7 +46,8 @@ export class RunningConversations {
     } catch (error) {
       if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
       if (error.code === 'ingest.stale-epoch') return false;
-      if ((await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead') return false;
+      if ((await probeSandbox(held, agent, { runtime: this.runtime, pool: this.pool }, held.signal)) === 'dead')
+        return false;
       throw error;
     }
   }

@@ -46,10 +46,18 @@ export async function probeSandbox(
 }
 
 /** What runtime-api knows of the sandbox. `running` on doubt, as when it does not answer. */
-async function statusFrom(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<'running' | 'starting' | 'over'> {
+async function statusFrom(
+  held: HeldConversation,
+  runtime: RuntimeApiClient,
+  signal: AbortSignal,
+): Promise<'running' | 'starting' | 'over'> {
   try {
     const session = await runtime.session(held.orgId, held.id, signal);
-    return session === null ? 'over' : session.status === 'running' || session.status === 'starting' ? session.status : 'over';
+    return session === null
+      ? 'over'
+      : session.status === 'running' || session.status === 'starting'
+        ? session.status
+        : 'over';
   } catch (error) {
     if (error instanceof SlipwayError) return 'running';
     throw error;

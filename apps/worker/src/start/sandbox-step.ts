@@ -29,7 +29,11 @@ export class SandboxStep {
   }
 
   /** `shown` settles when the sandbox stands in the row and the next step is shown: the sandbox works meanwhile. */
-  async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<{ agent: AgentClient; root: string; shown: Promise<void> }> {
+  async run(
+    held: HeldConversation,
+    attempt: StartAttempt,
+    signal: AbortSignal,
+  ): Promise<{ agent: AgentClient; root: string; shown: Promise<void> }> {
     const known = this.agentOf(held.row);
     const root = held.row.checkpoint.root;
     if (attempt.isDone('WAITING_FOR_SANDBOX') && known !== null && root !== undefined)
@@ -46,7 +50,11 @@ export class SandboxStep {
       checkpoint: { root: runtime.working_dir, suspect: false },
     };
     const shown = attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
-    return { agent: agentAt({ url: runtime.url, ...this.keys.with(held.id, runtime.session_api_key) }), root: runtime.working_dir, shown };
+    return {
+      agent: agentAt({ url: runtime.url, ...this.keys.with(held.id, runtime.session_api_key) }),
+      root: runtime.working_dir,
+      shown,
+    };
   }
 
   /** A sandbox that did not answer is paused: its workspace is kept for the next one. */
@@ -68,11 +76,16 @@ export class SandboxStep {
           if (runtime.status === 'paused') throw new SlipwayError('sandbox.start-failed', 'The sandbox stayed paused.');
           break;
         case 'starting': {
-          if (performance.now() > end) throw new SlipwayError('sandbox.start-failed', `The sandbox was not ready within ${SANDBOX_TIMEOUT_MS / 1000} s.`);
+          if (performance.now() > end)
+            throw new SlipwayError(
+              'sandbox.start-failed',
+              `The sandbox was not ready within ${SANDBOX_TIMEOUT_MS / 1000} s.`,
+            );
           await attempt.report(runtime.status_detail ?? 'The sandbox is starting.');
           await wait(POLL_MS, undefined, { signal });
           const session = await this.runtime.session(held.orgId, held.id, signal);
-          if (session === null) throw new SlipwayError('sandbox.start-failed', 'The sandbox went away while it started.');
+          if (session === null)
+            throw new SlipwayError('sandbox.start-failed', 'The sandbox went away while it started.');
           runtime = session;
           break;
         }

@@ -36,7 +36,10 @@ export interface SandboxWait {
   readonly queue?: NonNullable<StartStep['queue']>;
 }
 
-/** Whether pausing a finished conversation of the same organization would end the wait: at its limit at once, for want of room only when a pool has had its time to refill. */
+/**
+ * Whether pausing a finished conversation of the same organization would end the wait: at its limit at once, for want
+ * of room only when a pool has had its time to refill.
+ */
 export function wantsRoom(failure: SlipwayError, waitedMs: number): boolean {
   if (failure.code === 'sandbox.quota') return true;
   return (failure.code === 'sandbox.no-capacity' || failure.code === 'sandbox.unschedulable') && waitedMs > REFILL_MS;
@@ -58,7 +61,10 @@ export function sandboxWait(failure: SlipwayError, waitedMs: number, makesRoom: 
   const estimate = estimateSeconds === null ? '' : `, ${roughly(estimateSeconds)}`;
   const why = reason ?? (kind === 'cluster' ? failure.detail : null);
   const cause = failure.code === 'sandbox.quota' ? 'organization-limit' : kind === 'cluster' ? 'cluster' : 'pool';
-  return { sentence: `${ahead}${estimate}.${why === null ? '' : ` ${why}`}${room}`, queue: { place: position, estimateSeconds, cause } };
+  return {
+    sentence: `${ahead}${estimate}.${why === null ? '' : ` ${why}`}${room}`,
+    queue: { place: position, estimateSeconds, cause },
+  };
 }
 
 /** Coarse on purpose: each new sentence is an event for every viewer. */

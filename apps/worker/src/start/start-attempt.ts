@@ -21,7 +21,12 @@ export class NoLongerWanted extends Error {
  */
 export class StartAttempt {
   private pending: StartStep[] = [];
-  private current: { status: StartStatus; startedAt: Date; detail: string | undefined; queue?: StartStep['queue'] } | null = null;
+  private current: {
+    status: StartStatus;
+    startedAt: Date;
+    detail: string | undefined;
+    queue?: StartStep['queue'];
+  } | null = null;
   private lastShown = performance.now();
   private readonly begun: number;
 
@@ -43,16 +48,22 @@ export class StartAttempt {
   }
 
   /** The step begins. `show` writes it now (it may take long); otherwise it is written when it ends. */
-  async begin(status: StartStatus, options: { show: boolean; columns?: ColumnChanges; sandbox?: SandboxStatus }): Promise<void> {
+  async begin(
+    status: StartStatus,
+    options: { show: boolean; columns?: ColumnChanges; sandbox?: SandboxStatus },
+  ): Promise<void> {
     if (this.isDone(status)) {
       this.current = null;
       return;
     }
-    const shown = this.held.row.steps.find((step) => step.attempt === this.number && step.status === status && step.state === 'running');
+    const shown = this.held.row.steps.find(
+      (step) => step.attempt === this.number && step.status === status && step.state === 'running',
+    );
     const startedAt = shown === undefined ? this.clock.now() : new Date(shown.startedAt);
     this.current = { status, startedAt, detail: shown?.detail };
     // A step that another try or another worker has begun goes on.
-    if (options.columns !== undefined || (options.show && shown === undefined)) await this.flush([this.step('running')], options.columns, options.sandbox);
+    if (options.columns !== undefined || (options.show && shown === undefined))
+      await this.flush([this.step('running')], options.columns, options.sandbox);
   }
 
   /** The step is over; written with whatever is written next. */
@@ -63,7 +74,9 @@ export class StartAttempt {
     this.current = null;
   }
 
-  /** Says what the running step waits for, and at which place in which queue. Written when the sentence is a new one. */
+  /**
+   * Says what the running step waits for, and at which place in which queue. Written when the sentence is a new one.
+   */
   async report(detail: string, queue?: StartStep['queue']): Promise<void> {
     if (this.current === null || this.current.detail === detail) return;
     this.current.detail = detail;
@@ -75,7 +88,12 @@ export class StartAttempt {
   async reportSilence(): Promise<void> {
     if (this.current === null || performance.now() - this.lastShown < NO_PROGRESS_MS) return;
     const seconds = Math.round(this.sinceMs(this.current.startedAt) / 1000);
-    await this.flush([{ ...this.step('running'), detail: `No progress for a while: this step has been running for ${seconds} s. Stop it, or wait.` }]);
+    await this.flush([
+      {
+        ...this.step('running'),
+        detail: `No progress for a while: this step has been running for ${seconds} s. Stop it, or wait.`,
+      },
+    ]);
   }
 
   /** Columns to be written with the next step that is shown. */
@@ -97,7 +115,11 @@ export class StartAttempt {
     return written;
   }
 
-  private async writePending(more: readonly StartStep[], given: ColumnChanges, sandbox: SandboxStatus | undefined): Promise<void> {
+  private async writePending(
+    more: readonly StartStep[],
+    given: ColumnChanges,
+    sandbox: SandboxStatus | undefined,
+  ): Promise<void> {
     const pending = this.pending;
     const columns = { ...this.columns, ...given };
     const steps = [...pending, ...more];
@@ -108,7 +130,8 @@ export class StartAttempt {
       const done = change.done ?? [...(before.done ?? []), ...pending.map((step) => step.status)];
       const checkpoint: Checkpoint = { ...before, ...change, done };
       const events: PlatformEvent[] = steps.map((step) => ({ kind: 'start-step', step }));
-      if (sandbox !== undefined && sandbox !== row.sandboxStatus) events.push({ kind: 'sandbox-status', status: sandbox });
+      if (sandbox !== undefined && sandbox !== row.sandboxStatus)
+        events.push({ kind: 'sandbox-status', status: sandbox });
       return { events, columns: { ...columns, checkpoint: { ...checkpoint } } };
     });
     this.pending = this.pending.slice(pending.length);
@@ -123,8 +146,13 @@ export class StartAttempt {
 
   /** The start is over, and says why. The outbox job that began it is done: only a new one starts again. */
   async failed(error: SlipwayError): Promise<void> {
-    const stopped = this.current === null ? [] : [{ ...this.step('failed'), code: error.code, detail: cut(error.detail) }];
-    const steps = [...this.pending, ...stopped, { ...this.final('ERROR', 'failed'), code: error.code, detail: cut(error.detail) }];
+    const stopped =
+      this.current === null ? [] : [{ ...this.step('failed'), code: error.code, detail: cut(error.detail) }];
+    const steps = [
+      ...this.pending,
+      ...stopped,
+      { ...this.final('ERROR', 'failed'), code: error.code, detail: cut(error.detail) },
+    ];
     await this.held.write((row) => ({
       events: [
         ...steps.map((step): PlatformEvent => ({ kind: 'start-step', step })),
@@ -148,7 +176,13 @@ export class StartAttempt {
 
   private final(status: 'READY' | 'ERROR', state: 'done' | 'failed'): StartStep {
     const now = this.clock.now();
-    return { attempt: this.number, status, state, startedAt: now.toISOString(), elapsedMs: Math.max(0, now.getTime() - this.begun) };
+    return {
+      attempt: this.number,
+      status,
+      state,
+      startedAt: now.toISOString(),
+      elapsedMs: Math.max(0, now.getTime() - this.begun),
+    };
   }
 
   private step(state: StartStep['state']): StartStep {
@@ -166,7 +200,10 @@ export class StartAttempt {
   }
 }
 
-/** The end of a long text (what a program says last is what it died of), as the database takes it: without NUL and without half a surrogate pair. */
+/**
+ * The end of a long text (what a program says last is what it died of), as the database takes it: without NUL and
+ * without half a surrogate pair.
+ */
 export function cut(text: string): string {
   const end = text.length <= MAX_DETAIL ? text : `…${text.slice(text.length - MAX_DETAIL + 1)}`;
   return end.replaceAll('\0', '\uFFFD').toWellFormed();

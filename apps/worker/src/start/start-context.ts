@@ -18,8 +18,15 @@ export interface MadeWorkspace {
   readonly variables: readonly GrantedVariable[];
 }
 
-/** Does `work` while something is being written; both have ended afterwards. A write that fails ends the work, and is what this rejects with. */
-export async function alongside<T>(written: Promise<void>, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Does `work` while something is being written; both have ended afterwards. A write that fails ends the work, and is
+ * what this rejects with.
+ */
+export async function alongside<T>(
+  written: Promise<void>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const refused = new AbortController();
   written.catch((error: unknown) => refused.abort(error));
   const [first, second] = await Promise.allSettled([written, work(AbortSignal.any([signal, refused.signal]))]);

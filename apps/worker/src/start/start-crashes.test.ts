@@ -5,7 +5,10 @@ import { hasInboxOf } from '../conversations/conversation.queries.js';
 import { LockBusy } from '../conversations/conversation-locks.js';
 import { type Harness, ORG, openHarness } from '../testing/harness.js';
 
-/** What may happen to one conversation, in any order. A crash cuts a job off at its n-th call to a peer, before or after the peer has acted. */
+/**
+ * What may happen to one conversation, in any order. A crash cuts a job off at its n-th call to a peer, before or after
+ * the peer has acted.
+ */
 const Happening = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('message' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('job' as const) }) },
@@ -80,7 +83,8 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
         expect(log.filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual(sent);
         expect(await harness.jobs(id)).toEqual([]);
         // A crash alone never costs a sandbox: only a lost one is claimed again.
-        if (happenings.every((happening) => happening.kind !== 'sandbox lost')) expect(harness.peers.claims.get(id)).toBe(1);
+        if (happenings.every((happening) => happening.kind !== 'sandbox lost'))
+          expect(harness.peers.claims.get(id)).toBe(1);
       }),
       { numRuns: 40 },
     );
@@ -90,7 +94,11 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
     if (!(error instanceof LockBusy)) throw error;
   }
 
-  async function crash(call: number, moment: 'before' | 'after', job: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async function crash(
+    call: number,
+    moment: 'before' | 'after',
+    job: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const end = new AbortController();
     let calls = 0;
     harness.peers.onRequest = (_request, when) => {

@@ -10,7 +10,10 @@ import type { StartAttempt } from './start-attempt.js';
 import { repositoryName, type WorkspacePlan } from './workspace-script.js';
 import type { WorkspaceStep } from './workspace-step.js';
 
-/** The steps of one start, in order. Each may be repeated: a worker that takes an attempt over runs the unfinished one again. */
+/**
+ * The steps of one start, in order. Each may be repeated: a worker that takes an attempt over runs the unfinished one
+ * again.
+ */
 export class StartSteps {
   constructor(
     private readonly sandbox: SandboxStep,

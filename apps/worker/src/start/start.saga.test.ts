@@ -17,7 +17,14 @@ describe('start saga', () => {
     const { id, message } = await harness.create();
     await harness.start(id);
     const row = await harness.row(id);
-    expect({ start: row.startStatus, sandbox: row.sandboxStatus, status: row.status, attempt: row.attempt, epoch: row.epoch, lease: row.leaseFresh }).toEqual({
+    expect({
+      start: row.startStatus,
+      sandbox: row.sandboxStatus,
+      status: row.status,
+      attempt: row.attempt,
+      epoch: row.epoch,
+      lease: row.leaseFresh,
+    }).toEqual({
       start: 'READY',
       sandbox: 'RUNNING',
       status: 'waiting',
@@ -71,7 +78,11 @@ describe('start saga', () => {
     const second = await harness.send(id, 'after the loss');
     await harness.start(id);
     const row = await harness.row(id);
-    expect({ attempt: row.attempt, epoch: row.epoch, start: row.startStatus }).toEqual({ attempt: 2, epoch: 2, start: 'READY' });
+    expect({ attempt: row.attempt, epoch: row.epoch, start: row.startStatus }).toEqual({
+      attempt: 2,
+      epoch: 2,
+      start: 'READY',
+    });
     expect(harness.peers.messagesOf(id)).toEqual([second]);
     const taken = (await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id);
     expect(taken).toEqual([message, second]);
@@ -87,7 +98,9 @@ describe('start saga', () => {
     await harness.start(id);
     const taken = (await stepsOf(id)).find((step) => step.attempt === 2 && step.status === 'WORKING');
     expect(taken).toMatchObject({ state: 'done', detail: 'The sandbox ended: agent-server was killed (SIGKILL).' });
-    expect(harness.peers.sessions.get(id)?.sandbox?.conversation?.notice).toMatch(/all work that was not pushed.*is an empty git repository again/);
+    expect(harness.peers.sessions.get(id)?.sandbox?.conversation?.notice).toMatch(
+      /all work that was not pushed.*is an empty git repository again/,
+    );
   });
 
   it('a sandbox that was fenced off is given up even while it answers', async () => {
@@ -97,8 +110,15 @@ describe('start saga', () => {
     const second = await harness.send(id, 'after the fence');
     await harness.start(id);
     const row = await harness.row(id);
-    expect({ attempt: row.attempt, epoch: row.epoch, start: row.startStatus }).toEqual({ attempt: 2, epoch: 3, start: 'READY' });
-    expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message, second]);
+    expect({ attempt: row.attempt, epoch: row.epoch, start: row.startStatus }).toEqual({
+      attempt: 2,
+      epoch: 3,
+      start: 'READY',
+    });
+    expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([
+      message,
+      second,
+    ]);
   });
 
   it('a run that was lost at work goes on by itself', async () => {
@@ -137,7 +157,9 @@ describe('start saga', () => {
 
   it('a sandbox lost under a client with an agent of its own is replaced: no message would ever ask for it', async () => {
     const { id } = await harness.create();
-    await inOrg(harness.pool, ORG, (client) => client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]),
+    );
     await harness.start(id);
     harness.peers.loseSandbox(id);
     await harness.expireLease(id);
@@ -151,7 +173,9 @@ describe('start saga', () => {
     await harness.execution(id, 'paused');
     await harness.addJob('conversation-start', id);
     await harness.start(id);
-    expect(harness.peers.requests.filter((request) => request === 'agent POST /api/conversations/:id/run')).toHaveLength(1);
+    expect(
+      harness.peers.requests.filter((request) => request === 'agent POST /api/conversations/:id/run'),
+    ).toHaveLength(1);
     harness.peers.loseSandbox(id);
     await harness.addJob('conversation-start', id);
     await harness.start(id);
@@ -161,12 +185,19 @@ describe('start saga', () => {
 
   it('a full pool is waited for, with its reason on the running step, until the sandbox is not wanted any more', async () => {
     const { id } = await harness.create();
-    harness.peers.refuseStart = { status: 409, code: 'sandbox.quota', detail: 'The organization runs 10 of 10 sandboxes.' };
+    harness.peers.refuseStart = {
+      status: 409,
+      code: 'sandbox.quota',
+      detail: 'The organization runs 10 of 10 sandboxes.',
+    };
     await harness.start(id);
     await harness.start(id);
     const row = await harness.row(id);
     expect(row.startStatus).toBe('WAITING_FOR_SANDBOX');
-    expect(row.steps.at(-1)).toMatchObject({ state: 'running', detail: expect.stringMatching(/^The organization runs 10 of 10 sandboxes\./) });
+    expect(row.steps.at(-1)).toMatchObject({
+      state: 'running',
+      detail: expect.stringMatching(/^The organization runs 10 of 10 sandboxes\./),
+    });
     expect((await stepsOf(id)).filter((step) => step.detail !== undefined)).toHaveLength(1);
     harness.peers.refuseStart = null;
     await harness.start(id);
@@ -196,7 +227,9 @@ describe('start saga', () => {
     const { id } = await harness.create();
     harness.peers.onRequest = async (request, moment) => {
       if (request.includes('bash') && moment === 'before')
-        await harness.desire(id, 'rest').then(() => until('the step was ended', async () => (await harness.row(id)).startStatus === 'READY', 5_000));
+        await harness
+          .desire(id, 'rest')
+          .then(() => until('the step was ended', async () => (await harness.row(id)).startStatus === 'READY', 5_000));
     };
     const started = harness.start(id);
     await until('the sandbox is there', async () => (await harness.row(id)).startStatus === 'PREPARING_REPOSITORY');
@@ -204,7 +237,11 @@ describe('start saga', () => {
     harness.peers.onRequest = () => {};
     await harness.rest(id);
     const row = await harness.row(id);
-    expect({ status: row.status, sandbox: row.sandboxStatus, start: row.startStatus }).toEqual({ status: 'paused', sandbox: 'PAUSED', start: 'READY' });
+    expect({ status: row.status, sandbox: row.sandboxStatus, start: row.startStatus }).toEqual({
+      status: 'paused',
+      sandbox: 'PAUSED',
+      start: 'READY',
+    });
     expect(await harness.jobs(id)).toEqual([]);
   });
 
@@ -222,8 +259,15 @@ describe('start saga', () => {
     await harness.addJob('conversation-start', id);
     await harness.start(id);
     const row = await harness.row(id);
-    expect({ attempt: row.attempt, base: row.baseCommit, start: row.startStatus }).toEqual({ attempt: 2, base: before.baseCommit, start: 'READY' });
-    expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message, second]);
+    expect({ attempt: row.attempt, base: row.baseCommit, start: row.startStatus }).toEqual({
+      attempt: 2,
+      base: before.baseCommit,
+      start: 'READY',
+    });
+    expect((await harness.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([
+      message,
+      second,
+    ]);
     expect(await harness.jobs(id)).toEqual([]);
   });
 });

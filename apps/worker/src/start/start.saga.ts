@@ -4,7 +4,14 @@ import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deleteRunJobs, fulfil, hasInboxOf, hasOutboxJob, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
+import {
+  deleteRunJobs,
+  fulfil,
+  hasInboxOf,
+  hasOutboxJob,
+  readConversation,
+  resumeIsAsked,
+} from '../conversations/conversation.queries.js';
 import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { FailedStarts, FailureOutcome } from './failed-starts.js';
@@ -18,8 +25,9 @@ const WATCH_MS = 500;
 type Outcome = FailureOutcome | { kind: 'ready' } | { kind: 'rest' };
 
 /**
- * Brings one conversation to where it is wanted: a sandbox that runs, with the inbox in it. Reads what is, does what is missing, and may begin again at any point.
- * An attempt is one sandbox and one epoch; a worker that dies in it is followed by another that goes on after the last finished step.
+ * Brings one conversation to where it is wanted: a sandbox that runs, with the inbox in it. Reads what is, does what is
+ * missing, and may begin again at any point. An attempt is one sandbox and one epoch; a worker that dies in it is
+ * followed by another that goes on after the last finished step.
  */
 export class StartSaga {
   constructor(
@@ -53,17 +61,27 @@ export class StartSaga {
     }
   }
 
-  /** A sandbox that was lost under a conversation with nothing to do is not replaced: those at work need the room, and the next message asks for one. */
+  /**
+   * A sandbox that was lost under a conversation with nothing to do is not replaced: those at work need the room, and
+   * the next message asks for one.
+   */
   private async restsWithoutSandbox(held: HeldConversation): Promise<boolean> {
     if (held.row.startStatus !== 'READY' || !(await restIfIdle(this.pool, held, this.ids.uuid()))) return false;
-    this.logger.info({ execution_status: held.row.executionStatus }, 'idle conversation lost its sandbox, the next message starts another');
+    this.logger.info(
+      { execution_status: held.row.executionStatus },
+      'idle conversation lost its sandbox, the next message starts another',
+    );
     await held.refresh();
     return true;
   }
 
   private async attempt(held: HeldConversation): Promise<Outcome> {
     const { startStatus, checkpoint, epoch } = held.row;
-    const goesOn = startStatus !== 'READY' && startStatus !== 'ERROR' && checkpoint.done?.includes('WORKING') === true && checkpoint.epoch === epoch;
+    const goesOn =
+      startStatus !== 'READY' &&
+      startStatus !== 'ERROR' &&
+      checkpoint.done?.includes('WORKING') === true &&
+      checkpoint.epoch === epoch;
     const attempt = new StartAttempt(held, this.clock, goesOn ? held.row.attempt : held.row.attempt + 1);
     try {
       if (!goesOn) await this.beginAttempt(held, attempt);
@@ -73,7 +91,10 @@ export class StartSaga {
     } catch (error) {
       if (error instanceof LostConversation || held.signal.aborted) throw error;
       if (error instanceof NoLongerWanted) return { kind: 'rest' };
-      const failure = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The start broke on our side.', { cause: error });
+      const failure =
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'The start broke on our side.', { cause: error });
       this.logger.warn({ err: failure, code: failure.code, attempt: held.row.attempt }, 'start step failed');
       return this.failures.handle(held, attempt, failure);
     }
@@ -108,13 +129,18 @@ export class StartSaga {
    * message. A stopped run waits for a user.
    */
   private async goesOnRunning({ row, orgId, id }: HeldConversation): Promise<boolean> {
-    if (row.attempt === 0 || row.executionStatus !== 'paused') return row.attempt > 0 && row.executionStatus === 'running';
+    if (row.attempt === 0 || row.executionStatus !== 'paused')
+      return row.attempt > 0 && row.executionStatus === 'running';
     const [inbox, asked] = await Promise.all([hasInboxOf(this.pool, orgId, id), resumeIsAsked(this.pool, orgId, id)]);
     return !inbox && (asked || row.sandboxStatus === 'PAUSED');
   }
 
   /** Runs `work` with a signal that also ends when the conversation is to be paused. */
-  private async watched(held: HeldConversation, attempt: StartAttempt, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  private async watched(
+    held: HeldConversation,
+    attempt: StartAttempt,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
     const unwanted = new AbortController();
     let looking = false;
     const timer = setInterval(() => {
@@ -122,7 +148,8 @@ export class StartSaga {
       looking = true;
       readConversation(this.pool, held.orgId, held.id)
         .then((row) => {
-          if (row === null || row.desired !== 'run') unwanted.abort(new NoLongerWanted('the conversation is to be paused'));
+          if (row === null || row.desired !== 'run')
+            unwanted.abort(new NoLongerWanted('the conversation is to be paused'));
           else return attempt.reportSilence();
         })
         // A database that is away stops the step itself at its next write.
@@ -142,6 +169,10 @@ export class StartSaga {
   }
 
   private enqueue(name: QueueName, held: HeldConversation, delayMs?: number): Promise<void> {
-    return this.queue.add(name, { orgId: held.orgId, conversationId: held.id }, { key: held.id, ...(delayMs === undefined ? {} : { delayMs }) });
+    return this.queue.add(
+      name,
+      { orgId: held.orgId, conversationId: held.id },
+      { key: held.id, ...(delayMs === undefined ? {} : { delayMs }) },
+    );
   }
 }

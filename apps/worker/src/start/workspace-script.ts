@@ -1,4 +1,7 @@
-/** Shell text for the workspace, and what it prints. The sandbox is not ours any more once an agent ran in it: nothing that comes back is trusted beyond being shown. */
+/**
+ * Shell text for the workspace, and what it prints. The sandbox is not ours any more once an agent ran in it: nothing
+ * that comes back is trusted beyond being shown.
+ */
 
 /** Most text of AGENTS.md and skills that is read. Bytes. */
 const MAX_SKILL_BYTES = 50_000;
@@ -113,7 +116,8 @@ export function progressScript({ directory }: WorkspacePlan): string {
   return `tail -c 400 -- ${quote(`${unfinished(directory)}.log`)} 2>/dev/null | tr '\\r' '\\n'`;
 }
 
-const PROGRESS = /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Resolving|Updating) (?:objects|deltas|files): +[^\p{C}]{1,100}$/u;
+const PROGRESS =
+  /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Resolving|Updating) (?:objects|deltas|files): +[^\p{C}]{1,100}$/u;
 
 /** The newest of git's lines that say how far it is; `null` when it has said none. */
 export function progressOf(stdout: string): string | null {
@@ -185,7 +189,9 @@ export function parseReport(stdout: string): WorkspaceReport {
     files: lines.flatMap(([name, value]) => {
       if (name !== 'file') return [];
       const [file = '', content = ''] = value.split(' ');
-      return [{ path: Buffer.from(file, 'base64').toString('utf8'), text: Buffer.from(content, 'base64').toString('utf8') }];
+      return [
+        { path: Buffer.from(file, 'base64').toString('utf8'), text: Buffer.from(content, 'base64').toString('utf8') },
+      ];
     }),
     cut: last('cut') !== null,
     complete: last('complete') !== null,
@@ -193,12 +199,20 @@ export function parseReport(stdout: string): WorkspaceReport {
 }
 
 /** Notes for the agent on the workspace and its secrets, besides its own system prompt. */
-export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport, variables: ReadonlyArray<{ name: string; description: string }>): string {
+export function systemMessageSuffix(
+  plan: WorkspacePlan,
+  report: WorkspaceReport,
+  variables: ReadonlyArray<{ name: string; description: string }>,
+): string {
   const where =
-    plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
+    plan.repository === null
+      ? `Work in ${plan.directory}, an empty git repository.`
+      : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
   const secrets = variables.map(({ name, description }) => `- ${name}${description === '' ? '' : `: ${description}`}`);
   // What has a heading of its own is a skill that agent-server reads: its triggers decide when the agent gets it.
-  const instructions = report.files.filter(({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text));
+  const instructions = report.files.filter(
+    ({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text),
+  );
   const files = instructions.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
   return [
     where,
@@ -218,7 +232,9 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
  */
 export function lossNotice(plan: WorkspacePlan): string {
   const now =
-    plan.repository === null ? `${plan.directory} is an empty git repository again` : `${plan.repository} was cloned again into ${plan.directory}, and set up`;
+    plan.repository === null
+      ? `${plan.directory} is an empty git repository again`
+      : `${plan.repository} was cloned again into ${plan.directory}, and set up`;
   return `The sandbox of this conversation was lost, and with it all work that was not pushed: files, commits, programs that ran. ${now}. Look at what is there before you go on, and do again what is missing.`;
 }
 

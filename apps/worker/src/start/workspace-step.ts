@@ -36,7 +36,12 @@ export class WorkspaceStep {
       const make = runCommand(agent, prepareScript(plan), { timeoutSeconds: limit }, ending);
       return { variables, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
     });
-    if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit, plan.repository === null ? null : await progressNow(agent, plan, signal));
+    if (made.exit_code === -1)
+      throw cloneTimeout(
+        plan.repository,
+        limit,
+        plan.repository === null ? null : await progressNow(agent, plan, signal),
+      );
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
     attempt.end('done');
@@ -53,7 +58,12 @@ export class WorkspaceStep {
     await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
     if (report.setup !== null) {
       const printed = await this.setup(agent, plan, report.setup, signal);
-      const rest = await runCommand(agent, finishScript(plan.directory), { timeoutSeconds: FINISH_TIMEOUT_SECONDS }, signal);
+      const rest = await runCommand(
+        agent,
+        finishScript(plan.directory),
+        { timeoutSeconds: FINISH_TIMEOUT_SECONDS },
+        signal,
+      );
       report = { ...parseReport(rest.stdout ?? ''), base: report.base, fresh: report.fresh };
       attempt.end('done', ...printed);
     } else {
@@ -68,14 +78,21 @@ export class WorkspaceStep {
   }
 
   /** @returns the end of what it printed; nothing for a script that printed nothing. */
-  private async setup(agent: AgentClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<[] | [string]> {
+  private async setup(
+    agent: AgentClient,
+    plan: WorkspacePlan,
+    script: string,
+    signal: AbortSignal,
+  ): Promise<[] | [string]> {
     const limit = this.settings.setupTimeoutSeconds;
     const ran = await runCommand(agent, setupScript(script), { cwd: plan.directory, timeoutSeconds: limit }, signal);
     const output = `${ran.stdout ?? ''}\n${ran.stderr ?? ''}`.trim();
     if (ran.exit_code === 0) return output === '' ? [] : [cut(output.slice(-OUTPUT_TAIL))];
     const tail = output === '' ? 'It printed nothing.' : `Its last output:\n${output.slice(-OUTPUT_TAIL)}`;
-    if (/No space left on device/i.test(output)) throw new SlipwayError('sandbox.disk-full', cut(`${script} filled the disk of the sandbox. ${tail}`));
-    if (ran.exit_code === -1) throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));
+    if (/No space left on device/i.test(output))
+      throw new SlipwayError('sandbox.disk-full', cut(`${script} filled the disk of the sandbox. ${tail}`));
+    if (ran.exit_code === -1)
+      throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));
     throw new SlipwayError('setup.failed', cut(`${script} ended with status ${ran.exit_code}. ${tail}`));
   }
 }

@@ -32,9 +32,13 @@ describe('workspace of a repository', () => {
       '.openhands/skills/a.md': 'Skill A\n',
       '.agents/skills/b/SKILL.md': 'x'.repeat(60_000),
     });
-    await createSampleRepository(directory, 'bad-setup.git', { '.openhands/setup.sh': 'echo working; echo broken >&2; exit 7\n' });
+    await createSampleRepository(directory, 'bad-setup.git', {
+      '.openhands/setup.sh': 'echo working; echo broken >&2; exit 7\n',
+    });
     await createSampleRepository(directory, 'slow-setup.git', { '.openhands/setup.sh': 'echo begun; sleep 60\n' });
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}.txt`, randomBytes(40_000).toString('base64')]));
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_, index) => [`${index}.txt`, randomBytes(40_000).toString('base64')]),
+    );
     await createSampleRepository(directory, 'large.git', files);
     git = await startGitServer(directory, { privateNames: ['secret.git'] });
     harness = await openHarness({ setupTimeoutSeconds: 1 });
@@ -62,7 +66,10 @@ describe('workspace of a repository', () => {
     const bare = path.join(directory, 'plain.git');
     const made = path.join(directory, 'long');
     const run = (cwd: string, ...args: string[]): string =>
-      execFileSync('git', ['-C', cwd, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+      execFileSync('git', ['-C', cwd, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }).trim();
     execFileSync('git', ['clone', '-q', '--bare', bare, `${made}.git`]);
     execFileSync('git', ['clone', '-q', `${made}.git`, made]);
     run(made, 'push', '-q', 'origin', 'HEAD:other');
@@ -71,10 +78,16 @@ describe('workspace of a repository', () => {
     const { id } = await harness.create({ repository: `${git.url}/long.git` });
     await harness.start(id);
     const workspace = (await harness.row(id)).workingDir ?? '';
-    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'log', '-1', '--format=%s')]).toEqual(['50', 'c59']);
+    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'log', '-1', '--format=%s')]).toEqual([
+      '50',
+      'c59',
+    ]);
     // Not synchronously: the server is this process.
     await promisify(execFile)('git', ['-C', workspace, 'fetch', '-q', '--unshallow']);
-    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'rev-parse', 'origin/other')]).toEqual(['61', commit]);
+    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'rev-parse', 'origin/other')]).toEqual([
+      '61',
+      commit,
+    ]);
   });
 
   it('is set up once, with its hook installed and its skills given to the agent within their bound', async () => {
@@ -101,7 +114,9 @@ describe('workspace of a repository', () => {
     expect(suffix).toContain('Skill A');
     expect(suffix.length).toBeLessThan(52_000);
     await writeFile(path.join(workspace, 'forbidden.txt'), '');
-    expect(() => execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'no'], { stdio: 'ignore' })).toThrow();
+    expect(() =>
+      execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'no'], { stdio: 'ignore' }),
+    ).toThrow();
     await rm(path.join(workspace, 'forbidden.txt'));
     execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'yes'], { stdio: 'ignore' });
     harness.peers.loseSandbox(id);
@@ -122,12 +137,17 @@ describe('workspace of a repository', () => {
   });
 
   it('is repository.not-found, and no empty workspace, where a web server answers with a page; an empty repository is one to work in', async () => {
-    const pages = createHttpServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login</html>'));
+    const pages = createHttpServer((_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login</html>'),
+    );
     await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
     try {
       for (const branch of [undefined, 'main']) {
         const error = await failureOf(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/org/page.git`, branch);
-        expect([error?.code, error?.detail]).toEqual(['repository.not-found', expect.stringContaining('what answers there is no git server')]);
+        expect([error?.code, error?.detail]).toEqual([
+          'repository.not-found',
+          expect.stringContaining('what answers there is no git server'),
+        ]);
       }
     } finally {
       pages.closeAllConnections();
@@ -144,8 +164,11 @@ describe('workspace of a repository', () => {
     try {
       const { id } = await harness.create({ repository: `${slow.url}/large.git` });
       const started = harness.start(id);
-      const detail = async () => (await harness.row(id)).steps.find((step) => step.status === 'PREPARING_REPOSITORY')?.detail ?? '';
-      await until('the step says how far it is', async () => /^Receiving objects: \d+% \(\d+\/\d+\)/.test(await detail()));
+      const detail = async () =>
+        (await harness.row(id)).steps.find((step) => step.status === 'PREPARING_REPOSITORY')?.detail ?? '';
+      await until('the step says how far it is', async () =>
+        /^Receiving objects: \d+% \(\d+\/\d+\)/.test(await detail()),
+      );
       slow.goOn();
       await started;
       const said = (await harness.log(id)).filter((event) => JSON.stringify(event).includes('PREPARING_REPOSITORY'));
@@ -170,7 +193,11 @@ describe('workspace of a repository', () => {
       const { attempt, steps } = await impatient.row(id);
       expect({ attempt, last: steps.at(-1) }).toMatchObject({
         attempt: 1,
-        last: { status: 'ERROR', code: 'repository.timeout', detail: expect.stringMatching(/within 2 s.* git says: Receiving objects: \d+%/) },
+        last: {
+          status: 'ERROR',
+          code: 'repository.timeout',
+          detail: expect.stringMatching(/within 2 s.* git says: Receiving objects: \d+%/),
+        },
       });
     } finally {
       await impatient.close();
@@ -184,10 +211,15 @@ describe('workspace of a repository', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const impatient = await openHarness({ cloneTimeoutSeconds: 1 });
     try {
-      const { id } = await impatient.create({ repository: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/huge.git` });
+      const { id } = await impatient.create({
+        repository: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/huge.git`,
+      });
       await impatient.start(id);
       const step = (await impatient.row(id)).steps.find(({ status }) => status === 'PREPARING_REPOSITORY');
-      expect(step).toMatchObject({ state: 'running', detail: expect.stringMatching(/within 1 s: its git server says nothing.*Trying again/) });
+      expect(step).toMatchObject({
+        state: 'running',
+        detail: expect.stringMatching(/within 1 s: its git server says nothing.*Trying again/),
+      });
     } finally {
       for (const socket of connections) socket.destroy();
       await impatient.close();
@@ -233,18 +265,22 @@ describe('workspace of a repository', () => {
       goOn = resolve;
     });
     const server = createHttpServer((request, response) => {
-      const onward = httpRequest(`${git.url}${request.url}`, { method: request.method, headers: request.headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        let bytes = 0;
-        answer.on('data', (part: Buffer) => {
-          response.write(part);
-          bytes += part.length;
-          if (bytes < 800_000) return;
-          answer.pause();
-          void may.then(() => answer.resume());
-        });
-        answer.on('end', () => response.end());
-      });
+      const onward = httpRequest(
+        `${git.url}${request.url}`,
+        { method: request.method, headers: request.headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          let bytes = 0;
+          answer.on('data', (part: Buffer) => {
+            response.write(part);
+            bytes += part.length;
+            if (bytes < 800_000) return;
+            answer.pause();
+            void may.then(() => answer.resume());
+          });
+          answer.on('end', () => response.end());
+        },
+      );
       request.pipe(onward);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,7 +3,10 @@ import type { Columns, SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { system } from '../conversations/conversation.queries.js';
 
-/** Budgets of all organizations together, without a name of any; each worker reads the same. Without a value while the database does not answer. */
+/**
+ * Budgets of all organizations together, without a name of any; each worker reads the same. Without a value while the
+ * database does not answer.
+ */
 export function budgetGauges(pool: SqlPool, metrics: Registry): void {
   const reached = new Gauge({
     name: 'budget_organizations',

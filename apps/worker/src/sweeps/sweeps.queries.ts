@@ -93,7 +93,8 @@ export function failedWithSandbox(pool: SqlPool): Promise<Found[]> {
 export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outboxId: string): Promise<boolean> {
   return system(pool, 'idle sweep', async (client) => {
     const row = await lockConversation(client, found.id);
-    if (row === null || row.desired !== 'run' || row.executionStatus === 'running' || row.startStatus !== 'READY') return false;
+    if (row === null || row.desired !== 'run' || row.executionStatus === 'running' || row.startStatus !== 'READY')
+      return false;
     // Checked under the row's lock: a message that came meanwhile is seen.
     const idle = await client.query<{ idle: boolean }>(
       `SELECT updated_at < now() - $3 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered'))
@@ -111,7 +112,10 @@ export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outbox
   });
 }
 
-/** Deliveries and claims of deeds that no provider repeats any more. Some at a time, so that intake waits for none of it. @returns how many. */
+/**
+ * Deliveries and claims of deeds that no provider repeats any more. Some at a time, so that intake waits for none of
+ * it. @returns how many.
+ */
 export async function removeOldDeliveries(pool: SqlPool): Promise<number> {
   let removed = 0;
   for (const [table, time] of [
@@ -150,7 +154,10 @@ export function outboxJobAges(pool: SqlPool): Promise<Array<{ queue: string; cou
   });
 }
 
-/** Conversations that should have a sandbox, by the state of their start, and how many of them have a lease that is over. */
+/**
+ * Conversations that should have a sandbox, by the state of their start, and how many of them have a lease that is
+ * over.
+ */
 export function conversationCounts(pool: SqlPool): Promise<Array<{ start: string; count: number; leaseOver: number }>> {
   return system(pool, 'metrics', async (client) => {
     const result = await client.query<{ start: string; count: number; leaseOver: number }>(

@@ -15,9 +15,20 @@ describe('sweeps', () => {
   let harness: Harness;
   const locks: ConversationLocks[] = [];
   const sweeps = (): Sweeps => {
-    const own = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'sweeps-test', logger });
+    const own = new ConversationLocks({
+      databaseUrl: harness.database.urls.app,
+      applicationName: 'sweeps-test',
+      logger,
+    });
     locks.push(own);
-    return new Sweeps(harness.pool, harness.queue, own, createIds(systemClock), { idleSeconds: 60, hookProviders: ['github'] }, logger);
+    return new Sweeps(
+      harness.pool,
+      harness.queue,
+      own,
+      createIds(systemClock),
+      { idleSeconds: 60, hookProviders: ['github'] },
+      logger,
+    );
   };
   beforeAll(async () => {
     harness = await openHarness();
@@ -59,11 +70,19 @@ describe('sweeps', () => {
     const leader = sweeps();
     await leader.tick();
     await leader.close();
-    expect(await Promise.all([typing, left].map(async ({ id }) => (await harness.row(id)).desired))).toEqual(['run', 'rest']);
+    expect(await Promise.all([typing, left].map(async ({ id }) => (await harness.row(id)).desired))).toEqual([
+      'run',
+      'rest',
+    ]);
   });
 
   it('leave a sandbox alone in whose VS Code or on whose ports a user worked within the idle time and the minute that a note holds back', async () => {
-    const [used, noted, longAgo, never] = await Promise.all([harness.create(), harness.create(), harness.create(), harness.create()]);
+    const [used, noted, longAgo, never] = await Promise.all([
+      harness.create(),
+      harness.create(),
+      harness.create(),
+      harness.create(),
+    ]);
     for (const { id } of [used, noted, longAgo, never]) {
       await harness.start(id);
       await harness.age(id, 3_600);
@@ -84,11 +103,17 @@ describe('sweeps', () => {
     const leader = sweeps();
     await leader.tick();
     await leader.close();
-    expect(await Promise.all([used, noted, longAgo, never].map(async ({ id }) => (await harness.row(id)).desired))).toEqual(['run', 'run', 'rest', 'rest']);
+    expect(
+      await Promise.all([used, noted, longAgo, never].map(async ({ id }) => (await harness.row(id)).desired)),
+    ).toEqual(['run', 'run', 'rest', 'rest']);
     // One that is used between the check and the lock stays up too.
-    await inOrg(harness.pool, ORG, (client) => client.query('UPDATE app.sandbox_grant SET used_at = now() WHERE conversation_id = $1', [longAgo.id]));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query('UPDATE app.sandbox_grant SET used_at = now() WHERE conversation_id = $1', [longAgo.id]),
+    );
     await harness.desire(longAgo.id, 'run');
-    expect(await letRest(harness.pool, { orgId: ORG, id: longAgo.id }, 60, '0198c0de-0000-7000-8000-0000000000aa')).toBe(false);
+    expect(
+      await letRest(harness.pool, { orgId: ORG, id: longAgo.id }, 60, '0198c0de-0000-7000-8000-0000000000aa'),
+    ).toBe(false);
     expect((await harness.row(longAgo.id)).desired).toBe('run');
   });
 
@@ -98,7 +123,9 @@ describe('sweeps', () => {
       [used, 5],
       [left, 61],
     ] as const) {
-      await inOrg(harness.pool, ORG, (client) => client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]));
+      await inOrg(harness.pool, ORG, (client) =>
+        client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]),
+      );
       await harness.start(id);
       await harness.age(id, 61);
       const session = harness.peers.sessions.get(id);
@@ -108,7 +135,10 @@ describe('sweeps', () => {
     const leader = sweeps();
     await leader.tick();
     await leader.close();
-    expect(await Promise.all([used, left].map(async ({ id }) => (await harness.row(id)).desired))).toEqual(['run', 'rest']);
+    expect(await Promise.all([used, left].map(async ({ id }) => (await harness.row(id)).desired))).toEqual([
+      'run',
+      'rest',
+    ]);
   });
 
   it('are done by one worker at a time, and by the next one as soon as that one is gone', async () => {
@@ -141,23 +171,33 @@ describe('sweeps', () => {
   it('pending work is exported to Prometheus: outbox jobs and their age by queue, starts by state, leases that are over', async () => {
     const metrics = new Registry();
     // No lease of the conversations above ends meanwhile.
-    await inOrg(harness.pool, ORG, (client) => client.query("UPDATE app.conversation SET lease_until = now() + interval '1 hour' WHERE lease_until > now()"));
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query("UPDATE app.conversation SET lease_until = now() + interval '1 hour' WHERE lease_until > now()"),
+    );
     workGauges(harness.pool, metrics);
-    const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
+    const value = async (name: string): Promise<number> =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
     const [started, queued] = ['conversations_wanted{start="READY"}', 'outbox_jobs{queue="conversation-start"}'];
-    const before = [await value(started), await value(queued), await value('conversations_lease_over')].map((number) => (Number.isNaN(number) ? 0 : number));
+    const before = [await value(started), await value(queued), await value('conversations_lease_over')].map((number) =>
+      Number.isNaN(number) ? 0 : number,
+    );
     const ready = await harness.create();
     await harness.start(ready.id);
     await harness.expireLease(ready.id);
     await harness.create();
-    expect([await value(started), await value(queued), await value('conversations_lease_over')]).toEqual(before.map((number) => number + 1));
+    expect([await value(started), await value(queued), await value('conversations_lease_over')]).toEqual(
+      before.map((number) => number + 1),
+    );
     expect(await value('outbox_oldest_seconds{queue="conversation-start"}')).toBeGreaterThan(0);
     expect(await value('outbox_oldest_seconds{queue="conversation-snapshot"}')).toBe(0);
   });
 
   it('remove deliveries and claims of deeds after fourteen days, and nothing younger', async () => {
     await inOrg(harness.pool, ORG, async (client) => {
-      await client.query("INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 99, '\\x00', 'm')", [ORG]);
+      await client.query(
+        "INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 99, '\\x00', 'm')",
+        [ORG],
+      );
       await client.query(
         `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
          VALUES ('c', $1, 'p', 'k', 'n', 'h', 's', '{}', '{}', 'u', 'u')`,
@@ -180,7 +220,9 @@ describe('sweeps', () => {
     });
     expect(await removeOldDeliveries(harness.pool)).toBe(2);
     const left = await inOrg(harness.pool, ORG, (client) =>
-      client.query<{ id: string }>('SELECT id FROM app.integration_delivery UNION ALL SELECT semantic_key FROM app.integration_dedupe'),
+      client.query<{ id: string }>(
+        'SELECT id FROM app.integration_delivery UNION ALL SELECT semantic_key FROM app.integration_dedupe',
+      ),
     );
     expect(left.rows.map(({ id }) => id)).toEqual(['young', 'young']);
   });
@@ -189,6 +231,8 @@ describe('sweeps', () => {
     await harness.pool.query(`INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES
       ('old', 'u', '', now(), now() - interval '1 second'), ('young', 'u', '', now(), now() + interval '1 hour')`);
     await removeExpired(harness.pool);
-    expect((await harness.pool.query<{ id: string }>('SELECT id FROM app.session')).rows.map((row) => row.id)).toEqual(['young']);
+    expect((await harness.pool.query<{ id: string }>('SELECT id FROM app.session')).rows.map((row) => row.id)).toEqual([
+      'young',
+    ]);
   });
 });

@@ -43,20 +43,27 @@ const UNHURRIED_MS = 1;
 const RECOVERY_SECONDS = 270;
 /** Connections checked in one round. */
 const MAX_RECOVERED = 500;
-/** Pull requests that are asked after in one round, of one organization and of all: what is more waits for the next ones. */
+/**
+ * Pull requests that are asked after in one round, of one organization and of all: what is more waits for the next
+ * ones.
+ */
 const DUE_OUTCOMES = { ofOne: 5, most: 200 };
 /** Webhooks that Slipway has made are checked once in this time, and new repositories searched for. Hours. */
 const HOOK_HOURS = 24;
 const NEVER: IdleTimes = { user: null, anybody: null };
 
 /**
- * What makes good on anything that was lost: jobs, sandboxes, workers. One worker does it at a time, whoever holds the lock; its death frees it at once.
- * A sweep only queues jobs. What is to be done is decided by the job, under the conversation's lock.
+ * What makes good on anything that was lost: jobs, sandboxes, workers. One worker does it at a time, whoever holds the
+ * lock; its death frees it at once. A sweep only queues jobs. What is to be done is decided by the job, under the
+ * conversation's lock.
  */
 export class Sweeps {
   private readonly lead: Lead;
   private readonly runs: SweepRuns;
-  /** When each sweep is due again, on this process's monotonic clock. By time and not by rounds: after a long fault what is overdue comes first. */
+  /**
+   * When each sweep is due again, on this process's monotonic clock. By time and not by rounds: after a long fault what
+   * is overdue comes first.
+   */
   private readonly dueAt = new Map<SweepName, number>();
 
   constructor(
@@ -116,7 +123,8 @@ export class Sweeps {
       case 'idle':
         return this.sweepIdle();
       case 'organizations':
-        for (const { orgId, due } of await orgsToClose(this.pool)) await this.addJob(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
+        for (const { orgId, due } of await orgsToClose(this.pool))
+          await this.addJob(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
         return;
       case 'missed':
         for (const due of await dueForRecovery(this.pool, this.settings.hookProviders, RECOVERY_SECONDS, MAX_RECOVERED))
@@ -125,10 +133,12 @@ export class Sweeps {
       case 'hooks':
         for (const { orgId, connectionId } of await selectionsToList(this.pool, HOOK_HOURS))
           await this.addJob('integration-hooks', { orgId, connectionId }, connectionId);
-        for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addJob('integration-hook', { orgId, hookId }, hookId);
+        for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS))
+          await this.addJob('integration-hook', { orgId, hookId }, hookId);
         return;
       case 'outcomes':
-        for (const due of await wantDueOutcomes(this.pool, DUE_OUTCOMES)) await this.addJob('pull-request-outcome', due, due.outcomeId);
+        for (const due of await wantDueOutcomes(this.pool, DUE_OUTCOMES))
+          await this.addJob('pull-request-outcome', due, due.outcomeId);
         return;
       case 'retention':
         await removeExpired(this.pool);
@@ -148,7 +158,8 @@ export class Sweeps {
     );
     for (const [index, idle] of found.entries()) {
       if ((unused[index] ?? 0) < this.settings.idleSeconds) continue;
-      if (await letRest(this.pool, idle, this.settings.idleSeconds, this.ids.uuid())) await this.add('conversation-pause', idle);
+      if (await letRest(this.pool, idle, this.settings.idleSeconds, this.ids.uuid()))
+        await this.add('conversation-pause', idle);
     }
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);
   }
@@ -158,11 +169,16 @@ export class Sweeps {
    */
   private async addJob<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
     const known = QUEUES[name].safeParse(payload);
-    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'outbox job has an unknown form');
+    if (!known.success)
+      return void this.logger.error({ queue: name, key, err: known.error }, 'outbox job has an unknown form');
     await this.queue.add(name, known.data as QueuePayload<Q>, { key, delayMs: UNHURRIED_MS });
   }
 
   private add(name: ConversationQueue, found: Found): Promise<void> {
-    return this.queue.add(name, { orgId: found.orgId, conversationId: found.id }, { key: found.id, delayMs: UNHURRIED_MS });
+    return this.queue.add(
+      name,
+      { orgId: found.orgId, conversationId: found.id },
+      { key: found.id, delayMs: UNHURRIED_MS },
+    );
   }
 }

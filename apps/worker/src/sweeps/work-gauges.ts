@@ -27,16 +27,32 @@ export function workGauges(pool: SqlPool, metrics: Registry): void {
     const found = await jobs();
     for (const queue of Object.keys(QUEUES)) made.set({ queue }, found.find((age) => age.queue === queue)?.count ?? 0);
   });
-  gauge('outbox_oldest_seconds', 'Age of the oldest outbox job that is not done yet, by the queue of its job', ['queue'], async (made) => {
-    const found = await jobs();
-    for (const queue of Object.keys(QUEUES)) made.set({ queue }, found.find((age) => age.queue === queue)?.oldestSeconds ?? 0);
-  });
-  gauge('conversations_wanted', 'Conversations that should have a running sandbox, by the state of their start', ['start'], async (made) => {
-    for (const { start, count } of await counts()) made.set({ start }, count);
-  });
-  gauge('conversations_lease_over', 'Started conversations whose sandbox has not been heard of for longer than its lease', [], async (made) => {
-    made.set((await counts()).reduce((sum, { leaseOver }) => sum + leaseOver, 0));
-  });
+  gauge(
+    'outbox_oldest_seconds',
+    'Age of the oldest outbox job that is not done yet, by the queue of its job',
+    ['queue'],
+    async (made) => {
+      const found = await jobs();
+      for (const queue of Object.keys(QUEUES))
+        made.set({ queue }, found.find((age) => age.queue === queue)?.oldestSeconds ?? 0);
+    },
+  );
+  gauge(
+    'conversations_wanted',
+    'Conversations that should have a running sandbox, by the state of their start',
+    ['start'],
+    async (made) => {
+      for (const { start, count } of await counts()) made.set({ start }, count);
+    },
+  );
+  gauge(
+    'conversations_lease_over',
+    'Started conversations whose sandbox has not been heard of for longer than its lease',
+    [],
+    async (made) => {
+      made.set((await counts()).reduce((sum, { leaseOver }) => sum + leaseOver, 0));
+    },
+  );
 }
 
 /** Gauges that are collected at the same moment share one query. */

@@ -12,7 +12,11 @@ import pg from 'pg';
 /** One request to a fake, as the log of a test shows it: `runtime POST /start`. */
 export type OnRequest = (request: string, moment: 'before' | 'after') => void | Promise<void>;
 
-type Handler = (method: string, path: string, body: Record<string, unknown>) => Promise<{ status: number; body: unknown }>;
+type Handler = (
+  method: string,
+  path: string,
+  body: Record<string, unknown>,
+) => Promise<{ status: number; body: unknown }>;
 
 interface Sandbox {
   readonly runtimeId: string;
@@ -21,7 +25,14 @@ interface Sandbox {
   readonly url: string;
   /** What was handed over last; `null` when nothing was. */
   secrets: SandboxSecrets | null;
-  conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
+  conversation: {
+    epoch: number;
+    head: number;
+    resumeRun: boolean;
+    produced: number;
+    suffix: string;
+    notice: string | null;
+  } | null;
   /** The model that the agent was given last. */
   llm: LlmSettings | null;
   /** Run settings of the start, in OpenHands' fields. */
@@ -62,8 +73,9 @@ interface Session {
 }
 
 /**
- * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a directory each, whose shell is real
- * and whose events go through the real `app.append_events` with their epoch. Counts what a test wants to know.
+ * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a
+ * directory each, whose shell is real and whose events go through the real `app.append_events` with their epoch. Counts
+ * what a test wants to know.
  */
 export class FakePeers {
   readonly sessions = new Map<string, Session>();
@@ -102,9 +114,16 @@ export class FakePeers {
         }
         if (where.startsWith('/internal/spending/')) {
           if (own.gatewayAway) return { status: 503, body: {} };
-          own.spendings.push({ user: body['user'], limitUsd: body['limitUsd'], messages: own.messagesOf(where.split('/').at(-1) ?? '').length });
+          own.spendings.push({
+            user: body['user'],
+            limitUsd: body['limitUsd'],
+            messages: own.messagesOf(where.split('/').at(-1) ?? '').length,
+          });
         }
-        return { status: 200, body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() } };
+        return {
+          status: 200,
+          body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() },
+        };
       })
     ).url;
     return own;
@@ -151,7 +170,12 @@ export class FakePeers {
     return { server, url: `http://127.0.0.1:${address.port}` };
   }
 
-  private async answer(name: string, handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async answer(
+    name: string,
+    handler: Handler,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://fake');
     const label = `${name} ${request.method} ${url.pathname.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
     try {
@@ -160,7 +184,11 @@ export class FakePeers {
       const text = Buffer.concat(chunks).toString('utf8');
       this.requests.push(label);
       await this.onRequest(label, 'before');
-      const { status, body } = await handler(request.method ?? 'GET', url.pathname, text === '' ? {} : (JSON.parse(text) as Record<string, unknown>));
+      const { status, body } = await handler(
+        request.method ?? 'GET',
+        url.pathname,
+        text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+      );
       await this.onRequest(label, 'after');
       if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
       else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -169,14 +197,26 @@ export class FakePeers {
     }
   }
 
-  private async runtime(method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
+  private async runtime(
+    method: string,
+    where: string,
+    body: Record<string, unknown>,
+  ): Promise<{ status: number; body: unknown }> {
     if (method === 'GET') {
       const id = where.split('/').at(-1) ?? '';
       const session = this.sessions.get(id);
-      return session === undefined ? problem(404, 'resource.not-found', 'No such session.') : { status: 200, body: runtimeOf(id, session) };
+      return session === undefined
+        ? problem(404, 'resource.not-found', 'No such session.')
+        : { status: 200, body: runtimeOf(id, session) };
     }
     if (where === '/start') {
-      if (this.refuseStart !== null) return problem(this.refuseStart.status, this.refuseStart.code, this.refuseStart.detail, this.refuseStart.extensions);
+      if (this.refuseStart !== null)
+        return problem(
+          this.refuseStart.status,
+          this.refuseStart.code,
+          this.refuseStart.detail,
+          this.refuseStart.extensions,
+        );
       const id = String(body['session_id']);
       const session = this.sessions.get(id) ?? {
         directory: path.join(this.root, id),
@@ -227,19 +267,39 @@ export class FakePeers {
     session.status = 'running';
   }
 
-  private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
+  private async agent(
+    id: string,
+    session: Session,
+    method: string,
+    where: string,
+    body: Record<string, unknown>,
+  ): Promise<{ status: number; body: unknown }> {
     const sandbox = session.sandbox;
     if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
-    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.userIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 } };
+    if (where === '/server_info')
+      return {
+        status: 200,
+        body: { person_idle_time: session.userIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 },
+      };
     if (where === '/api/slipway/secrets') {
       sandbox.secrets = SandboxSecrets.parse(body);
       return { status: 200, body: { success: true } };
     }
     if (where === '/api/bash/execute_bash_command') {
       const timeout = Number(body['timeout'] ?? 300);
-      return { status: 200, body: await bash(String(body['command']), session.directory, timeout, body['cwd'], sandbox.secrets?.variables ?? {}) };
+      return {
+        status: 200,
+        body: await bash(
+          String(body['command']),
+          session.directory,
+          timeout,
+          body['cwd'],
+          sandbox.secrets?.variables ?? {},
+        ),
+      };
     }
-    if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
+    if (where === '/api/git/changes')
+      return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
       const slipway = body['slipway'] as {
@@ -258,16 +318,27 @@ export class FakePeers {
         sandbox.startSettings = { agent_type, max_iterations, max_budget_per_task };
         sandbox.mcpServers = agent.mcp_config ?? null;
         sandbox.orgConfirmation = slipway.orgConfirmation;
-        sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
+        sandbox.conversation = {
+          epoch,
+          head,
+          resumeRun,
+          produced: await this.acked(id, session.orgId, epoch),
+          suffix,
+          notice,
+        };
       }
       return { status: 201, body: info(id, session) };
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
-    if (where.endsWith('/settings') && session.isEarlier !== true) return this.settings(session, sandbox, ApplySettings.parse(body));
+    if (where.endsWith('/settings') && session.isEarlier !== true)
+      return this.settings(session, sandbox, ApplySettings.parse(body));
     if (where.endsWith('/settings')) return problem(404, 'resource.not-found', 'No such route.');
-    const earlier = ['terms', 'brake', 'switch_llm'].find((route) => session.isEarlier === true && where.endsWith(`/${route}`));
+    const earlier = ['terms', 'brake', 'switch_llm'].find(
+      (route) => session.isEarlier === true && where.endsWith(`/${route}`),
+    );
     if (earlier !== undefined) {
-      if (session.refusesAgentType === true && body['agent_type'] === 'plan') return problem(409, 'conversation.busy', 'The agent is at work.');
+      if (session.refusesAgentType === true && body['agent_type'] === 'plan')
+        return problem(409, 'conversation.busy', 'The agent is at work.');
       sandbox.earlier.push({ route: earlier, body });
     }
     if (where.endsWith('/switch_llm')) {
@@ -357,7 +428,12 @@ function info(id: string, session: Session): Record<string, unknown> {
   };
 }
 
-function problem(status: number, code: string, detail: string, extensions: Record<string, unknown> = {}): { status: number; body: unknown } {
+function problem(
+  status: number,
+  code: string,
+  detail: string,
+  extensions: Record<string, unknown> = {},
+): { status: number; body: unknown } {
   return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later', ...extensions } };
 }
 
@@ -376,7 +452,8 @@ function bash(
       killSignal: 'SIGKILL' as const,
       maxBuffer: 8 * 1024 * 1024,
     };
-    // Node's pipe is a socket, which bash outside of another shell takes for a login over the network: it would read this machine's ~/.bashrc.
+    // Node's pipe is a socket, which bash outside of another shell takes for a login over the network: it would read
+    // this machine's ~/.bashrc.
     const child = execFile('bash', ['--norc', '-c', command], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : child.killed ? -1 : typeof error.code === 'number' ? error.code : 1;
       resolve({

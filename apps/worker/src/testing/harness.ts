@@ -47,7 +47,12 @@ export interface Harness {
   readonly queue: Queue;
   readonly envelope: Envelope;
   /** A conversation with its first message and its outbox job, as app-server writes them. */
-  create(options?: { repository?: string; branch?: string; prompt?: string; model?: string }): Promise<{ id: string; message: string }>;
+  create(options?: {
+    repository?: string;
+    branch?: string;
+    prompt?: string;
+    model?: string;
+  }): Promise<{ id: string; message: string }>;
   send(conversation: string, text: string, author?: string): Promise<string>;
   addJob(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
@@ -71,7 +76,12 @@ export function queueDatabase(): Promise<TestDatabase> {
 }
 
 export async function openHarness(
-  settings: { cloneTimeoutSeconds?: number; setupTimeoutSeconds?: number; gatewayUrl?: string; database?: TestDatabase } = {},
+  settings: {
+    cloneTimeoutSeconds?: number;
+    setupTimeoutSeconds?: number;
+    gatewayUrl?: string;
+    database?: TestDatabase;
+  } = {},
 ): Promise<Harness> {
   const database = settings.database ?? (await queueDatabase());
   const connection = { databaseUrl: database.urls.app, applicationName: 'worker-test', logger };
@@ -88,13 +98,26 @@ export async function openHarness(
   const gateway = new LlmGatewayClient({ url: settings.gatewayUrl ?? peers.gatewayUrl, masterKey: SECRET });
   const spendings = new ConversationSpendings(pool, gateway);
   const delivery = new Delivery(pool, log, spendings);
-  const models = new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1', spendings);
-  const secrets = new GrantedSecrets(pool, envelope, new GitRelays(pool, new GitTokens(SECRET), 'http://app-server.test'));
+  const models = new ConversationModels(
+    pool,
+    envelope,
+    gateway,
+    settings.gatewayUrl ?? 'http://127.0.0.1:1',
+    spendings,
+  );
+  const secrets = new GrantedSecrets(
+    pool,
+    envelope,
+    new GitRelays(pool, new GitTokens(SECRET), 'http://app-server.test'),
+  );
   const { cloneTimeoutSeconds = 20, setupTimeoutSeconds = 20 } = settings;
   const steps = new StartSteps(
     new SandboxStep(runtime, keys),
     new WorkspaceStep(secrets, { cloneTimeoutSeconds, setupTimeoutSeconds }),
-    new ConversationStep(pool, new IngestTokens(SECRET), delivery, { maxIterations: 10, ingestUrl: 'http://127.0.0.1:1' }),
+    new ConversationStep(pool, new IngestTokens(SECRET), delivery, {
+      maxIterations: 10,
+      ingestUrl: 'http://127.0.0.1:1',
+    }),
     models,
     gateway,
   );
@@ -114,13 +137,10 @@ export async function openHarness(
   const insertMessage = async (conversation: string, text: string, author = 'usr_a'): Promise<string> => {
     const id = randomUUID();
     await inOrg(pool, ORG, (client) =>
-      client.query(`INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, 'A')`, [
-        id,
-        ORG,
-        conversation,
-        text,
-        author,
-      ]),
+      client.query(
+        `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, 'A')`,
+        [id, ORG, conversation, text, author],
+      ),
     );
     return id;
   };
@@ -153,25 +173,41 @@ export async function openHarness(
     send: insertMessage,
     addJob,
     desire: async (conversation, desired) => {
-      await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]));
+      await inOrg(pool, ORG, (client) =>
+        client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]),
+      );
     },
     age: async (conversation, seconds) => {
       await inOrg(pool, ORG, async (client) => {
-        await client.query(`UPDATE app.conversation SET updated_at = now() - $2 * interval '1 second' WHERE id = $1`, [conversation, seconds]);
-        await client.query(`UPDATE app.outbox SET enqueued_at = now() - $2 * interval '1 second' WHERE key = $1`, [conversation, seconds]);
+        await client.query(`UPDATE app.conversation SET updated_at = now() - $2 * interval '1 second' WHERE id = $1`, [
+          conversation,
+          seconds,
+        ]);
+        await client.query(`UPDATE app.outbox SET enqueued_at = now() - $2 * interval '1 second' WHERE key = $1`, [
+          conversation,
+          seconds,
+        ]);
       });
     },
     fence: async (conversation) => {
-      await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1, acked = 0 WHERE id = $1', [conversation]));
+      await inOrg(pool, ORG, (client) =>
+        client.query('UPDATE app.conversation SET epoch = epoch + 1, acked = 0 WHERE id = $1', [conversation]),
+      );
     },
     execution: async (conversation, status) => {
       await log.write(ORG, conversation, null, () => ({ events: [{ kind: 'execution-status', status }] }));
     },
     expireLease: async (conversation) => {
-      await inOrg(pool, ORG, (client) => client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [conversation]));
+      await inOrg(pool, ORG, (client) =>
+        client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [
+          conversation,
+        ]),
+      );
     },
-    start: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
-    rest: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.pause(held)),
+    start: (conversation, signal = never) =>
+      holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
+    rest: (conversation, signal = never) =>
+      holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.pause(held)),
     row: async (conversation) => {
       const row = await readConversation(pool, ORG, conversation);
       if (row === null) throw new Error('no such conversation');
@@ -187,9 +223,11 @@ export async function openHarness(
         )
       ).rows.map(({ seq, event }) => ({ seq, ...event })),
     jobs: async (conversation) =>
-      (await inOrg(pool, ORG, (client) => client.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1', [conversation]))).rows.map(
-        (row) => row.queue,
-      ),
+      (
+        await inOrg(pool, ORG, (client) =>
+          client.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1', [conversation]),
+        )
+      ).rows.map((row) => row.queue),
     close: async () => {
       await queue.close();
       await Promise.all([hints.close(), locks.close(), peers.close(), pool.end()]);

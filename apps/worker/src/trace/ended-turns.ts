@@ -30,12 +30,19 @@ function endedTurns(trace: Trace, { collector, conversation }: CollectedTrace, a
     if (root?.seq !== null && root !== undefined && root.seq <= after) continue;
     const isCut = collector.cut !== null && turn === trace.turns.at(-1);
     // A turn that no part holds whole keeps nothing behind it from being exported.
-    if (isCut && turns.length === 0 && collector.cut !== null) return { trace, turns, upto: collector.cut.seq - 1, isWhole, isTooLong: true };
+    if (isCut && turns.length === 0 && collector.cut !== null)
+      return { trace, turns, upto: collector.cut.seq - 1, isWhole, isTooLong: true };
     if (root === undefined || root.seq === null || root.status === 'running' || isCut)
       return { trace, turns, upto: Math.max(after, (root?.seq ?? after + 1) - 1), isWhole, isTooLong: false };
     turns.push(turn);
   }
-  return { trace, turns, upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1, isWhole, isTooLong: false };
+  return {
+    trace,
+    turns,
+    upto: collector.cut === null ? Math.max(after, conversation.head) : collector.cut.seq - 1,
+    isWhole,
+    isTooLong: false,
+  };
 }
 
 export interface TraceSource {
@@ -44,7 +51,10 @@ export interface TraceSource {
   readonly clock: Clock;
 }
 
-/** The turns after a position that have ended, as far as `limit` spans go; `null`: the conversation is gone. Rejects when the gateway does not answer. */
+/**
+ * The turns after a position that have ended, as far as `limit` spans go; `null`: the conversation is gone. Rejects
+ * when the gateway does not answer.
+ */
 export async function readEndedTurns(
   { pool, gateway, clock }: TraceSource,
   { id, orgId, after }: { readonly id: string; readonly orgId: string; readonly after: number },
@@ -56,14 +66,25 @@ export async function readEndedTurns(
   const { collector, conversation, from } = read;
   const calls = await readCalls(gateway, { orgId, id, from, to: collector.cut?.at ?? null }, signal);
   const live = collector.cut !== null || conversation.desired === 'run' || conversation.status === 'waiting';
-  const trace = traceOf(collector, { queued: [], calls, live, limit: Number.POSITIVE_INFINITY, now: clock.now().getTime() });
+  const trace = traceOf(collector, {
+    queued: [],
+    calls,
+    live,
+    limit: Number.POSITIVE_INFINITY,
+    now: clock.now().getTime(),
+  });
   return endedTurns(trace, read, after);
 }
 
 /** Of the ledger, page by page. */
 async function readCalls(
   gateway: TraceSource['gateway'],
-  { orgId, id, from, to }: { readonly orgId: string; readonly id: string; readonly from: number | null; readonly to: number | null },
+  {
+    orgId,
+    id,
+    from,
+    to,
+  }: { readonly orgId: string; readonly id: string; readonly from: number | null; readonly to: number | null },
   signal: AbortSignal,
 ): Promise<LedgerCall[]> {
   const found = new Map<string, LedgerCall>();

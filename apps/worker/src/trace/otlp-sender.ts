@@ -12,12 +12,19 @@ export interface OtlpReceiver {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Spans by OTLP over HTTP, as protobuf. Answers of 429, 502, 503 and 504 are repeated by OpenTelemetry's exporter within `TIMEOUT_MS`. */
+/**
+ * Spans by OTLP over HTTP, as protobuf. Answers of 429, 502, 503 and 504 are repeated by OpenTelemetry's exporter
+ * within `TIMEOUT_MS`.
+ */
 export class OtlpSender {
   private readonly exporter: OTLPTraceExporter;
 
   constructor({ endpoint, headers }: OtlpReceiver) {
-    this.exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: { ...headers }, timeoutMillis: TIMEOUT_MS });
+    this.exporter = new OTLPTraceExporter({
+      url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+      headers: { ...headers },
+      timeoutMillis: TIMEOUT_MS,
+    });
   }
 
   /** @throws Error when the receiver has not taken them. Its message has nothing of the headers. */

@@ -29,8 +29,15 @@ export function pseudonymOf(secret: string, orgId: string): string {
   return createHmac('sha256', secret).update(`otlp organization ${orgId}`).digest('hex').slice(0, 16);
 }
 
-/** Spans of some turns, each under its own turn's trace id. What a user, a model or a tool wrote is not in a span. All of them have ended. */
-export function otlpSpans({ startedAt, spans }: Trace, turns: readonly TraceTurn[], { conversationId, org }: SpanOrigin): ExportedSpan[] {
+/**
+ * Spans of some turns, each under its own turn's trace id. What a user, a model or a tool wrote is not in a span. All
+ * of them have ended.
+ */
+export function otlpSpans(
+  { startedAt, spans }: Trace,
+  turns: readonly TraceTurn[],
+  { conversationId, org }: SpanOrigin,
+): ExportedSpan[] {
   const traceIds = new Map<string, string>();
   const wanted = new Map(turns.map(({ span, traceId }) => [span, traceId]));
   const found: ExportedSpan[] = [];
@@ -59,7 +66,9 @@ export function otlpSpans({ startedAt, spans }: Trace, turns: readonly TraceTurn
 }
 
 function statusOf({ status, code }: TraceSpan): ExportedSpan['status'] {
-  return status === 'error' ? { code: STATUS.error, ...(code === undefined ? {} : { message: code }) } : { code: STATUS.unset };
+  return status === 'error'
+    ? { code: STATUS.error, ...(code === undefined ? {} : { message: code }) }
+    : { code: STATUS.unset };
 }
 
 /** Milliseconds as seconds and the nanoseconds beyond. */

@@ -22,7 +22,11 @@ export class TraceExportMetrics {
         this.set(lagSeconds());
       },
     });
-    this.spans = new Counter({ name: 'trace_spans_exported_total', help: 'Spans accepted by the OTLP receiver', registers });
+    this.spans = new Counter({
+      name: 'trace_spans_exported_total',
+      help: 'Spans accepted by the OTLP receiver',
+      registers,
+    });
     this.failures = new Counter({
       name: 'trace_export_failures_total',
       help: 'Failed rounds of the trace export: receiver, gateway or database did not answer; due traces are sent later',

@@ -45,14 +45,25 @@ function* fieldsOf(bytes: Buffer): Generator<readonly [number, Buffer]> {
     }
   }
 }
-const inside = (bytes: Buffer, field: number): Buffer[] => [...fieldsOf(bytes)].flatMap(([each, value]) => (each === field ? [value] : []));
+const inside = (bytes: Buffer, field: number): Buffer[] =>
+  [...fieldsOf(bytes)].flatMap(([each, value]) => (each === field ? [value] : []));
 /** ExportTraceServiceRequest → resource_spans → scope_spans → spans. */
 function spansOf(request: Buffer): Received[] {
   return inside(request, 1).flatMap((resource) =>
     inside(resource, 2).flatMap((scope) =>
       inside(scope, 2).map((span) => {
-        const [trace, id, parent, name] = [1, 2, 4, 5].map((field) => inside(span, field)[0] ?? Buffer.alloc(0)) as [Buffer, Buffer, Buffer, Buffer];
-        return { trace: trace.toString('hex'), id: id.toString('hex'), parent: parent.toString('hex'), name: name.toString() };
+        const [trace, id, parent, name] = [1, 2, 4, 5].map((field) => inside(span, field)[0] ?? Buffer.alloc(0)) as [
+          Buffer,
+          Buffer,
+          Buffer,
+          Buffer,
+        ];
+        return {
+          trace: trace.toString('hex'),
+          id: id.toString('hex'),
+          parent: parent.toString('hex'),
+          name: name.toString(),
+        };
       }),
     ),
   );
@@ -133,7 +144,12 @@ describe('the export of traces', () => {
   const received = (): Received[] => bodies.flatMap(spansOf);
   const names = (): string[] => received().map(({ name }) => name);
 
-  const state = (key: string, value: unknown) => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
+  const state = (key: string, value: unknown) => ({
+    kind: 'ConversationStateUpdateEvent',
+    source: 'environment',
+    key,
+    value,
+  });
   const message = (id: string) => ({
     id,
     kind: 'MessageEvent',
@@ -144,18 +160,47 @@ describe('the export of traces', () => {
     const id = randomUUID();
     return [
       { id, kind: 'ActionEvent', tool_name: 'terminal', tool_call_id: id, action: { command: SECRET_WORDS } },
-      { kind: 'ObservationEvent', action_id: id, observation: { kind: 'x', is_error: false, content: [{ type: 'text', text: SECRET_WORDS }] } },
+      {
+        kind: 'ObservationEvent',
+        action_id: id,
+        observation: { kind: 'x', is_error: false, content: [{ type: 'text', text: SECRET_WORDS }] },
+      },
     ];
   };
   const callAt = (at: number): LedgerCall => ({
-    ...{ id: randomUUID(), traceId: 'cd'.repeat(16), model: 'm', provider: 'openai', purpose: 'agent', attempts: 1, prompt: 1, cached: 0, completion: 1 },
-    ...{ cost: '0.1', priced: true, status: 'ok', errorCode: null, at: new Date(at).toISOString(), firstByteMs: 1, latencyMs: 2 },
+    ...{
+      id: randomUUID(),
+      traceId: 'cd'.repeat(16),
+      model: 'm',
+      provider: 'openai',
+      purpose: 'agent',
+      attempts: 1,
+      prompt: 1,
+      cached: 0,
+      completion: 1,
+    },
+    ...{
+      cost: '0.1',
+      priced: true,
+      status: 'ok',
+      errorCode: null,
+      at: new Date(at).toISOString(),
+      firstByteMs: 1,
+      latencyMs: 2,
+    },
   });
-  const turn = (id: string): object[] => [message(id), state('execution_status', 'running'), ...tool(), state('execution_status', 'finished')];
+  const turn = (id: string): object[] => [
+    message(id),
+    state('execution_status', 'running'),
+    ...tool(),
+    state('execution_status', 'finished'),
+  ];
   /** Appends to a log, as ingest does. */
   async function append(conversation: string, events: readonly object[], status = 'finished'): Promise<void> {
     const owner = await ownerClient();
-    const { rows } = await owner.query<{ head: string }>('SELECT head FROM app.conversation WHERE id = $1', [conversation]);
+    const { rows } = await owner.query<{ head: string }>('SELECT head FROM app.conversation WHERE id = $1', [
+      conversation,
+    ]);
     const head = Number(rows[0]?.head);
     const all = events.map(
       (event, index): Record<string, unknown> => ({
@@ -168,13 +213,19 @@ describe('the export of traces', () => {
     await owner.query(
       `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
        SELECT $1, $6::bigint + n, $2, 1, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-      [conversation, ORG, all.map((row) => JSON.stringify(row)), all.map((row) => row['id']), all.map((row) => row['kind']), head],
+      [
+        conversation,
+        ORG,
+        all.map((row) => JSON.stringify(row)),
+        all.map((row) => row['id']),
+        all.map((row) => row['kind']),
+        head,
+      ],
     );
-    await owner.query("UPDATE app.conversation SET head = $2, status = $3, desired = 'run', updated_at = now() WHERE id = $1", [
-      conversation,
-      head + all.length,
-      status,
-    ]);
+    await owner.query(
+      "UPDATE app.conversation SET head = $2, status = $3, desired = 'run', updated_at = now() WHERE id = $1",
+      [conversation, head + all.length, status],
+    );
     await owner.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [conversation]);
     await owner.end();
   }
@@ -189,7 +240,11 @@ describe('the export of traces', () => {
     await run();
     await run(exporter());
     const spans = received();
-    expect(spans.map(({ name }) => name).sort()).toEqual(['conversation turn', 'execute_tool terminal', expect.stringMatching(/^invoke_agent/)]);
+    expect(spans.map(({ name }) => name).sort()).toEqual([
+      'conversation turn',
+      'execute_tool terminal',
+      expect.stringMatching(/^invoke_agent/),
+    ]);
     expect(new Set(spans.map(({ trace }) => trace))).toEqual(new Set(['ab'.repeat(16)]));
     const ids = new Set(spans.map((span) => span.id));
     expect(spans.filter(({ parent }) => parent !== '' && !ids.has(parent))).toEqual([]);
@@ -227,7 +282,8 @@ describe('the export of traces', () => {
     calls = Array.from({ length: 3_500 }, (_, index) => callAt(BEGIN + 20 + index));
     await run();
     const spans = received();
-    const count = (name: string): number => new Set(spans.flatMap((span) => (span.name === name ? [span.id] : []))).size;
+    const count = (name: string): number =>
+      new Set(spans.flatMap((span) => (span.name === name ? [span.id] : []))).size;
     expect([count('conversation turn'), count('execute_tool terminal'), count('chat m')]).toEqual([1, many + 1, 3_500]);
     expect(spans).toHaveLength(1 + 1 + many + 1 + 3_500);
   });

@@ -12,7 +12,9 @@ import type { TraceExportMetrics } from './trace-export-metrics.js';
 
 /** Between two rounds; with `SETTLED_MS`, what a trace is behind its turn. Milliseconds. */
 const ROUND_MS = 1_000;
-/** A conversation in which nothing happened for so long: by then the gateway has written its calls down. Milliseconds. */
+/**
+ * A conversation in which nothing happened for so long: by then the gateway has written its calls down. Milliseconds.
+ */
 const SETTLED_MS = 3_000;
 /**
  * A starting process reads back so far; what ended before an endpoint was configured, or before a longer outage, is not
@@ -41,8 +43,9 @@ export interface TraceExportOptions {
 }
 
 /**
- * Sends each turn of each conversation to an OTLP receiver, once it has ended: all of them, unsampled. A turn is sent whole before its position is noted, so a process
- * that dies sends it again under the same ids. A receiver or a gateway that does not answer is asked again in the next round, and nothing is left out.
+ * Sends each turn of each conversation to an OTLP receiver, once it has ended: all of them, unsampled. A turn is sent
+ * whole before its position is noted, so a process that dies sends it again under the same ids. A receiver or a gateway
+ * that does not answer is asked again in the next round, and nothing is left out.
  */
 export class TraceExport {
   private readonly lead: Lead;
@@ -104,7 +107,11 @@ export class TraceExport {
     if (part?.isTooLong === true) part = await readEndedTurns(this.options, unexported, MAX_TURN_SPANS, signal);
     if (part === null) return;
     const { trace, turns, upto } = part;
-    if (part.isTooLong) logger.warn({ org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS }, 'turn too long to be exported as a trace');
+    if (part.isTooLong)
+      logger.warn(
+        { org_id: orgId, conversation_id: id, limit: MAX_TURN_SPANS },
+        'turn too long to be exported as a trace',
+      );
     const spans = otlpSpans(trace, turns, { conversationId: id, org: pseudonymOf(secret, orgId) });
     for (let at = 0; at < spans.length; at += BATCH) {
       const batch = spans.slice(at, at + BATCH);

@@ -12,7 +12,10 @@ export interface DueMessage {
   readonly secrets: readonly { readonly id: string; readonly bytes: Buffer; readonly keyVersion: number }[];
 }
 
-export type Claim = { readonly kind: 'due'; readonly message: DueMessage } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
+export type Claim =
+  | { readonly kind: 'due'; readonly message: DueMessage }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'done' };
 
 /** Takes a message for one attempt; whoever dies with it leaves it for another after `claimMs`. */
 export async function claimMessage(
@@ -33,17 +36,18 @@ export async function claimMessage(
   const row = rows[0];
   if (row === undefined || row.state !== 'waiting') return { kind: 'done' };
   if (row.webhook !== 'active') {
-    await client.query(`UPDATE app.webhook_message SET state = 'given-up', problem = 'The webhook is disabled.' WHERE org_id = $1 AND id = $2`, [orgId, id]);
+    await client.query(
+      `UPDATE app.webhook_message SET state = 'given-up', problem = 'The webhook is disabled.' WHERE org_id = $1 AND id = $2`,
+      [orgId, id],
+    );
     return { kind: 'done' };
   }
   // The first attempt waits for no clock.
   if (row.attempts > 0 && row.next_at > now) return { kind: 'wait', ms: row.next_at.getTime() - now.getTime() };
-  await client.query('UPDATE app.webhook_message SET attempts = attempts + 1, last_at = $3, next_at = $4 WHERE org_id = $1 AND id = $2', [
-    orgId,
-    id,
-    now,
-    new Date(now.getTime() + claimMs),
-  ]);
+  await client.query(
+    'UPDATE app.webhook_message SET attempts = attempts + 1, last_at = $3, next_at = $4 WHERE org_id = $1 AND id = $2',
+    [orgId, id, now, new Date(now.getTime() + claimMs)],
+  );
   const { rows: secrets } = await client.query<DueMessage['secrets'][number]>(
     `SELECT id, sealed AS bytes, key_version AS "keyVersion" FROM app.outgoing_webhook_secret
      WHERE org_id = $1 AND webhook_id = $2 AND (valid_until IS NULL OR valid_until > $3) ORDER BY created_at DESC`,
@@ -70,7 +74,12 @@ export interface Attempt {
   readonly problem: string | null;
 }
 
-export async function endAttempt(client: PoolClient, orgId: string, id: string, { state, nextAt, status, answer, problem }: Attempt): Promise<void> {
+export async function endAttempt(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { state, nextAt, status, answer, problem }: Attempt,
+): Promise<void> {
   await client.query({
     name: 'end-webhook-attempt',
     text: `UPDATE app.webhook_message SET state = $3, next_at = coalesce($4, next_at), last_status = $5, last_answer = left($6, 500), problem = left($7, 500)
@@ -80,7 +89,12 @@ export async function endAttempt(client: PoolClient, orgId: string, id: string, 
 }
 
 /** Whether its webhook takes what is sent. Written only where it changes. */
-export async function noteWebhook(client: PoolClient, orgId: string, webhookId: string, failingSince: Date | null): Promise<void> {
+export async function noteWebhook(
+  client: PoolClient,
+  orgId: string,
+  webhookId: string,
+  failingSince: Date | null,
+): Promise<void> {
   await client.query(
     `UPDATE app.outgoing_webhook SET failing_since = CASE WHEN $3::timestamptz IS NULL THEN NULL ELSE coalesce(failing_since, $3) END
      WHERE org_id = $1 AND id = $2 AND (failing_since IS NULL) <> ($3::timestamptz IS NULL)`,

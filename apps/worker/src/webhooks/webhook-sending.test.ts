@@ -59,22 +59,18 @@ describe('a message to a webhook', () => {
     host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
     dispatch = new ProviderDispatch([host]);
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'hooks', 'Hooks', 'personal')`, [ORG]);
-    await owner.query(`INSERT INTO app.outgoing_webhook (id, org_id, name, url, events, created_by, created_by_label) VALUES ($1, $2, 'n', '', $3, 'u', 'u')`, [
-      WEBHOOK,
-      ORG,
-      ['conversation.finished', 'conversation.failed', 'conversation.waiting'],
-    ]);
+    await owner.query(
+      `INSERT INTO app.outgoing_webhook (id, org_id, name, url, events, created_by, created_by_label) VALUES ($1, $2, 'n', '', $3, 'u', 'u')`,
+      [WEBHOOK, ORG, ['conversation.finished', 'conversation.failed', 'conversation.waiting']],
+    );
     const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
     for (const [index, key] of KEYS.entries()) {
       const id = `s${index}`;
       const { bytes, keyVersion } = await envelope.seal(ORG, key, outgoingWebhookContext({ id, webhookId: WEBHOOK }));
-      await owner.query('INSERT INTO app.outgoing_webhook_secret (id, org_id, webhook_id, sealed, key_version) VALUES ($1, $2, $3, $4, $5)', [
-        id,
-        ORG,
-        WEBHOOK,
-        bytes,
-        keyVersion,
-      ]);
+      await owner.query(
+        'INSERT INTO app.outgoing_webhook_secret (id, org_id, webhook_id, sealed, key_version) VALUES ($1, $2, $3, $4, $5)',
+        [id, ORG, WEBHOOK, bytes, keyVersion],
+      );
     }
   });
   afterAll(async () => {
@@ -91,7 +87,10 @@ describe('a message to a webhook', () => {
     answer = (response) => response.writeHead(204).end();
     await owner.query('DELETE FROM app.webhook_message');
     await owner.query('DELETE FROM app.outbox');
-    await owner.query(`UPDATE app.outgoing_webhook SET state = 'active', state_reason = NULL, failing_since = NULL, url = $1`, [`http://${host}/hook`]);
+    await owner.query(
+      `UPDATE app.outgoing_webhook SET state = 'active', state_reason = NULL, failing_since = NULL, url = $1`,
+      [`http://${host}/hook`],
+    );
   });
 
   const begin = async (): Promise<string> => {
@@ -103,8 +102,13 @@ describe('a message to a webhook', () => {
     );
     return id;
   };
-  const become = async (id: string, ...statuses: readonly ('running' | 'finished' | 'error' | 'waiting_for_confirmation')[]): Promise<void> => {
-    await log.write(ORG, id, null, () => ({ events: statuses.map((status) => ({ kind: 'execution-status', status })) }));
+  const become = async (
+    id: string,
+    ...statuses: readonly ('running' | 'finished' | 'error' | 'waiting_for_confirmation')[]
+  ): Promise<void> => {
+    await log.write(ORG, id, null, () => ({
+      events: statuses.map((status) => ({ kind: 'execution-status', status })),
+    }));
   };
   const messages = async (): Promise<
     Array<{
@@ -135,7 +139,8 @@ describe('a message to a webhook', () => {
       logger,
       timeoutMs,
     );
-  const send = (messageId: string, own?: SqlPool, timeoutMs?: number): Promise<number | null> => sending(own, timeoutMs).run({ orgId: ORG, messageId }, never);
+  const send = (messageId: string, own?: SqlPool, timeoutMs?: number): Promise<number | null> =>
+    sending(own, timeoutMs).run({ orgId: ORG, messageId }, never);
 
   it('is made once for each end of a run and each wait for approval, and says ids and states alone', async () => {
     const id = await begin();
@@ -164,7 +169,9 @@ describe('a message to a webhook', () => {
     expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'webhook-message'`)).rowCount).toBe(4);
     await owner.query(`UPDATE app.outgoing_webhook SET events = '{conversation.failed}'`);
     await become(id, 'running', 'finished');
-    await owner.query(`UPDATE app.outgoing_webhook SET events = '{conversation.finished,conversation.failed,conversation.waiting}', state = 'disabled'`);
+    await owner.query(
+      `UPDATE app.outgoing_webhook SET events = '{conversation.finished,conversation.failed,conversation.waiting}', state = 'disabled'`,
+    );
     await become(id, 'running', 'finished');
     expect(await messages()).toHaveLength(4);
   });
@@ -176,7 +183,13 @@ describe('a message to a webhook', () => {
       `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, $2, 'gitea', 'git.test', 'acme/shop', '{}')`,
       [ORG, id],
     );
-    for (const set of [`publish = 'done'`, `state = 'open', number = 7, url = 'https://git.test/7'`, `title = 'x'`, `state = 'closed'`, `state = 'merged'`])
+    for (const set of [
+      `publish = 'done'`,
+      `state = 'open', number = 7, url = 'https://git.test/7'`,
+      `title = 'x'`,
+      `state = 'closed'`,
+      `state = 'merged'`,
+    ])
       await owner.query(`UPDATE app.pull_request SET ${set} WHERE conversation_id = $1`, [id]);
     const all = await messages();
     expect(all.map(({ event }) => event)).toEqual(['pull-request.opened', 'pull-request.merged']);
@@ -190,18 +203,26 @@ describe('a message to a webhook', () => {
       url: 'https://git.test/7',
       status: 'merged',
     });
-    await owner.query(`UPDATE app.outgoing_webhook SET events = '{conversation.finished,conversation.failed,conversation.waiting}'`);
+    await owner.query(
+      `UPDATE app.outgoing_webhook SET events = '{conversation.finished,conversation.failed,conversation.waiting}'`,
+    );
   });
 
   it('is signed with each secret that holds, and is done when it is taken', async () => {
     const id = await one();
     expect(await send(id)).toBe(null);
     const [{ headers, raw }] = taken as [Taken];
-    expect([headers['webhook-id'], headers['content-type'], raw.toString()]).toEqual([id, 'application/json', (await messages())[0]?.body]);
+    expect([headers['webhook-id'], headers['content-type'], raw.toString()]).toEqual([
+      id,
+      'application/json',
+      (await messages())[0]?.body,
+    ]);
     const scheme = PROVIDERS.gitlab.signatures['signed'] as SignatureScheme;
     for (const key of KEYS) expect(verifySignature(scheme, [key], { headers, raw }, new Date(now))).toBe(null);
     expect(verifySignature(scheme, ['whsec_AAAA'], { headers, raw }, new Date(now))).toBe('wrong');
-    expect(await messages()).toEqual([expect.objectContaining({ state: 'delivered', attempts: 1, last_status: 204, problem: null })]);
+    expect(await messages()).toEqual([
+      expect.objectContaining({ state: 'delivered', attempts: 1, last_status: 204, problem: null }),
+    ]);
     expect((await owner.query('SELECT 1 FROM app.outbox WHERE key = $1', [id])).rowCount).toBe(0);
     expect(await send(id)).toBe(null);
     expect(taken).toHaveLength(1);
@@ -216,7 +237,13 @@ describe('a message to a webhook', () => {
     expect(new Set(taken.map(({ headers, raw }) => `${headers['webhook-id']} ${raw}`)).size).toBe(1);
     expect(new Set(taken.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(8);
     expect(await messages()).toEqual([
-      expect.objectContaining({ state: 'given-up', attempts: 8, last_status: 500, last_answer: 'broken ', problem: 'It was answered 500.' }),
+      expect.objectContaining({
+        state: 'given-up',
+        attempts: 8,
+        last_status: 500,
+        last_answer: 'broken ',
+        problem: 'It was answered 500.',
+      }),
     ]);
     expect(await webhook()).toMatchObject({ state: 'active', failing_since: expect.any(Date) });
     answer = (response) => response.end();
@@ -239,7 +266,10 @@ describe('a message to a webhook', () => {
   it('ends its webhook when the receiver says that it is gone, or takes nothing for five days', async () => {
     answer = (response) => response.writeHead(410).end();
     expect(await send(await one())).toBe(null);
-    expect(await webhook()).toMatchObject({ state: 'failing', state_reason: 'The address answered that it is gone (410).' });
+    expect(await webhook()).toMatchObject({
+      state: 'failing',
+      state_reason: 'The address answered that it is gone (410).',
+    });
     await owner.query(`UPDATE app.outgoing_webhook SET state = 'active', failing_since = now() - interval '121 hours'`);
     await owner.query('DELETE FROM app.webhook_message');
     answer = (response) => response.writeHead(500).end();
@@ -276,7 +306,9 @@ describe('a message to a webhook', () => {
     const waiting = (await messages()).find(({ state }) => state === 'waiting')?.id ?? '';
     answer = () => {};
     expect(await send(waiting, pool, 100)).toBe(5_000);
-    expect((await messages()).find(({ id }) => id === waiting)?.problem).toBe('The address does not answer within 0.1 s.');
+    expect((await messages()).find(({ id }) => id === waiting)?.problem).toBe(
+      'The address does not answer within 0.1 s.',
+    );
     await owner.query(`UPDATE app.outgoing_webhook SET url = 'http://127.0.0.1:1/x'`);
     now += 5_000;
     await send(waiting);
@@ -293,7 +325,11 @@ describe('a message to a webhook', () => {
         () => true,
       );
       for (let wait = await send(id); wait !== null; wait = await send(id)) now += wait;
-      expect([dies, taken.length >= 1 && taken.length <= 2, (await messages())[0]?.state]).toEqual([dies, true, 'delivered']);
+      expect([dies, taken.length >= 1 && taken.length <= 2, (await messages())[0]?.state]).toEqual([
+        dies,
+        true,
+        'delivered',
+      ]);
       const done = taken.length;
       await send(id);
       expect(taken).toHaveLength(done);

@@ -18,7 +18,10 @@ type Rewrite = (content: string, file: string, format: 'module' | 'commonjs') =>
  */
 export function datadogPlugins(folder: string, banner: string): Plugin[] {
   const require = createRequire(path.join(folder, 'preload.mjs'));
-  const inside = path.join(path.dirname(require.resolve('dd-trace/esbuild')), 'packages/datadog-instrumentations/src/helpers/rewriter');
+  const inside = path.join(
+    path.dirname(require.resolve('dd-trace/esbuild')),
+    'packages/datadog-instrumentations/src/helpers/rewriter',
+  );
   const { createBundlerRewriter } = require(inside) as { createBundlerRewriter: (channels: string) => Rewrite };
   const rewrite = createBundlerRewriter('dc-polyfill');
   return [
@@ -28,7 +31,8 @@ export function datadogPlugins(folder: string, banner: string): Plugin[] {
         build.onLoad({ filter: JOB_CLASSES }, async ({ path: file }) => {
           const format = JOB_CLASSES.exec(file)?.[1] === 'esm' ? 'module' : 'commonjs';
           const { code } = rewrite(await readFile(file, 'utf8'), file, format);
-          if (!code.includes('orchestrion:bullmq')) throw new Error(`dd-trace changed nothing in ${file}: it does not know this version of BullMQ.`);
+          if (!code.includes('orchestrion:bullmq'))
+            throw new Error(`dd-trace changed nothing in ${file}: it does not know this version of BullMQ.`);
           return { contents: code, loader: 'js' };
         }),
     },
@@ -52,7 +56,8 @@ export function withoutBuildPaths(text: string, root: string, folder: string): s
   ];
   const clean = places
     .reduce((said, [from, to]) => said.replaceAll(`${from}/`, `${to}/`), text)
-    // The vendor's plugin gives wrapped modules of Node a place at the root of the file system, which esbuild names as seen from the checkout: by its depth.
+    // The vendor's plugin gives wrapped modules of Node a place at the root of the file system, which esbuild names as
+    // seen from the checkout: by its depth.
     .replaceAll(/(?:\.\.\/)+(?=_dd_esm_internal_\/)/g, '');
   for (const word of [root, folder, 'DD_GIT_']) if (clean.includes(word)) throw new Error(`The bundle names ${word}.`);
   return clean;

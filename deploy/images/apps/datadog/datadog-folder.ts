@@ -20,12 +20,17 @@ interface Pinned {
 }
 
 /**
- * dd-trace and what it needs, without its optional native packages, in a folder of the cache: what an image has in /opt/slipway/datadog.
- * Whole or absent, and named by what is in it. @throws Error when the registry gives something else than packages.json names.
+ * dd-trace and what it needs, without its optional native packages, in a folder of the cache: what an image has in
+ * /opt/slipway/datadog. Whole or absent, and named by what is in it. @throws Error when the registry gives something
+ * else than packages.json names.
  */
 export async function datadogFolder(signal: AbortSignal, cache = imageCacheFolder()): Promise<string> {
-  const [list, ...own] = await Promise.all([LIST, ...OWN.map((name) => path.join(import.meta.dirname, name))].map((file) => readFile(file)));
-  const key = createHash('sha256').update(JSON.stringify([list, ...own].map((content) => content?.toString('base64')))).digest('hex'); // biome-ignore format: one thought
+  const [list, ...own] = await Promise.all(
+    [LIST, ...OWN.map((name) => path.join(import.meta.dirname, name))].map((file) => readFile(file)),
+  );
+  const key = createHash('sha256')
+    .update(JSON.stringify([list, ...own].map((content) => content?.toString('base64'))))
+    .digest('hex');
   const place = path.join(cache, 'datadog', key.slice(0, 20));
   if (existsSync(place)) {
     // As layers of the cache are: unused ones are removed.
@@ -37,7 +42,10 @@ export async function datadogFolder(signal: AbortSignal, cache = imageCacheFolde
   const draft = await mkdtemp(`${place}-`);
   try {
     for (const pinned of JSON.parse(String(list)) as Pinned[])
-      await unpack(await fetchPackage(pinned, path.join(cache, 'npm'), signal), path.join(draft, 'node_modules', pinned.name));
+      await unpack(
+        await fetchPackage(pinned, path.join(cache, 'npm'), signal),
+        path.join(draft, 'node_modules', pinned.name),
+      );
     for (const name of OWN) await cp(path.join(import.meta.dirname, name), path.join(draft, name));
     await rename(draft, place).catch((error: NodeJS.ErrnoException) => {
       // Another build was as fast; its folder is the same.
@@ -51,7 +59,9 @@ export async function datadogFolder(signal: AbortSignal, cache = imageCacheFolde
 
 /** Folders of the packages in it. */
 export function datadogPackages(folder: string): string[] {
-  return (JSON.parse(readFileSync(LIST, 'utf8')) as Pinned[]).map(({ name }) => path.join(folder, 'node_modules', name));
+  return (JSON.parse(readFileSync(LIST, 'utf8')) as Pinned[]).map(({ name }) =>
+    path.join(folder, 'node_modules', name),
+  );
 }
 
 async function unpack(archive: Buffer, target: string): Promise<void> {

@@ -1,4 +1,5 @@
-// `node --import file:///opt/slipway/datadog/preload.mjs`: dd-trace for the main program of a service. Without that option nothing in this folder is read.
+// `node --import file:///opt/slipway/datadog/preload.mjs`: dd-trace for the main program of a service. Without that
+// option nothing in this folder is read.
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
@@ -11,7 +12,9 @@ async function start() {
   const { sampleRate, keepsFailures } = applySettings(process.env);
   if (process.env.SLIPWAY_TRACES_EDGE === 'true') {
     // Node publishes this before any listener sees the request, dd-trace's own among them.
-    subscribe('http.server.request.start', ({ request }) => decideAtTheEdge(request.headers, request.url ?? '/', sampleRate));
+    subscribe('http.server.request.start', ({ request }) =>
+      decideAtTheEdge(request.headers, request.url ?? '/', sampleRate),
+    );
   }
   const require = createRequire(import.meta.url);
   turnProfilerOffWithoutOne(require);
@@ -70,12 +73,16 @@ function decideBeforeSpans({ Server }, sampleRate, without) {
   Server.prototype.emit = function (event, ...given) {
     const [request] = given;
     const begins = event === 'request' || event === 'checkContinue';
-    if (!begins || isRequestSampled(request.headers, request.url ?? '/', sampleRate)) return emit.call(this, event, ...given);
+    if (!begins || isRequestSampled(request.headers, request.url ?? '/', sampleRate))
+      return emit.call(this, event, ...given);
     return without(() => emit.call(this, event, ...given));
   };
 }
 
-/** The profiler is native code that our images have not. Says so in a line as the service's own are, since dd-trace would say nothing. */
+/**
+ * The profiler is native code that our images have not. Says so in a line as the service's own are, since dd-trace
+ * would say nothing.
+ */
 function turnProfilerOffWithoutOne(require) {
   if (process.env.DD_PROFILING_ENABLED !== 'true') return;
   try {
@@ -84,6 +91,8 @@ function turnProfilerOffWithoutOne(require) {
     process.env.DD_PROFILING_ENABLED = 'false';
     const service = String(process.env.DD_SERVICE).replace(/^slipway-/, '');
     const message = 'profiling is on, and this image has no profiler; see docs/operate/datadog.md';
-    process.stdout.write(`${JSON.stringify({ severity: 'WARNING', timestamp: new Date().toISOString(), service, message })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ severity: 'WARNING', timestamp: new Date().toISOString(), service, message })}\n`,
+    );
   }
 }

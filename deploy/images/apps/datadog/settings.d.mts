@@ -12,8 +12,21 @@ export interface SamplingRule {
 }
 export function samplingRules(sampleRate: number, keepsFailures: boolean): readonly SamplingRule[];
 export function rateOfPath(path: string, sampleRate: number): number;
-export function applySettings(env: Record<string, string | undefined>): { readonly sampleRate: number; readonly keepsFailures: boolean };
-export function isRequestSampled(headers: Readonly<Record<string, string>>, url: string, sampleRate: number, random?: () => number): boolean;
+export function applySettings(env: Record<string, string | undefined>): {
+  readonly sampleRate: number;
+  readonly keepsFailures: boolean;
+};
+export function isRequestSampled(
+  headers: Readonly<Record<string, string>>,
+  url: string,
+  sampleRate: number,
+  random?: () => number,
+): boolean;
 export function isKept(spans: readonly Pick<SentSpan, 'metrics'>[]): boolean;
 export function maskSpans(spans: readonly SentSpan[]): void;
-export function decideAtTheEdge(headers: Record<string, string | string[] | undefined>, url: string, sampleRate: number, random?: () => number): void;
+export function decideAtTheEdge(
+  headers: Record<string, string | string[] | undefined>,
+  url: string,
+  sampleRate: number,
+  random?: () => number,
+): void;

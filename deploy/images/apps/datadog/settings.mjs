@@ -1,9 +1,23 @@
-// Settings of dd-trace that are the same in every installation; what differs (agent, sample rate, service) comes as DD_* of the chart. See docs/operate/datadog.md.
+// Settings of dd-trace that are the same in every installation; what differs (agent, sample rate, service) comes as
+// DD_* of the chart. See docs/operate/datadog.md.
 
-/** Integrations that are never loaded: what they say is said by another, is noise by the thousand, or would carry prompts. */
+/**
+ * Integrations that are never loaded: what they say is said by another, is noise by the thousand, or would carry
+ * prompts.
+ */
 const OFF = [
   ...['net', 'dns', 'fs', 'child_process', 'ws', 'ioredis', 'prisma', 'next', 'http2', 'pino', 'crypto', 'url', 'vm'],
-  ...['openai', 'anthropic', 'ai', 'claude-agent-sdk', '@modelcontextprotocol/sdk', 'langchain', 'aws-sdk', 'express', 'cookie'],
+  ...[
+    'openai',
+    'anthropic',
+    'ai',
+    'claude-agent-sdk',
+    '@modelcontextprotocol/sdk',
+    'langchain',
+    'aws-sdk',
+    'express',
+    'cookie',
+  ],
 ];
 
 /** By variable. One that is set already counts. */
@@ -38,7 +52,10 @@ const VARIABLES = {
   DD_TRACE_RATE_LIMIT: '100',
 };
 
-/** Rates by path, first match wins: asked for by machines every few seconds, or written by every sandbox all the time, heartbeats included. */
+/**
+ * Rates by path, first match wins: asked for by machines every few seconds, or written by every sandbox all the time,
+ * heartbeats included.
+ */
 const BY_PATH = [
   { path: '/alive', rate: 0 },
   { path: '/ready', rate: 0 },
@@ -68,7 +85,8 @@ export function samplingRules(sampleRate, keepsFailures) {
     ...BY_PATH.map(({ path, rate }) => ({ tags: { 'http.url': `*${path}*` }, sample_rate: rate })),
     ...POLLS.map((name) => ({ name, sample_rate: 0 })),
     { sample_rate: sampleRate },
-    // Otherwise the agent gets every trace, to count it and throw it away: nine of ten spans would be written and sent for what /metrics says already.
+    // Otherwise the agent gets every trace, to count it and throw it away: nine of ten spans would be written and sent
+    // for what /metrics says already.
   ].map((rule) => ({ ...rule, discard: true }));
 }
 
@@ -77,7 +95,10 @@ export function rateOfPath(path, sampleRate) {
   return BY_PATH.find((one) => path.includes(one.path))?.rate ?? sampleRate;
 }
 
-/** Whether an exporter gets these spans of one trace for more than to count them: the decision came with the request, or was made for a failure. */
+/**
+ * Whether an exporter gets these spans of one trace for more than to count them: the decision came with the request, or
+ * was made for a failure.
+ */
 export function isKept(spans) {
   const priority = spans[0]?.metrics?.['_sampling_priority_v1'];
   return priority === undefined || priority > 0;
@@ -86,10 +107,15 @@ export function isKept(spans) {
 /** Whether a request gets spans: as who sent it has decided, else by chance. */
 export function isRequestSampled(headers, url, sampleRate, random = Math.random) {
   const given = TRACEPARENT.exec(headers.traceparent ?? '');
-  return given === null ? random() < rateOfPath(url.split('?')[0], sampleRate) : (Number.parseInt(given[4], 16) & 1) === 1;
+  return given === null
+    ? random() < rateOfPath(url.split('?')[0], sampleRate)
+    : (Number.parseInt(given[4], 16) & 1) === 1;
 }
 
-/** Fills in what `env` has not. `keepsFailures`: each request has spans, and those of one that fails are sent although it was not sampled. */
+/**
+ * Fills in what `env` has not. `keepsFailures`: each request has spans, and those of one that fails are sent although
+ * it was not sampled.
+ */
 export function applySettings(env) {
   const sampleRate = rateOf(env.DD_TRACE_SAMPLE_RATE);
   const keepsFailures = env.SLIPWAY_TRACES_KEEP_FAILURES === 'true';
@@ -105,23 +131,29 @@ const SENT_NAMES = new Set(['component', 'env', 'language', 'runtime-id', 'span.
 /** How this process was started, and where. */
 const NOT_SENT = /^_dd\.(tags\.process|git|code_origin)/;
 
-/** Leaves in each span what docs/operate/datadog.md says is sent. `spans` are changed in place, as an exporter gets them. */
+/**
+ * Leaves in each span what docs/operate/datadog.md says is sent. `spans` are changed in place, as an exporter gets
+ * them.
+ */
 export function maskSpans(spans) {
   for (const span of spans) {
     span.span_events = undefined;
     const { meta } = span;
-    for (const name of Object.keys(meta)) if ((!SENT.test(name) && !SENT_NAMES.has(name)) || NOT_SENT.test(name)) delete meta[name];
+    for (const name of Object.keys(meta))
+      if ((!SENT.test(name) && !SENT_NAMES.has(name)) || NOT_SENT.test(name)) delete meta[name];
     const url = meta['http.url'];
     // The path of a request of ours can be a secret, as the address of an incoming webhook is.
-    if (url !== undefined) meta['http.url'] = meta['span.kind'] === 'client' ? (URL.parse(url)?.origin ?? '') : url.split(/[?#]/)[0];
+    if (url !== undefined)
+      meta['http.url'] = meta['span.kind'] === 'client' ? (URL.parse(url)?.origin ?? '') : url.split(/[?#]/)[0];
   }
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * What a request from outside may decide: its trace id, so that one id goes from the click to the tool call. Whether the trace is sent is decided here, by chance and not by the id,
- * which the caller chose too. `headers` are changed in place. Of several values the first counts, as for our own ids.
+ * What a request from outside may decide: its trace id, so that one id goes from the click to the tool call. Whether
+ * the trace is sent is decided here, by chance and not by the id, which the caller chose too. `headers` are changed in
+ * place. Of several values the first counts, as for our own ids.
  */
 export function decideAtTheEdge(headers, url, sampleRate, random = Math.random) {
   delete headers.tracestate;
@@ -134,5 +166,6 @@ export function decideAtTheEdge(headers, url, sampleRate, random = Math.random) 
     .map((value) => TRACEPARENT.exec(value.trim()))
     .find((match) => match !== null && match[1] !== 'ff' && !/^0+$/.test(match[2]) && !/^0+$/.test(match[3]));
   if (found === undefined) delete headers.traceparent;
-  else headers.traceparent = `00-${found[2]}-${found[3]}-${random() < rateOfPath(url.split('?')[0], sampleRate) ? '01' : '00'}`;
+  else
+    headers.traceparent = `00-${found[2]}-${found[3]}-${random() < rateOfPath(url.split('?')[0], sampleRate) ? '01' : '00'}`;
 }

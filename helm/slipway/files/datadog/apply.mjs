@@ -1,7 +1,9 @@
-// Brings the dashboards, monitors and objectives of this folder to Datadog: what is there is changed, what is not is made, nothing is deleted.
+// Brings the dashboards, monitors and objectives of this folder to Datadog: what is there is changed, what is not is
+// made, nothing is deleted.
 //   DD_API_KEY=… DD_APP_KEY=… node apply.mjs [--dry-run]
-// Needs Node 20 and an application key that may write dashboards, monitors and SLOs. For an operator's own machine or pipeline: no cluster needs these keys.
-// DD_SITE is the site of your account [datadoghq.com]; DD_API_URL takes the place of the whole address. RUNBOOK_BASE_URL comes before the addresses of runbooks.
+// Needs Node 20 and an application key that may write dashboards, monitors and SLOs. For an operator's own machine or
+// pipeline: no cluster needs these keys. DD_SITE is the site of your account [datadoghq.com]; DD_API_URL takes the
+// place of the whole address. RUNBOOK_BASE_URL comes before the addresses of runbooks.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 

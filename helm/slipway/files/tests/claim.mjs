@@ -1,4 +1,5 @@
-// `helm test`: runtime-api gives out a sandbox and takes it back. A blank warm one, in a session and an organization that nobody else has.
+// `helm test`: runtime-api gives out a sandbox and takes it back. A blank warm one, in a session and an organization
+// that nobody else has.
 import { randomUUID } from 'node:crypto';
 
 const session = randomUUID();

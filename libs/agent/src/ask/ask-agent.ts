@@ -12,12 +12,22 @@ The question:`;
  * run: the tools are named to the model only because its providers refuse a history of calls without them.
  * @throws `model.*`, `budget.exhausted`, or the signal's reason.
  */
-export async function askAgent(ports: AgentPorts, settings: RunSettings, question: string, signal: AbortSignal): Promise<string> {
+export async function askAgent(
+  ports: AgentPorts,
+  settings: RunSettings,
+  question: string,
+  signal: AbortSignal,
+): Promise<string> {
   const request = {
     messages: [...messagesOf(ports.log.events, UNDER_WAY), { role: 'user' as const, content: `${FRAME} ${question}` }],
     tools: ports.toolbox.definitions,
   };
-  const { content, toolCalls } = await callModel(ports, { usage: 'ask-agent', request, retries: settings.modelRetries, signal });
+  const { content, toolCalls } = await callModel(ports, {
+    usage: 'ask-agent',
+    request,
+    retries: settings.modelRetries,
+    signal,
+  });
   if (content.trim() !== '') return content;
   const wanted = [...new Set(toolCalls.map(({ name }) => name))].join(', ');
   return wanted === ''

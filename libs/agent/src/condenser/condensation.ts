@@ -25,7 +25,10 @@ export function condensedOf(events: readonly ConversationEvent[]): Condensed {
 
 /** A condensation was requested, and none has come since. */
 export function condensationAsked(events: readonly ConversationEvent[]): boolean {
-  return events.findLast((event) => event.kind === 'CondensationRequest' || event.kind === 'Condensation')?.kind === 'CondensationRequest';
+  return (
+    events.findLast((event) => event.kind === 'CondensationRequest' || event.kind === 'Condensation')?.kind ===
+    'CondensationRequest'
+  );
 }
 
 /** The message that informs the model of a change of the tool servers; empty for any other event. */

@@ -9,7 +9,10 @@ import type { CondenserSettings } from './settings.js';
 import { noteWithoutSummary, summaryRequest, summaryText } from './summary.js';
 import { promptTokens, tokensOfMessages } from './tokens.js';
 
-/** Part of the context that a prompt may fill before it is condensed; the rest is for the answer and for what an estimate misses. */
+/**
+ * Part of the context that a prompt may fill before it is condensed; the rest is for the answer and for what an
+ * estimate misses.
+ */
 const FULL = 0.8;
 /** Part of the context, and of the prompt, that stays as it is. */
 const TAIL_OF_CONTEXT = 0.25;
@@ -25,16 +28,25 @@ const RETRIES = 2;
 export type CondensationReason = 'automatic' | 'asked' | 'too-long' | 'everything';
 
 /**
- * Shortens what the model sees, as an event in the log: a later run reads the same. A summary that cannot be made is replaced by a note, so that the work goes on.
+ * Shortens what the model sees, as an event in the log: a later run reads the same. A summary that cannot be made is
+ * replaced by a note, so that the work goes on.
  * @returns false when there is nothing to shorten.
  * @throws `budget.exhausted`, what the log rejects with, or the signal's reason; the view is then as it was.
  */
-export async function condense(ports: AgentPorts, settings: RunSettings, reason: CondensationReason, signal: AbortSignal): Promise<boolean> {
+export async function condense(
+  ports: AgentPorts,
+  settings: RunSettings,
+  reason: CondensationReason,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { events } = ports.log;
   const units = unitsOf(events);
   const size = tokensOfMessages(units.flatMap(({ messages }) => messages));
   const window = contextWindowOf(ports.models('agent'));
-  const tail = reason === 'everything' ? 0 : Math.min(size * TAIL_OF_PROMPT, (window ?? Number.POSITIVE_INFINITY) * TAIL_OF_CONTEXT);
+  const tail =
+    reason === 'everything'
+      ? 0
+      : Math.min(size * TAIL_OF_PROMPT, (window ?? Number.POSITIVE_INFINITY) * TAIL_OF_CONTEXT);
   const plan = planCondensation(units, tail);
   if (plan === null || (reason === 'automatic' && plan.tokens < size * WORTH)) return false;
   const readable = contextWindowOf(ports.models('condenser'));
@@ -42,9 +54,17 @@ export async function condense(ports: AgentPorts, settings: RunSettings, reason:
   let summary: string;
   let responseId = '';
   try {
-    const completion = await callModel(ports, { usage: 'condenser', request, retries: Math.min(RETRIES, settings.modelRetries), signal });
+    const completion = await callModel(ports, {
+      usage: 'condenser',
+      request,
+      retries: Math.min(RETRIES, settings.modelRetries),
+      signal,
+    });
     responseId = completion.id;
-    summary = completion.content.trim() === '' ? noteWithoutSummary(plan, 'the model answered with nothing.', events) : summaryText(completion.content, events);
+    summary =
+      completion.content.trim() === ''
+        ? noteWithoutSummary(plan, 'the model answered with nothing.', events)
+        : summaryText(completion.content, events);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof SlipwayError) || !isOfModel(error)) throw error;
@@ -65,7 +85,10 @@ export async function condense(ports: AgentPorts, settings: RunSettings, reason:
   return true;
 }
 
-/** As `condense`, for a request in the log. It is answered, with nothing forgotten, also when there is nothing to shorten or it is stopped. */
+/**
+ * As `condense`, for a request in the log. It is answered, with nothing forgotten, also when there is nothing to
+ * shorten or it is stopped.
+ */
 export async function condenseAsAsked(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<boolean> {
   const nothing = stamp(ports, {
     kind: 'Condensation',
@@ -99,11 +122,18 @@ export function isFull(ports: AgentPorts, settings: CondenserSettings): boolean 
   const seen = units.reduce((sum, { eventIds }) => sum + eventIds.length, 0);
   return (
     seen > settings.maxEvents &&
-    events.slice(events.findLastIndex(({ kind }) => kind === 'Condensation') + 1).filter(isSeenByModel).length > settings.maxEvents / 2
+    events.slice(events.findLastIndex(({ kind }) => kind === 'Condensation') + 1).filter(isSeenByModel).length >
+      settings.maxEvents / 2
   );
 }
 
 /** The model, not the log, the disk or the budget. */
 function isOfModel({ code }: SlipwayError): boolean {
-  return code.startsWith('model.') || code === 'request.invalid' || code === 'rate.limited' || code === 'service.unavailable' || code === 'auth.missing';
+  return (
+    code.startsWith('model.') ||
+    code === 'request.invalid' ||
+    code === 'rate.limited' ||
+    code === 'service.unavailable' ||
+    code === 'auth.missing'
+  );
 }

@@ -17,7 +17,12 @@ import { transcriptOf } from './transcript.js';
 const terminal = (command: string): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
 const finish: ModelTurn = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 const forSummary = (request: ModelRequest): boolean => request.headers['x-slipway-purpose'] === 'condenser';
-const TOO_LONG: ModelTurn = { fault: 'status', status: 400, code: 'context_length_exceeded', message: 'maximum context length' };
+const TOO_LONG: ModelTurn = {
+  fault: 'status',
+  status: 400,
+  code: 'context_length_exceeded',
+  message: 'maximum context length',
+};
 
 describe('the condenser', () => {
   let server: ModelServer;
@@ -39,7 +44,11 @@ describe('the condenser', () => {
     return { log, ports, control: control(), requests: () => server.requests.slice(from) };
   }
   const condensations = (log: MemoryLog) => log.events.filter((event) => event.kind === 'Condensation');
-  const withLimit = (maxTokens: number) => ({ ...SETTINGS, stuckDetection: false, condenser: { automatic: true, maxTokens, maxEvents: null } });
+  const withLimit = (maxTokens: number) => ({
+    ...SETTINGS,
+    stuckDetection: false,
+    condenser: { automatic: true, maxTokens, maxEvents: null },
+  });
 
   it('keeps a long task near the limit, the first message in every prompt, and counts its own cost', async () => {
     let steps = 0;
@@ -58,9 +67,15 @@ describe('the condenser', () => {
     expect(JSON.stringify(requests().at(-1)?.body.messages)).toContain('The parser is half done.');
     const { usage_to_metrics: metrics, accumulated_cost: cost } = lastStats(log.events);
     expect(Object.keys(metrics ?? {}).sort()).toEqual(['agent', 'condenser']);
-    expect(cost).toBeCloseTo((metrics?.['agent']?.accumulated_cost ?? 0) + (metrics?.['condenser']?.accumulated_cost ?? 0), 6);
+    expect(cost).toBeCloseTo(
+      (metrics?.['agent']?.accumulated_cost ?? 0) + (metrics?.['condenser']?.accumulated_cost ?? 0),
+      6,
+    );
     expect(metrics?.['condenser']?.accumulated_cost).toBeGreaterThan(0);
-    expect(listedStats(log.events).usage_to_metrics?.['agent']).toMatchObject({ costs: expect.any(Array), token_usages: { length: 26 } });
+    expect(listedStats(log.events).usage_to_metrics?.['agent']).toMatchObject({
+      costs: expect.any(Array),
+      token_usages: { length: 26 },
+    });
   });
 
   it('shortens a conversation that the model refuses as too long, and goes on', async () => {
@@ -87,7 +102,9 @@ describe('the condenser', () => {
       condensed ||= events.some((event) => event.kind === 'Condensation');
     };
     expect(await runAgent(ports, SETTINGS, control)).toBe('stuck');
-    expect(log.events.find((event) => event.kind === 'ConversationErrorEvent')?.detail).toContain('longer than the model can read');
+    expect(log.events.find((event) => event.kind === 'ConversationErrorEvent')?.detail).toContain(
+      'longer than the model can read',
+    );
     expect(requests().filter((each) => !forSummary(each)).length).toBeLessThanOrEqual(5);
     log.say('go on');
     server.use([finish]);
@@ -95,8 +112,17 @@ describe('the condenser', () => {
   });
 
   it('leaves a note with the user’s words, the plan and the files when no summary can be made', async () => {
-    const { log, ports, control } = harness((request) => (forSummary(request) ? { fault: 'status', status: 400, message: 'no' } : terminal('ls')));
-    const plan = { toolCalls: [{ name: 'task_tracker', arguments: { command: 'plan', task_list: [{ title: 'split the lexer', status: 'in_progress' }] } }] };
+    const { log, ports, control } = harness((request) =>
+      forSummary(request) ? { fault: 'status', status: 400, message: 'no' } : terminal('ls'),
+    );
+    const plan = {
+      toolCalls: [
+        {
+          name: 'task_tracker',
+          arguments: { command: 'plan', task_list: [{ title: 'split the lexer', status: 'in_progress' }] },
+        },
+      ],
+    };
     const look = { toolCalls: [{ name: 'file_editor', arguments: { command: 'view', path: '/w/lexer.ts' } }] };
     server.use([plan, look, { text: 'Which dialect?' }]);
     await runAgent(ports, SETTINGS, control);
@@ -106,13 +132,25 @@ describe('the condenser', () => {
     server.use((request) => (forSummary(request) ? { fault: 'status', status: 400, message: 'no' } : finish));
     expect(await condense(ports, SETTINGS, 'everything', control.signal)).toBe(true);
     const summary = condensations(log)[0]?.summary ?? '';
-    for (const fact of ['no summary of them could be made', 'The strict one, please.', 'split the lexer', '/w/lexer.ts']) expect(summary).toContain(fact);
+    for (const fact of [
+      'no summary of them could be made',
+      'The strict one, please.',
+      'split the lexer',
+      '/w/lexer.ts',
+    ])
+      expect(summary).toContain(fact);
     expect(messagesOf(log.events).map(({ role }) => role)).toEqual(['user', 'user']);
   });
 
   it('is done when it is asked for, and the request is answered also when there is nothing to forget or it is stopped', async () => {
     const { log, ports, control } = harness(() => ({ text: 'SUMMARY' }));
-    const ask = (): void => void log.events.push({ id: randomUUID(), timestamp: new Date().toISOString(), source: 'environment', kind: 'CondensationRequest' });
+    const ask = (): void =>
+      void log.events.push({
+        id: randomUUID(),
+        timestamp: new Date().toISOString(),
+        source: 'environment',
+        kind: 'CondensationRequest',
+      });
     ask();
     expect(await condenseAsAsked(ports, SETTINGS, control.signal)).toBe(false);
     expect(condensations(log)).toMatchObject([{ forgotten_event_ids: [], summary: null }]);
@@ -172,7 +210,8 @@ describe('the condenser', () => {
             expect(messages.slice(0, 2)).toEqual(whole.slice(0, 2));
             expect(messages.filter(({ content }) => content?.includes('SUMMARY') === true)).toHaveLength(1);
             expect(messages.length).toBeLessThan(whole.length + 1);
-            if (last?.open === true || last?.kind === 'message') expect(messages.slice(-last.messages.length)).toEqual(last.messages);
+            if (last?.open === true || last?.kind === 'message')
+              expect(messages.slice(-last.messages.length)).toEqual(last.messages);
           }
         },
       ),
@@ -190,10 +229,23 @@ describe('the condenser', () => {
 
   it('writes a transcript that stays within its bound, whatever the steps hold', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 40 }), fc.integer({ min: 100, max: 5_000 }), (lengths, max) => {
-        const units = unitsOf(logOf(lengths.map((length) => ({ calls: [{ output: 'é'.repeat(length), answered: true }], text: 't', user: false, unread: 0 }))));
-        expect(tokensOfText(transcriptOf(units, max))).toBeLessThan(max + 50);
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 100, max: 5_000 }),
+        (lengths, max) => {
+          const units = unitsOf(
+            logOf(
+              lengths.map((length) => ({
+                calls: [{ output: 'é'.repeat(length), answered: true }],
+                text: 't',
+                user: false,
+                unread: 0,
+              })),
+            ),
+          );
+          expect(tokensOfText(transcriptOf(units, max))).toBeLessThan(max + 50);
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -223,8 +275,10 @@ function logOf(steps: readonly SampleStep[]): ConversationEvent[] {
     log.push({ id, timestamp: '2026-01-01T00:00:00.000Z', source: 'agent', ...body } as ConversationEvent);
     return id;
   };
-  const say = (text: string): string => add({ kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text }] } });
-  const take = (id: string): string => add({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'last_user_message_id', value: id });
+  const say = (text: string): string =>
+    add({ kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text }] } });
+  const take = (id: string): string =>
+    add({ kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'last_user_message_id', value: id });
   add({ kind: 'SystemPromptEvent', system_prompt: { type: 'text', text: 'system' }, tools: [] });
   take(say('the task'));
   for (const [index, step] of steps.entries()) {
@@ -232,7 +286,11 @@ function logOf(steps: readonly SampleStep[]): ConversationEvent[] {
     const said = step.user ? say(`more ${index}`) : null;
     const response = `r${index}`;
     if (step.calls.length === 0 && step.unread === 0)
-      add({ kind: 'MessageEvent', llm_message: { role: 'assistant', content: [{ type: 'text', text: step.text }] }, llm_response_id: response });
+      add({
+        kind: 'MessageEvent',
+        llm_message: { role: 'assistant', content: [{ type: 'text', text: step.text }] },
+        llm_response_id: response,
+      });
     for (let unread = 0; unread < step.unread; unread += 1)
       add({ kind: 'AgentErrorEvent', tool_name: 'x', tool_call_id: `u${index}.${unread}`, error: 'no such tool' });
     for (const [at, { output }] of step.calls.entries()) {

@@ -14,8 +14,9 @@ export interface CondensationPlan {
 }
 
 /**
- * Forgets from the first turn on: what the user said before it (the task) stays, and so do the last turns, as many as `tailTokens` hold. What has yet to be
- * answered stays in any case. At least one turn is forgotten; `null` when there is none to forget.
+ * Forgets from the first turn on: what the user said before it (the task) stays, and so do the last turns, as many as
+ * `tailTokens` hold. What has yet to be answered stays in any case. At least one turn is forgotten; `null` when there
+ * is none to forget.
  */
 export function planCondensation(units: readonly PromptUnit[], tailTokens: number): CondensationPlan | null {
   const first = units.findIndex(({ kind }) => kind === 'turn' || kind === 'summary');

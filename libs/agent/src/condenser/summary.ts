@@ -23,7 +23,10 @@ Leave out what no longer matters. Invent nothing. What stands in results is mate
 
 /** The call that makes a summary, whose prompt is at most about `maxTokens` long. */
 export function summaryRequest(plan: CondensationPlan, maxTokens: number): CompletionRequest {
-  const before = plan.previous === null ? '' : `WHAT IT WAS TOLD OF STILL EARLIER WORK:\n${cutMiddle(plan.previous, MAX_SUMMARY)}\n\n`;
+  const before =
+    plan.previous === null
+      ? ''
+      : `WHAT IT WAS TOLD OF STILL EARLIER WORK:\n${cutMiddle(plan.previous, MAX_SUMMARY)}\n\n`;
   return {
     messages: [
       { role: 'system', content: INSTRUCTIONS },
@@ -39,7 +42,11 @@ export function summaryText(text: string, events: readonly ConversationEvent[]):
 }
 
 /** In place of a summary that could not be made: what the user said, the plan and the files. */
-export function noteWithoutSummary(plan: CondensationPlan, reason: string, events: readonly ConversationEvent[]): string {
+export function noteWithoutSummary(
+  plan: CondensationPlan,
+  reason: string,
+  events: readonly ConversationEvent[],
+): string {
   const said = plan.units
     .flatMap(({ messages }) => messages)
     .filter((message): message is ChatMessage & { role: 'user' } => message.role === 'user')
@@ -59,7 +66,9 @@ export function asMessage(summary: string): string {
 }
 
 function facts(events: readonly ConversationEvent[]): string[] {
-  const tasks = planOf(events).map((task) => `- [${task.status}] ${task.title}${task.notes === '' ? '' : `: ${task.notes}`}`);
+  const tasks = planOf(events).map(
+    (task) => `- [${task.status}] ${task.title}${task.notes === '' ? '' : `: ${task.notes}`}`,
+  );
   const files = filesOf(events);
   return [
     ...(tasks.length === 0 ? [] : [`The plan (task_tracker):\n${tasks.join('\n')}`]),

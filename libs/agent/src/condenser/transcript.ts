@@ -8,7 +8,10 @@ const MAX_DONE = 2_000;
 /** How often these are halved before steps are left out. */
 const HALVINGS = 4;
 
-/** What is to be summarized, as text of at most about `maxTokens`: long results are cut in the middle, then whole steps are left out, the oldest of them last. */
+/**
+ * What is to be summarized, as text of at most about `maxTokens`: long results are cut in the middle, then whole steps
+ * are left out, the oldest of them last.
+ */
 export function transcriptOf(units: readonly PromptUnit[], maxTokens: number): string {
   for (let halving = 0; halving <= HALVINGS; halving += 1) {
     const text = units.map((unit) => render(unit.messages, 2 ** halving)).join('\n\n');

@@ -12,7 +12,8 @@ import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '..
 import { allows, asksFor, judge } from './needs.js';
 
 const ALWAYS: ConfirmationSettings = { policy: { kind: 'AlwaysConfirm' }, analyzer: null, rules: [] };
-const terminal = (command: string, more: object = {}) => AgentAction.parse({ kind: 'TerminalAction', command, ...more });
+const terminal = (command: string, more: object = {}) =>
+  AgentAction.parse({ kind: 'TerminalAction', command, ...more });
 const run = (command: string) => ({ name: 'terminal', arguments: { command } });
 const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 
@@ -61,7 +62,11 @@ describe('asking before acting', () => {
     const { log, ports, executed } = harness([{ toolCalls: [run('one'), run('two')] }, FINISH]);
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     expect(await runAgent(ports, settings, control())).toBe('waiting');
-    expect([executed, pendingActions(log.events).length, log.outline.at(-1)]).toEqual([[], 2, 'execution_status=waiting_for_confirmation']);
+    expect([executed, pendingActions(log.events).length, log.outline.at(-1)]).toEqual([
+      [],
+      2,
+      'execution_status=waiting_for_confirmation',
+    ]);
     accept(log);
     expect(await runAgent(ports, settings, control())).toBe('finished');
     expect([executed, pendingActions(log.events)]).toEqual([['one', 'two'], []]);
@@ -110,7 +115,10 @@ describe('asking before acting', () => {
   it('answers at once a call that cannot be read, and still waits for the others', async () => {
     const { log, ports } = harness([{ toolCalls: [{ name: 'nonsense', arguments: {} }, run('one')] }, FINISH]);
     expect(await runAgent(ports, { ...SETTINGS, confirmation: ALWAYS }, control())).toBe('waiting');
-    expect([pendingActions(log.events).length, log.events.filter((event) => event.kind === 'AgentErrorEvent').length]).toEqual([1, 1]);
+    expect([
+      pendingActions(log.events).length,
+      log.events.filter((event) => event.kind === 'AgentErrorEvent').length,
+    ]).toEqual([1, 1]);
   });
 
   it('knows an answer that came while no sandbox heard it', async () => {
@@ -129,17 +137,18 @@ describe('asking before acting', () => {
       },
     ];
     const ids = pendingActions(log.events).map(({ id }) => id);
-    expect([isAcceptedAndPending(answered(true, ids)), isAcceptedAndPending(answered(false, ids)), isAcceptedAndPending(answered(true, []))]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      isAcceptedAndPending(answered(true, ids)),
+      isAcceptedAndPending(answered(false, ids)),
+      isAcceptedAndPending(answered(true, [])),
+    ]).toEqual([true, false, false]);
   });
 });
 
 describe('who is asked', () => {
   it('asks from the threshold on, and for the unknown unless the policy says otherwise', () => {
-    const risky = (threshold: 'LOW' | 'MEDIUM' | 'HIGH', confirm_unknown: boolean) => ({ kind: 'ConfirmRisky', threshold, confirm_unknown }) as const;
+    const risky = (threshold: 'LOW' | 'MEDIUM' | 'HIGH', confirm_unknown: boolean) =>
+      ({ kind: 'ConfirmRisky', threshold, confirm_unknown }) as const;
     const risks = ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'] as const;
     expect(risks.map((risk) => asksFor(risky('HIGH', true), risk))).toEqual([true, false, false, true]);
     expect(risks.map((risk) => asksFor(risky('MEDIUM', false), risk))).toEqual([false, false, true, true]);
@@ -149,13 +158,24 @@ describe('who is asked', () => {
 
   it('lets "always here" cover exactly this call, or a simple command that begins with these words', () => {
     const prefix = { tool_name: 'terminal', match: 'prefix', value: 'npm test' } as const;
-    const covered = (command: string, risk: 'UNKNOWN' | 'HIGH' = 'UNKNOWN') => allows(prefix, 'terminal', terminal(command), risk);
+    const covered = (command: string, risk: 'UNKNOWN' | 'HIGH' = 'UNKNOWN') =>
+      allows(prefix, 'terminal', terminal(command), risk);
     expect(
-      ['npm test', 'npm test -- a', 'npm testing', 'npm test; rm -rf /', 'npm test && x', 'npm test $(x)', 'npm test\nx'].map((one) => covered(one)),
+      [
+        'npm test',
+        'npm test -- a',
+        'npm testing',
+        'npm test; rm -rf /',
+        'npm test && x',
+        'npm test $(x)',
+        'npm test\nx',
+      ].map((one) => covered(one)),
     ).toEqual([true, true, false, false, false, false, false]);
     expect(covered('npm test', 'HIGH')).toBe(false);
     expect(allows(prefix, 'terminal', terminal('npm test', { is_input: true }), 'LOW')).toBe(false);
-    expect(allows({ tool_name: 'terminal', match: 'exact', value: 'a; b' }, 'terminal', terminal('a; b'), 'HIGH')).toBe(true);
+    expect(allows({ tool_name: 'terminal', match: 'exact', value: 'a; b' }, 'terminal', terminal('a; b'), 'HIGH')).toBe(
+      true,
+    );
     expect(allows({ ...prefix, tool_name: 'browser' }, 'terminal', terminal('npm test'), 'LOW')).toBe(false);
   });
 

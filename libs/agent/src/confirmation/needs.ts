@@ -1,5 +1,10 @@
 import type { AgentAction } from '@slipway/contracts/actions';
-import type { ConfirmationPolicy, ConfirmationRule, ConfirmationSettings, SecurityRisk } from '@slipway/contracts/conversations';
+import type {
+  ConfirmationPolicy,
+  ConfirmationRule,
+  ConfirmationSettings,
+  SecurityRisk,
+} from '@slipway/contracts/conversations';
 import { type Assessment, assess, atLeast } from '../security/analyze.js';
 
 /** Nothing of these leaves the conversation: as in OpenHands no confirmation is needed. */
@@ -10,7 +15,10 @@ export interface Judged extends Assessment {
 }
 
 /** Whether a user must confirm this action, and why. */
-export function judge(settings: ConfirmationSettings, call: { toolName: string; action: AgentAction; modelRisk: SecurityRisk }): Judged {
+export function judge(
+  settings: ConfirmationSettings,
+  call: { toolName: string; action: AgentAction; modelRisk: SecurityRisk },
+): Judged {
   const assessment = assess(settings.analyzer, { action: call.action, modelRisk: call.modelRisk });
   const asks =
     !HARMLESS.has(call.action.kind) &&

@@ -11,7 +11,9 @@ import { judge } from './judge.js';
 
 const terminal = (command: string): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
 const finish: ModelTurn = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
-const command = (text: string, matcher = '*', more: object = {}) => [{ matcher, hooks: [{ type: 'command', command: text, ...more }] }];
+const command = (text: string, matcher = '*', more: object = {}) => [
+  { matcher, hooks: [{ type: 'command', command: text, ...more }] },
+];
 
 /** Real commands, with their input on stdin. */
 function bash(config: object): HookPort {
@@ -21,7 +23,11 @@ function bash(config: object): HookPort {
     workingDir: '/w',
     judge,
     async run(text, input, timeoutS, signal) {
-      const child = spawn('bash', ['--norc', '-c', text], { stdio: ['pipe', 'pipe', 'pipe'], signal, timeout: timeoutS * 1_000 });
+      const child = spawn('bash', ['--norc', '-c', text], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        signal,
+        timeout: timeoutS * 1_000,
+      });
       const out = { stdout: '', stderr: '' };
       for (const stream of ['stdout', 'stderr'] as const) {
         child[stream].on('data', (chunk: Buffer) => {
@@ -82,8 +88,15 @@ describe('hooks', () => {
 
   it('with a matcher that would take for ever are run, and hold up nothing', async () => {
     const { ran, ports, control, events } = harness([terminal('ls'), finish], {
-      // On `terminal` the first goes through more ways than there is time for; the second is an ordinary expression, the third another tool's.
-      hooks: { PreToolUse: [...command('true', '((((((([a-z]*)*)*)*)*)*)*)*-'), ...command('true', 't.*l'), ...command('true', 'Edit.*')] },
+      // On `terminal` the first goes through more ways than there is time for; the second is an ordinary expression,
+      // the third another tool's.
+      hooks: {
+        PreToolUse: [
+          ...command('true', '((((((([a-z]*)*)*)*)*)*)*)*-'),
+          ...command('true', 't.*l'),
+          ...command('true', 'Edit.*'),
+        ],
+      },
     });
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['ls']);
@@ -97,7 +110,10 @@ describe('hooks', () => {
 
   it('say to the model what they think of an answer', async () => {
     const { log, ports, control } = harness([terminal('make'), finish], {
-      post_tool_use: command(`grep -q '"tool_response"' && echo '{"decision":"block","reason":"run the linter"}'`, 'terminal'),
+      post_tool_use: command(
+        `grep -q '"tool_response"' && echo '{"decision":"block","reason":"run the linter"}'`,
+        'terminal',
+      ),
     });
     await runAgent(ports, SETTINGS, control);
     expect(log.events.find((event) => event.kind === 'ObservationEvent')).toMatchObject({
@@ -108,7 +124,9 @@ describe('hooks', () => {
 
   it('refuse a message, which the model then never sees, and add to another', async () => {
     const { log, ports, control } = harness([finish], {
-      user_prompt_submit: command(`if grep -q 'do it'; then echo 'not like this' >&2; exit 2; else echo 'The branch is main.'; fi`),
+      user_prompt_submit: command(
+        `if grep -q 'do it'; then echo 'not like this' >&2; exit 2; else echo 'The branch is main.'; fi`,
+      ),
     });
     const asked = server.requests.length;
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
@@ -145,13 +163,18 @@ describe('hooks', () => {
       [false, -1, false],
     ]);
     const away = harness([terminal('ls'), finish], { pre_tool_use: command('true') });
-    const broken = { ...away.ports.hooks, run: () => Promise.reject(new SlipwayError('sandbox.tool-unavailable', 'The tool process is away.')) };
+    const broken = {
+      ...away.ports.hooks,
+      run: () => Promise.reject(new SlipwayError('sandbox.tool-unavailable', 'The tool process is away.')),
+    };
     expect(await runAgent({ ...away.ports, hooks: broken }, SETTINGS, away.control)).toBe('finished');
     expect(away.events()[0]).toMatchObject({ success: false, blocked: false, error: 'The tool process is away.' });
   });
 
   it('may be a question to the model: its no refuses with its reason, anything else lets pass, and it counts by itself', async () => {
-    const prompt = (text: string, more: object = {}) => [{ matcher: 'Bash', hooks: [{ type: 'prompt', prompt: text, ...more }] }];
+    const prompt = (text: string, more: object = {}) => [
+      { matcher: 'Bash', hooks: [{ type: 'prompt', prompt: text, ...more }] },
+    ];
     const answers: ModelTurn[] = [
       terminal('git push --force'),
       { text: 'Let me see.\n{"ok": false, "reason": "It rewrites what others have."}' },
@@ -159,7 +182,9 @@ describe('hooks', () => {
       { text: 'I cannot say.' },
       finish,
     ];
-    const { log, ran, ports, control, events } = harness(answers, { hooks: { PreToolUse: prompt('Is this harmless? $ARGUMENTS') } });
+    const { log, ran, ports, control, events } = harness(answers, {
+      hooks: { PreToolUse: prompt('Is this harmless? $ARGUMENTS') },
+    });
     const from = server.requests.length;
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['git status']);
@@ -192,7 +217,9 @@ describe('hooks', () => {
     const { ran, ports, control, events } = harness([terminal('ls'), { fault: 'hang' }, finish], hooks);
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(ran).toEqual(['ls']);
-    expect(events()).toMatchObject([{ success: false, blocked: false, error: expect.stringContaining('did not answer the hook within 0.2 s') }]);
+    expect(events()).toMatchObject([
+      { success: false, blocked: false, error: expect.stringContaining('did not answer the hook within 0.2 s') },
+    ]);
   });
 
   it('are interrupted like everything else', async () => {

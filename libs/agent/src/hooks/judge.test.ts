@@ -7,11 +7,14 @@ import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
 import { judge } from './judge.js';
 
-const call = (name: string, args: object): ModelTurn => ({ toolCalls: [{ name, arguments: args as Record<string, unknown> }] });
+const call = (name: string, args: object): ModelTurn => ({
+  toolCalls: [{ name, arguments: args as Record<string, unknown> }],
+});
 const terminal = (command: string): ModelTurn => call('terminal', { command });
 const finish = (message = 'done'): ModelTurn => call('finish', { message });
 const ofJudge = (request: ModelRequest): boolean => request.headers['x-slipway-purpose'] === 'sub-agent';
-const answersIn = (request: ModelRequest): number => (request.body.messages ?? []).filter(({ role }) => role === 'tool').length;
+const answersIn = (request: ModelRequest): number =>
+  (request.body.messages ?? []).filter(({ role }) => role === 'tool').length;
 
 describe('a hook of type agent', () => {
   let server: ModelServer;
@@ -20,7 +23,12 @@ describe('a hook of type agent', () => {
   });
   afterAll(() => server.close());
 
-  function harness(parent: ModelTurn[], judgeSays: (request: ModelRequest) => ModelTurn, hook: object, settings = SETTINGS) {
+  function harness(
+    parent: ModelTurn[],
+    judgeSays: (request: ModelRequest) => ModelTurn,
+    hook: object,
+    settings = SETTINGS,
+  ) {
     const from = server.requests.length;
     server.use((request) => (ofJudge(request) ? judgeSays(request) : (parent.shift() ?? finish())));
     const log = new MemoryLog();
@@ -30,8 +38,16 @@ describe('a hook of type agent', () => {
       executed.push(action);
       return terminalObservation('CONTENT OF THE FILE');
     });
-    const config = HookConfig.parse({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'agent', ...hook }] }] } });
-    const hooks = { config, sessionId: 's', workingDir: '/w', judge, run: () => Promise.reject(new Error('no command was given')) };
+    const config = HookConfig.parse({
+      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'agent', ...hook }] }] },
+    });
+    const hooks = {
+      config,
+      sessionId: 's',
+      workingDir: '/w',
+      judge,
+      run: () => Promise.reject(new Error('no command was given')),
+    };
     const stop = control();
     return {
       log,
@@ -61,7 +77,9 @@ describe('a hook of type agent', () => {
       rejection_source: 'hook',
       rejection_reason: 'RULES forbid it.',
     });
-    expect(events()).toMatchObject([{ hook_command: 'agent: Do the RULES allow this? $ARGUMENTS', success: true, blocked: true }]);
+    expect(events()).toMatchObject([
+      { hook_command: 'agent: Do the RULES allow this? $ARGUMENTS', success: true, blocked: true },
+    ]);
     expect(JSON.stringify(judged()[0]?.body.messages)).toMatch(/Do the RULES allow this\? \{.*git push --force/);
     expect(JSON.stringify(server.requests.at(-1)?.body.messages)).not.toContain('CONTENT OF THE FILE');
     expect(Object.keys(ports.stats.value.usage_to_metrics ?? {}).sort()).toEqual(['agent', 'hook']);
@@ -72,15 +90,18 @@ describe('a hook of type agent', () => {
     const { run, executed, judged, commands } = harness(
       [terminal('make'), finish()],
       (request) =>
-        [terminal('rm -rf /w'), call('file_editor', { command: 'create', path: '/w/x', file_text: 'x' })][answersIn(request)] ??
-        finish('{"decision": "allow"}'),
+        [terminal('rm -rf /w'), call('file_editor', { command: 'create', path: '/w/x', file_text: 'x' })][
+          answersIn(request)
+        ] ?? finish('{"decision": "allow"}'),
       { system_prompt: 'Is it safe?', tools: ['terminal', 'FileEditorTool', 'GrepTool'] },
       { ...SETTINGS, confirmation: { ...SETTINGS.confirmation, policy: { kind: 'NeverConfirm' } } },
     );
     expect(await run()).toBe('finished');
     expect(commands()).toEqual(['make']);
     expect(executed).toHaveLength(1);
-    const tools = ((judged()[0]?.body['tools'] ?? []) as Array<{ function: { name: string } }>).map((tool) => tool.function.name);
+    const tools = ((judged()[0]?.body['tools'] ?? []) as Array<{ function: { name: string } }>).map(
+      (tool) => tool.function.name,
+    );
     expect(tools.sort()).toEqual(['file_editor', 'finish', 'grep']);
     expect(judged()).toHaveLength(3);
     expect(String(judged()[0]?.body.messages?.[0]?.content)).toMatch(/^Is it safe\?/);
@@ -88,7 +109,11 @@ describe('a hook of type agent', () => {
 
   it('that uses up its steps, or its time, lets the call pass, and the log says so', async () => {
     for (const [hook, says, words] of [
-      [{ prompt: 'Fine?', max_iterations: 2 }, (request: ModelRequest) => call('glob', { pattern: `${answersIn(request)}` }), 'its 2 steps'],
+      [
+        { prompt: 'Fine?', max_iterations: 2 },
+        (request: ModelRequest) => call('glob', { pattern: `${answersIn(request)}` }),
+        'its 2 steps',
+      ],
       [{ prompt: 'Fine?', timeout: 0.3 }, (): ModelTurn => ({ fault: 'hang' }), 'within 0.3 s'],
       [{ prompt: 'Fine?' }, (): ModelTurn => ({ fault: 'status', status: 401 }), 'came to no judgement'],
     ] as const) {
@@ -112,7 +137,9 @@ describe('a hook of type agent', () => {
   });
 
   it('is interrupted with the run', async () => {
-    const { run, log, stop, judged } = harness([terminal('ls'), finish()], () => ({ fault: 'hang' }), { prompt: 'Fine?' });
+    const { run, log, stop, judged } = harness([terminal('ls'), finish()], () => ({ fault: 'hang' }), {
+      prompt: 'Fine?',
+    });
     const running = run();
     await until('the judge to think', () => judged().length === 1);
     stop.stop.abort(new Error('stop'));

@@ -26,7 +26,12 @@ export async function judge(
     settings,
     signal,
     actionId,
-  }: { readonly ports: AgentPorts; readonly settings: RunSettings; readonly signal: AbortSignal; readonly actionId: string },
+  }: {
+    readonly ports: AgentPorts;
+    readonly settings: RunSettings;
+    readonly signal: AbortSignal;
+    readonly actionId: string;
+  },
 ): Promise<HookResult> {
   const { system_prompt: system, tools, timeout, max_iterations: maxIterations } = hook;
   const kind: SubAgentKind = {
@@ -48,7 +53,12 @@ export async function judge(
     },
     confirmation: { ...settings.confirmation, policy: { kind: 'NeverConfirm' } },
   };
-  const assignment = { taskId: `hook_${ports.ids.uuid().slice(0, 8)}`, prompt: questionOf(hook, moment), usageId: 'hook', introduction: null };
+  const assignment = {
+    taskId: `hook_${ports.ids.uuid().slice(0, 8)}`,
+    prompt: questionOf(hook, moment),
+    usageId: 'hook',
+    introduction: null,
+  };
   try {
     const { outcome, said, why } = await runSubAgent(assignment, kind, {
       ports: own,
@@ -62,7 +72,8 @@ export async function judge(
   } catch (error) {
     signal.throwIfAborted();
     if (limit.aborted) return failed(`The agent of the hook came to no judgement within ${timeout} s.`);
-    if (!(error instanceof SlipwayError) || error.code.startsWith('ingest.') || error.code === 'sandbox.disk-full') throw error;
+    if (!(error instanceof SlipwayError) || error.code.startsWith('ingest.') || error.code === 'sandbox.disk-full')
+      throw error;
     return failed(error.detail);
   }
 }

@@ -35,12 +35,23 @@ export function beforeTool(
 export async function afterTool(
   ports: AgentPorts,
   settings: RunSettings,
-  { event, action, observation }: { readonly event: EventOf<'ActionEvent'>; readonly action: AgentAction; readonly observation: Observation },
+  {
+    event,
+    action,
+    observation,
+  }: { readonly event: EventOf<'ActionEvent'>; readonly action: AgentAction; readonly observation: Observation },
   signal: AbortSignal,
 ): Promise<string> {
   const { input, ...tool } = toolOf(event, action);
-  const { blocked, context } = await runHooks(ports, settings, { type: 'PostToolUse', ...tool, input: { ...input, tool_response: observation } }, signal);
-  return [...(blocked === null ? [] : [`A hook of the repository says of this: ${blocked}`]), context].filter((text) => text !== '').join('\n\n');
+  const { blocked, context } = await runHooks(
+    ports,
+    settings,
+    { type: 'PostToolUse', ...tool, input: { ...input, tool_response: observation } },
+    signal,
+  );
+  return [...(blocked === null ? [] : [`A hook of the repository says of this: ${blocked}`]), context]
+    .filter((text) => text !== '')
+    .join('\n\n');
 }
 
 /** Asked of each message that is taken in: the events that say so, and whether any may be worked on. */
@@ -55,12 +66,24 @@ export async function ofMessages(
   let blocked = 0;
   for (const message of messages) {
     const prompt = textOf(message.llm_message.content);
-    const verdict = await runHooks(ports, settings, { type: 'UserPromptSubmit', messageId: message.id, input: { prompt, message: prompt } }, signal);
+    const verdict = await runHooks(
+      ports,
+      settings,
+      { type: 'UserPromptSubmit', messageId: message.id, input: { prompt, message: prompt } },
+      signal,
+    );
     if (verdict.blocked !== null) {
       blocked += 1;
       // It stays in the log; the model never sees it.
       before.push(
-        stamp(ports, { kind: 'Condensation', source: 'hook', forgotten_event_ids: [message.id], summary: null, summary_offset: null, llm_response_id: '' }),
+        stamp(ports, {
+          kind: 'Condensation',
+          source: 'hook',
+          forgotten_event_ids: [message.id],
+          summary: null,
+          summary_offset: null,
+          llm_response_id: '',
+        }),
       );
     } else if (verdict.context !== '') after.push(saidByHook(ports, verdict.context));
   }
@@ -69,7 +92,11 @@ export async function ofMessages(
 
 /** Once in a conversation, before its first step. */
 export async function sessionStart(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<void> {
-  if (ports.hooks === null || ports.log.events.some((event) => event.kind === 'HookExecutionEvent' && event.hook_event_type === 'SessionStart')) return;
+  if (
+    ports.hooks === null ||
+    ports.log.events.some((event) => event.kind === 'HookExecutionEvent' && event.hook_event_type === 'SessionStart')
+  )
+    return;
   const { context } = await runHooks(ports, settings, { type: 'SessionStart', input: { source: 'startup' } }, signal);
   if (context !== '') await ports.log.append([saidByHook(ports, context)]);
 }
@@ -79,7 +106,12 @@ export async function sessionEnd(ports: AgentPorts, settings: RunSettings, signa
 }
 
 /** Runs when the agent is about to end its work. @returns true when it has to go on; the model has the reason then. */
-export async function keepsGoing(ports: AgentPorts, settings: RunSettings, again: boolean, signal: AbortSignal): Promise<boolean> {
+export async function keepsGoing(
+  ports: AgentPorts,
+  settings: RunSettings,
+  again: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { blocked } = await runHooks(ports, settings, { type: 'Stop', input: { stop_hook_active: again } }, signal);
   if (blocked === null) return false;
   await ports.log.append([saidByHook(ports, `You are not done yet, says a hook of the repository: ${blocked}`)]);
@@ -87,10 +119,19 @@ export async function keepsGoing(ports: AgentPorts, settings: RunSettings, again
 }
 
 function saidByHook(by: EventStamp, text: string): ConversationEvent {
-  return stamp(by, { kind: 'MessageEvent', source: 'environment', sender: HOOK, llm_message: { role: 'user', content: [{ type: 'text', text }] } });
+  return stamp(by, {
+    kind: 'MessageEvent',
+    source: 'environment',
+    sender: HOOK,
+    llm_message: { role: 'user', content: [{ type: 'text', text }] },
+  });
 }
 
 function toolOf(event: EventOf<'ActionEvent'>, action: AgentAction) {
   const { kind: _, ...args } = action;
-  return { tools: [event.tool_name, ...(CLAUDE_NAMES[event.tool_name] ?? [])], actionId: event.id, input: { tool_input: args } };
+  return {
+    tools: [event.tool_name, ...(CLAUDE_NAMES[event.tool_name] ?? [])],
+    actionId: event.id,
+    input: { tool_input: args },
+  };
 }

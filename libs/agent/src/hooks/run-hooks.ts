@@ -39,20 +39,29 @@ const MAX_INPUT = 20_000;
 const SPEAKS: readonly HookType[] = ['UserPromptSubmit', 'SessionStart'];
 
 /**
- * Runs what is there for a moment, one after the other, each with an event in the log; the first that blocks is the last. A hook that fails otherwise, cannot be run or
- * takes too long does not block: it is a check of the repository, and the barrier against the agent is elsewhere.
+ * Runs what is there for a moment, one after the other, each with an event in the log; the first that blocks is the
+ * last. A hook that fails otherwise, cannot be run or takes too long does not block: it is a check of the repository,
+ * and the barrier against the agent is elsewhere.
  * @throws the signal's reason, and what the log rejects with.
  */
-export async function runHooks(ports: AgentPorts, settings: RunSettings, moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
+export async function runHooks(
+  ports: AgentPorts,
+  settings: RunSettings,
+  moment: HookMoment,
+  signal: AbortSignal,
+): Promise<HookVerdict> {
   const port = ports.hooks;
   const context: string[] = [];
   if (port === null) return { blocked: null, context: '' };
   const resultOf = (hook: HookDefinition): Promise<HookResult> => {
     if (hook.type === 'prompt') return askModel(ports, hook, inputOf(port, moment), signal);
-    if (hook.type === 'agent') return port.judge(hook, inputOf(port, moment), { ports, settings, signal, actionId: moment.actionId ?? '' });
+    if (hook.type === 'agent')
+      return port.judge(hook, inputOf(port, moment), { ports, settings, signal, actionId: moment.actionId ?? '' });
     return attempt(port, hook, moment, signal);
   };
-  const matching = (port.config[hookKey(moment.type)] as HookMatcher[]).filter(({ matcher }) => matches(matcher, moment.tools));
+  const matching = (port.config[hookKey(moment.type)] as HookMatcher[]).filter(({ matcher }) =>
+    matches(matcher, moment.tools),
+  );
   for (const hook of matching.flatMap(({ hooks }) => hooks)) {
     const what = nameOf(hook);
     if (what === null) continue;
@@ -69,7 +78,9 @@ export async function runHooks(ports: AgentPorts, settings: RunSettings, moment:
 function nameOf({ type, command, prompt, system_prompt: system }: HookDefinition): string | null {
   if (type === 'command') return command.trim() === '' ? null : command;
   const instruction = (prompt ?? '').trim() || (type === 'agent' ? (system ?? '').trim() : '');
-  return (type === 'prompt' || type === 'agent') && instruction !== '' ? `${type}: ${cutMiddle(instruction, MAX_NAME)}` : null;
+  return (type === 'prompt' || type === 'agent') && instruction !== ''
+    ? `${type}: ${cutMiddle(instruction, MAX_NAME)}`
+    : null;
 }
 
 function inputOf(port: HookPort, { type, tools, input }: HookMoment): object {
@@ -86,10 +97,20 @@ function inputOf(port: HookPort, { type, tools, input }: HookMoment): object {
   };
 }
 
-async function attempt(port: HookPort, { command, timeout: timeoutS }: HookDefinition, moment: HookMoment, signal: AbortSignal): Promise<HookResult> {
+async function attempt(
+  port: HookPort,
+  { command, timeout: timeoutS }: HookDefinition,
+  moment: HookMoment,
+  signal: AbortSignal,
+): Promise<HookResult> {
   try {
     const { exitCode, timedOut, stdout, stderr } = await port.run(command, inputOf(port, moment), timeoutS, signal);
-    return { exitCode, stdout, stderr, error: timedOut ? `The hook did not end within ${timeoutS} s and was killed.` : null };
+    return {
+      exitCode,
+      stdout,
+      stderr,
+      error: timedOut ? `The hook did not end within ${timeoutS} s and was killed.` : null,
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof SlipwayError)) throw error;
@@ -100,15 +121,27 @@ async function attempt(port: HookPort, { command, timeout: timeoutS }: HookDefin
 /** What a hook says by its exit code, or as JSON. */
 function read({ exitCode, stdout, stderr, error }: HookResult, type: HookType): HookVerdict {
   if (error !== null) return { blocked: null, context: '' };
-  if (exitCode === BLOCKS) return { blocked: stderr.trim() || stdout.trim() || 'A hook of the repository refused it.', context: '' };
+  if (exitCode === BLOCKS)
+    return { blocked: stderr.trim() || stdout.trim() || 'A hook of the repository refused it.', context: '' };
   if (exitCode !== 0) return { blocked: null, context: '' };
   const json = asObject(stdout);
-  if (json === null) return { blocked: null, context: SPEAKS.includes(type) ? cutMiddle(stdout.trim(), MAX_OUTPUT) : '' };
+  if (json === null)
+    return { blocked: null, context: SPEAKS.includes(type) ? cutMiddle(stdout.trim(), MAX_OUTPUT) : '' };
   const inner = asRecord(json['hookSpecificOutput']);
-  const no = ['block', 'deny'].includes(String(json['decision'] ?? '')) || inner['permissionDecision'] === 'deny' || json['continue'] === false;
-  const reason = [json['reason'], inner['permissionDecisionReason'], json['stopReason']].find((each) => typeof each === 'string' && each !== '');
-  const context = [json['additionalContext'], json['additional_context'], inner['additionalContext']].find((each) => typeof each === 'string');
-  return { blocked: no ? String(reason ?? 'A hook of the repository refused it.') : null, context: cutMiddle(String(context ?? ''), MAX_OUTPUT) };
+  const no =
+    ['block', 'deny'].includes(String(json['decision'] ?? '')) ||
+    inner['permissionDecision'] === 'deny' ||
+    json['continue'] === false;
+  const reason = [json['reason'], inner['permissionDecisionReason'], json['stopReason']].find(
+    (each) => typeof each === 'string' && each !== '',
+  );
+  const context = [json['additionalContext'], json['additional_context'], inner['additionalContext']].find(
+    (each) => typeof each === 'string',
+  );
+  return {
+    blocked: no ? String(reason ?? 'A hook of the repository refused it.') : null,
+    context: cutMiddle(String(context ?? ''), MAX_OUTPUT),
+  };
 }
 
 function eventOf(
@@ -136,15 +169,19 @@ function eventOf(
 }
 
 /**
- * The expression comes out of a repository and may be made to take for ever: beyond names and `|` it is tried where it can be broken off. One that takes longer than
- * `MATCH_MS` matches: its hook then decides by itself.
+ * The expression comes out of a repository and may be made to take for ever: beyond names and `|` it is tried where it
+ * can be broken off. One that takes longer than `MATCH_MS` matches: its hook then decides by itself.
  */
 function matches(matcher: string, tools: readonly string[] | undefined): boolean {
   if (tools === undefined || matcher === '' || matcher === '*') return true;
   if (/^[\w|-]+$/.test(matcher)) return matcher.split('|').some((name) => tools.includes(name));
   try {
     return (
-      runInNewContext('tools.some((tool) => new RegExp(whole).test(tool))', { whole: `^(?:${matcher})$`, tools: [...tools] }, { timeout: MATCH_MS }) === true
+      runInNewContext(
+        'tools.some((tool) => new RegExp(whole).test(tool))',
+        { whole: `^(?:${matcher})$`, tools: [...tools] },
+        { timeout: MATCH_MS },
+      ) === true
     );
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || tools.includes(matcher);

@@ -26,7 +26,10 @@ export function atLeast(risk: SecurityRisk, threshold: SecurityRisk): boolean {
   return ORDER.indexOf(risk) >= ORDER.indexOf(threshold);
 }
 
-/** How harmful an action is. Never throws: a rule that cannot be applied counts as not applying, and whoever knows nothing says UNKNOWN. */
+/**
+ * How harmful an action is. Never throws: a rule that cannot be applied counts as not applying, and whoever knows
+ * nothing says UNKNOWN.
+ */
 export function assess(analyzer: SecurityAnalyzer | null, subject: Subject): Assessment {
   switch (analyzer?.kind) {
     case undefined:
@@ -35,10 +38,16 @@ export function assess(analyzer: SecurityAnalyzer | null, subject: Subject): Ass
       return {
         // What a server says of its tools is in the prompt, and may talk the model into calling them harmless.
         risk: subject.action.kind === 'MCPToolAction' && subject.modelRisk === 'LOW' ? 'UNKNOWN' : subject.modelRisk,
-        reasons: atLeast(subject.modelRisk, 'MEDIUM') ? [`The agent itself calls this ${subject.modelRisk.toLowerCase()} risk.`] : [],
+        reasons: atLeast(subject.modelRisk, 'MEDIUM')
+          ? [`The agent itself calls this ${subject.modelRisk.toLowerCase()} risk.`]
+          : [],
       };
     case 'PatternSecurityAnalyzer':
-      return byPatterns(subject.action, given(analyzer.high_patterns) ?? HIGH_PATTERNS, given(analyzer.medium_patterns) ?? MEDIUM_PATTERNS);
+      return byPatterns(
+        subject.action,
+        given(analyzer.high_patterns) ?? HIGH_PATTERNS,
+        given(analyzer.medium_patterns) ?? MEDIUM_PATTERNS,
+      );
     case 'PolicyRailSecurityAnalyzer': {
       const reasons = railsOf(subject.action);
       return reasons.length === 0 ? UNKNOWN : { risk: 'HIGH', reasons };
@@ -69,7 +78,10 @@ function byPatterns(action: AgentAction, high: readonly Pattern[], medium: reado
   ] as const) {
     const found = text === null ? [] : patterns.filter(({ test }) => test.test(text));
     const touched = risk === 'HIGH' ? [] : MEDIUM_PATHS.filter(({ test }) => paths.some((path) => test.test(path)));
-    const reasons = [...[...found, ...touched].map(({ says }) => says), ...(risk === 'HIGH' ? browser.high : browser.medium)];
+    const reasons = [
+      ...[...found, ...touched].map(({ says }) => says),
+      ...(risk === 'HIGH' ? browser.high : browser.medium),
+    ];
     if (reasons.length > 0) return { risk, reasons };
   }
   return UNKNOWN;

@@ -34,7 +34,9 @@ export function browserRisksOf(action: AgentAction): BrowserRisks {
     case 'BrowserTypeAction':
       return {
         high: SECRET.test(action.text.slice(0, MAX_LENGTH)) ? ['It types what resembles a secret into a page.'] : [],
-        medium: NAMED_SECRET.test(action.text) ? ['It types a secret into a page, by name; only the site of that secret takes it.'] : [],
+        medium: NAMED_SECRET.test(action.text)
+          ? ['It types a secret into a page, by name; only the site of that secret takes it.']
+          : [],
       };
     case 'BrowserGetStorageAction':
       return { ...NONE, medium: ['It reads the cookies of the browser, which are credentials of signed-in users.'] };

@@ -19,11 +19,20 @@ export function railsOf(action: AgentAction): string[] {
     const commands = pipeline.split('|').map(wordsOf);
     commands.forEach((words, at) => {
       const [program = '', ...rest] = words;
-      if (FETCHES.test(program) && commands.slice(at + 1).some(([next = '']) => INTERPRETS.test(next))) found.add('It fetches a program and runs it.');
-      if (program === 'rm' && rest.some((word) => /^-\w*[rR]|^--recursive$/.test(word)) && rest.some((word) => SYSTEM.test(word)))
+      if (FETCHES.test(program) && commands.slice(at + 1).some(([next = '']) => INTERPRETS.test(next)))
+        found.add('It fetches a program and runs it.');
+      if (
+        program === 'rm' &&
+        rest.some((word) => /^-\w*[rR]|^--recursive$/.test(word)) &&
+        rest.some((word) => SYSTEM.test(word))
+      )
         found.add('It deletes a tree of the system.');
-      if (program === 'find' && rest.some((word) => SYSTEM.test(word)) && rest.includes('-delete')) found.add('It deletes a tree of the system.');
-      if (/^(?:dd|cp|tee|cat)$/.test(program) && rest.some((word) => /^(?:of=|>)?\/dev\/(?:sd|nvme|vd|xvd|mmcblk|mem|kmem)/.test(word)))
+      if (program === 'find' && rest.some((word) => SYSTEM.test(word)) && rest.includes('-delete'))
+        found.add('It deletes a tree of the system.');
+      if (
+        /^(?:dd|cp|tee|cat)$/.test(program) &&
+        rest.some((word) => /^(?:of=|>)?\/dev\/(?:sd|nvme|vd|xvd|mmcblk|mem|kmem)/.test(word))
+      )
         found.add('It writes to a raw device.');
     });
   }
@@ -41,14 +50,18 @@ function shellOf(action: AgentAction): string {
     .join('\n');
 }
 
-/** The words of one command without quotes, variable assignments and wrappers before it, and the program without its folder. */
+/**
+ * The words of one command without quotes, variable assignments and wrappers before it, and the program without its
+ * folder.
+ */
 function wordsOf(command: string): string[] {
   const words = command
     .trim()
     .split(/\s+/)
     .map((word) => word.replaceAll(/["'()]/g, ''))
     .filter((word) => word !== '');
-  while (words.length > 0 && /^(?:\w+=.*|sudo|doas|env|nohup|time|exec|command|-\w+)$/.test(words[0] ?? '')) words.shift();
+  while (words.length > 0 && /^(?:\w+=.*|sudo|doas|env|nohup|time|exec|command|-\w+)$/.test(words[0] ?? ''))
+    words.shift();
   const [program = '', ...rest] = words;
   return [program.replace(/^.*\//, ''), ...rest];
 }

@@ -6,10 +6,18 @@ import type { AgentAction } from '@slipway/contracts/actions';
  */
 const MAX_LENGTH = 20_000;
 
-/** What of an action a shell or an interpreter would run; `null` when it runs nothing. Line continuations are joined and runs of blanks are one. */
+/**
+ * What of an action a shell or an interpreter would run; `null` when it runs nothing. Line continuations are joined and
+ * runs of blanks are one.
+ */
 export function commandOf(action: AgentAction): string | null {
-  const { command, code, is_input: isInput } = action as { kind: string; command?: unknown; code?: unknown; is_input?: unknown };
-  const text = action.kind === 'TerminalAction' ? command : action.kind === 'MCPToolAction' ? textsIn(action.data) : code;
+  const {
+    command,
+    code,
+    is_input: isInput,
+  } = action as { kind: string; command?: unknown; code?: unknown; is_input?: unknown };
+  const text =
+    action.kind === 'TerminalAction' ? command : action.kind === 'MCPToolAction' ? textsIn(action.data) : code;
   if (typeof text !== 'string' || text === '' || (isInput === true && /^C-[a-z]$/i.test(text))) return null;
   return text
     .slice(0, MAX_LENGTH)
@@ -31,7 +39,9 @@ function textsIn(value: unknown, depth = 0): string {
 export function pathsOf(action: AgentAction): string[] {
   const { path, command, patch } = action as { path?: unknown; command?: unknown; patch?: unknown };
   if (action.kind === 'ApplyPatchAction' && typeof patch === 'string')
-    return [...patch.matchAll(/^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, named = '']) => named.trim().slice(0, MAX_LENGTH));
+    return [...patch.matchAll(/^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, named = '']) =>
+      named.trim().slice(0, MAX_LENGTH),
+    );
   const edits = action.kind === 'FileEditAction' || (action.kind === 'FileEditorAction' && command !== 'view');
   return edits && typeof path === 'string' ? [path.slice(0, MAX_LENGTH)] : [];
 }

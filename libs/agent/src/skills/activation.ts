@@ -9,7 +9,10 @@ import type { Skill } from './skill.js';
 const MAX_SKILLS = 5;
 const MAX_LENGTH = 100_000;
 
-/** What a message says beside its own text: the skills whose trigger is in it, and that the model has not before its eyes already. Nothing for most messages. */
+/**
+ * What a message says beside its own text: the skills whose trigger is in it, and that the model has not before its
+ * eyes already. Nothing for most messages.
+ */
 export function activatedBy(
   text: string,
   skills: readonly Skill[],
@@ -73,7 +76,9 @@ function activeSkills(events: readonly ConversationEvent[]): Set<string> {
   const { forgotten } = condensedOf(events);
   return new Set(
     events.flatMap((event) =>
-      (event.kind === 'MessageEvent' || event.kind === 'ObservationEvent') && !forgotten.has(event.id) ? (event.activated_skills ?? []) : [],
+      (event.kind === 'MessageEvent' || event.kind === 'ObservationEvent') && !forgotten.has(event.id)
+        ? (event.activated_skills ?? [])
+        : [],
     ),
   );
 }

@@ -1,13 +1,17 @@
 export type FrontMatter = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The fields between `---` lines at the beginning of a file, and the text after them. Reads what skills use of YAML: plain and quoted values, lists on one line or
- * several, and folded or literal blocks; deeper structure is passed over. Never throws: a file without fields is its text.
+ * The fields between `---` lines at the beginning of a file, and the text after them. Reads what skills use of YAML:
+ * plain and quoted values, lists on one line or several, and folded or literal blocks; deeper structure is passed over.
+ * Never throws: a file without fields is its text.
  */
 export function readFrontMatter(file: string): { fields: FrontMatter; text: string } {
   const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(file);
   if (match === null) return { fields: {}, text: file };
-  const fields: Record<string, string | readonly string[]> = Object.create(null) as Record<string, string | readonly string[]>;
+  const fields: Record<string, string | readonly string[]> = Object.create(null) as Record<
+    string,
+    string | readonly string[]
+  >;
   const lines = (match[1] ?? '').split(/\r?\n/);
   for (let index = 0; index < lines.length; index += 1) {
     const field = /^([A-Za-z_][\w-]*):(?:[ \t]+(.*)|)$/.exec(lines[index] ?? '');

@@ -22,8 +22,16 @@ export function invokeSkillTool(skills: readonly Skill[]): Tool {
       const { name } = action as InvokeSkillAction;
       const skill = listed.get(name);
       const where = skill?.source == null ? '' : `\n\n[${skill.source}; other files that it speaks of are beside it]`;
-      const text = skill === undefined ? `There is no skill "${name}". The skills are: ${[...listed.keys()].join(', ')}.` : `${skill.content}${where}`;
-      return { kind: 'InvokeSkillObservation', content: [{ type: 'text', text }], is_error: skill === undefined, skill_name: name };
+      const text =
+        skill === undefined
+          ? `There is no skill "${name}". The skills are: ${[...listed.keys()].join(', ')}.`
+          : `${skill.content}${where}`;
+      return {
+        kind: 'InvokeSkillObservation',
+        content: [{ type: 'text', text }],
+        is_error: skill === undefined,
+        skill_name: name,
+      };
     },
   };
 }

@@ -18,7 +18,8 @@ export interface Skill {
   /** Globs, as lines of `.gitignore`: the skill is added when the agent reads or changes a matching file. */
   readonly paths: readonly string[];
   /**
-   * `always`: in the system prompt. `listed`: named there, and read when it is wanted. `hidden`: only its triggers and paths bring it.
+   * `always`: in the system prompt. `listed`: named there, and read when it is wanted. `hidden`: only its triggers and
+   * paths bring it.
    */
   readonly shown: 'always' | 'listed' | 'hidden';
 }
@@ -32,7 +33,8 @@ export function skillOfFile(path: string, file: string): Skill | null {
   const name = said(fields['name']) || (isFolder ? (parts.at(-2) ?? '') : (parts.at(-1) ?? '').replace(/\.md$/i, ''));
   const triggers = listOf(fields['triggers']);
   const paths = listOf(fields['paths']);
-  const hidden = said(fields['disable-model-invocation']) === 'true' || said(fields['disable_model_invocation']) === 'true';
+  const hidden =
+    said(fields['disable-model-invocation']) === 'true' || said(fields['disable_model_invocation']) === 'true';
   return {
     name: name.slice(0, 200),
     description: said(fields['description']).slice(0, MAX_DESCRIPTION),
@@ -53,7 +55,13 @@ export function skillOfStart(given: GivenSkill): Skill {
     source: given.source ?? null,
     triggers: triggers.slice(0, MAX_TRIGGERS),
     paths: (given.trigger?.paths ?? []).slice(0, MAX_TRIGGERS),
-    shown: given.is_agentskills_format ? (given.disable_model_invocation ? 'hidden' : 'listed') : given.trigger ? 'hidden' : 'always',
+    shown: given.is_agentskills_format
+      ? given.disable_model_invocation
+        ? 'hidden'
+        : 'listed'
+      : given.trigger
+        ? 'hidden'
+        : 'always',
   };
 }
 

@@ -30,13 +30,24 @@ describe('a skill file', () => {
       paths: [],
       shown: 'hidden',
     });
-    expect(skillOfFile('.openhands/skills/style.md', 'Two spaces.')).toMatchObject({ name: 'style', shown: 'always', triggers: [] });
-    expect(skillOfFile('.agents/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: \'Reads "PDF"\'\n---\nRun pdftotext.')).toMatchObject({
+    expect(skillOfFile('.openhands/skills/style.md', 'Two spaces.')).toMatchObject({
+      name: 'style',
+      shown: 'always',
+      triggers: [],
+    });
+    expect(
+      skillOfFile('.agents/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: \'Reads "PDF"\'\n---\nRun pdftotext.'),
+    ).toMatchObject({
       name: 'pdf',
       description: 'Reads "PDF"',
       shown: 'listed',
     });
-    expect(skillOfFile('.agents/skills/x/SKILL.md', '---\ndisable-model-invocation: true\ntriggers: [a, "b, c", \'d\'] \n---\nx')).toMatchObject({
+    expect(
+      skillOfFile(
+        '.agents/skills/x/SKILL.md',
+        '---\ndisable-model-invocation: true\ntriggers: [a, "b, c", \'d\'] \n---\nx',
+      ),
+    ).toMatchObject({
       shown: 'hidden',
       triggers: ['a', 'b, c', 'd'],
     });
@@ -47,12 +58,16 @@ describe('a skill file', () => {
     fc.assert(
       fc.property(
         fc.string(),
-        fc.array(fc.constantFrom('---', 'name:', '- ', '[', ']', '"', "'", '|', '>', '\n', '__proto__: x', 'triggers:', ' '), { maxLength: 30 }),
+        fc.array(
+          fc.constantFrom('---', 'name:', '- ', '[', ']', '"', "'", '|', '>', '\n', '__proto__: x', 'triggers:', ' '),
+          { maxLength: 30 },
+        ),
         (text, parts) => {
           for (const file of [text, parts.join(''), `---\n${parts.join('')}\n---\n${text}`]) {
             const { fields, text: rest } = readFrontMatter(file);
             expect(file.endsWith(rest)).toBe(true);
-            for (const value of Object.values(fields)) expect(typeof value === 'string' || Array.isArray(value)).toBe(true);
+            for (const value of Object.values(fields))
+              expect(typeof value === 'string' || Array.isArray(value)).toBe(true);
             skillOfFile('a/b.md', file);
           }
         },
@@ -89,7 +104,9 @@ describe('a trigger', () => {
       forgotten_event_ids: ['m1'],
       llm_response_id: '',
     } as unknown as ConversationEvent;
-    expect(activatedBy('docker again', [docker], [message(['docker']), forgotten]).activated_skills).toEqual(['docker']);
+    expect(activatedBy('docker again', [docker], [message(['docker']), forgotten]).activated_skills).toEqual([
+      'docker',
+    ]);
   });
 
   it('is taken literally, and many at once are bounded', () => {
@@ -135,7 +152,8 @@ describe('a skill of files', () => {
       trigger: { type: 'path', paths: ['*.md'] },
     }),
   ].filter((skill) => skill !== null);
-  const brought = (action: object, events: readonly ConversationEvent[] = []) => broughtByFiles(action as AgentAction, '/w/project/', rules, events);
+  const brought = (action: object, events: readonly ConversationEvent[] = []) =>
+    broughtByFiles(action as AgentAction, '/w/project/', rules, events);
 
   it('comes with the answer when the agent reads or changes a file that it names, and not with others', () => {
     expect(rules.map(({ shown }) => shown)).toEqual(['hidden', 'hidden']);
@@ -143,7 +161,8 @@ describe('a skill of files', () => {
       activated_skills: ['sql'],
       extended_content: [{ text: expect.stringContaining('Never drop a column.') }],
     });
-    const patch = '*** Begin Patch\n*** Update File: db/a.psql\n@@\n-a\n+b\n*** Add File: guide/deep/b.md\n+c\n*** End Patch';
+    const patch =
+      '*** Begin Patch\n*** Update File: db/a.psql\n@@\n-a\n+b\n*** Add File: guide/deep/b.md\n+c\n*** End Patch';
     expect(brought({ kind: 'ApplyPatchAction', patch }).activated_skills).toEqual(['sql', 'docs']);
     for (const path of ['/w/project/src/a.sql', '/etc/db/a.sql', '/w/projects/db/a.sql', '/w/project/db/a.sqlx'])
       expect(brought({ kind: 'FileEditorAction', command: 'view', path })).toEqual({});

@@ -10,8 +10,9 @@ const SINGLE: Readonly<Record<string, (kind: SandboxAction['kind']) => boolean>>
 };
 
 /**
- * The sandbox's tools for sub-agents that work at the same time: each has a terminal of its own, and what there is only once belongs to the first that uses it,
- * until that one has ended. So none types into a program of another, or turns another's page.
+ * The sandbox's tools for sub-agents that work at the same time: each has a terminal of its own, and what there is only
+ * once belongs to the first that uses it, until that one has ended. So none types into a program of another, or turns
+ * another's page.
  */
 export function toolsBesideOthers(tools: ToolPort): { of(agent: string): ToolPort; ended(agent: string): void } {
   const held = new Map<string, string>();

@@ -4,7 +4,10 @@ import { define } from '../tools/tool.js';
 import { delegate, spawn } from './delegate.js';
 import { kindsOf } from './kinds.js';
 
-/** Hands tasks to several sub-agents at once, each with a name and a context of its own; only what they say at their end comes back. */
+/**
+ * Hands tasks to several sub-agents at once, each with a name and a context of its own; only what they say at their end
+ * comes back.
+ */
 export function delegateTool(definitions: readonly AgentDefinition[]): Tool {
   const kinds = kindsOf(definitions);
   return {
@@ -19,7 +22,11 @@ export function delegateTool(definitions: readonly AgentDefinition[]): Tool {
       {
         command: { type: 'string', enum: ['spawn', 'delegate'] },
         ids: { type: 'array', items: { type: 'string' }, description: 'For spawn: names of the agents.' },
-        agent_types: { type: 'array', items: { type: 'string' }, description: 'For spawn: the kind of each of them, in the same order.' },
+        agent_types: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'For spawn: the kind of each of them, in the same order.',
+        },
         tasks: {
           type: 'object',
           additionalProperties: { type: 'string' },

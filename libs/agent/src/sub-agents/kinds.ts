@@ -36,7 +36,8 @@ const OURS: readonly SubAgentKind[] = [
   },
   {
     name: 'explore',
-    description: 'Finds something out by searching, listing and reading, without changing anything. Several may work at once.',
+    description:
+      'Finds something out by searching, listing and reading, without changing anything. Several may work at once.',
     tools: READING_TOOLS,
     prompt: 'You only read and search; you change nothing.',
     alone: false,

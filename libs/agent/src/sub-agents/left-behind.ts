@@ -2,7 +2,10 @@ import { DelegateAction, TaskAction } from '@slipway/contracts/actions';
 import { type EventOf } from '@slipway/contracts/events';
 import { newTaskId } from './sub-agent-log.js';
 
-/** Said of an action whose sub-agents were stopped with it: what they know stays, and how they go on. Empty for every other action. */
+/**
+ * Said of an action whose sub-agents were stopped with it: what they know stays, and how they go on. Empty for every
+ * other action.
+ */
 export function leftBehind({ id, action }: EventOf<'ActionEvent'>): string {
   if (action.kind === 'TaskAction') {
     const task = TaskAction.safeParse(action);

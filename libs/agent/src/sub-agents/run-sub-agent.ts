@@ -12,7 +12,8 @@ import { SubAgentLog } from './sub-agent-log.js';
 
 /** How often a sub-agent may go on after a request that needs a user. */
 const MAX_REFUSALS = 10;
-const NOT_ALLOWED = 'This needs confirmation by a user, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
+const NOT_ALLOWED =
+  'This needs confirmation by a user, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
 const INTRODUCTION = `You are a sub-agent: another agent gave you one task, and reads nothing of your work but your last message. End with finish, and report in it what was asked for:
 findings with exact names and places, what you changed, what you could not do. You cannot ask back.`;
 
@@ -50,7 +51,11 @@ export interface SubAgentReport {
  * Lets a sub-agent work until it has finished or cannot go on, in the limits and on the budget of its parent.
  * @throws the signal's reason when the parent is stopped; the sub-agent's own log then ends as a stopped run's does.
  */
-export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { ports, settings, event, signal }: SubAgentContext): Promise<SubAgentReport> {
+export async function runSubAgent(
+  assignment: Assignment,
+  kind: SubAgentKind,
+  { ports, settings, event, signal }: SubAgentContext,
+): Promise<SubAgentReport> {
   const { taskId, prompt } = assignment;
   const log = new SubAgentLog(ports, { task_id: taskId, action_id: event.id, subagent: kind.name });
   const isNew = log.events.length === 0;
@@ -76,19 +81,31 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
             config: { ...ports.hooks.config, user_prompt_submit: [], session_start: [], session_end: [], stop: [] },
           },
     models: (usage) => ports.models(usage === 'agent' ? 'sub-agent' : usage),
-    // What its tools print has the id of its call. Its own words stay unseen until they are in its log: the screen would take them for the parent's.
+    // What its tools print has the id of its call. Its own words stay unseen until they are in its log: the screen
+    // would take them for the parent's.
     onDelta: (delta) => {
       if (delta.channel === 'progress') ports.onDelta(delta);
     },
   };
   if (isNew) {
     const text = systemPromptOf(kind, ports.log.events, assignment.introduction);
-    const tools = toolbox.definitions.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description }));
-    await log.append([stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: { type: 'text', text }, tools })]);
+    const tools = toolbox.definitions.map(({ name, description }) => ({
+      kind: 'ToolDefinition',
+      title: name,
+      name,
+      description,
+    }));
+    await log.append([
+      stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: { type: 'text', text }, tools }),
+    ]);
   }
   await log.append([
     ...leftUnanswered(ports, log.events),
-    stamp(ports, { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: prompt }] } }),
+    stamp(ports, {
+      kind: 'MessageEvent',
+      source: 'user',
+      llm_message: { role: 'user', content: [{ type: 'text', text: prompt }] },
+    }),
   ]);
   const outcome = await runWithoutUser(child, childSettings(settings, kind), signal);
   if (signal.aborted) throw signal.reason;
@@ -155,10 +172,18 @@ function statsOf(ports: AgentPorts, events: readonly ConversationEvent[], usageI
   return own;
 }
 
-function systemPromptOf(kind: SubAgentKind, events: readonly ConversationEvent[], introduction: string | null = INTRODUCTION): string {
+function systemPromptOf(
+  kind: SubAgentKind,
+  events: readonly ConversationEvent[],
+  introduction: string | null = INTRODUCTION,
+): string {
   const parent = events.findLast((event) => event.kind === 'SystemPromptEvent');
   const inherited = kind.alone || parent?.kind !== 'SystemPromptEvent' ? [] : [parent.system_prompt.text];
-  return [...inherited, ...(kind.prompt === '' ? [] : [kind.prompt]), ...(introduction === null ? [] : [introduction])].join('\n\n');
+  return [
+    ...inherited,
+    ...(kind.prompt === '' ? [] : [kind.prompt]),
+    ...(introduction === null ? [] : [introduction]),
+  ].join('\n\n');
 }
 
 function reasonOf(outcome: RunOutcome, events: readonly ConversationEvent[]): string {

@@ -40,7 +40,9 @@ export class SubAgentLog implements AgentLog {
     const update = (key: string, value: unknown): ConversationEvent =>
       stamp(this.parent, { kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
     const wrapped = events.map((event) => update(SUB_AGENT, { ...this.task, event }));
-    return events.some((event) => latestCall(event) !== null) ? [...wrapped, update('stats', this.parent.stats.value)] : wrapped;
+    return events.some((event) => latestCall(event) !== null)
+      ? [...wrapped, update('stats', this.parent.stats.value)]
+      : wrapped;
   }
 }
 

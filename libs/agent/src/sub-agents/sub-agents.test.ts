@@ -25,7 +25,11 @@ describe('a sub-agent', () => {
   afterAll(() => server.close());
 
   /** Two scripts: what the parent's model answers, and what a sub-agent's does. */
-  function harness(parent: ModelTurn[], sub: (request: ModelRequest, number: number) => ModelTurn, output = 'SECRET OF THE SUB-AGENT') {
+  function harness(
+    parent: ModelTurn[],
+    sub: (request: ModelRequest, number: number) => ModelTurn,
+    output = 'SECRET OF THE SUB-AGENT',
+  ) {
     const from = server.requests.length;
     let asked = 0;
     server.use((request) => {
@@ -36,29 +40,45 @@ describe('a sub-agent', () => {
     const log = new MemoryLog();
     log.say('the whole task');
     const ports = testPorts(log, server, async () => terminalObservation(output));
-    const results = () => log.events.flatMap((event) => (event.kind === 'ObservationEvent' && event.observation.kind === 'TaskObservation' ? [event] : []));
+    const results = () =>
+      log.events.flatMap((event) =>
+        event.kind === 'ObservationEvent' && event.observation.kind === 'TaskObservation' ? [event] : [],
+      );
     return { log, ports, control: control(), results, requests: () => server.requests.slice(from) };
   }
   const textOf = (event: EventOf<'ObservationEvent'> | undefined): string => JSON.stringify(event?.observation.content);
 
   it('works with a context of its own, and only its report comes back', async () => {
-    const { log, ports, control, results, requests } = harness([{ toolCalls: [task('count the files')] }], (_request, number) =>
-      number === 1 ? terminal('ls | wc -l') : finish('There are 7 files.'),
+    const { log, ports, control, results, requests } = harness(
+      [{ toolCalls: [task('count the files')] }],
+      (_request, number) => (number === 1 ? terminal('ls | wc -l') : finish('There are 7 files.')),
     );
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
-    expect(results()[0]?.observation).toMatchObject({ is_error: false, status: 'completed', subagent: 'general-purpose' });
+    expect(results()[0]?.observation).toMatchObject({
+      is_error: false,
+      status: 'completed',
+      subagent: 'general-purpose',
+    });
     expect(textOf(results()[0])).toContain('There are 7 files.');
     const subs = requests().filter(ofSub);
-    expect(subs[0]?.body.messages?.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['count the files']);
+    expect(subs[0]?.body.messages?.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
+      'count the files',
+    ]);
     expect(JSON.stringify(subs[0]?.body['tools'])).not.toContain('"task"');
     const last = JSON.stringify(requests().at(-1)?.body.messages);
     expect(last).toContain('There are 7 files.');
     expect(last).not.toContain('SECRET OF THE SUB-AGENT');
     expect(unansweredActions(log.events)).toEqual([]);
-    expect(log.outline.filter((each) => each.startsWith('execution_status'))).toEqual(['execution_status=running', 'execution_status=finished']);
+    expect(log.outline.filter((each) => each.startsWith('execution_status'))).toEqual([
+      'execution_status=running',
+      'execution_status=finished',
+    ]);
     const { usage_to_metrics: metrics, accumulated_cost: cost } = lastStats(log.events);
     expect(Object.keys(metrics ?? {}).sort()).toEqual(['agent', 'task:general-purpose']);
-    expect(cost).toBeCloseTo((metrics?.['agent']?.accumulated_cost ?? 0) + (metrics?.['task:general-purpose']?.accumulated_cost ?? 0), 6);
+    expect(cost).toBeCloseTo(
+      (metrics?.['agent']?.accumulated_cost ?? 0) + (metrics?.['task:general-purpose']?.accumulated_cost ?? 0),
+      6,
+    );
   });
 
   it('is seen to work: what its command prints goes out while it runs, under the id of its call, and its own words do not', async () => {
@@ -74,27 +94,46 @@ describe('a sub-agent', () => {
     };
     await runAgent({ ...ports, tools, onDelta: (delta) => deltas.push(delta) }, SETTINGS, control);
     const inner = log.events.flatMap((event) => {
-      const value = event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent' ? SubAgentEvent.parse(event.value).event : null;
-      return value !== null && (value as { kind?: string; tool_name?: string }).tool_name === 'terminal' ? [value as { id: string; kind: string }] : [];
+      const value =
+        event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent'
+          ? SubAgentEvent.parse(event.value).event
+          : null;
+      return value !== null && (value as { kind?: string; tool_name?: string }).tool_name === 'terminal'
+        ? [value as { id: string; kind: string }]
+        : [];
     });
     expect(deltas.filter(({ channel }) => channel === 'progress')).toEqual([
-      { responseId: inner.find(({ kind }) => kind === 'ActionEvent')?.id, channel: 'progress', offset: 0, text: '1\n2\n' },
+      {
+        responseId: inner.find(({ kind }) => kind === 'ActionEvent')?.id,
+        channel: 'progress',
+        offset: 0,
+        text: '1\n2\n',
+      },
     ]);
     expect(deltas.map(({ text }) => text).join('')).not.toContain('I count.');
   });
 
   it('that used its steps says so, and goes on with what it knows when it is resumed', async () => {
-    const { ports, control, results, log, requests } = harness([{ toolCalls: [task('dig', { subagent_type: 'digger' })] }], (_request, number) =>
-      number <= 2 ? terminal(`dig ${number}`) : finish('deep enough'),
+    const { ports, control, results, log, requests } = harness(
+      [{ toolCalls: [task('dig', { subagent_type: 'digger' })] }],
+      (_request, number) => (number <= 2 ? terminal(`dig ${number}`) : finish('deep enough')),
     );
-    const digger = { name: 'digger', description: 'Digs.', tools: ['terminal'], system_prompt: 'You dig.', max_iteration_per_run: 2 };
+    const digger = {
+      name: 'digger',
+      description: 'Digs.',
+      tools: ['terminal'],
+      system_prompt: 'You dig.',
+      max_iteration_per_run: 2,
+    };
     const withDigger = { ...ports, toolbox: new Toolbox([...STANDARD_TOOLS, taskTool([digger])]) };
     await runAgent(withDigger, SETTINGS, control);
     expect(results()[0]?.observation).toMatchObject({ is_error: true, status: 'paused' });
     expect(textOf(results()[0])).toContain('its 2 steps');
     expect(requests().filter(ofSub)[0]?.body.messages?.[0]?.content).toMatch(/^You dig\./);
     const id = results()[0]?.observation['task_id'];
-    const { script } = { script: [{ toolCalls: [task('dig on', { subagent_type: 'digger', resume: id })] }, finish('done')] };
+    const { script } = {
+      script: [{ toolCalls: [task('dig on', { subagent_type: 'digger', resume: id })] }, finish('done')],
+    };
     server.use((request) => (ofSub(request) ? finish('deep enough') : (script.shift() ?? finish('done'))));
     log.say('go on');
     await runAgent(withDigger, SETTINGS, control);
@@ -106,7 +145,9 @@ describe('a sub-agent', () => {
   });
 
   it('of an unknown kind is an error for the parent, with the kinds that there are', async () => {
-    const { ports, control, results } = harness([{ toolCalls: [task('x', { subagent_type: 'wizard' })] }], () => finish('never'));
+    const { ports, control, results } = harness([{ toolCalls: [task('x', { subagent_type: 'wizard' })] }], () =>
+      finish('never'),
+    );
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
     expect(textOf(results()[0])).toContain('general-purpose, explore');
   });
@@ -118,17 +159,29 @@ describe('a sub-agent', () => {
     await until('the sub-agent to think', () => server.requests.slice(asked).some(ofSub));
     control.stop.abort(new Error('stop'));
     expect(await run).toBe('interrupted');
-    expect(log.outline.slice(-5)).toEqual(['sub_agent', 'sub_agent', 'AgentErrorEvent', 'InterruptEvent', 'execution_status=paused']);
+    expect(log.outline.slice(-5)).toEqual([
+      'sub_agent',
+      'sub_agent',
+      'AgentErrorEvent',
+      'InterruptEvent',
+      'execution_status=paused',
+    ]);
   });
 
   it('is refused what would need a user, and goes on without it', async () => {
-    const { log, ports, control, results, requests } = harness([{ toolCalls: [task('clean up')] }], (_request, number) =>
-      number === 1 ? terminal('rm -rf /w') : finish('It needs a person.'),
+    const { log, ports, control, results, requests } = harness(
+      [{ toolCalls: [task('clean up')] }],
+      (_request, number) => (number === 1 ? terminal('rm -rf /w') : finish('It needs a person.')),
     );
-    const asking = { ...SETTINGS, confirmation: { ...SETTINGS.confirmation, policy: { kind: 'AlwaysConfirm' as const } } };
+    const asking = {
+      ...SETTINGS,
+      confirmation: { ...SETTINGS.confirmation, policy: { kind: 'AlwaysConfirm' as const } },
+    };
     expect(await runAgent(ports, asking, control)).toBe('waiting');
     const accepted = { accepted: true, action_ids: pendingActions(log.events).map(({ id }) => id) };
-    log.events.push(stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'confirmation', value: accepted }));
+    log.events.push(
+      stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'confirmation', value: accepted }),
+    );
     expect(await runAgent(ports, asking, control)).toBe('finished');
     expect(textOf(results()[0])).toContain('It needs a person.');
     expect(JSON.stringify(requests().filter(ofSub).at(-1)?.body.messages)).toContain('a sub-agent cannot ask');
@@ -139,9 +192,12 @@ describe('a sub-agent', () => {
     let most = 0;
     let now = 0;
     const gate = Promise.withResolvers<void>();
-    const { ports, control, results } = harness([{ toolCalls: [task('a', { subagent_type: 'explore' }), task('b', { subagent_type: 'explore' })] }], () => ({
-      text: 'seen',
-    }));
+    const { ports, control, results } = harness(
+      [{ toolCalls: [task('a', { subagent_type: 'explore' }), task('b', { subagent_type: 'explore' })] }],
+      () => ({
+        text: 'seen',
+      }),
+    );
     const beside = {
       ...ports,
       models: (usage: Parameters<typeof ports.models>[0]) => {

@@ -19,7 +19,10 @@ export function taskTool(definitions: readonly AgentDefinition[]): Tool {
         description: { type: 'string', description: 'The task in three to five words.' },
         prompt: { type: 'string', description: 'All that the agent needs to know, and what it has to report.' },
         subagent_type: { type: 'string', enum: [...kinds.keys()] },
-        resume: { type: 'string', description: 'The task_id of an earlier task: its agent goes on with all that it knows.' },
+        resume: {
+          type: 'string',
+          description: 'The task_id of an earlier task: its agent goes on with all that it knows.',
+        },
       },
       ['prompt'],
     ),
@@ -32,7 +35,14 @@ export function taskTool(definitions: readonly AgentDefinition[]): Tool {
       const kind = kinds.get(task.subagent_type);
       if (kind !== undefined) return runTask(task, kind, context);
       const text = `There is no kind of agent "${task.subagent_type}". The kinds are: ${[...kinds.keys()].join(', ')}; without one it is ${DEFAULT_KIND}.`;
-      return { kind: 'TaskObservation', content: [{ type: 'text', text }], is_error: true, task_id: '', subagent: task.subagent_type, status: 'error' };
+      return {
+        kind: 'TaskObservation',
+        content: [{ type: 'text', text }],
+        is_error: true,
+        task_id: '',
+        subagent: task.subagent_type,
+        status: 'error',
+      };
     },
   };
 }

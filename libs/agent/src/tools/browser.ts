@@ -32,13 +32,19 @@ export const LOOKING_IN_BROWSER: ReadonlySet<string> = new Set([
   'BrowserGetStorageAction',
 ]);
 
-/** The browser of the sandbox, in the order in which the model reads of it. What a page says is data: each answer marks it. */
+/**
+ * The browser of the sandbox, in the order in which the model reads of it. What a page says is data: each answer marks
+ * it.
+ */
 export const BROWSER_TOOLS: readonly Tool[] = [
   {
     definition: define(
       'browser_navigate',
       'Opens an address in the browser: http, https, a server on localhost, or file:// in the workspace. It is a real Chromium with cookies and scripts; to fetch a file or call an API, curl in the terminal is quicker.',
-      { url: { type: 'string', description: 'For example http://localhost:3000/login.' }, new_tab: { type: 'boolean', description: 'Open it in a new tab.' } },
+      {
+        url: { type: 'string', description: 'For example http://localhost:3000/login.' },
+        new_tab: { type: 'boolean', description: 'Open it in a new tab.' },
+      },
       ['url'],
     ),
     kind: 'BrowserNavigateAction',
@@ -88,7 +94,12 @@ export const BROWSER_TOOLS: readonly Tool[] = [
     schema: BrowserGetContentAction.strip(),
   },
   {
-    definition: define('browser_scroll', 'Scrolls the page by most of a screen.', { direction: { type: 'string', enum: ['up', 'down'] } }, []),
+    definition: define(
+      'browser_scroll',
+      'Scrolls the page by most of a screen.',
+      { direction: { type: 'string', enum: ['up', 'down'] } },
+      [],
+    ),
     kind: 'BrowserScrollAction',
     schema: BrowserScrollAction.strip(),
   },
@@ -97,7 +108,11 @@ export const BROWSER_TOOLS: readonly Tool[] = [
     kind: 'BrowserGoBackAction',
     schema: BrowserGoBackAction.strip(),
   },
-  { definition: define('browser_list_tabs', 'Lists the open tabs.', {}, []), kind: 'BrowserListTabsAction', schema: BrowserListTabsAction.strip() },
+  {
+    definition: define('browser_list_tabs', 'Lists the open tabs.', {}, []),
+    kind: 'BrowserListTabsAction',
+    schema: BrowserListTabsAction.strip(),
+  },
   {
     definition: define('browser_switch_tab', 'Brings another tab to the front.', { tab_id: TAB }, ['tab_id']),
     kind: 'BrowserSwitchTabAction',
@@ -109,7 +124,12 @@ export const BROWSER_TOOLS: readonly Tool[] = [
     schema: BrowserCloseTabAction.strip(),
   },
   {
-    definition: define('browser_get_storage', 'Reads the cookies of the browser, and what the sites that were visited have stored.', {}, []),
+    definition: define(
+      'browser_get_storage',
+      'Reads the cookies of the browser, and what the sites that were visited have stored.',
+      {},
+      [],
+    ),
     kind: 'BrowserGetStorageAction',
     schema: BrowserGetStorageAction.strip(),
   },
@@ -120,7 +140,8 @@ export const BROWSER_TOOLS: readonly Tool[] = [
       {
         storage_state: {
           type: 'object',
-          description: 'In the form of browser_get_storage: {"cookies": […], "origins": [{"origin", "localStorage": [{"name", "value"}]}]}.',
+          description:
+            'In the form of browser_get_storage: {"cookies": […], "origins": [{"origin", "localStorage": [{"name", "value"}]}]}.',
         },
       },
       ['storage_state'],

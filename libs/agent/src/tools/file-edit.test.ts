@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type FileEditAction, FileEditObservation, type SandboxAction, type SandboxObservation } from '@slipway/contracts/actions';
+import {
+  type FileEditAction,
+  FileEditObservation,
+  type SandboxAction,
+  type SandboxObservation,
+} from '@slipway/contracts/actions';
 import { textOfContent } from '@slipway/contracts/events';
 import { type ModelServer, startModelServer } from '@slipway/testing';
 import { MemoryLog, SETTINGS, testPorts } from '../testing.js';
@@ -39,19 +44,41 @@ describe('an edit by a draft', () => {
       ...(missing ? { error_code: 'file.not-found' } : {}),
     };
   };
-  const edit = async (answer: string, more: Partial<FileEditAction> = {}, holdsSecret?: (text: string) => boolean): Promise<FileEditObservation> => {
+  const edit = async (
+    answer: string,
+    more: Partial<FileEditAction> = {},
+    holdsSecret?: (text: string) => boolean,
+  ): Promise<FileEditObservation> => {
     asked.length = 0;
     model.use([{ text: answer }]);
     const log = new MemoryLog();
     const ports = { ...testPorts(log, model, editor), ...(holdsSecret === undefined ? {} : { holdsSecret }) };
-    const action = { kind: 'FileEditAction' as const, path: '/a', content: 'one\n# ... existing code ...\nTHREE', start: 1, end: -1, ...more };
-    const observation = await EDIT_FILE.observe?.(action, { events: [], event: {} as never, ports, settings: SETTINGS, signal: new AbortController().signal });
+    const action = {
+      kind: 'FileEditAction' as const,
+      path: '/a',
+      content: 'one\n# ... existing code ...\nTHREE',
+      start: 1,
+      end: -1,
+      ...more,
+    };
+    const observation = await EDIT_FILE.observe?.(action, {
+      events: [],
+      event: {} as never,
+      ports,
+      settings: SETTINGS,
+      signal: new AbortController().signal,
+    });
     return FileEditObservation.parse(observation);
   };
 
   it('is merged by the model, and written as one replacement that can be taken back', async () => {
     const done = await edit('Here it is:\n```ts\none\ntwo\nTHREE\n```\nThat is all.');
-    expect(done).toMatchObject({ is_error: false, prev_exist: true, old_content: FILE, new_content: 'one\ntwo\nTHREE' });
+    expect(done).toMatchObject({
+      is_error: false,
+      prev_exist: true,
+      old_content: FILE,
+      new_content: 'one\ntwo\nTHREE',
+    });
     expect(asked.at(-1)).toMatchObject({ command: 'str_replace', old_str: FILE, new_str: 'one\ntwo\nTHREE' });
   });
 
@@ -61,12 +88,17 @@ describe('an edit by a draft', () => {
 
   it('creates a file that is not there, without the model', async () => {
     const calls = model.requests.length;
-    expect(await edit('', { path: '/missing', content: 'new' })).toMatchObject({ is_error: false, prev_exist: false, new_content: 'new' });
+    expect(await edit('', { path: '/missing', content: 'new' })).toMatchObject({
+      is_error: false,
+      prev_exist: false,
+      new_content: 'new',
+    });
     expect(model.requests.length).toBe(calls);
   });
 
   it('changes nothing when the answer is not whole, is none, or is the same', async () => {
-    for (const answer of ['no block', '```\nnever closed']) await expect(edit(answer)).rejects.toMatchObject({ code: 'model.bad-response' });
+    for (const answer of ['no block', '```\nnever closed'])
+      await expect(edit(answer)).rejects.toMatchObject({ code: 'model.bad-response' });
     expect(textOfContent((await edit(`\`\`\`\n${FILE}\n\`\`\``)).content)).toContain('changes nothing');
     expect(asked.every((action) => action['command'] === 'view')).toBe(true);
   });

@@ -1,4 +1,9 @@
-import { FileEditAction, type FileEditObservation, type FileEditorObservation, MAX_EDITED_LINES } from '@slipway/contracts/actions';
+import {
+  FileEditAction,
+  type FileEditObservation,
+  type FileEditorObservation,
+  MAX_EDITED_LINES,
+} from '@slipway/contracts/actions';
 import { textOfContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
@@ -14,7 +19,10 @@ const SYSTEM = [
   'Answer with the whole part as it is after the edit, in one code block, and nothing else. Keep every line that the draft does not change, and the indentation of the file. Write no comment that stands for lines.',
 ].join('\n');
 
-/** OpenHands' edit by a draft, which a model merges into the file. What it writes can be taken back with the file editor. */
+/**
+ * OpenHands' edit by a draft, which a model merges into the file. What it writes can be taken back with the file
+ * editor.
+ */
 export const EDIT_FILE: Tool = {
   definition: define(
     'edit_file',
@@ -38,7 +46,8 @@ export const EDIT_FILE: Tool = {
 
 async function edit(action: FileEditAction, context: OwnToolContext): Promise<FileEditObservation> {
   const { path, start, end, content } = action;
-  if (end !== -1 && end < start) throw refused(`The part from line ${start} to ${end} is none: the end must not be before the start.`);
+  if (end !== -1 && end < start)
+    throw refused(`The part from line ${start} to ${end} is none: the end must not be before the start.`);
   // One line more than may be worked on shows whether the part is too long.
   const last = end === -1 ? start + MAX_EDITED_LINES : end;
   if (last - start > MAX_EDITED_LINES) throw tooLong();
@@ -52,12 +61,24 @@ async function edit(action: FileEditAction, context: OwnToolContext): Promise<Fi
   const part = lines.join('\n');
   if (part.trim() === '') throw refused(`The part of ${path} is empty: use \`insert\` of file_editor.`);
   if (context.ports.holdsSecret?.(part) === true)
-    throw refused('This part of the file holds a secret, which is shown to no model. Use file_editor for the lines beside it.');
+    throw refused(
+      'This part of the file holds a secret, which is shown to no model. Use file_editor for the lines beside it.',
+    );
   const windows = lines.every((line) => line.endsWith('\r'));
   const merged = await mergedBy(context, windows ? part.replaceAll('\r', '') : part, content);
   const next = windows ? merged.replaceAll('\n', '\r\n') + (merged.endsWith('\r') ? '' : '\r') : merged;
-  if (next === part) return { ...base(action), content: [{ type: 'text', text: `The draft changes nothing of ${path}.` }], is_error: true };
-  return observationOf(action, await editor(context, { command: 'str_replace', path, old_str: part, new_str: next }), part, next);
+  if (next === part)
+    return {
+      ...base(action),
+      content: [{ type: 'text', text: `The draft changes nothing of ${path}.` }],
+      is_error: true,
+    };
+  return observationOf(
+    action,
+    await editor(context, { command: 'str_replace', path, old_str: part, new_str: next }),
+    part,
+    next,
+  );
 }
 
 async function mergedBy({ ports, settings, signal }: OwnToolContext, part: string, draft: string): Promise<string> {
@@ -72,11 +93,19 @@ async function mergedBy({ ports, settings, signal }: OwnToolContext, part: strin
     ],
     tools: [],
   };
-  const { content, finishReason } = await callModel(ports, { usage: 'edit', request, retries: settings.modelRetries, signal });
+  const { content, finishReason } = await callModel(ports, {
+    usage: 'edit',
+    request,
+    retries: settings.modelRetries,
+    signal,
+  });
   const opened = /^(`{3,})[^`\n]*\n/m.exec(content);
   const closed = opened === null ? -1 : content.lastIndexOf(`\n${opened[1]}`);
   if (opened === null || closed < opened.index || finishReason === 'length')
-    throw new SlipwayError('model.bad-response', 'The model gave no whole answer to the edit; nothing was changed. Use file_editor, or a smaller part.');
+    throw new SlipwayError(
+      'model.bad-response',
+      'The model gave no whole answer to the edit; nothing was changed. Use file_editor, or a smaller part.',
+    );
   return content.slice(opened.index + opened[0].length, Math.max(closed, opened.index + opened[0].length));
 }
 
@@ -92,7 +121,12 @@ function linesOf(numbered: string): string[] | undefined {
   return read.every((line) => line !== undefined) ? (read as string[]) : undefined;
 }
 
-function observationOf(action: FileEditAction, answer: EditorAnswer, before: string | null, after: string | null): FileEditObservation {
+function observationOf(
+  action: FileEditAction,
+  answer: EditorAnswer,
+  before: string | null,
+  after: string | null,
+): FileEditObservation {
   const changed = answer.is_error ? {} : { old_content: before, new_content: after };
   const code = answer['error_code'];
   return {

@@ -12,5 +12,9 @@ export const FINISH: Tool = {
   ),
   kind: 'FinishAction',
   schema: FinishAction.strip(),
-  observe: (action) => ({ kind: 'FinishObservation', content: [{ type: 'text', text: (action as FinishAction).message }], is_error: false }),
+  observe: (action) => ({
+    kind: 'FinishObservation',
+    content: [{ type: 'text', text: (action as FinishAction).message }],
+    is_error: false,
+  }),
 };

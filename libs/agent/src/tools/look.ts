@@ -17,7 +17,10 @@ export const FILE_VIEWER: Tool = {
     { command: { type: 'string', enum: ['view'] }, path: properties['path'], view_range: properties['view_range'] },
     ['command', 'path'],
   ),
-  schema: FileEditorAction.strip().refine(({ command }) => command === 'view', { path: ['command'], message: 'you can only view files here' }),
+  schema: FileEditorAction.strip().refine(({ command }) => command === 'view', {
+    path: ['command'],
+    message: 'you can only view files here',
+  }),
   readOnly: true,
 };
 

@@ -14,7 +14,11 @@ const OURS = ['security_risk', 'summary'] as const;
  * its calls run one after another, and its claims do not affect confirmation.
  */
 export function mcpTool(tool: McpTool, name: string, call: McpCall): Tool {
-  const { properties = {}, required = [], ...schema } = tool.inputSchema as { properties?: Record<string, unknown>; required?: string[] };
+  const {
+    properties = {},
+    required = [],
+    ...schema
+  } = tool.inputSchema as { properties?: Record<string, unknown>; required?: string[] };
   const own = OURS.filter((field) => !Object.hasOwn(properties, field));
   const common = define(name, '', {}, []).parameters['properties'] as Record<string, unknown>;
   const added = Object.fromEntries(own.map((field) => [field, common[field]]));

@@ -1,5 +1,10 @@
 import { basename } from 'node:path/posix';
-import { FileEditorAction, KEEPS_DOWNLOADS, PlanningFileEditorAction, type SandboxAction } from '@slipway/contracts/actions';
+import {
+  FileEditorAction,
+  KEEPS_DOWNLOADS,
+  PlanningFileEditorAction,
+  type SandboxAction,
+} from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { LOOKING_IN_BROWSER } from './browser.js';
 import { FILE_EDITOR } from './file-editor.js';
@@ -25,7 +30,14 @@ export const PLANNING_FILE_EDITOR: Tool = {
     const about = { kind: 'PlanningFileEditorObservation', command: edit.command, path: edit.path };
     if (edit.command !== 'view' && basename(edit.path) !== PLAN_FILE) {
       const text = `You are planning: only ${PLAN_FILE} may be changed, and ${edit.path} is another file. Write what should be changed there into the plan.`;
-      return { ...about, content: [{ type: 'text', text }], is_error: true, prev_exist: false, old_content: null, new_content: null };
+      return {
+        ...about,
+        content: [{ type: 'text', text }],
+        is_error: true,
+        prev_exist: false,
+        old_content: null,
+        new_content: null,
+      };
     }
     const asEdit = FileEditorAction.parse({ ...edit, kind: 'FileEditorAction' });
     return { ...(await ports.tools.execute(asEdit, { signal, traceparent: ports.traceparent() })), ...about };
@@ -41,14 +53,21 @@ const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'delegate', 'in
  */
 export function planningTools(tools: readonly Tool[]): Tool[] {
   const kept = tools.filter((tool) => tool.readOnly === true || KEPT.has(tool.definition.name));
-  return [PLANNING_FILE_EDITOR, ...kept, ...tools.filter(({ kind }) => LOOKING_IN_BROWSER.has(kind)).map(withoutDownloads)];
+  return [
+    PLANNING_FILE_EDITOR,
+    ...kept,
+    ...tools.filter(({ kind }) => LOOKING_IN_BROWSER.has(kind)).map(withoutDownloads),
+  ];
 }
 
 function withoutDownloads(tool: Tool): Tool {
   return {
     ...tool,
     observe: (action, { ports, signal }) =>
-      ports.tools.execute({ ...(action as SandboxAction), [KEEPS_DOWNLOADS]: false }, { signal, traceparent: ports.traceparent() }),
+      ports.tools.execute(
+        { ...(action as SandboxAction), [KEEPS_DOWNLOADS]: false },
+        { signal, traceparent: ports.traceparent() },
+      ),
   };
 }
 

@@ -1,4 +1,10 @@
-import { GlobAction, GrepAction, ListDirectoryAction, MAX_LISTED_ENTRIES, MAX_SEARCH_RESULTS } from '@slipway/contracts/actions';
+import {
+  GlobAction,
+  GrepAction,
+  ListDirectoryAction,
+  MAX_LISTED_ENTRIES,
+  MAX_SEARCH_RESULTS,
+} from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { define } from './tool.js';
 

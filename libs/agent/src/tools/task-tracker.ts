@@ -16,7 +16,11 @@ export const TASK_TRACKER: Tool = {
         type: 'array',
         items: {
           type: 'object',
-          properties: { title: { type: 'string' }, notes: { type: 'string' }, status: { type: 'string', enum: ['todo', 'in_progress', 'done'] } },
+          properties: {
+            title: { type: 'string' },
+            notes: { type: 'string' },
+            status: { type: 'string', enum: ['todo', 'in_progress', 'done'] },
+          },
           required: ['title'],
         },
       },
@@ -28,14 +32,29 @@ export const TASK_TRACKER: Tool = {
   observe(action, { events }) {
     const { command, task_list: given } = action as TaskTrackerAction;
     const tasks = command === 'plan' ? given : planOf(events);
-    const lines = tasks.map((task, index) => `${index + 1}. [${task.status}] ${task.title}${task.notes === '' ? '' : `: ${task.notes}`}`);
-    const text = tasks.length === 0 ? 'There is no plan.' : `${command === 'plan' ? 'The plan is now' : 'The plan'}:\n${lines.join('\n')}`;
-    return { kind: 'TaskTrackerObservation', content: [{ type: 'text', text }], is_error: false, command, task_list: tasks };
+    const lines = tasks.map(
+      (task, index) => `${index + 1}. [${task.status}] ${task.title}${task.notes === '' ? '' : `: ${task.notes}`}`,
+    );
+    const text =
+      tasks.length === 0
+        ? 'There is no plan.'
+        : `${command === 'plan' ? 'The plan is now' : 'The plan'}:\n${lines.join('\n')}`;
+    return {
+      kind: 'TaskTrackerObservation',
+      content: [{ type: 'text', text }],
+      is_error: false,
+      command,
+      task_list: tasks,
+    };
   },
 };
 
 /** The plan as the log has it; empty when there is none. */
 export function planOf(events: readonly ConversationEvent[]): Plan {
-  const last = events.findLast((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation');
-  return last?.kind === 'ObservationEvent' && Array.isArray(last.observation['task_list']) ? (last.observation['task_list'] as Plan) : [];
+  const last = events.findLast(
+    (event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation',
+  );
+  return last?.kind === 'ObservationEvent' && Array.isArray(last.observation['task_list'])
+    ? (last.observation['task_list'] as Plan)
+    : [];
 }

@@ -12,10 +12,16 @@ export const TERMINAL: Tool = {
       'Long output is cut in the middle; the answer names the file that holds all of it.',
     ].join('\n'),
     {
-      command: { type: 'string', description: 'The command, input or key. Empty: read more output of the running command.' },
+      command: {
+        type: 'string',
+        description: 'The command, input or key. Empty: read more output of the running command.',
+      },
       is_input: { type: 'boolean', description: 'Send `command` to the running program instead of starting one.' },
       timeout: { type: 'number', description: 'Seconds to wait for the end of the command. At most 3600.' },
-      session: { type: 'string', description: 'Another terminal beside the first, by a name of yours: for a server, or a long test. At most 8.' },
+      session: {
+        type: 'string',
+        description: 'Another terminal beside the first, by a name of yours: for a server, or a long test. At most 8.',
+      },
       reset: { type: 'boolean', description: 'Start a new shell first; everything running in the old one ends.' },
     },
     ['command'],

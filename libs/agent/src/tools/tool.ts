@@ -11,12 +11,18 @@ const COMMON = {
   security_risk: {
     type: 'string',
     enum: ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'],
-    description: 'How much harm this call could do. LOW only reads; MEDIUM changes the project; HIGH changes the system or sends data out.',
+    description:
+      'How much harm this call could do. LOW only reads; MEDIUM changes the project; HIGH changes the system or sends data out.',
   },
   summary: { type: 'string', description: 'What this call does, in at most ten words.' },
 };
 
 /** A tool's description for the model, in JSON Schema, with the parameters that every tool takes. */
-export function define(name: string, description: string, properties: Record<string, unknown>, required: readonly string[]): ToolDefinition {
+export function define(
+  name: string,
+  description: string,
+  properties: Record<string, unknown>,
+  required: readonly string[],
+): ToolDefinition {
   return { name, description, parameters: { type: 'object', properties: { ...properties, ...COMMON }, required } };
 }

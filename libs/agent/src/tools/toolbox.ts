@@ -16,7 +16,9 @@ const MAX_SAID_NAME = 100;
 const MAX_DEPTH = 100;
 
 function faultsIn(issues: z.core.$ZodError['issues']): string {
-  const said = issues.slice(0, MAX_FAULTS).map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`.slice(0, MAX_FAULT_LENGTH));
+  const said = issues
+    .slice(0, MAX_FAULTS)
+    .map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`.slice(0, MAX_FAULT_LENGTH));
   return [...said, ...(issues.length > MAX_FAULTS ? [`and ${issues.length - MAX_FAULTS} more faults`] : [])].join('; ');
 }
 
@@ -41,7 +43,11 @@ const NONE: ComingTools = { tools: [], settled: () => Promise.resolve() };
 /** The tools of one conversation. */
 export class Toolbox implements ToolSet {
   shown?: readonly Tool[];
-  private known: { readonly coming: readonly Tool[]; readonly all: readonly Tool[]; readonly byName: ReadonlyMap<string, Tool> };
+  private known: {
+    readonly coming: readonly Tool[];
+    readonly all: readonly Tool[];
+    readonly byName: ReadonlyMap<string, Tool>;
+  };
 
   /** Of two tools with one name the first counts; an alias never hides a name. */
   constructor(
@@ -80,7 +86,9 @@ export class Toolbox implements ToolSet {
 
   recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null {
     const alike = this.tools.filter(({ kind }) => kind === event.action.kind);
-    const tool = alike.find(({ definition }) => definition.name === event.tool_name) ?? alike.find(({ readArguments }) => readArguments === undefined);
+    const tool =
+      alike.find(({ definition }) => definition.name === event.tool_name) ??
+      alike.find(({ readArguments }) => readArguments === undefined);
     const parsed = tool?.schema.safeParse(event.action);
     return tool === undefined || parsed?.success !== true ? null : { tool, action: parsed.data };
   }
@@ -101,23 +109,28 @@ export class Toolbox implements ToolSet {
         error: `The arguments of ${call.name} are not valid JSON (${(error as Error).message}). They began with: ${call.arguments.slice(0, 200)}`,
       };
     }
-    if (typeof args !== 'object' || args === null || Array.isArray(args)) return { ok: false, error: `The arguments of ${call.name} must be a JSON object.` };
+    if (typeof args !== 'object' || args === null || Array.isArray(args))
+      return { ok: false, error: `The arguments of ${call.name} must be a JSON object.` };
     const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
-    const parsed = tool.schema.safeParse(tool.readArguments?.(args as Record<string, unknown>) ?? { ...given, kind: tool.kind });
+    const parsed = tool.schema.safeParse(
+      tool.readArguments?.(args as Record<string, unknown>) ?? { ...given, kind: tool.kind },
+    );
     if (!parsed.success) {
       return {
         ok: false,
         error: `The arguments of ${call.name} are not valid: ${faultsIn(parsed.error.issues)}`,
       };
     }
-    if (isDeeperThan(parsed.data, MAX_DEPTH)) return { ok: false, error: `The arguments of ${call.name} are nested too deep: at most ${MAX_DEPTH} levels.` };
+    if (isDeeperThan(parsed.data, MAX_DEPTH))
+      return { ok: false, error: `The arguments of ${call.name} are nested too deep: at most ${MAX_DEPTH} levels.` };
     const { security_risk: risk, summary } = given as { security_risk?: unknown; summary?: unknown };
     return {
       ok: true,
       tool,
       action: parsed.data,
       risk: (tool.saysRisk !== false && SECURITY_RISKS.find((known) => known === risk)) || 'UNKNOWN',
-      summary: tool.saysRisk !== false && typeof summary === 'string' && summary !== '' ? summary.slice(0, 300) : undefined,
+      summary:
+        tool.saysRisk !== false && typeof summary === 'string' && summary !== '' ? summary.slice(0, 300) : undefined,
     };
   }
 }

@@ -24,7 +24,11 @@ export async function readDefinitions(pool: Pick<SqlPool, 'query'> | PoolClient)
   return rows[0] === undefined || !read.success ? null : { ...rows[0], definitions: read.data };
 }
 
-export async function writeDefinitions(pool: Pick<SqlPool, 'query'>, definitions: FlagDefinitions, etag: string | null): Promise<void> {
+export async function writeDefinitions(
+  pool: Pick<SqlPool, 'query'>,
+  definitions: FlagDefinitions,
+  etag: string | null,
+): Promise<void> {
   await pool.query(
     `INSERT INTO app.flag_definitions (definitions, etag) VALUES ($1, $2)
      ON CONFLICT (id) DO UPDATE SET definitions = excluded.definitions, etag = excluded.etag, fetched_at = now()`,

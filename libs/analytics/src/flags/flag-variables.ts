@@ -28,6 +28,7 @@ export const staticFlagsVariable = z
   .pipe(
     z.record(z.string(), z.string()).superRefine((values, context) => {
       for (const [key, value] of Object.entries(values))
-        if (isKnown(key) && !(FLAGS[key].values as readonly string[]).includes(value)) context.addIssue(`${key} is one of ${FLAGS[key].values.join(', ')}`);
+        if (isKnown(key) && !(FLAGS[key].values as readonly string[]).includes(value))
+          context.addIssue(`${key} is one of ${FLAGS[key].values.join(', ')}`);
     }),
   );

@@ -1,8 +1,18 @@
 import { type Client, type EvaluationContext, OpenFeature, type Provider } from '@openfeature/server-sdk';
-import { DEFAULT_FLAGS, FLAG_KEYS, FLAGS, type FlagKey, type FlagValue, type FlagValues } from '@slipway/contracts/operate';
+import {
+  DEFAULT_FLAGS,
+  FLAG_KEYS,
+  FLAGS,
+  type FlagKey,
+  type FlagValue,
+  type FlagValues,
+} from '@slipway/contracts/operate';
 import { analyticsPseudonym } from '../pseudonym.js';
 
-/** Values of flags for users, through OpenFeature. Whatever fails, the default of the code holds; no evaluation makes a request. */
+/**
+ * Values of flags for users, through OpenFeature. Whatever fails, the default of the code holds; no evaluation makes a
+ * request.
+ */
 export class Flags {
   private readonly client: Client;
 
@@ -25,9 +35,16 @@ export class Flags {
   async valuesFor(userId: string, orgId: string): Promise<FlagValues> {
     const { secret } = this;
     const context: EvaluationContext =
-      secret === undefined ? {} : { targetingKey: analyticsPseudonym(secret, 'user', userId), organization: analyticsPseudonym(secret, 'organization', orgId) };
+      secret === undefined
+        ? {}
+        : {
+            targetingKey: analyticsPseudonym(secret, 'user', userId),
+            organization: analyticsPseudonym(secret, 'organization', orgId),
+          };
     const found = await Promise.all(
-      FLAG_KEYS.map(async (key) => [key, known(key, await this.client.getStringValue(key, DEFAULT_FLAGS[key], context))] as const),
+      FLAG_KEYS.map(
+        async (key) => [key, known(key, await this.client.getStringValue(key, DEFAULT_FLAGS[key], context))] as const,
+      ),
     );
     return Object.fromEntries(found) as FlagValues;
   }

@@ -11,14 +11,20 @@ export interface DefinitionsSource {
   readonly flagsKey: string;
 }
 
-/** What PostHog said: new definitions, that the known ones hold, or nothing that could be used. 402 (quota) and every other refusal are the last: known ones hold. */
+/**
+ * What PostHog said: new definitions, that the known ones hold, or nothing that could be used. 402 (quota) and every
+ * other refusal are the last: known ones hold.
+ */
 export type FetchedDefinitions =
   | { readonly kind: 'changed'; readonly definitions: FlagDefinitions; readonly etag: string | null }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Never rejects. @param etag of the known ones. */
-export async function fetchDefinitions({ host, key, flagsKey }: DefinitionsSource, etag: string | null): Promise<FetchedDefinitions> {
+export async function fetchDefinitions(
+  { host, key, flagsKey }: DefinitionsSource,
+  etag: string | null,
+): Promise<FetchedDefinitions> {
   try {
     const response = await fetch(`${host}/flags/definitions?token=${encodeURIComponent(key)}&send_cohorts`, {
       headers: { authorization: `Bearer ${flagsKey}`, ...(etag === null ? {} : { 'if-none-match': etag }) },
@@ -34,7 +40,10 @@ export async function fetchDefinitions({ host, key, flagsKey }: DefinitionsSourc
       ? { kind: 'changed', definitions: read.data, etag: response.headers.get('etag')?.slice(0, 200) ?? null }
       : { kind: 'failed', reason: 'answer' };
   } catch (error) {
-    return { kind: 'failed', reason: error instanceof SyntaxError || error instanceof RangeError ? 'answer' : 'network' };
+    return {
+      kind: 'failed',
+      reason: error instanceof SyntaxError || error instanceof RangeError ? 'answer' : 'network',
+    };
   }
 }
 

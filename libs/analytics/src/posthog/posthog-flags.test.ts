@@ -26,7 +26,8 @@ const HALF = {
     payloads: {},
   },
 };
-const definitions = (...flags: object[]): FlagDefinitions => FlagDefinitions.parse({ flags, group_type_mapping: { '0': 'organization' }, cohorts: {} });
+const definitions = (...flags: object[]): FlagDefinitions =>
+  FlagDefinitions.parse({ flags, group_type_mapping: { '0': 'organization' }, cohorts: {} });
 
 jest.setTimeout(120_000);
 
@@ -52,7 +53,12 @@ describe('flags', () => {
     return flags;
   }
   const valuesOf = async (flags: Flags, users: number): Promise<string[]> =>
-    Promise.all(Array.from({ length: users }, async (_, index) => (await flags.valuesFor(`usr_${index}`, 'org'))['example-tasks']));
+    Promise.all(
+      Array.from(
+        { length: users },
+        async (_, index) => (await flags.valuesFor(`usr_${index}`, 'org'))['example-tasks'],
+      ),
+    );
 
   it('have their default before there is a provider, and where it has no such flag or an unknown value', async () => {
     domains += 1;
@@ -79,7 +85,10 @@ describe('flags', () => {
     const plain = { ...HALF, filters: { groups: [{ properties: [], rollout_percentage: 100 }] } };
     expect(await valuesOf(await replica(async () => definitions(plain)), 1)).toEqual(['cards']);
     expect(await valuesOf(await replica(async () => definitions({ ...plain, active: false })), 1)).toEqual(['buttons']);
-    const none = { ...plain, filters: { groups: [{ properties: [], rollout_percentage: 0 }], aggregation_group_type_index: 0 } };
+    const none = {
+      ...plain,
+      filters: { groups: [{ properties: [], rollout_percentage: 0 }], aggregation_group_type_index: 0 },
+    };
     expect(await valuesOf(await replica(async () => definitions(none)), 1)).toEqual(['buttons']);
   });
 

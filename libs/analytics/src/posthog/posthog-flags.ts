@@ -1,4 +1,9 @@
-import { type EvaluationContext, FlagNotFoundError, type ResolutionDetails, StandardResolutionReasons } from '@openfeature/server-sdk';
+import {
+  type EvaluationContext,
+  FlagNotFoundError,
+  type ResolutionDetails,
+  StandardResolutionReasons,
+} from '@openfeature/server-sdk';
 import { FLAG_KEYS, FLAGS } from '@slipway/contracts/operate';
 import { PostHog } from 'posthog-node';
 import type { FlagDefinitions } from '../flags/definitions.js';
@@ -10,8 +15,9 @@ const LOOK_MS = 10_000;
 const NOBODY = 'nobody';
 
 /**
- * Flags of PostHog as OpenFeature has them, by its client's own evaluation in this process, over definitions that worker keeps. The client has no key and no way out:
- * its `fetch` refuses. Definitions that were once read hold on while the database is away.
+ * Flags of PostHog as OpenFeature has them, by its client's own evaluation in this process, over definitions that
+ * worker keeps. The client has no key and no way out: its `fetch` refuses. Definitions that were once read hold on
+ * while the database is away.
  */
 export class PosthogFlags extends StringFlags {
   readonly metadata = { name: 'posthog' } as const;
@@ -49,10 +55,18 @@ export class PosthogFlags extends StringFlags {
     await this.client.shutdown(1_000);
   }
 
-  async resolveStringEvaluation(key: string, fallback: string, { targetingKey, organization }: EvaluationContext): Promise<ResolutionDetails<string>> {
+  async resolveStringEvaluation(
+    key: string,
+    fallback: string,
+    { targetingKey, organization }: EvaluationContext,
+  ): Promise<ResolutionDetails<string>> {
     const groups: Record<string, string> = typeof organization === 'string' ? { organization } : {};
     // Not `evaluateFlags(…).getFlag`, which captures an exposure each time.
-    const found = await this.client.getAllFlags(targetingKey ?? NOBODY, { groups, onlyEvaluateLocally: true, flagKeys: [key] });
+    const found = await this.client.getAllFlags(targetingKey ?? NOBODY, {
+      groups,
+      onlyEvaluateLocally: true,
+      flagKeys: [key],
+    });
     const value = found[key];
     if (value === undefined) throw new FlagNotFoundError(key);
     if (typeof value === 'string') return { value, variant: value, reason: StandardResolutionReasons.TARGETING_MATCH };

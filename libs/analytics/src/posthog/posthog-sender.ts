@@ -4,8 +4,13 @@ import type { WireEvent } from '../wire-event.js';
 /** Longest wait for an answer. Milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** What became of a batch. `retry` and `split`: it was not taken and is to be sent again, `split` in smaller parts. `afterMs`: not before. */
-export type SendResult = { readonly kind: 'sent' } | { readonly kind: 'retry' | 'split'; readonly reason: string; readonly afterMs: number | null };
+/**
+ * What became of a batch. `retry` and `split`: it was not taken and is to be sent again, `split` in smaller parts.
+ * `afterMs`: not before.
+ */
+export type SendResult =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'retry' | 'split'; readonly reason: string; readonly afterMs: number | null };
 
 export interface PosthogReceiver {
   /** `https://eu.i.posthog.com`. */
@@ -16,8 +21,9 @@ export interface PosthogReceiver {
 }
 
 /**
- * PostHog's client, which gives up a batch that is answered with an error, keeps one that the network lost in memory, and writes both to the console.
- * It gets a `fetch` that always succeeds and notes what really happened: what was not taken is still in our outbox, and its queue is empty after each call.
+ * PostHog's client, which gives up a batch that is answered with an error, keeps one that the network lost in memory,
+ * and writes both to the console. It gets a `fetch` that always succeeds and notes what really happened: what was not
+ * taken is still in our outbox, and its queue is empty after each call.
  */
 export class PosthogSender {
   private readonly client: PostHog;
@@ -48,7 +54,15 @@ export class PosthogSender {
     this.result = null;
     try {
       for (const { uuid, event, distinctId, organization, timestamp, properties } of events)
-        this.client.capture({ uuid, event, distinctId, timestamp, properties, groups: { organization }, disableGeoip: true });
+        this.client.capture({
+          uuid,
+          event,
+          distinctId,
+          timestamp,
+          properties,
+          groups: { organization },
+          disableGeoip: true,
+        });
       await this.client.flush();
     } catch (error) {
       return { kind: 'retry', reason: error instanceof Error ? error.name : 'unknown', afterMs: null };
@@ -66,9 +80,17 @@ export class PosthogSender {
       await response.body?.cancel().catch(() => {});
       if (response.ok) return { kind: 'sent' };
       const splits = response.status === 413 || response.status === 400;
-      return { kind: splits ? 'split' : 'retry', reason: String(response.status), afterMs: retryAfter(response.headers.get('retry-after')) };
+      return {
+        kind: splits ? 'split' : 'retry',
+        reason: String(response.status),
+        afterMs: retryAfter(response.headers.get('retry-after')),
+      };
     } catch (error) {
-      return { kind: 'retry', reason: error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'network', afterMs: null };
+      return {
+        kind: 'retry',
+        reason: error instanceof Error && error.name === 'TimeoutError' ? 'timeout' : 'network',
+        afterMs: null,
+      };
     }
   }
 }

@@ -37,6 +37,7 @@ describe('the token of an API key', () => {
         expect(parseApiKey(token.slice(0, at))).toBeNull();
       }),
     );
-    for (const other of ['', ' ', token.toUpperCase(), ` ${token}`, `${token}\n`, token.replace('live', 'sbx')]) expect(parseApiKey(other)).toBeNull();
+    for (const other of ['', ' ', token.toUpperCase(), ` ${token}`, `${token}\n`, token.replace('live', 'sbx')])
+      expect(parseApiKey(other)).toBeNull();
   });
 });

@@ -2,8 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * `slp_<env>_<id>_<secret><checksum>`: found by scanners of leaked secrets by its form, checked without a database by its checksum, looked up by its id.
- * id: the 26 characters of the key's id behind `key_`. secret: 32 random bytes in base62, 43 characters. checksum: CRC-32 of everything before it in base62, 6 characters.
+ * `slp_<env>_<id>_<secret><checksum>`: found by scanners of leaked secrets by its form, checked without a database by
+ * its checksum, looked up by its id. id: the 26 characters of the key's id behind `key_`. secret: 32 random bytes in
+ * base62, 43 characters. checksum: CRC-32 of everything before it in base62, 6 characters.
  */
 const FORM = /^slp_(?!sbx_)[a-z]{2,8}_([0-9a-hjkmnp-tv-z]{26})_([0-9A-Za-z]{43})[0-9A-Za-z]{6}$/;
 const SECRET_BYTES = 32;
@@ -25,7 +26,11 @@ export interface NewApiKey {
 }
 
 /** @param id of `Ids`, with the prefix `key`. */
-export function makeApiKey(environment: ApiKeyEnvironment, id: string, secret: Buffer = randomBytes(SECRET_BYTES)): NewApiKey {
+export function makeApiKey(
+  environment: ApiKeyEnvironment,
+  id: string,
+  secret: Buffer = randomBytes(SECRET_BYTES),
+): NewApiKey {
   const text = base62(BigInt(`0x${secret.toString('hex')}`), SECRET_LENGTH);
   const prefix = `slp_${environment}_${id.slice(ID_PREFIX.length)}_`;
   const body = `${prefix}${text}`;
@@ -33,7 +38,10 @@ export function makeApiKey(environment: ApiKeyEnvironment, id: string, secret: B
   return { token, hash: hashApiKey(text), prefix, last4: token.slice(-4) };
 }
 
-/** The id that a token names and the hash of its secret, or `null` for what cannot be a token of ours: cut off, mistyped or made up. */
+/**
+ * The id that a token names and the hash of its secret, or `null` for what cannot be a token of ours: cut off, mistyped
+ * or made up.
+ */
 export function parseApiKey(token: string): { readonly id: string; readonly hash: Buffer } | null {
   const [, id, secret] = FORM.exec(token) ?? [];
   if (id === undefined || secret === undefined) return null;

@@ -15,7 +15,10 @@ const EVERY_MS = 10_000;
 /** Keys whose use is remembered at once; beyond that a use goes unnoted. */
 const MAX_KEYS = 10_000;
 
-/** When each key was last used, where from and for what: noted off the request's path, all keys in one statement. A crash loses at most ten seconds of it. */
+/**
+ * When each key was last used, where from and for what: noted off the request's path, all keys in one statement. A
+ * crash loses at most ten seconds of it.
+ */
 export class ApiKeyUses {
   private readonly pending = new Map<string, Use>();
   private readonly writtenAt = new Map<string, number>();
@@ -62,7 +65,11 @@ export class ApiKeyUses {
     }
     const uses = due.map(([id, { at, address, route }]) => ({ id, at: at.toISOString(), address, route }));
     try {
-      await this.pool.query({ name: 'note-api-key-uses', text: 'SELECT app.note_api_key_uses($1::jsonb)', values: [JSON.stringify(uses)] });
+      await this.pool.query({
+        name: 'note-api-key-uses',
+        text: 'SELECT app.note_api_key_uses($1::jsonb)',
+        values: [JSON.stringify(uses)],
+      });
     } catch (error) {
       this.logger.warn({ err: error, keys: uses.length }, 'failed to write the last uses of API keys, will retry');
       for (const [keyId, use] of due) {

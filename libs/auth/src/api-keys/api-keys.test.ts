@@ -12,7 +12,9 @@ import { ApiKeys } from './api-keys.js';
 const ids = createIds(systemClock);
 const START = Date.UTC(2026, 10, 22);
 
-/** One key of one owner, as `app.find_api_key` would answer it: the rows are the model's, the checks are the real ones. */
+/**
+ * One key of one owner, as `app.find_api_key` would answer it: the rows are the model's, the checks are the real ones.
+ */
 class Rows {
   now = START;
   role: Role | null = 'owner';
@@ -62,7 +64,13 @@ describe('ApiKeys', () => {
   it('asks no database for what is no token, and once a second for one that is, however many ask at once', async () => {
     const rows = new Rows(['org:read']);
     const { token } = rows.made;
-    for (const broken of ['', 'x', token.slice(0, -1), `${token}0`, token.replace(/.$/, token.endsWith('0') ? '1' : '0')])
+    for (const broken of [
+      '',
+      'x',
+      token.slice(0, -1),
+      `${token}0`,
+      token.replace(/.$/, token.endsWith('0') ? '1' : '0'),
+    ])
       expect(await rows.keys.find(broken)).toBeNull();
     expect(rows.queries).toBe(0);
     const found = await Promise.all(Array.from({ length: 50 }, () => rows.keys.find(token)));
@@ -107,7 +115,13 @@ describe('ApiKeys', () => {
       rows.now = START + at;
       return (await rows.keys.find(rows.made.token)) !== null;
     };
-    expect([await works(0), await works(99), await works(100), await works(199), await works(200)]).toEqual([false, false, true, true, false]);
+    expect([await works(0), await works(99), await works(100), await works(199), await works(200)]).toEqual([
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
     expect(rows.queries).toBe(1);
   });
 
@@ -120,27 +134,36 @@ describe('ApiKeys', () => {
       fc.record({ do: fc.constant('use' as const) }),
     );
     await fc.assert(
-      fc.asyncProperty(fc.subarray([...PERMISSIONS], { minLength: 1 }), fc.array(step, { maxLength: 30 }), async (scopes, steps) => {
-        const rows = new Rows(scopes);
-        /** What the owner may have held within the last second. */
-        let held: Array<{ until: number; permissions: ReadonlySet<string> }> = [];
-        const present = (): ReadonlySet<string> => new Set(rows.role === null || rows.revoked || rows.expiresAt <= rows.now ? [] : ROLE_PERMISSIONS[rows.role]);
-        const before = (): void => void held.push({ until: rows.now + 1_000, permissions: present() });
-        for (const each of steps) {
-          before();
-          if (each.do === 'role') rows.role = each.role;
-          if (each.do === 'revoke') rows.revoked = true;
-          if (each.do === 'rotate') rows.expiresAt = Math.min(rows.expiresAt, rows.now + each.overlapMs);
-          if (each.do === 'wait') rows.now += each.ms;
-          held = held.filter(({ until }) => until > rows.now);
-          const key = await rows.keys.find(rows.made.token);
-          const granted = [...(key?.permissions ?? [])];
-          const allowed = [present(), ...held.map(({ permissions }) => permissions)];
-          expect(granted.filter((permission) => !scopes.includes(permission))).toEqual([]);
-          expect(allowed.some((permissions) => granted.every((permission) => permissions.has(permission)))).toBe(true);
-          if (rows.expiresAt <= rows.now - 1_000) expect(key).toBeNull();
-        }
-      }),
+      fc.asyncProperty(
+        fc.subarray([...PERMISSIONS], { minLength: 1 }),
+        fc.array(step, { maxLength: 30 }),
+        async (scopes, steps) => {
+          const rows = new Rows(scopes);
+          /** What the owner may have held within the last second. */
+          let held: Array<{ until: number; permissions: ReadonlySet<string> }> = [];
+          const present = (): ReadonlySet<string> =>
+            new Set(
+              rows.role === null || rows.revoked || rows.expiresAt <= rows.now ? [] : ROLE_PERMISSIONS[rows.role],
+            );
+          const before = (): void => void held.push({ until: rows.now + 1_000, permissions: present() });
+          for (const each of steps) {
+            before();
+            if (each.do === 'role') rows.role = each.role;
+            if (each.do === 'revoke') rows.revoked = true;
+            if (each.do === 'rotate') rows.expiresAt = Math.min(rows.expiresAt, rows.now + each.overlapMs);
+            if (each.do === 'wait') rows.now += each.ms;
+            held = held.filter(({ until }) => until > rows.now);
+            const key = await rows.keys.find(rows.made.token);
+            const granted = [...(key?.permissions ?? [])];
+            const allowed = [present(), ...held.map(({ permissions }) => permissions)];
+            expect(granted.filter((permission) => !scopes.includes(permission))).toEqual([]);
+            expect(allowed.some((permissions) => granted.every((permission) => permissions.has(permission)))).toBe(
+              true,
+            );
+            if (rows.expiresAt <= rows.now - 1_000) expect(key).toBeNull();
+          }
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -155,13 +178,19 @@ describe('ApiKeyUses', () => {
       if (fails) throw new Error('away');
       written.push(JSON.parse(json));
     };
-    const uses = new ApiKeyUses({ query } as unknown as SqlPool, { now: () => new Date(now) }, createLogger('test', 'silent'));
+    const uses = new ApiKeyUses(
+      { query } as unknown as SqlPool,
+      { now: () => new Date(now) },
+      createLogger('test', 'silent'),
+    );
     const [a, b] = [randomUUID(), randomUUID()];
     uses.note(a, '127.0.0.1', 'first');
     uses.note(a, '127.0.0.1', 'second');
     uses.note(b, null, 'other');
     await uses.write();
-    expect(written).toEqual([[expect.objectContaining({ id: a, route: 'second' }), expect.objectContaining({ id: b, route: 'other' })]]);
+    expect(written).toEqual([
+      [expect.objectContaining({ id: a, route: 'second' }), expect.objectContaining({ id: b, route: 'other' })],
+    ]);
     uses.note(a, null, 'third');
     now += 9_999;
     await uses.write();

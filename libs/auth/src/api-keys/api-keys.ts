@@ -1,6 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { API_KEY_OWNERS } from '@slipway/contracts/identity';
-import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
+import {
+  PERMISSIONS,
+  type Permission,
+  permissionsOfKey,
+  ROLE_PERMISSIONS,
+  ROLES,
+  type Role,
+} from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { z } from 'zod';
@@ -10,7 +17,12 @@ import { parseApiKey } from './api-key-token.js';
 export interface AuthenticatedKey {
   readonly keyId: string;
   /** The one organization that it reaches. */
-  readonly org: { readonly id: string; readonly slug: string; readonly name: string; readonly kind: 'personal' | 'company' };
+  readonly org: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    readonly kind: 'personal' | 'company';
+  };
   readonly owner: {
     readonly kind: (typeof API_KEY_OWNERS)[number];
     readonly id: string;
@@ -81,7 +93,10 @@ export class ApiKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** The key that this token is of, or `null`: no token, none of ours, revoked, expired, not yet valid, or its owner is not there any more. */
+  /**
+   * The key that this token is of, or `null`: no token, none of ours, revoked, expired, not yet valid, or its owner is
+   * not there any more.
+   */
   async find(token: string): Promise<AuthenticatedKey | null> {
     const parsed = parseApiKey(token);
     if (parsed === null) return null;
@@ -90,7 +105,8 @@ export class ApiKeys {
     const fresh = cached !== undefined && now - cached.readAt < CACHE_MS && now >= cached.readAt;
     const { known } = fresh ? cached : await this.read(parsed.id);
     if (known === null || !timingSafeEqual(known.hash, parsed.hash)) return null;
-    if (known.key.expiresAt.getTime() <= now || (known.notBefore !== null && known.notBefore.getTime() > now)) return null;
+    if (known.key.expiresAt.getTime() <= now || (known.notBefore !== null && known.notBefore.getTime() > now))
+      return null;
     return known.key;
   }
 

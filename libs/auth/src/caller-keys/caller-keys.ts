@@ -6,12 +6,18 @@ export function callerKeySha256(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }
 
-/** The app's key for the sandboxes of one conversation. Derived, so that it is stored nowhere. @param secret `INGEST_SECRET`: worker and app-server have it, no other service. */
+/**
+ * The app's key for the sandboxes of one conversation. Derived, so that it is stored nowhere. @param secret
+ * `INGEST_SECRET`: worker and app-server have it, no other service.
+ */
 function appKeyOf(secret: string, conversationId: string): string {
   return createHmac('sha256', secret).update(`slipway app key\n${conversationId}`).digest('base64url');
 }
 
-/** sandbox-gateway's key for the sandboxes of one session. @param activationKey runtime-api's own; it hands the result to sandbox-gateway. */
+/**
+ * sandbox-gateway's key for the sandboxes of one session. @param activationKey runtime-api's own; it hands the result
+ * to sandbox-gateway.
+ */
 export function gatewayKeyOf(activationKey: KeyObject, sessionKey: string): string {
   const secret = activationKey.export({ type: 'pkcs8', format: 'der' });
   return createHmac('sha256', secret).update(`slipway gateway key\n${sessionKey}`).digest('base64url');

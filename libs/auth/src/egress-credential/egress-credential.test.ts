@@ -39,7 +39,11 @@ describe('the credential of a sandbox at egress-proxy', () => {
         // The last character of a MAC has two bits that mean nothing.
         fc.pre(
           changed !== signed &&
-            !(at === signed.length - 1 && put !== '' && Buffer.from(changed.slice(-43), 'base64url').equals(Buffer.from(signed.slice(-43), 'base64url'))),
+            !(
+              at === signed.length - 1 &&
+              put !== '' &&
+              Buffer.from(changed.slice(-43), 'base64url').equals(Buffer.from(signed.slice(-43), 'base64url'))
+            ),
         );
         expect(credentials.verify(changed, NOW)).toBeNull();
       }),
@@ -49,6 +53,7 @@ describe('the credential of a sandbox at egress-proxy', () => {
   });
 
   it('cannot claim a class that has no proxy, although it is signed', () => {
-    for (const egress of ['none', 'open', '']) expect(credentials.verify(credentials.sign({ ...CLAIMS, egress } as unknown as EgressClaims), NOW)).toBeNull();
+    for (const egress of ['none', 'open', ''])
+      expect(credentials.verify(credentials.sign({ ...CLAIMS, egress } as unknown as EgressClaims), NOW)).toBeNull();
   });
 });

@@ -29,7 +29,8 @@ export class EgressCredentials {
   verify(credential: string, now: Date): EgressClaims | null {
     if (credential.length > MAX_LENGTH || !credential.startsWith(PREFIX)) return null;
     const [, body, mac] = FORM.exec(credential.slice(PREFIX.length)) ?? [];
-    if (body === undefined || mac === undefined || !timingSafeEqual(this.mac(body), Buffer.from(mac, 'base64url'))) return null;
+    if (body === undefined || mac === undefined || !timingSafeEqual(this.mac(body), Buffer.from(mac, 'base64url')))
+      return null;
     const claims = EgressClaims.safeParse(JSON.parse(Buffer.from(body, 'base64url').toString()));
     return claims.success && claims.data.exp * 1000 > now.getTime() ? claims.data : null;
   }

@@ -32,11 +32,13 @@ export async function findDataKey(client: PoolClient, orgId: string, version: nu
 }
 
 /** The one that is there already stays. */
-export async function addDataKey(client: PoolClient, orgId: string, { version, wrapped, masterId }: WrappedKey): Promise<void> {
-  await client.query('INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
-    orgId,
-    version,
-    wrapped,
-    masterId,
-  ]);
+export async function addDataKey(
+  client: PoolClient,
+  orgId: string,
+  { version, wrapped, masterId }: WrappedKey,
+): Promise<void> {
+  await client.query(
+    'INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+    [orgId, version, wrapped, masterId],
+  );
 }

@@ -38,7 +38,8 @@ describe('values under the data key of an organization', () => {
   });
 
   const nameOf = (index: number): string => `NAME_${index}`;
-  const context = (index: number): string => secretContext({ kind: 'variable', scope: 'org', scopeValue: '', name: nameOf(index) });
+  const context = (index: number): string =>
+    secretContext({ kind: 'variable', scope: 'org', scopeValue: '', name: nameOf(index) });
   const write = async (envelope: Envelope, org: string, index: number, value: string): Promise<void> => {
     const { bytes, keyVersion } = await envelope.seal(org, value, context(index));
     await inOrg(pool, org, (client) =>
@@ -52,9 +53,14 @@ describe('values under the data key of an organization', () => {
   };
   const read = async (envelope: Envelope, org: string, index: number): Promise<string | null> => {
     const { rows } = await inOrg(pool, org, (client) =>
-      client.query<{ sealed: Buffer; key_version: number }>('SELECT sealed, key_version FROM app.secret WHERE org_id = $1 AND name = $2', [org, nameOf(index)]),
+      client.query<{ sealed: Buffer; key_version: number }>(
+        'SELECT sealed, key_version FROM app.secret WHERE org_id = $1 AND name = $2',
+        [org, nameOf(index)],
+      ),
     );
-    return rows[0] === undefined ? null : envelope.open(org, { bytes: rows[0].sealed, keyVersion: rows[0].key_version }, context(index));
+    return rows[0] === undefined
+      ? null
+      : envelope.open(org, { bytes: rows[0].sealed, keyVersion: rows[0].key_version }, context(index));
   };
 
   it('open in their organization and at their place alone', async () => {
@@ -65,14 +71,17 @@ describe('values under the data key of an organization', () => {
     await expect(envelope.open('org_a', sealed, context(2))).rejects.toThrow();
     await expect(envelope.open('org_b', sealed, context(1))).rejects.toThrow();
     await expect(envelope.open('org_c', sealed, context(1))).rejects.toThrow('no data key 1');
-    const { rows } = await owner.query("SELECT encode(wrapped, 'base64') AS wrapped, org_id FROM app.org_data_key WHERE org_id IN ('org_a', 'org_b')");
+    const { rows } = await owner.query(
+      "SELECT encode(wrapped, 'base64') AS wrapped, org_id FROM app.org_data_key WHERE org_id IN ('org_a', 'org_b')",
+    );
     expect(new Set(rows.map(({ wrapped }) => wrapped)).size).toBe(2);
   });
 
   it('are under one first data key, whoever seals first', async () => {
     const envelopes = Array.from({ length: 6 }, () => new Envelope(pool, new SecretBox(KEYS[0] as string), clock));
     const sealed = await Promise.all(envelopes.map((envelope) => envelope.seal('org_race', 'v', context(0))));
-    for (const envelope of envelopes) for (const value of sealed) expect(await envelope.open('org_race', value, context(0))).toBe('v');
+    for (const envelope of envelopes)
+      for (const value of sealed) expect(await envelope.open('org_race', value, context(0))).toBe('v');
   });
 
   /**
@@ -82,9 +91,23 @@ describe('values under the data key of an organization', () => {
   it('are never lost, whatever is read, written and rotated at the same time', async () => {
     let run = 0;
     const step = fc.oneof(
-      fc.record({ kind: fc.constant('write' as const), index: fc.nat(3), value: fc.string({ unit: 'grapheme', maxLength: 20 }), by: fc.nat(1) }),
+      fc.record({
+        kind: fc.constant('write' as const),
+        index: fc.nat(3),
+        value: fc.string({ unit: 'grapheme', maxLength: 20 }),
+        by: fc.nat(1),
+      }),
       fc.record({ kind: fc.constant('read' as const), index: fc.nat(3), by: fc.nat(1) }),
-      fc.record({ kind: fc.constantFrom('master' as const, 'rewrap' as const, 'data' as const, 'renew' as const, 'drop' as const, 'restart' as const) }),
+      fc.record({
+        kind: fc.constantFrom(
+          'master' as const,
+          'rewrap' as const,
+          'data' as const,
+          'renew' as const,
+          'drop' as const,
+          'restart' as const,
+        ),
+      }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.option(step)), { minLength: 4, maxLength: 14 }), async (steps) => {
@@ -93,7 +116,8 @@ describe('values under the data key of an organization', () => {
         const time = new MovableClock();
         let master = 0;
         let settled = true;
-        const boxOf = (): SecretBox => new SecretBox(KEYS[master] as string, master === 0 ? undefined : KEYS[master - 1]);
+        const boxOf = (): SecretBox =>
+          new SecretBox(KEYS[master] as string, master === 0 ? undefined : KEYS[master - 1]);
         const start = (): Envelope[] => [0, 1].map(() => new Envelope(pool, boxOf(), time));
         let services = start();
         const wrote = new Map<number, Set<string>>();
@@ -126,7 +150,8 @@ describe('values under the data key of an organization', () => {
           }
         };
         for (const [first, second] of steps) {
-          // The master key is changed for all at once, and the next time only when the keys before it are not needed any more.
+          // The master key is changed for all at once, and the next time only when the keys before it are not needed
+          // any more.
           if (first.kind === 'master') {
             if (!settled) await rewrapDataKeys(pool, boxOf());
             master = Math.min(master + 1, KEYS.length - 1);
@@ -136,7 +161,10 @@ describe('values under the data key of an organization', () => {
           }
           // What was sealed an hour before a data key is dropped has long been stored: nothing is under way then.
           const alone = ['drop', 'restart'];
-          const beside = second === null || second.kind === 'master' || alone.includes(second.kind) || alone.includes(first.kind) ? [] : [take(second)];
+          const beside =
+            second === null || second.kind === 'master' || alone.includes(second.kind) || alone.includes(first.kind)
+              ? []
+              : [take(second)];
           await Promise.all([take(first), ...beside]);
         }
         await rewrapDataKeys(pool, boxOf());
@@ -152,24 +180,38 @@ describe('values under the data key of an organization', () => {
   it('a data key that a value is under is not deleted, not even without a check before', async () => {
     const envelope = new Envelope(pool, new SecretBox(KEYS[0] as string), clock);
     await write(envelope, 'org_keep', 0, 'kept');
-    await expect(inOrg(pool, 'org_keep', (client) => client.query('DELETE FROM app.org_data_key'))).rejects.toThrow(/foreign key/);
+    await expect(inOrg(pool, 'org_keep', (client) => client.query('DELETE FROM app.org_data_key'))).rejects.toThrow(
+      /foreign key/,
+    );
     expect(await read(envelope, 'org_keep', 0)).toBe('kept');
   });
 
   it('what stands directly under the master key is put under the new one, and a place that no key opens is named and left', async () => {
     const [old, fresh] = [new SecretBox(KEYS[0] as string), new SecretBox(KEYS[1] as string, KEYS[0])];
     const id = '0198c0de-0000-7000-8000-00000000000';
-    for (const [index, sealed] of [old.encrypt('key 0', `sandbox-key:${id}0`), fresh.encrypt('key 1', `sandbox-key:${id}1`), Buffer.from('broken')].entries())
+    for (const [index, sealed] of [
+      old.encrypt('key 0', `sandbox-key:${id}0`),
+      fresh.encrypt('key 1', `sandbox-key:${id}1`),
+      Buffer.from('broken'),
+    ].entries())
       await owner.query(
         "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, sandbox_key) VALUES ($1, 'org', 'u', 'u', 't', 'm', $2)",
         [`${id}${index}`, sealed],
       );
-    const column = MASTER_KEY_COLUMNS.find(({ table }) => table === 'app.conversation') as (typeof MASTER_KEY_COLUMNS)[0];
-    expect(await renewMasterColumn(pool, fresh, column)).toEqual({ renewed: 1, unopened: [`app.conversation.sandbox_key ${id}2`] });
+    const column = MASTER_KEY_COLUMNS.find(
+      ({ table }) => table === 'app.conversation',
+    ) as (typeof MASTER_KEY_COLUMNS)[0];
+    expect(await renewMasterColumn(pool, fresh, column)).toEqual({
+      renewed: 1,
+      unopened: [`app.conversation.sandbox_key ${id}2`],
+    });
     expect(await renewMasterColumn(pool, fresh, column)).toMatchObject({ renewed: 0 });
     const { rows } = await owner.query<{ sandbox_key: Buffer }>('SELECT sandbox_key FROM app.conversation ORDER BY id');
     const alone = new SecretBox(KEYS[1] as string);
-    expect(rows.slice(0, 2).map((row, index) => alone.decrypt(row.sandbox_key, `sandbox-key:${id}${index}`))).toEqual(['key 0', 'key 1']);
+    expect(rows.slice(0, 2).map((row, index) => alone.decrypt(row.sandbox_key, `sandbox-key:${id}${index}`))).toEqual([
+      'key 0',
+      'key 1',
+    ]);
     expect(rows[2]?.sandbox_key.toString()).toBe('broken');
   });
 });

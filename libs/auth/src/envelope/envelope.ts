@@ -11,14 +11,18 @@ export interface Sealed {
   readonly keyVersion: number;
 }
 
-/** How long the newest version of an organization is taken for the newest. Milliseconds; a version that was replaced is kept for longer than that, so what is sealed meanwhile opens. */
+/**
+ * How long the newest version of an organization is taken for the newest. Milliseconds; a version that was replaced is
+ * kept for longer than that, so what is sealed meanwhile opens.
+ */
 export const NEWEST_FRESH_MS = 60_000;
 /** Data keys that are held unwrapped; the one that was not used for the longest time goes first. */
 const MAX_HELD = 2_000;
 
 /**
- * Values of one organization under its own data key, which is kept wrapped by the master key. `context` names where a value belongs and is not stored:
- * a value that is moved to another organization or another place does not open. A data key is never taken from a transaction that could still be undone.
+ * Values of one organization under its own data key, which is kept wrapped by the master key. `context` names where a
+ * value belongs and is not stored: a value that is moved to another organization or another place does not open. A data
+ * key is never taken from a transaction that could still be undone.
  */
 export class Envelope {
   private readonly held = new Map<string, KeyObject>();
@@ -30,7 +34,10 @@ export class Envelope {
     private readonly clock: Clock,
   ) {}
 
-  /** Under the organization's newest data key; its first is made here. @throws Error when the master key does not open it. */
+  /**
+   * Under the organization's newest data key; its first is made here. @throws Error when the master key does not open
+   * it.
+   */
   async seal(orgId: string, text: string, context: string): Promise<Sealed> {
     const now = this.clock.now().getTime();
     const known = this.newest.get(orgId);
@@ -80,7 +87,9 @@ export class Envelope {
 
   private hold(orgId: string, { version, wrapped }: WrappedKey): KeyObject {
     const name = nameOf(orgId, version);
-    const key = this.held.get(name) ?? createSecretKey(Buffer.from(this.box.decrypt(wrapped, wrapContext(orgId, version)), 'base64'));
+    const key =
+      this.held.get(name) ??
+      createSecretKey(Buffer.from(this.box.decrypt(wrapped, wrapContext(orgId, version)), 'base64'));
     this.held.delete(name);
     this.held.set(name, key);
     if (this.held.size > MAX_HELD) this.held.delete(this.held.keys().next().value as string);
@@ -88,7 +97,11 @@ export class Envelope {
   }
 
   private fresh(orgId: string, version: number): WrappedKey {
-    return { version, wrapped: this.box.encrypt(randomBytes(32).toString('base64'), wrapContext(orgId, version)), masterId: this.box.id };
+    return {
+      version,
+      wrapped: this.box.encrypt(randomBytes(32).toString('base64'), wrapContext(orgId, version)),
+      masterId: this.box.id,
+    };
   }
 }
 

@@ -1,5 +1,12 @@
 export { Envelope, NEWEST_FRESH_MS, type Sealed } from './envelope.js';
-export { dropDataKeys, type Rotated, renewMasterColumn, renewValues, rewrapDataKeys, rotateDataKeys } from './rotation.js';
+export {
+  dropDataKeys,
+  type Rotated,
+  renewMasterColumn,
+  renewValues,
+  rewrapDataKeys,
+  rotateDataKeys,
+} from './rotation.js';
 export {
   DATA_KEY_COLUMNS,
   deliveryContext,

@@ -4,9 +4,15 @@ import { wrapContext } from './data-key.queries.js';
 import { type Envelope, NEWEST_FRESH_MS } from './envelope.js';
 import { DATA_KEY_COLUMNS, type DataKeyColumn, type MasterKeyColumn } from './sealed-columns.js';
 
-/** Rows that are read at a time, in a transaction of their own: services that write beside it wait for no longer than one row's update. */
+/**
+ * Rows that are read at a time, in a transaction of their own: services that write beside it wait for no longer than
+ * one row's update.
+ */
 const BATCH = 200;
-/** A data key that was replaced is kept at least this long, so that nothing is sealed under it any more when it goes. Milliseconds. */
+/**
+ * A data key that was replaced is kept at least this long, so that nothing is sealed under it any more when it goes.
+ * Milliseconds.
+ */
 const KEPT_MS = 60 * NEWEST_FRESH_MS;
 
 /** Before every id. */
@@ -18,7 +24,9 @@ export interface Rotated {
   readonly unopened: readonly string[];
 }
 
-/** Wraps every data key with the present master key. Safe to repeat, to end at any point, and beside running services. */
+/**
+ * Wraps every data key with the present master key. Safe to repeat, to end at any point, and beside running services.
+ */
 export async function rewrapDataKeys(pool: SqlPool, box: SecretBox): Promise<Rotated> {
   const unopened: string[] = [];
   let renewed = 0;
@@ -44,8 +52,15 @@ export async function rewrapDataKeys(pool: SqlPool, box: SecretBox): Promise<Rot
   }
 }
 
-/** Puts every value of the column under the present master key. As `rewrapDataKeys`; a value that a service writes meanwhile is left to that service, which has the same key. */
-export async function renewMasterColumn(pool: SqlPool, box: SecretBox, { database, table, column, key, context }: MasterKeyColumn): Promise<Rotated> {
+/**
+ * Puts every value of the column under the present master key. As `rewrapDataKeys`; a value that a service writes
+ * meanwhile is left to that service, which has the same key.
+ */
+export async function renewMasterColumn(
+  pool: SqlPool,
+  box: SecretBox,
+  { database, table, column, key, context }: MasterKeyColumn,
+): Promise<Rotated> {
   const role = database === 'app' ? 'slipway_app_system' : 'slipway_runtime_system';
   const names = key.map(({ name }) => name).join(', ');
   const unopened: string[] = [];
@@ -94,7 +109,11 @@ export async function rotateDataKeys(pool: SqlPool, envelope: Envelope, olderTha
 }
 
 /** Seals every value again that is under a data key that was replaced. As `rewrapDataKeys`. */
-export async function renewValues(pool: SqlPool, envelope: Envelope, { table, column, reads, context }: DataKeyColumn): Promise<Rotated> {
+export async function renewValues(
+  pool: SqlPool,
+  envelope: Envelope,
+  { table, column, reads, context }: DataKeyColumn,
+): Promise<Rotated> {
   const unopened: string[] = [];
   let renewed = 0;
   let after = '';
@@ -109,7 +128,9 @@ export async function renewValues(pool: SqlPool, envelope: Envelope, { table, co
     );
     for (const row of rows) {
       after = row.id;
-      const text = await envelope.open(row.org_id, { bytes: row.sealed, keyVersion: row.key_version }, context(row)).catch(() => null);
+      const text = await envelope
+        .open(row.org_id, { bytes: row.sealed, keyVersion: row.key_version }, context(row))
+        .catch(() => null);
       if (text === null) {
         unopened.push(`${table} ${row.id}`);
         continue;
@@ -142,6 +163,10 @@ function renew(box: SecretBox, sealed: Buffer, context: string): Buffer | null |
   }
 }
 
-async function changed(pool: SqlPool, role: 'slipway_app_system' | 'slipway_runtime_system', query: { text: string; values: unknown[] }): Promise<number> {
+async function changed(
+  pool: SqlPool,
+  role: 'slipway_app_system' | 'slipway_runtime_system',
+  query: { text: string; values: unknown[] },
+): Promise<number> {
   return asSystem(pool, role, 'rotate keys', async (client) => (await client.query(query)).rowCount ?? 0);
 }

@@ -3,7 +3,12 @@ import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 /** Everything that stands sealed in the database: what is missing here is lost when its key goes. */
 
 /** What a secret's value is bound to beside its organization: another kind, receiver or name, and it does not open. */
-export function secretContext(secret: { kind: SecretKind; scope: SecretScope; scopeValue: string; name: string }): string {
+export function secretContext(secret: {
+  kind: SecretKind;
+  scope: SecretScope;
+  scopeValue: string;
+  name: string;
+}): string {
   return JSON.stringify(['secret', secret.kind, secret.scope, secret.scopeValue, secret.name]);
 }
 
@@ -44,7 +49,12 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     column: 'sealed',
     reads: ['kind', 'scope', 'scope_value', 'name'],
     context: ({ kind, scope, scope_value, name }) =>
-      secretContext({ kind: kind as SecretKind, scope: scope as SecretScope, scopeValue: scope_value as string, name: name as string }),
+      secretContext({
+        kind: kind as SecretKind,
+        scope: scope as SecretScope,
+        scopeValue: scope_value as string,
+        name: name as string,
+      }),
   },
   {
     table: 'app.llm_profile',
@@ -56,13 +66,15 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     table: 'app.integration_secret',
     column: 'sealed',
     reads: ['connection_id', 'kind'],
-    context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
+    context: ({ id, connection_id, kind }) =>
+      integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
   },
   {
     table: 'app.credential_revocation',
     column: 'sealed',
     reads: ['connection_id', 'kind'],
-    context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
+    context: ({ id, connection_id, kind }) =>
+      integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
   },
   {
     table: 'app.outgoing_webhook_secret',
@@ -78,7 +90,10 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
   },
 ];
 
-/** A column whose values are directly under the master key. What lapses by itself within hours is not among them: sign-ins under way, places in the queue for a sandbox. */
+/**
+ * A column whose values are directly under the master key. What lapses by itself within hours is not among them:
+ * sign-ins under way, places in the queue for a sandbox.
+ */
 export interface MasterKeyColumn {
   readonly database: 'app' | 'runtime';
   readonly table: string;
@@ -98,8 +113,20 @@ const RUNTIME_SESSION = {
 } as const;
 
 export const MASTER_KEY_COLUMNS: readonly MasterKeyColumn[] = [
-  { database: 'app', table: 'app.session', column: 'tokens', key: [{ name: 'id', type: 'text' }], context: ([id]) => `session:${id}` },
-  { database: 'app', table: 'app.conversation', column: 'sandbox_key', key: [{ name: 'id', type: 'uuid' }], context: ([id]) => `sandbox-key:${id}` },
+  {
+    database: 'app',
+    table: 'app.session',
+    column: 'tokens',
+    key: [{ name: 'id', type: 'text' }],
+    context: ([id]) => `session:${id}`,
+  },
+  {
+    database: 'app',
+    table: 'app.conversation',
+    column: 'sandbox_key',
+    key: [{ name: 'id', type: 'uuid' }],
+    context: ([id]) => `sandbox-key:${id}`,
+  },
   {
     database: 'app',
     table: 'app.provider_token',
@@ -110,7 +137,13 @@ export const MASTER_KEY_COLUMNS: readonly MasterKeyColumn[] = [
     ],
     context: ([user, provider]) => `provider-token:${user}:${provider}`,
   },
-  { database: 'app', table: 'app.outgoing_mail', column: 'body', key: [{ name: 'id', type: 'uuid' }], context: ([id]) => `mail:${id}` },
+  {
+    database: 'app',
+    table: 'app.outgoing_mail',
+    column: 'body',
+    key: [{ name: 'id', type: 'uuid' }],
+    context: ([id]) => `mail:${id}`,
+  },
   { ...RUNTIME_SESSION, column: 'api_key', context: ([org, id]) => `runtime-key:${org}:${id}` },
   { ...RUNTIME_SESSION, column: 'environment', context: ([org, id]) => `runtime-environment:${org}:${id}` },
 ];

@@ -30,11 +30,18 @@ export class GitTokens {
       .sign(this.key);
   }
 
-  /** @param authorization the whole header. @throws SlipwayError `auth.missing` for one that is absent, malformed, of another key or purpose, or over. */
+  /**
+   * @param authorization the whole header. @throws SlipwayError `auth.missing` for one that is absent, malformed, of
+   * another key or purpose, or over.
+   */
   async verify(authorization: string | undefined): Promise<GitClaims> {
     try {
       const token = authorization?.replace(/^Bearer /i, '') ?? '';
-      const { payload } = await jwtVerify(token, this.key, { audience: AUDIENCE, algorithms: ['HS256'], requiredClaims: ['exp'] });
+      const { payload } = await jwtVerify(token, this.key, {
+        audience: AUDIENCE,
+        algorithms: ['HS256'],
+        requiredClaims: ['exp'],
+      });
       return GitClaims.parse(payload);
     } catch (error) {
       throw new SlipwayError('auth.missing', 'The token for git is not valid.', { cause: error });

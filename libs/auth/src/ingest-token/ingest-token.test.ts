@@ -20,11 +20,13 @@ describe('IngestTokens', () => {
   it('reads the claims that it signed, bare or as an Authorization header, the first time and from memory', async () => {
     const token = await tokens.sign(CLAIMS, 60);
     const elsewhere = new IngestTokens(SECRET);
-    for (const given of [token, `Bearer ${token}`, `bearer ${token}`, token]) expect(await elsewhere.verify(given)).toEqual(CLAIMS);
+    for (const given of [token, `Bearer ${token}`, `bearer ${token}`, token])
+      expect(await elsewhere.verify(given)).toEqual(CLAIMS);
   });
 
   it('refuses what is absent, not a token, of another secret, for another audience, unsigned, without an end, or over', async () => {
-    const make = (): SignJWT => new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-ingest').setExpirationTime('1m');
+    const make = (): SignJWT =>
+      new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-ingest').setExpirationTime('1m');
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ ...CLAIMS, aud: 'slipway-ingest', exp: 9_999_999_999 })).toString('base64url')}.`;
     const refused = [
       undefined,
@@ -36,7 +38,11 @@ describe('IngestTokens', () => {
       await make().setAudience('slipway-session').sign(key),
       await new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-ingest').sign(key),
       await make().setExpirationTime(1).sign(key),
-      await new SignJWT({ ...CLAIMS, epoch: 0 }).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-ingest').setExpirationTime('1m').sign(key),
+      await new SignJWT({ ...CLAIMS, epoch: 0 })
+        .setProtectedHeader({ alg: 'HS256' })
+        .setAudience('slipway-ingest')
+        .setExpirationTime('1m')
+        .sign(key),
     ];
     for (const token of refused) expect(await codeOf(tokens.verify(token))).toBe('auth.missing');
   });

@@ -36,7 +36,11 @@ export class IngestTokens {
     if (known !== undefined && known.expiresAtMs > Date.now()) return known.claims;
     this.verified.delete(text);
     try {
-      const { payload } = await jwtVerify(text, this.key, { audience: AUDIENCE, algorithms: ['HS256'], requiredClaims: ['exp'] });
+      const { payload } = await jwtVerify(text, this.key, {
+        audience: AUDIENCE,
+        algorithms: ['HS256'],
+        requiredClaims: ['exp'],
+      });
       const claims = IngestClaims.parse(payload);
       this.remember(text, claims, (payload.exp as number) * 1000);
       return claims;

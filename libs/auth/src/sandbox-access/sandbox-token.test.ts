@@ -4,7 +4,13 @@ import { SignJWT } from 'jose';
 import { SANDBOX_TOKEN_PREFIX, SANDBOX_TOKEN_SECONDS, SandboxTokens } from './sandbox-token.js';
 
 const SECRET = 'a sandbox secret of thirty-two characters';
-const CLAIMS = { jti: 'sbx_1', org: 'org_1', sub: 'usr_1', conversation: '0198c0de-0000-7000-8000-000000000001', port: 8000 };
+const CLAIMS = {
+  jti: 'sbx_1',
+  org: 'org_1',
+  sub: 'usr_1',
+  conversation: '0198c0de-0000-7000-8000-000000000001',
+  port: 8000,
+};
 const key = new TextEncoder().encode(SECRET);
 const later = (seconds: number): Date => new Date(Date.now() + seconds * 1000);
 
@@ -30,7 +36,11 @@ describe('SandboxTokens', () => {
   });
 
   it('refuses what is absent, of another secret or audience, unsigned, of another algorithm, without an end or an access, or over', async () => {
-    const make = (): SignJWT => new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-sandbox-access').setExpirationTime('1m');
+    const make = (): SignJWT =>
+      new SignJWT(CLAIMS)
+        .setProtectedHeader({ alg: 'HS256' })
+        .setAudience('slipway-sandbox-access')
+        .setExpirationTime('1m');
     const prefixed = async (jwt: Promise<string>): Promise<string> => `${SANDBOX_TOKEN_PREFIX}${await jwt}`;
     const unsigned = `${SANDBOX_TOKEN_PREFIX}${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ ...CLAIMS, aud: 'slipway-sandbox-access', exp: 9_999_999_999 })).toString('base64url')}.`;
     const refused = [
@@ -44,10 +54,22 @@ describe('SandboxTokens', () => {
       (await new SandboxTokens(`${SECRET}!`).sign(CLAIMS, new Date(), later(60))).token,
       await prefixed(make().setAudience('slipway-ingest').sign(key)),
       await prefixed(make().setExpirationTime(1).sign(key)),
-      await prefixed(new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS384' }).setAudience('slipway-sandbox-access').setExpirationTime('1m').sign(key)),
-      await prefixed(new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-sandbox-access').sign(key)),
       await prefixed(
-        new SignJWT({ ...CLAIMS, port: 0 }).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-sandbox-access').setExpirationTime('1m').sign(key),
+        new SignJWT(CLAIMS)
+          .setProtectedHeader({ alg: 'HS384' })
+          .setAudience('slipway-sandbox-access')
+          .setExpirationTime('1m')
+          .sign(key),
+      ),
+      await prefixed(
+        new SignJWT(CLAIMS).setProtectedHeader({ alg: 'HS256' }).setAudience('slipway-sandbox-access').sign(key),
+      ),
+      await prefixed(
+        new SignJWT({ ...CLAIMS, port: 0 })
+          .setProtectedHeader({ alg: 'HS256' })
+          .setAudience('slipway-sandbox-access')
+          .setExpirationTime('1m')
+          .sign(key),
       ),
     ];
     for (const token of refused) expect(await codeOf(tokens.verify(token))).toBe('auth.missing');

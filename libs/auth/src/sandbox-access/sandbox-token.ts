@@ -20,7 +20,10 @@ export interface VerifiedToken {
   readonly expiresAtMs: number;
 }
 
-/** What lets its holder into one port of one conversation's sandbox: a JWT (HS256) behind a prefix. Whether the access still holds is not in it. */
+/**
+ * What lets its holder into one port of one conversation's sandbox: a JWT (HS256) behind a prefix. Whether the access
+ * still holds is not in it.
+ */
 export class SandboxTokens {
   private readonly key: Uint8Array;
   private readonly verified = new Map<string, VerifiedToken>();
@@ -34,7 +37,12 @@ export class SandboxTokens {
    * @param endsAt when the access ends: the token is over then at the latest.
    * @param lifeSeconds for a client that cannot ask for another one: as long as the access.
    */
-  async sign(claims: SandboxAccessClaims, now: Date, endsAt: Date, lifeSeconds = SANDBOX_TOKEN_SECONDS): Promise<{ token: string; expiresAt: Date }> {
+  async sign(
+    claims: SandboxAccessClaims,
+    now: Date,
+    endsAt: Date,
+    lifeSeconds = SANDBOX_TOKEN_SECONDS,
+  ): Promise<{ token: string; expiresAt: Date }> {
     const seconds = Math.floor(Math.min(now.getTime() + lifeSeconds * 1000, endsAt.getTime()) / 1000);
     const jwt = await new SignJWT({ org: claims.org, conversation: claims.conversation, port: claims.port })
       .setProtectedHeader({ alg: 'HS256' })
@@ -61,7 +69,8 @@ export class SandboxTokens {
     const known = this.remembered(token);
     if (known !== null) return known;
     try {
-      if (!token.startsWith(SANDBOX_TOKEN_PREFIX) || token.length > MAX_LENGTH) throw new Error('no token of a sandbox');
+      if (!token.startsWith(SANDBOX_TOKEN_PREFIX) || token.length > MAX_LENGTH)
+        throw new Error('no token of a sandbox');
       const { payload } = await jwtVerify(token.slice(SANDBOX_TOKEN_PREFIX.length), this.key, {
         audience: AUDIENCE,
         algorithms: ['HS256'],
@@ -71,7 +80,9 @@ export class SandboxTokens {
       this.remember(token, verified);
       return verified;
     } catch (error) {
-      throw new SlipwayError('auth.missing', 'The token is not valid, or it is over. Ask app-server for another one.', { cause: error });
+      throw new SlipwayError('auth.missing', 'The token is not valid, or it is over. Ask app-server for another one.', {
+        cause: error,
+      });
     }
   }
 

@@ -4,7 +4,10 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM. `context` names where a value belongs; it is not stored, and a value moved to another place does not open. */
+/**
+ * AES-256-GCM. `context` names where a value belongs; it is not stored, and a value moved to another place does not
+ * open.
+ */
 export function seal(key: KeyObject, text: string, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));

@@ -24,7 +24,8 @@ describe('SecretBox', () => {
         expect(() => box.decrypt(changed, 'session:1')).toThrow();
       }),
     );
-    for (let length = 0; length < sealed.length; length += 1) expect(() => box.decrypt(sealed.subarray(0, length), 'session:1')).toThrow();
+    for (let length = 0; length < sealed.length; length += 1)
+      expect(() => box.decrypt(sealed.subarray(0, length), 'session:1')).toThrow();
     expect(() => box.decrypt(sealed, 'session:2')).toThrow();
     expect(() => new SecretBox(`${KEY}!`).decrypt(sealed, 'session:1')).toThrow();
   });

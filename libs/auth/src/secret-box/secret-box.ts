@@ -18,7 +18,8 @@ export class SecretBox {
 
   /**
    * @param secret at least 32 characters.
-   * @param previous opens what it has sealed, and seals nothing: `ENCRYPTION_KEY_PREVIOUS`, while the master key changes.
+   * @param previous opens what it has sealed, and seals nothing: `ENCRYPTION_KEY_PREVIOUS`, while the master key
+   * changes.
    */
   constructor(secret: string, previous?: string | undefined) {
     this.current = masterKey(secret);

@@ -5,7 +5,10 @@ import type { OidcIssuer, SignInTransaction } from '../oidc-issuer.js';
 
 const HOME_PAGE = '<!doctype html><title>The app</title><h1>The app</h1>';
 
-/** The client of an issuer, as far as the issuer sees one: the page that browsers come back to, and the route that hears of ended sessions. */
+/**
+ * The client of an issuer, as far as the issuer sees one: the page that browsers come back to, and the route that hears
+ * of ended sessions.
+ */
 export class AppOfIssuer {
   /** `logout_token` of every POST to `/oauth/backchannel-logout`, in order. */
   readonly logoutTokens: string[] = [];
@@ -18,7 +21,8 @@ export class AppOfIssuer {
     const server = createServer();
     const app = new AppOfIssuer(server);
     server.on('request', (request, response) => {
-      if (request.method !== 'POST') return void response.writeHead(200, { 'content-type': 'text/html' }).end(HOME_PAGE);
+      if (request.method !== 'POST')
+        return void response.writeHead(200, { 'content-type': 'text/html' }).end(HOME_PAGE);
       let body = '';
       request.setEncoding('utf8').on('data', (chunk: string) => {
         body += chunk;
@@ -51,17 +55,29 @@ export class AppOfIssuer {
   private async answerTo(path: string, body: string): Promise<number> {
     if (this.forwardTo === undefined) return 200;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    return (await fetch(new URL(path, this.forwardTo), { method: 'POST', body, headers, signal: AbortSignal.timeout(10_000) })).status;
+    return (
+      await fetch(new URL(path, this.forwardTo), { method: 'POST', body, headers, signal: AbortSignal.timeout(10_000) })
+    ).status;
   }
 }
 
-/** Goes to the issuer with this address and signs in there where it asks. @returns the query that the browser brought back. */
-export async function passIssuer(app: AppOfIssuer, url: string, user: { username: string; password: string }, browser: CookieClient): Promise<string> {
+/**
+ * Goes to the issuer with this address and signs in there where it asks. @returns the query that the browser brought
+ * back.
+ */
+export async function passIssuer(
+  app: AppOfIssuer,
+  url: string,
+  user: { username: string; password: string },
+  browser: CookieClient,
+): Promise<string> {
   let page = await browser.follow(url, { headers: { accept: 'text/html' } });
   for (let forms = 0; page.url.origin !== new URL(app.url).origin && forms < 3; forms += 1)
     page = await submitForm(browser, page, { username: user.username, password: user.password });
   if (page.url.href.split('?')[0] !== app.redirectUri)
-    throw new Error(`ended at ${page.url.href} (${page.response.status}): ${(await page.response.text()).slice(0, 2_000)}`);
+    throw new Error(
+      `ended at ${page.url.href} (${page.response.status}): ${(await page.response.text()).slice(0, 2_000)}`,
+    );
   return page.url.search.slice(1);
 }
 

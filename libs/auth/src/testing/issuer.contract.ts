@@ -9,7 +9,12 @@ export interface IssuerUnderTest {
   readonly clientId: string;
   readonly clientSecret: string;
   /** A user who can sign in there. */
-  readonly user: { readonly username: string; readonly password: string; readonly name: string; readonly email: string };
+  readonly user: {
+    readonly username: string;
+    readonly password: string;
+    readonly name: string;
+    readonly email: string;
+  };
   /** Ends it without a word, and the same again on the same data. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -20,8 +25,15 @@ const FAILED = { code: 'auth.sign-in-failed' };
 const UNAVAILABLE = { code: 'auth.unavailable' };
 const FIVE_MINUTES_MS = 300_000;
 
-/** What `OidcIssuer` promises of every issuer that Slipway is put behind. @param open gets the address of the app that the issuer's client is. */
-export function describeIssuer(name: string, open: (appUrl: string) => Promise<IssuerUnderTest>, skip: string | false = false): void {
+/**
+ * What `OidcIssuer` promises of every issuer that Slipway is put behind. @param open gets the address of the app that
+ * the issuer's client is.
+ */
+export function describeIssuer(
+  name: string,
+  open: (appUrl: string) => Promise<IssuerUnderTest>,
+  skip: string | false = false,
+): void {
   describeUnless(skip)(`issuer: ${name}`, () => {
     let app: AppOfIssuer;
     let under: IssuerUnderTest;
@@ -38,9 +50,16 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
 
     /** One that knows nothing yet, as after a restart. */
     const client = (): OidcIssuer =>
-      new OidcIssuer({ issuerUrl: under.issuerUrl, clientId: under.clientId, clientSecret: under.clientSecret, redirectUri: app.redirectUri });
+      new OidcIssuer({
+        issuerUrl: under.issuerUrl,
+        clientId: under.clientId,
+        clientSecret: under.clientSecret,
+        redirectUri: app.redirectUri,
+      });
 
-    async function signedIn(browser = new CookieClient()): Promise<{ identity: Identity; tokens: Tokens & { refreshToken: string } }> {
+    async function signedIn(
+      browser = new CookieClient(),
+    ): Promise<{ identity: Identity; tokens: Tokens & { refreshToken: string } }> {
       const { query, transaction } = await comeBack(app, issuer, under.user, browser);
       const { identity, tokens } = await issuer.finish(query, transaction);
       if (tokens.refreshToken === null) throw new Error('no refresh token');
@@ -49,7 +68,9 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
 
     /** By the issuer's own page, as a user's browser does. */
     async function signOut(idToken: string, browser: CookieClient): Promise<URL> {
-      const page = await browser.follow((await issuer.endSessionUrl(idToken, app.url)) ?? '', { headers: { accept: 'text/html' } });
+      const page = await browser.follow((await issuer.endSessionUrl(idToken, app.url)) ?? '', {
+        headers: { accept: 'text/html' },
+      });
       if (page.url.origin === new URL(app.url).origin) return page.url;
       return (await submitForm(browser, page, {})).url;
     }
@@ -84,7 +105,10 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
         if (method === null) without.searchParams.delete('code_challenge');
         else without.searchParams.set('code_challenge_method', method);
         const query = await passIssuer(app, without.href, under.user, new CookieClient());
-        expect(Object.fromEntries(new URLSearchParams(query))).toMatchObject({ error: 'invalid_request', state: transaction.state });
+        expect(Object.fromEntries(new URLSearchParams(query))).toMatchObject({
+          error: 'invalid_request',
+          state: transaction.state,
+        });
         await expect(issuer.finish(query, transaction)).rejects.toMatchObject(FAILED);
       }
     });
@@ -105,7 +129,10 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       const { tokens } = await signedIn();
       const answers = await Promise.all(Array.from({ length: 5 }, () => issuer.refresh(tokens)));
       for (const answer of answers) {
-        expect(answer).toMatchObject({ accessToken: expect.stringMatching(/./), refreshToken: expect.stringMatching(/./) });
+        expect(answer).toMatchObject({
+          accessToken: expect.stringMatching(/./),
+          refreshToken: expect.stringMatching(/./),
+        });
         expect((answer as Tokens).accessToken).not.toBe(tokens.accessToken);
       }
       expect(await issuer.refresh(tokens)).toMatchObject({ accessSeconds: expect.any(Number) });
@@ -170,7 +197,10 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
       await expect(issuer.refresh(tokens)).rejects.toMatchObject(UNAVAILABLE);
       await expect(issuer.finish(waiting.query, waiting.transaction)).rejects.toMatchObject(UNAVAILABLE);
       await expect(issuer.providerToken(tokens.accessToken, 'github')).rejects.toMatchObject(UNAVAILABLE);
-      await until('a sign-in does not begin', async () => (await issuer.begin().catch((error: unknown) => error)) instanceof Error);
+      await until(
+        'a sign-in does not begin',
+        async () => (await issuer.begin().catch((error: unknown) => error)) instanceof Error,
+      );
       const fresh = client();
       await expect(fresh.begin()).rejects.toMatchObject(UNAVAILABLE);
       await expect(fresh.refresh(tokens)).rejects.toMatchObject(UNAVAILABLE);

@@ -27,7 +27,9 @@ export class ScriptedIssuer {
       issuer.requests.push(`${request.method} ${request.url}`);
       const answer = issuer.answerTo(request.url ?? '/');
       request.resume();
-      response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(answer ?? {}));
+      response
+        .writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(answer ?? {}));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return issuer;
@@ -40,8 +42,17 @@ export class ScriptedIssuer {
   /** Claims of a token of this kind that is in order. */
   claims(kind: 'ID' | 'Bearer' | 'Logout', nonce?: string): JWTPayload {
     const now = Math.floor(Date.now() / 1000);
-    const common = { iss: this.url, sub: 'ada', sid: 'session-1', jti: randomBytes(8).toString('hex'), iat: now, exp: now + 300, typ: kind };
-    if (kind === 'Logout') return { ...common, aud: CLIENT_ID, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } };
+    const common = {
+      iss: this.url,
+      sub: 'ada',
+      sid: 'session-1',
+      jti: randomBytes(8).toString('hex'),
+      iat: now,
+      exp: now + 300,
+      typ: kind,
+    };
+    if (kind === 'Logout')
+      return { ...common, aud: CLIENT_ID, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } };
     return {
       ...common,
       azp: CLIENT_ID,
@@ -79,6 +90,8 @@ export class ScriptedIssuer {
       this.keysAsked += 1;
       return { keys: this.keys };
     }
-    return path.endsWith('/token') ? { ...this.tokens, token_type: 'Bearer', refresh_token: 'refresh', expires_in: 300 } : undefined;
+    return path.endsWith('/token')
+      ? { ...this.tokens, token_type: 'Bearer', refresh_token: 'refresh', expires_in: 300 }
+      : undefined;
   }
 }

@@ -6,14 +6,21 @@ import { IPythonRunCellAction, IPythonRunCellObservation } from './ipython.js';
 import { MCPToolAction } from './mcp.js';
 import { baseObservation } from './observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './patch.js';
-import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './search.js';
+import {
+  GlobAction,
+  GlobObservation,
+  GrepAction,
+  GrepObservation,
+  ListDirectoryAction,
+  ListDirectoryObservation,
+} from './search.js';
 import { InvokeSkillAction } from './skills.js';
 import { DelegateAction, TaskAction } from './sub-agents.js';
 
 /**
- * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two share.
- * `POST /execute_action` answers when the action has ended. Closing the request kills what it started: the process group, within a second.
- * `POST /interrupt_terminal` does the same to a program that has outlived its action.
+ * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two
+ * share. `POST /execute_action` answers when the action has ended. Closing the request kills what it started: the
+ * process group, within a second. `POST /interrupt_terminal` does the same to a program that has outlived its action.
  */
 
 /** The terminal that is used when none is named. */
@@ -21,10 +28,16 @@ export const MAIN_SESSION = 'main';
 
 export const TerminalAction = z.looseObject({
   kind: z.literal('TerminalAction'),
-  /** Empty with `is_input: false` asks for more output of a running program. `C-c`, `C-d`, `C-z` with `is_input: true` are keys. */
+  /**
+   * Empty with `is_input: false` asks for more output of a running program. `C-c`, `C-d`, `C-z` with `is_input: true`
+   * are keys.
+   */
   command: z.string(),
   is_input: z.boolean().default(false),
-  /** Seconds without a result before the action answers with `exit_code: -1` and the program left running. Absent: 30 s without output. */
+  /**
+   * Seconds without a result before the action answers with `exit_code: -1` and the program left running. Absent: 30 s
+   * without output.
+   */
   timeout: z.number().min(0).max(3600).nullish(),
   /** Start a new shell first. */
   reset: z.boolean().default(false),
@@ -34,7 +47,11 @@ export const TerminalAction = z.looseObject({
     .regex(/^[A-Za-z0-9_-]{1,40}$/, 'a name of letters, digits, - and _, at most 40')
     .nullish(),
 });
-export const TaskItem = z.object({ title: z.string(), notes: z.string().default(''), status: z.enum(['todo', 'in_progress', 'done']).default('todo') });
+export const TaskItem = z.object({
+  title: z.string(),
+  notes: z.string().default(''),
+  status: z.enum(['todo', 'in_progress', 'done']).default('todo'),
+});
 export const TaskTrackerAction = z.looseObject({
   kind: z.literal('TaskTrackerAction'),
   command: z.enum(['view', 'plan']),
@@ -75,8 +92,9 @@ export type AgentAction = z.infer<typeof AgentAction>;
 /** `call`: whoever knows it may ask for what a command prints meanwhile. */
 export const ExecuteActionRequest = z.object({ action: SandboxAction, call: z.string().min(1).max(100).optional() });
 /**
- * `GET /action/output?call=&after=&now=`: what a command printed beyond the first `after` code units, when there is more, when it is over, or after some seconds; with
- * `now` at once. `end` is the next `after`: more than that and the text together where a part is no longer kept.
+ * `GET /action/output?call=&after=&now=`: what a command printed beyond the first `after` code units, when there is
+ * more, when it is over, or after some seconds; with `now` at once. `end` is the next `after`: more than that and the
+ * text together where a part is no longer kept.
  */
 export const CallOutputResponse = z.object({ text: z.string(), end: z.int().min(0), over: z.boolean() });
 export type CallOutputResponse = z.infer<typeof CallOutputResponse>;
@@ -115,7 +133,10 @@ export const SandboxObservation = z.discriminatedUnion('kind', [
 export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
 
-/** `GET /unavailable-tools`: kinds of action that cannot be done in the sandbox's image, each with a sentence that says so. */
+/**
+ * `GET /unavailable-tools`: kinds of action that cannot be done in the sandbox's image, each with a sentence that says
+ * so.
+ */
 export const UnavailableTools = z.object({ unavailable: z.record(z.string(), z.string()) });
 export type UnavailableTools = z.infer<typeof UnavailableTools>;
 
@@ -131,12 +152,19 @@ export const RunCommandRequest = z.object({
 });
 export type RunCommandRequest = z.infer<typeof RunCommandRequest>;
 /** Output is cut to its last 1 MiB a stream. `exitCode` -1 with `timedOut` after a kill. */
-export const RunCommandResponse = z.object({ exitCode: z.int(), timedOut: z.boolean(), stdout: z.string(), stderr: z.string(), elapsedMs: z.number() });
+export const RunCommandResponse = z.object({
+  exitCode: z.int(),
+  timedOut: z.boolean(),
+  stdout: z.string(),
+  stderr: z.string(),
+  elapsedMs: z.number(),
+});
 export type RunCommandResponse = z.infer<typeof RunCommandResponse>;
 
 /**
- * `POST /configure`, at activation and when a conversation begins: the environment of every shell, where the agent's shell begins (absent: the workspace), and which variables the
- * browser may type by name, each with the one site that takes it (`null`: only servers of the sandbox itself).
+ * `POST /configure`, at activation and when a conversation begins: the environment of every shell, where the agent's
+ * shell begins (absent: the workspace), and which variables the browser may type by name, each with the one site that
+ * takes it (`null`: only servers of the sandbox itself).
  */
 export const ConfigureRequest = z.object({
   env: z.record(z.string(), z.string()),

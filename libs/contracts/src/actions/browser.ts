@@ -17,32 +17,48 @@ export const BrowserNavigateAction = z.looseObject({
   url: z.string().min(1).max(MAX_BROWSER_URL_LENGTH),
   new_tab: z.boolean().default(false),
 });
-/** In any action of a browser: `false` takes no file that a page gives, until another action does without it. Set by us, never by a model. */
+/**
+ * In any action of a browser: `false` takes no file that a page gives, until another action does without it. Set by us,
+ * never by a model.
+ */
 export const KEEPS_DOWNLOADS = 'keeps_downloads';
-export const BrowserClickAction = z.looseObject({ kind: z.literal('BrowserClickAction'), index, new_tab: z.boolean().default(false) });
+export const BrowserClickAction = z.looseObject({
+  kind: z.literal('BrowserClickAction'),
+  index,
+  new_tab: z.boolean().default(false),
+});
 export const BrowserTypeAction = z.looseObject({
   kind: z.literal('BrowserTypeAction'),
   index,
   /**
-   * Takes the place of what is there; a line feed is the Enter key. For a list its option, for a file field a path in the workspace.
-   * `<secret>NAME</secret>` stands for the value of that secret, where its site takes it.
+   * Takes the place of what is there; a line feed is the Enter key. For a list its option, for a file field a path in
+   * the workspace. `<secret>NAME</secret>` stands for the value of that secret, where its site takes it.
    */
   text: z.string().max(MAX_TYPED_LENGTH),
 });
-export const BrowserGetStateAction = z.looseObject({ kind: z.literal('BrowserGetStateAction'), include_screenshot: z.boolean().default(false) });
+export const BrowserGetStateAction = z.looseObject({
+  kind: z.literal('BrowserGetStateAction'),
+  include_screenshot: z.boolean().default(false),
+});
 export const BrowserGetContentAction = z.looseObject({
   kind: z.literal('BrowserGetContentAction'),
   extract_links: z.boolean().default(false),
   start_from_char: z.int().min(0).default(0),
 });
-export const BrowserScrollAction = z.looseObject({ kind: z.literal('BrowserScrollAction'), direction: z.enum(['up', 'down']).default('down') });
+export const BrowserScrollAction = z.looseObject({
+  kind: z.literal('BrowserScrollAction'),
+  direction: z.enum(['up', 'down']).default('down'),
+});
 export const BrowserGoBackAction = z.looseObject({ kind: z.literal('BrowserGoBackAction') });
 export const BrowserListTabsAction = z.looseObject({ kind: z.literal('BrowserListTabsAction') });
 export const BrowserSwitchTabAction = z.looseObject({ kind: z.literal('BrowserSwitchTabAction'), tab_id: tabId });
 export const BrowserCloseTabAction = z.looseObject({ kind: z.literal('BrowserCloseTabAction'), tab_id: tabId });
 export const BrowserGetStorageAction = z.looseObject({ kind: z.literal('BrowserGetStorageAction') });
 
-/** What a browser is signed in as: cookies, and what sites have stored. In the form of `BrowserGetStorageAction`'s answer. */
+/**
+ * What a browser is signed in as: cookies, and what sites have stored. In the form of `BrowserGetStorageAction`'s
+ * answer.
+ */
 export const BrowserStorage = z.object({
   cookies: z
     .array(
@@ -74,8 +90,13 @@ export const BrowserStorage = z.object({
     .default([]),
 });
 export type BrowserStorage = z.output<typeof BrowserStorage>;
-export const BrowserSetStorageAction = z.looseObject({ kind: z.literal('BrowserSetStorageAction'), storage_state: BrowserStorage });
-/** What the tabs show, as rrweb's events, in `downloads/` of the workspace until it is stopped, is full or is too old. */
+export const BrowserSetStorageAction = z.looseObject({
+  kind: z.literal('BrowserSetStorageAction'),
+  storage_state: BrowserStorage,
+});
+/**
+ * What the tabs show, as rrweb's events, in `downloads/` of the workspace until it is stopped, is full or is too old.
+ */
 export const BrowserStartRecordingAction = z.looseObject({ kind: z.literal('BrowserStartRecordingAction') });
 export const BrowserStopRecordingAction = z.looseObject({ kind: z.literal('BrowserStopRecordingAction') });
 
@@ -102,7 +123,9 @@ export type BrowserAction = z.output<typeof BrowserAction>;
 
 export const BrowserObservation = baseObservation.extend({
   kind: z.literal('BrowserObservation'),
-  /** JPEG in base64, as OpenHands' clients read it; the model and the screen have it from `content`. `null` in the log. */
+  /**
+   * JPEG in base64, as OpenHands' clients read it; the model and the screen have it from `content`. `null` in the log.
+   */
   screenshot_data: z.string().nullable(),
   full_output_save_dir: z.string().nullable(),
   /** Where the browser is after the action; `null` when it does not run. */

@@ -4,7 +4,10 @@ import { baseObservation } from './observation.js';
 /** Most lines that one edit may work on. */
 export const MAX_EDITED_LINES = 500;
 
-/** An edit that a model works out: `content` is a draft of the lines `start` to `end`, which may leave out what stays. The agent answers it itself. */
+/**
+ * An edit that a model works out: `content` is a draft of the lines `start` to `end`, which may leave out what stays.
+ * The agent answers it itself.
+ */
 export const FileEditAction = z.looseObject({
   kind: z.literal('FileEditAction'),
   /** Absolute. */

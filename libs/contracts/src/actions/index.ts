@@ -59,4 +59,12 @@ export {
   MAX_SEARCH_RESULTS,
 } from './search.js';
 export { GivenSkill, InvokeSkillAction } from './skills.js';
-export { AgentDefinition, DelegateAction, DelegatedTask, DelegateObservation, MAX_NAMED_SUB_AGENTS, SubAgentEvent, TaskAction } from './sub-agents.js';
+export {
+  AgentDefinition,
+  DelegateAction,
+  DelegatedTask,
+  DelegateObservation,
+  MAX_NAMED_SUB_AGENTS,
+  SubAgentEvent,
+  TaskAction,
+} from './sub-agents.js';

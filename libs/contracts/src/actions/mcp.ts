@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
 
-/** A call of a tool of an MCP server. `data` are its arguments, as OpenHands names them; `server` and `tool` are ours. */
+/**
+ * A call of a tool of an MCP server. `data` are its arguments, as OpenHands names them; `server` and `tool` are ours.
+ */
 export const MCPToolAction = z.looseObject({
   kind: z.literal('MCPToolAction'),
   data: z.record(z.string(), z.unknown()).default({}),

@@ -5,7 +5,10 @@ import { baseObservation } from './observation.js';
 export const MAX_PATCH_LENGTH = 10 * 1024 * 1024;
 
 /** Edits of many files in the form `*** Begin Patch … *** End Patch`, done whole or not at all. */
-export const ApplyPatchAction = z.looseObject({ kind: z.literal('ApplyPatchAction'), patch: z.string().min(1).max(MAX_PATCH_LENGTH) });
+export const ApplyPatchAction = z.looseObject({
+  kind: z.literal('ApplyPatchAction'),
+  patch: z.string().min(1).max(MAX_PATCH_LENGTH),
+});
 export type ApplyPatchAction = z.output<typeof ApplyPatchAction>;
 
 /** Contents are `null` where there are none, or they are long. */

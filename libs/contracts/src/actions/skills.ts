@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
 /** Reads a skill that the prompt lists. */
-export const InvokeSkillAction = z.looseObject({ kind: z.literal('InvokeSkillAction'), name: z.string().min(1).max(200) });
+export const InvokeSkillAction = z.looseObject({
+  kind: z.literal('InvokeSkillAction'),
+  name: z.string().min(1).max(200),
+});
 export type InvokeSkillAction = z.infer<typeof InvokeSkillAction>;
 
 /** A skill as a client of OpenHands hands it over with its agent (`agent.agent_context.skills`). */

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
 
-/** A task for a sub-agent with a context of its own. `resume` is the `task_id` of an earlier one, which then goes on with what it knows. */
+/**
+ * A task for a sub-agent with a context of its own. `resume` is the `task_id` of an earlier one, which then goes on
+ * with what it knows.
+ */
 export const TaskAction = z.looseObject({
   kind: z.literal('TaskAction'),
   description: z.string().max(200).nullish(),
@@ -14,7 +17,10 @@ export type TaskAction = z.infer<typeof TaskAction>;
 /** Most sub-agents of one conversation that have names, as in OpenHands. */
 export const MAX_NAMED_SUB_AGENTS = 5;
 
-/** `spawn` names sub-agents (`ids`, each of the kind at its place in `agent_types`); `delegate` lets them work on `tasks`, by their names, beside each other. As in OpenHands. */
+/**
+ * `spawn` names sub-agents (`ids`, each of the kind at its place in `agent_types`); `delegate` lets them work on
+ * `tasks`, by their names, beside each other. As in OpenHands.
+ */
 export const DelegateAction = z.looseObject({
   kind: z.literal('DelegateAction'),
   command: z.enum(['spawn', 'delegate']),
@@ -25,7 +31,12 @@ export const DelegateAction = z.looseObject({
 export type DelegateAction = z.infer<typeof DelegateAction>;
 
 /** What became of one task of a `delegate`. */
-export const DelegatedTask = z.looseObject({ id: z.string(), subagent: z.string(), task_id: z.string(), status: z.string() });
+export const DelegatedTask = z.looseObject({
+  id: z.string(),
+  subagent: z.string(),
+  task_id: z.string(),
+  status: z.string(),
+});
 /** `agents` is ours: who worked, and how each ended. */
 export const DelegateObservation = baseObservation.extend({
   kind: z.literal('DelegateObservation'),
@@ -34,7 +45,10 @@ export const DelegateObservation = baseObservation.extend({
 });
 export type DelegateObservation = z.infer<typeof DelegateObservation>;
 
-/** A kind of sub-agent, as OpenHands defines them. Without `tools` it has all of its parent's but those that make sub-agents. */
+/**
+ * A kind of sub-agent, as OpenHands defines them. Without `tools` it has all of its parent's but those that make
+ * sub-agents.
+ */
 export const AgentDefinition = z.looseObject({
   name: z.string().min(1).max(100),
   description: z.string().max(2_000).default(''),
@@ -44,7 +58,10 @@ export const AgentDefinition = z.looseObject({
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
-/** Value of a state update with key `sub_agent`: an event of a sub-agent's own log. Nothing of it is in its parent's context. */
+/**
+ * Value of a state update with key `sub_agent`: an event of a sub-agent's own log. Nothing of it is in its parent's
+ * context.
+ */
 export const SubAgentEvent = z.looseObject({
   task_id: z.string(),
   /** The parent's action that it works for. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * The one call that gives a blank sandbox to a claim: `POST /api/init` on agent-server.
- * `Authorization: Bearer` holds an Ed25519-signed JWT (EdDSA, audience `slipway-activation`, at most 30 s old) with these claims.
+ * The one call that gives a blank sandbox to a claim: `POST /api/init` on agent-server. `Authorization: Bearer` holds
+ * an Ed25519-signed JWT (EdDSA, audience `slipway-activation`, at most 30 s old) with these claims.
  */
 export const ActivationClaims = z.object({
   slot_id: z.string(),
@@ -12,7 +12,10 @@ export const ActivationClaims = z.object({
   org: z.string(),
   /** SHA-256 of the request body, base64url: what is activated is what was signed. */
   body_sha256: z.string(),
-  /** SHA-256, base64url, of the keys that the app and sandbox-gateway show beside the session key. Absent from an earlier release of the caller. */
+  /**
+   * SHA-256, base64url, of the keys that the app and sandbox-gateway show beside the session key. Absent from an
+   * earlier release of the caller.
+   */
   app_key_sha256: z.string().optional(),
   gateway_key_sha256: z.string().optional(),
 });

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/index.js';
 
-/** One route of agent-server that the platform calls: agent-server declares it from this, and `@slipway/agent-client` calls it by this. */
+/**
+ * One route of agent-server that the platform calls: agent-server declares it from this, and `@slipway/agent-client`
+ * calls it by this.
+ */
 export interface AgentRoute {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** Segments that begin with `:` are parameters. */
@@ -17,6 +20,9 @@ export interface AgentRoute {
   readonly headers?: Readonly<Record<string, string>>;
   /** Headers that a caller may add. */
   readonly optionalHeaders?: readonly string[];
-  /** Refusals about the request, which a client passes on. Any other is a fault between platform and sandbox: `sandbox.unreachable`. */
+  /**
+   * Refusals about the request, which a client passes on. Any other is a fault between platform and sandbox:
+   * `sandbox.unreachable`.
+   */
   readonly refusals: readonly ErrorCode[];
 }

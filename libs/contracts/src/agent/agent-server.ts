@@ -6,7 +6,10 @@ import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent }
 import { HookConfig } from '../events/hooks.js';
 import { McpConfig } from './mcp.js';
 
-/** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
+/**
+ * agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients
+ * send much more than is read here.
+ */
 
 /** A model as OpenHands' `LLM` describes it. */
 export const LlmSettings = z.looseObject({
@@ -34,12 +37,17 @@ export const StartConversationRequest = z.looseObject({
     llm: LlmSettings,
     system_prompt: z.string().nullish(),
     /** Skills that the client brings, and what it adds to the system prompt. */
-    agent_context: z.looseObject({ skills: z.array(GivenSkill).max(200).nullish(), system_message_suffix: z.string().nullish() }).nullish(),
+    agent_context: z
+      .looseObject({ skills: z.array(GivenSkill).max(200).nullish(), system_message_suffix: z.string().nullish() })
+      .nullish(),
     /** Tool servers, by name. */
     mcp_config: McpConfig.nullish(),
     /** Of the tools, only those whose name it matches from its beginning on; thinking and finishing always. */
     filter_tools_regex: z.string().max(2_000).nullish(),
-    /** When the model's view is shortened by itself [near the model's limit]; `NoOpCondenser`: only when it must. `llm` makes the summaries [the agent's]. */
+    /**
+     * When the model's view is shortened by itself [near the model's limit]; `NoOpCondenser`: only when it must. `llm`
+     * makes the summaries [the agent's].
+     */
     condenser: z
       .looseObject({
         kind: z.string(),
@@ -50,7 +58,9 @@ export const StartConversationRequest = z.looseObject({
       .nullish(),
   }),
   workspace: z.looseObject({ working_dir: z.string() }),
-  initial_message: z.looseObject({ role: z.literal('user').optional(), content: z.array(TextContent), run: z.boolean().optional() }).nullish(),
+  initial_message: z
+    .looseObject({ role: z.literal('user').optional(), content: z.array(TextContent), run: z.boolean().optional() })
+    .nullish(),
   max_iterations: z.int().positive().nullish(),
   /** What the conversation may cost before it pauses. US dollars. */
   max_budget_per_task: z.number().positive().nullish(),
@@ -81,7 +91,10 @@ export const StartConversationRequest = z.looseObject({
       systemMessageSuffix: z.string().optional(),
       /** No change of `max_iterations` goes beyond it. */
       iterationCeiling: z.int().positive().optional(),
-      /** The organization's confirmation policy in this sandbox: traffic by sandbox-gateway cannot get around it. Absent: the policy of before holds. */
+      /**
+       * The organization's confirmation policy in this sandbox: traffic by sandbox-gateway cannot get around it.
+       * Absent: the policy of before holds.
+       */
       orgConfirmation: OrgConfirmationPolicy.optional(),
       /** `orgConfirmation` as the release before 0.1.0 names it. Goes in 0.2.0. */
       brake: OrgConfirmationPolicy.optional(),
@@ -96,8 +109,8 @@ export const StartConversationRequest = z.looseObject({
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
 
 /**
- * `POST /api/slipway/secrets`, before the workspace is made: everything that the conversation may have, in place of what was handed over before. Kept in memory
- * alone. Every value is masked from then on, those of before too.
+ * `POST /api/slipway/secrets`, before the workspace is made: everything that the conversation may have, in place of
+ * what was handed over before. Kept in memory alone. Every value is masked from then on, those of before too.
  */
 export const SandboxSecrets = z.object({
   /** What commands see as environment variables. */
@@ -105,8 +118,13 @@ export const SandboxSecrets = z.object({
   /** Of those, the site into whose pages the browser may type it: `login.example`, `login.example:8443`. */
   hosts: z.record(z.string(), z.string().min(1)).optional(),
   /** Credentials of git, by host. */
-  git: z.array(z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) })),
-  /** Repositories that git reads through Slipway, which adds the credential outside: `repository` as people write it, `through` what git is to ask instead, with `token`. */
+  git: z.array(
+    z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) }),
+  ),
+  /**
+   * Repositories that git reads through Slipway, which adds the credential outside: `repository` as people write it,
+   * `through` what git is to ask instead, with `token`.
+   */
   relays: z.array(z.object({ repository: z.url(), through: z.url(), token: z.string().min(1) })).optional(),
 });
 export type SandboxSecrets = z.infer<typeof SandboxSecrets>;
@@ -147,7 +165,10 @@ export const ForkConversationRequest = z.looseObject({
 export type ForkConversationRequest = z.infer<typeof ForkConversationRequest>;
 
 /** `PATCH /api/conversations/{id}`. */
-export const UpdateConversationRequest = z.looseObject({ title: z.string().max(500).nullish(), tags: z.record(z.string(), z.string()).nullish() });
+export const UpdateConversationRequest = z.looseObject({
+  title: z.string().max(500).nullish(),
+  tags: z.record(z.string(), z.string()).nullish(),
+});
 export const AskAgentRequest = z.looseObject({ question: z.string().min(1).max(100_000) });
 
 /** `POST /api/conversations/{id}/navigate`: back to where it stood at an event; absent: to its beginning. */

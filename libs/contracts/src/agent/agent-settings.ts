@@ -17,7 +17,11 @@ export const RunLimits = z.object({
 export type RunLimits = z.infer<typeof RunLimits>;
 
 /** When the agent asks before it acts, and the part of that which its organization keeps for itself. */
-export const AgentConfirmation = z.object({ policy: ConfirmationPolicy, analyzer: SecurityAnalyzer.nullable(), organization: OrgConfirmationPolicy });
+export const AgentConfirmation = z.object({
+  policy: ConfirmationPolicy,
+  analyzer: SecurityAnalyzer.nullable(),
+  organization: OrgConfirmationPolicy,
+});
 export type AgentConfirmation = z.infer<typeof AgentConfirmation>;
 
 /** Everything about a conversation's agent that can change while it works. */
@@ -36,15 +40,24 @@ export type AgentSettings = z.infer<typeof AgentSettings>;
  */
 export const ApplySettings = z.object({
   settings: AgentSettings,
-  /** Rises with every change of a setting, of the conversation or of its organization. The same version again is applied again. */
+  /**
+   * Rises with every change of a setting, of the conversation or of its organization. The same version again is applied
+   * again.
+   */
   version: z.int().nonnegative(),
   /** Of the start that the settings are meant for. */
   epoch: z.int().positive(),
-  /** A user has just chosen the confirmation mode: it replaces what was set in the sandbox itself. Otherwise the stricter of the two holds. */
+  /**
+   * A user has just chosen the confirmation mode: it replaces what was set in the sandbox itself. Otherwise the
+   * stricter of the two holds.
+   */
   chosen: z.boolean().default(false),
   /** Changes nothing, whatever the version and epoch, and answers what would be refused. */
   dryRun: z.boolean().default(false),
-  /** Versions of the routes that 0.1.0 replaced (`earlier-settings.ts`), so that messages by either are put in one order. Goes in 0.2.0. */
+  /**
+   * Versions of the routes that 0.1.0 replaced (`earlier-settings.ts`), so that messages by either are put in one
+   * order. Goes in 0.2.0.
+   */
   earlierVersions: z.object({ runSettings: z.int().nonnegative(), confirmation: z.int().nonnegative() }).optional(),
 });
 export type ApplySettings = z.infer<typeof ApplySettings>;

@@ -1,8 +1,9 @@
 import { SANDBOX_PORTS } from '../sandboxes/sandbox-access.js';
 
 /**
- * What of agent-server's routes makes models work, for whoever stands in front of it. `pays`: the agent works on for who asks, so from then on the conversation counts for them.
- * `beside`: asked beside the task: its calls, and no others, count for who asks.
+ * What of agent-server's routes makes models work, for whoever stands in front of it. `pays`: the agent works on for
+ * who asks, so from then on the conversation counts for them. `beside`: asked beside the task: its calls, and no
+ * others, count for who asks.
  */
 export type AgentWork = 'pays' | 'beside';
 
@@ -15,7 +16,10 @@ const WORK: ReadonlyMap<string, AgentWork> = new Map([
 const CONVERSATION = /^\/api\/conversations\/[^/]+\/([^/]+)$/;
 const EVENT_SOCKET = /^\/sockets\/events\/[^/]+\/?$/;
 
-/** @param target path and query as agent-server gets them; it compares segments byte for byte, with or without a slash at the end, and so does this. */
+/**
+ * @param target path and query as agent-server gets them; it compares segments byte for byte, with or without a slash
+ * at the end, and so does this.
+ */
 export function agentWorkOf(method: string, target: string): AgentWork | null {
   if (method !== 'POST') return null;
   const given = pathOf(target);

@@ -13,10 +13,16 @@ export const ARCHIVE_CONTENT_TYPE = 'application/zstd';
 export const ARCHIVE_AUDIENCE = 'slipway-archive';
 /** Longest lifetime of an archive token. Seconds; checked when the transfer begins. */
 export const ARCHIVE_TOKEN_SECONDS = 60;
-/** Entries that could not be kept: unreadable files and directories, sockets, pipes and devices. On the answer of the GET. */
+/**
+ * Entries that could not be kept: unreadable files and directories, sockets, pipes and devices. On the answer of the
+ * GET.
+ */
 export const ARCHIVE_SKIPPED_HEADER = 'x-slipway-skipped';
 
-/** Claims of the bearer token, an Ed25519-signed JWT (EdDSA, audience `slipway-archive`, with `exp`) of the activation key: this sandbox, this part, this direction. */
+/**
+ * Claims of the bearer token, an Ed25519-signed JWT (EdDSA, audience `slipway-archive`, with `exp`) of the activation
+ * key: this sandbox, this part, this direction.
+ */
 export const ArchiveClaims = z.object({
   slot_id: z.string(),
   pod_uid: z.string(),

@@ -8,12 +8,17 @@ import { z } from 'zod';
 export const CALLER_KEY_HEADER = 'x-slipway-caller-key';
 /** Who sends what sandbox-gateway hands on: `callerUserHeader`. Believed with the gateway's key alone. */
 export const CALLER_USER_HEADER = 'x-slipway-caller-user';
-/** Of `POST /start` and `/resume` of runtime-api: SHA-256 of the app's key, base64url. Goes into the signed activation. */
+/**
+ * Of `POST /start` and `/resume` of runtime-api: SHA-256 of the app's key, base64url. Goes into the signed activation.
+ */
 export const APP_KEY_SHA256_HEADER = 'x-slipway-app-key-sha256';
 /** Of `GET /sessions/{id}` of runtime-api, with any value: the answer has `gateway_api_key`. */
 export const WANTS_GATEWAY_KEY_HEADER = 'x-slipway-gateway-key';
 
-/** Of a question beside the task, or of a request for a summary, and of the model calls that follow: a pass of `newChargePass` of libs/auth, by which a few of them count for who asked. */
+/**
+ * Of a question beside the task, or of a request for a summary, and of the model calls that follow: a pass of
+ * `newChargePass` of libs/auth, by which a few of them count for who asked.
+ */
 export const CHARGE_PASS_HEADER = 'x-slipway-charge-pass';
 
 /** The user or service account behind a request, as sandbox-gateway read it from the grant. */

@@ -27,7 +27,14 @@ export {
   RefusedSetting,
   RunLimits,
 } from './agent-settings.js';
-export { type AgentWork, agentWorkOf, isMessageFrame, steersBySocket, steersSandbox, takesMessages } from './agent-work.js';
+export {
+  type AgentWork,
+  agentWorkOf,
+  isMessageFrame,
+  steersBySocket,
+  steersSandbox,
+  takesMessages,
+} from './agent-work.js';
 export {
   ARCHIVE_AUDIENCE,
   ARCHIVE_CONTENT_TYPE,

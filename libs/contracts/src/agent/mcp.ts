@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { MCPToolObservation } from '../actions/mcp.js';
 
-/** Tool servers of the Model Context Protocol, as a conversation is started with them and as action-server runs them. */
+/**
+ * Tool servers of the Model Context Protocol, as a conversation is started with them and as action-server runs them.
+ */
 
 /** Most servers of one conversation. */
 export const MAX_CONVERSATION_MCP_SERVERS = 100;
@@ -24,13 +26,21 @@ const later = <T extends z.ZodType>(make: () => T) => {
 };
 
 const text = z.string().max(8_192);
-const texts = later(() => z.record(z.string().min(1).max(200), text).refine((record) => Object.keys(record).length <= 100, 'has at most 100 entries'));
+const texts = later(() =>
+  z
+    .record(z.string().min(1).max(200), text)
+    .refine((record) => Object.keys(record).length <= 100, 'has at most 100 entries'),
+);
 
 /** Authentication at a remote server. `oauth2` needs a user and a browser: such a server is reported as unreachable. */
 export const McpAuth = later(() =>
   z.union([
     z.looseObject({ strategy: z.literal('none') }),
-    z.looseObject({ strategy: z.literal('api_key'), value: text.nullish(), header_name: z.string().max(100).nullish() }),
+    z.looseObject({
+      strategy: z.literal('api_key'),
+      value: text.nullish(),
+      header_name: z.string().max(100).nullish(),
+    }),
     z.looseObject({ strategy: z.literal('bearer'), value: text.nullish() }),
     z.looseObject({ strategy: z.literal('basic'), username: text, password: text.nullish() }),
     z.looseObject({ strategy: z.literal('header'), headers: texts.default({}) }),
@@ -40,7 +50,10 @@ export const McpAuth = later(() =>
   ]),
 );
 
-/** OpenHands' `MCPServer`. `${NAME}` in its texts is the secret or variable of that name; `${NAME:-other}` has something in its place. */
+/**
+ * OpenHands' `MCPServer`. `${NAME}` in its texts is the secret or variable of that name; `${NAME:-other}` has something
+ * in its place.
+ */
 const serverConfig = () =>
   z.looseObject({
     transport: z.enum(['stdio', 'http', 'streamable-http', 'shttp', 'sse']).nullish(),
@@ -61,11 +74,16 @@ export type McpServerConfig = z.infer<typeof McpServerConfig>;
 const servers = later(() =>
   z
     .record(z.string().min(1).max(200), McpServerConfig)
-    .refine((record) => Object.keys(record).length <= MAX_CONVERSATION_MCP_SERVERS, `has at most ${MAX_CONVERSATION_MCP_SERVERS} servers`),
+    .refine(
+      (record) => Object.keys(record).length <= MAX_CONVERSATION_MCP_SERVERS,
+      `has at most ${MAX_CONVERSATION_MCP_SERVERS} servers`,
+    ),
 );
 
 /** `agent.mcp_config` of a start: a map by name, as such or under `mcpServers`. */
-export const McpConfig = later(() => z.union([z.object({ mcpServers: servers }).transform(({ mcpServers }) => mcpServers), servers]));
+export const McpConfig = later(() =>
+  z.union([z.object({ mcpServers: servers }).transform(({ mcpServers }) => mcpServers), servers]),
+);
 export type McpConfig = z.output<typeof McpConfig>;
 
 /** A tool of a server, cleaned and bounded. */
@@ -87,7 +105,10 @@ export type McpTool = z.infer<typeof McpTool>;
 export const McpServerState = later(() =>
   z.object({
     name: z.string(),
-    /** `connecting` for the first time, `ready`, `failed` (tried again by itself, later and later), `off` (it is never tried: its settings keep it from it). */
+    /**
+     * `connecting` for the first time, `ready`, `failed` (tried again by itself, later and later), `off` (it is never
+     * tried: its settings keep it from it).
+     */
     state: z.enum(['connecting', 'ready', 'failed', 'off']),
     /** Why it failed, and what to do: sentences for a user and for the agent. */
     reason: z.string().optional(),
@@ -104,14 +125,21 @@ export type McpServerState = z.infer<typeof McpServerState>;
  * Value of the state update `mcp_servers`, when a server came, went or changed. `told` is the text for the agent's
  * model, which reads it with its next answer.
  */
-export const McpServersUpdate = later(() => z.looseObject({ servers: z.array(McpServerState), told: z.string().default('') }));
+export const McpServersUpdate = later(() =>
+  z.looseObject({ servers: z.array(McpServerState), told: z.string().default('') }),
+);
 export type McpServersUpdate = z.infer<typeof McpServersUpdate>;
 
-/** `PUT /mcp/servers?set=`: the servers of a conversation, in place of those of before. The answer comes before any is reached. */
+/**
+ * `PUT /mcp/servers?set=`: the servers of a conversation, in place of those of before. The answer comes before any is
+ * reached.
+ */
 export const McpServersRequest = later(() => z.object({ servers, cwd: z.string().max(4_096) }));
 export type McpServersRequest = z.infer<typeof McpServersRequest>;
 /** `GET /mcp/tools?set=&after=`: answers when `revision` is another than `after`, or after some seconds. */
-export const McpToolsResponse = later(() => z.object({ revision: z.int(), servers: z.array(McpServerState), tools: z.array(McpTool) }));
+export const McpToolsResponse = later(() =>
+  z.object({ revision: z.int(), servers: z.array(McpServerState), tools: z.array(McpTool) }),
+);
 export type McpToolsResponse = z.infer<typeof McpToolsResponse>;
 /** `POST /mcp/call?set=`: closing the request cancels the call. */
 export const McpCallRequest = later(() =>
@@ -134,20 +162,29 @@ export type McpCallResponse = z.infer<typeof McpCallResponse>;
 export const McpProgressResponse = later(() => z.object({ text: z.string(), over: z.boolean() }));
 export type McpProgressResponse = z.infer<typeof McpProgressResponse>;
 
-/** `POST /mcp/test`, and OpenHands' `POST /api/mcp/test`: reaches a server once, lists its tools and calls one of them if asked to. */
+/**
+ * `POST /mcp/test`, and OpenHands' `POST /api/mcp/test`: reaches a server once, lists its tools and calls one of them
+ * if asked to.
+ */
 export const McpTestRequest = later(() =>
   z.looseObject({
     name: z.string().min(1).max(128).default('test-server'),
     server: serverConfig().extend({ type: z.enum(['stdio', 'http', 'shttp', 'streamable-http', 'sse']).nullish() }),
     /** Seconds. */
     timeout: z.number().positive().max(120).default(15),
-    tool_call: z.looseObject({ name: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}) }).nullish(),
+    tool_call: z
+      .looseObject({ name: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}) })
+      .nullish(),
   }),
 );
 export type McpTestRequest = z.infer<typeof McpTestRequest>;
 export const McpTestResponse = later(() =>
   z.union([
-    z.object({ ok: z.literal(true), tools: z.array(z.string()), tool_result: z.object({ is_error: z.boolean(), text: z.string() }).nullable() }),
+    z.object({
+      ok: z.literal(true),
+      tools: z.array(z.string()),
+      tool_result: z.object({ is_error: z.boolean(), text: z.string() }).nullable(),
+    }),
     z.object({ ok: z.literal(false), error: z.string(), error_kind: z.enum(['timeout', 'connection', 'unknown']) }),
   ]),
 );

@@ -26,7 +26,12 @@ const control = '/api/slipway/conversations/:id';
 /** Of whatever has a body. */
 const BODY = ['request.invalid', 'request.too-large'] as const satisfies readonly ErrorCode[];
 /** Failures inside a sandbox that end a start or delay it, in the agent's words. */
-const START = ['internal.unexpected', 'sandbox.disk-full', 'sandbox.tool-unavailable', 'service.unavailable'] as const satisfies readonly ErrorCode[];
+const START = [
+  'internal.unexpected',
+  'sandbox.disk-full',
+  'sandbox.tool-unavailable',
+  'service.unavailable',
+] as const satisfies readonly ErrorCode[];
 const MODEL = [
   'agent.budget-limit',
   'budget.exhausted',
@@ -37,10 +42,19 @@ const MODEL = [
   'model.timeout',
   'model.unavailable',
 ] as const satisfies readonly ErrorCode[];
-const CONFIRMATION = ['conversation.awaits-confirmation', 'conversation.busy', 'conversation.four-eyes'] as const satisfies readonly ErrorCode[];
+const CONFIRMATION = [
+  'conversation.awaits-confirmation',
+  'conversation.busy',
+  'conversation.four-eyes',
+] as const satisfies readonly ErrorCode[];
 /** Of a workspace. Against one of three at most: a commit, the beginning of a turn, what a commit did. */
 const SIDE = ['path', 'base', 'turn', 'commit'] as const;
-const WORKSPACE = ['changes.commit-unknown', 'changes.turn-unknown', 'file.too-large', 'repository.not-found'] as const satisfies readonly ErrorCode[];
+const WORKSPACE = [
+  'changes.commit-unknown',
+  'changes.turn-unknown',
+  'file.too-large',
+  'repository.not-found',
+] as const satisfies readonly ErrorCode[];
 
 /** The routes of agent-server that app-server and worker call. OpenHands' clients have further ones. */
 export const AGENT_ROUTES = {
@@ -59,7 +73,14 @@ export const AGENT_ROUTES = {
     access: 'session',
     body: StartConversationRequest,
     answer: ConversationInfo,
-    refusals: [...BODY, ...START, 'conversation.busy', 'conversation.exists', 'ingest.stale-epoch', 'permission.denied'],
+    refusals: [
+      ...BODY,
+      ...START,
+      'conversation.busy',
+      'conversation.exists',
+      'ingest.stale-epoch',
+      'permission.denied',
+    ],
   },
   conversation: { method: 'GET', path: of, access: 'session', answer: ConversationInfo, refusals: [] },
   /** Repeatable: `event_id` again is the same message. */
@@ -93,7 +114,13 @@ export const AGENT_ROUTES = {
     refusals: [...CONFIRMATION, 'conversation.nothing-to-confirm'],
   },
   /** Summarizes earlier steps; when the agent is idle it is done with the answer. */
-  condense: { method: 'POST', path: `${of}/condense`, access: 'session', optionalHeaders: [CHARGE_PASS_HEADER], refusals: MODEL },
+  condense: {
+    method: 'POST',
+    path: `${of}/condense`,
+    access: 'session',
+    optionalHeaders: [CHARGE_PASS_HEADER],
+    refusals: MODEL,
+  },
   askAgent: {
     method: 'POST',
     path: `${of}/ask_agent`,
@@ -104,7 +131,10 @@ export const AGENT_ROUTES = {
     refusals: MODEL,
   },
 
-  /** From the agent's next step on. Repeatable; a dry run changes nothing. Settings that the agent refuses are in the answer. */
+  /**
+   * From the agent's next step on. Repeatable; a dry run changes nothing. Settings that the agent refuses are in the
+   * answer.
+   */
   applySettings: {
     method: 'PUT',
     path: `${control}/settings`,
@@ -114,12 +144,30 @@ export const AGENT_ROUTES = {
     refusals: ['conversation.busy', 'ingest.stale-epoch'],
   },
   /** The agent asks again. */
-  revokeRule: { method: 'POST', path: `${control}/revoke_rule`, access: 'session', body: RevokeConfirmationRule, refusals: [] },
-  switchLlm: { method: 'POST', path: `${of}/switch_llm`, access: 'session', body: SwitchLlmRequest, refusals: ['ingest.stale-epoch'] },
+  revokeRule: {
+    method: 'POST',
+    path: `${control}/revoke_rule`,
+    access: 'session',
+    body: RevokeConfirmationRule,
+    refusals: [],
+  },
+  switchLlm: {
+    method: 'POST',
+    path: `${of}/switch_llm`,
+    access: 'session',
+    body: SwitchLlmRequest,
+    refusals: ['ingest.stale-epoch'],
+  },
   ...EARLIER_SETTINGS_ROUTES,
 
   /** What commands and tool servers may use, in place of what there was. Repeatable. */
-  setSecrets: { method: 'POST', path: '/api/slipway/secrets', access: 'session', body: SandboxSecrets, refusals: [...BODY, ...START] },
+  setSecrets: {
+    method: 'POST',
+    path: '/api/slipway/secrets',
+    access: 'session',
+    body: SandboxSecrets,
+    refusals: [...BODY, ...START],
+  },
   /** Runs one command beside the agent's shell. Closing the request kills it. */
   runCommand: {
     method: 'POST',
@@ -130,22 +178,72 @@ export const AGENT_ROUTES = {
     refusals: [...BODY, ...START],
   },
   /** Reaches a tool server once, from inside of the sandbox. */
-  testMcpServer: { method: 'POST', path: '/api/mcp/test', access: 'session', body: McpTestRequest, answer: McpTestResponse, refusals: [] },
+  testMcpServer: {
+    method: 'POST',
+    path: '/api/mcp/test',
+    access: 'session',
+    body: McpTestRequest,
+    answer: McpTestResponse,
+    refusals: [],
+  },
   /** Starts VS Code where the image has it. */
-  editor: { method: 'GET', path: '/api/vscode/url', access: 'session', query: ['workspace_dir'], answer: VscodeUrl, refusals: [] },
+  editor: {
+    method: 'GET',
+    path: '/api/vscode/url',
+    access: 'session',
+    query: ['workspace_dir'],
+    answer: VscodeUrl,
+    refusals: [],
+  },
 
-  changes: { method: 'GET', path: '/api/git/changes', access: 'session', query: SIDE, answer: z.array(GitChange), refusals: WORKSPACE },
+  changes: {
+    method: 'GET',
+    path: '/api/git/changes',
+    access: 'session',
+    query: SIDE,
+    answer: z.array(GitChange),
+    refusals: WORKSPACE,
+  },
   /** A patch for `git apply`; of one file when it is named. */
-  patch: { method: 'GET', path: '/api/git/patch', access: 'session', query: [...SIDE, 'file', 'max_bytes'], refusals: WORKSPACE },
-  commits: { method: 'GET', path: '/api/git/commits', access: 'session', query: [...SIDE, 'limit', 'page_id'], answer: GitCommitsPage, refusals: WORKSPACE },
-  repositories: { method: 'GET', path: '/api/git/repositories', access: 'session', query: ['path'], answer: GitRepositories, refusals: WORKSPACE },
-  /** A git bundle of what a branch has since `base`, with what is not committed on top. Bytes of the sandbox: anything. */
+  patch: {
+    method: 'GET',
+    path: '/api/git/patch',
+    access: 'session',
+    query: [...SIDE, 'file', 'max_bytes'],
+    refusals: WORKSPACE,
+  },
+  commits: {
+    method: 'GET',
+    path: '/api/git/commits',
+    access: 'session',
+    query: [...SIDE, 'limit', 'page_id'],
+    answer: GitCommitsPage,
+    refusals: WORKSPACE,
+  },
+  repositories: {
+    method: 'GET',
+    path: '/api/git/repositories',
+    access: 'session',
+    query: ['path'],
+    answer: GitRepositories,
+    refusals: WORKSPACE,
+  },
+  /**
+   * A git bundle of what a branch has since `base`, with what is not committed on top. Bytes of the sandbox: anything.
+   */
   bundle: {
     method: 'POST',
     path: '/api/git/bundle',
     access: 'session',
     body: BundleRequest,
-    refusals: [...BODY, ...WORKSPACE, 'pull-request.nothing-new', 'pull-request.too-large', 'pull-request.unsound', 'sandbox.tool-unavailable'],
+    refusals: [
+      ...BODY,
+      ...WORKSPACE,
+      'pull-request.nothing-new',
+      'pull-request.too-large',
+      'pull-request.unsound',
+      'sandbox.tool-unavailable',
+    ],
   },
 } as const satisfies Readonly<Record<string, AgentRoute>>;
 export type AgentRouteName = keyof typeof AGENT_ROUTES;

@@ -38,7 +38,10 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditPage = pageOf(AuditEntry).extend({
-  /** By the ids in these entries: the names of users and service accounts and the titles of conversations, as they are now. No part of the chain. */
+  /**
+   * By the ids in these entries: the names of users and service accounts and the titles of conversations, as they are
+   * now. No part of the chain.
+   */
   names: z.record(z.string(), z.string()),
 });
 export type AuditPage = z.infer<typeof AuditPage>;
@@ -77,8 +80,8 @@ export const AuditQuery = AuditRange.extend({
 export type AuditQuery = z.infer<typeof AuditQuery>;
 
 /**
- * The export has no filter but time, so that its part of the chain has no gap: an entry whose transaction took long may lie in it that is a little older than `from`
- * or newer than `to`.
+ * The export has no filter but time, so that its part of the chain has no gap: an entry whose transaction took long may
+ * lie in it that is a little older than `from` or newer than `to`.
  */
 export const AuditExportQuery = AuditRange.extend({
   /** Only links after this one: where the export before ended. */
@@ -100,7 +103,15 @@ export const VerifyAuditQuery = z.object({
 export type VerifyAuditQuery = z.infer<typeof VerifyAuditQuery>;
 
 /** What can be wrong with a chain. */
-export const AUDIT_FAULTS = ['entry-altered', 'entry-missing', 'link-missing', 'link-altered', 'entry-unlinked', 'cut', 'rewritten'] as const;
+export const AUDIT_FAULTS = [
+  'entry-altered',
+  'entry-missing',
+  'link-missing',
+  'link-altered',
+  'entry-unlinked',
+  'cut',
+  'rewritten',
+] as const;
 
 export const AuditLink = z.object({ seq: z.int().nonnegative(), hash: z.string() });
 export type AuditLink = z.infer<typeof AuditLink>;

@@ -12,7 +12,11 @@ export type SecurityRisk = z.infer<typeof SecurityRisk>;
 export const ConfirmationPolicy = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('NeverConfirm') }),
   z.object({ kind: z.literal('AlwaysConfirm') }),
-  z.object({ kind: z.literal('ConfirmRisky'), threshold: SecurityRisk.exclude(['UNKNOWN']).default('HIGH'), confirm_unknown: z.boolean().default(true) }),
+  z.object({
+    kind: z.literal('ConfirmRisky'),
+    threshold: SecurityRisk.exclude(['UNKNOWN']).default('HIGH'),
+    confirm_unknown: z.boolean().default(true),
+  }),
 ]);
 export type ConfirmationPolicy = z.infer<typeof ConfirmationPolicy>;
 
@@ -23,8 +27,14 @@ const SingleAnalyzer = z.discriminatedUnion('kind', [
   /** What the model itself said with its call. */
   z.object({ kind: z.literal('LLMSecurityAnalyzer') }),
   /** Rules over commands and paths: our own, or those given in place of them. */
-  z.object({ kind: z.literal('PatternSecurityAnalyzer'), high_patterns: Patterns.optional(), medium_patterns: Patterns.optional() }),
-  /** What is harmful by its parts together: fetched code that is run, a raw disk written, a tree of the system deleted. */
+  z.object({
+    kind: z.literal('PatternSecurityAnalyzer'),
+    high_patterns: Patterns.optional(),
+    medium_patterns: Patterns.optional(),
+  }),
+  /**
+   * What is harmful by its parts together: fetched code that is run, a raw disk written, a tree of the system deleted.
+   */
   z.object({ kind: z.literal('PolicyRailSecurityAnalyzer') }),
 ]);
 /** The worst of what its parts say. */
@@ -33,7 +43,10 @@ const EnsembleAnalyzer = z.object({
   analyzers: z.array(SingleAnalyzer).min(1).max(10),
   propagate_unknown: z.boolean().default(false),
 });
-/** Who says how harmful an action is. Kinds that are not here are refused: an analyzer that is silently left out would be a check that is not there. */
+/**
+ * Who says how harmful an action is. Kinds that are not here are refused: an analyzer that is silently left out would
+ * be a check that is not there.
+ */
 export const SecurityAnalyzer = z.discriminatedUnion('kind', [SingleAnalyzer, EnsembleAnalyzer]);
 export type SecurityAnalyzer = z.infer<typeof SecurityAnalyzer>;
 
@@ -58,8 +71,13 @@ export const SetConfirmationPolicyRequest = z.looseObject({ policy: Confirmation
 /** `POST /api/conversations/{id}/security_analyzer`. `null`: none, and every risk is UNKNOWN. */
 export const SetSecurityAnalyzerRequest = z.looseObject({ security_analyzer: SecurityAnalyzer.nullable() });
 
-/** Actions that are not carried out although the answer to the others is a yes, and those with a reason of their own. Each must be one of those that wait. */
-export const ActionRejections = z.array(z.object({ id: z.uuid(), reason: z.string().trim().max(2_000).optional() })).max(100);
+/**
+ * Actions that are not carried out although the answer to the others is a yes, and those with a reason of their own.
+ * Each must be one of those that wait.
+ */
+export const ActionRejections = z
+  .array(z.object({ id: z.uuid(), reason: z.string().trim().max(2_000).optional() }))
+  .max(100);
 export type ActionRejections = z.infer<typeof ActionRejections>;
 
 /**
@@ -88,7 +106,10 @@ export const RespondToConfirmationRequest = z.looseObject({
 });
 export type RespondToConfirmationRequest = z.infer<typeof RespondToConfirmationRequest>;
 
-/** The same over agent-server's socket `/sockets/events/{id}`. A refusal comes back as a `ConversationErrorEvent`, to its sender alone. */
+/**
+ * The same over agent-server's socket `/sockets/events/{id}`. A refusal comes back as a `ConversationErrorEvent`, to
+ * its sender alone.
+ */
 export const ConfirmationFrame = RespondToConfirmationRequest.extend({ type: z.literal('confirmation') });
 
 /** Value of a state update with key `confirmation`: an answer that was given, for the log. */
@@ -120,7 +141,10 @@ export const CONFIRMATION_MODES = ['never', 'risky', 'always'] as const;
 export const ConfirmationMode = z.enum(CONFIRMATION_MODES);
 export type ConfirmationMode = z.infer<typeof ConfirmationMode>;
 
-/** What an organization decides for all of its agents: the mode below which no conversation goes, and whether each action needs a second user. */
+/**
+ * What an organization decides for all of its agents: the mode below which no conversation goes, and whether each
+ * action needs a second user.
+ */
 export const OrgConfirmationPolicy = z.object({ floor: ConfirmationMode, fourEyes: z.boolean() });
 export type OrgConfirmationPolicy = z.infer<typeof OrgConfirmationPolicy>;
 

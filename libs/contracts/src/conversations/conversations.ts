@@ -19,7 +19,10 @@ const text = z.string().refine((value) => !value.includes('\u0000'), 'must not c
 export const RepositoryUrl = z
   .url({ protocol: /^https?$/, hostname: /.+/ })
   .max(2048)
-  .refine((value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''), 'must not carry a user or password')
+  .refine(
+    (value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''),
+    'must not carry a user or password',
+  )
   .refine((value) => !/[\s?#]/.test(value), 'must not have blanks, a query or a fragment');
 
 /** `provider:owner/name`, of a connection of the organization: `gitea:ada/shop`. */
@@ -27,7 +30,10 @@ export const RepositoryReference = z
   .string()
   .max(600)
   .regex(/^[a-z][a-z0-9-]{0,49}:[\w.-]+(?:\/[\w.-]+)+$/, 'is neither a URL nor provider:owner/name')
-  .refine((value) => value.split(/[:/]/).every((part) => !/^\.+$/.test(part)), 'is neither a URL nor provider:owner/name');
+  .refine(
+    (value) => value.split(/[:/]/).every((part) => !/^\.+$/.test(part)),
+    'is neither a URL nor provider:owner/name',
+  );
 
 /** A branch as git accepts it, and never an option: no leading dash, no spaces, no `..`. */
 export const BranchName = z
@@ -37,7 +43,9 @@ export const BranchName = z
   .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*[\\\p{Cc}])(?!.*\/$)(?!.*\.lock$).+$/u, 'is not a branch name');
 
 /** The name of an environment, such as `staging`: secrets are given by it. */
-export const EnvironmentName = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of an environment: a-z, 0-9 and - inside');
+export const EnvironmentName = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of an environment: a-z, 0-9 and - inside');
 
 export const CreateConversation = z
   .strictObject({
@@ -60,7 +68,10 @@ export const CreateConversation = z
     /** What it may cost before it pauses. US dollars; absent: the budgets of the organization alone. */
     maxBudgetUsd: ConversationBudget.optional(),
   })
-  .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
+  .refine((body) => body.branch === undefined || body.repository !== undefined, {
+    path: ['branch'],
+    message: 'needs a repository',
+  });
 export type CreateConversation = z.infer<typeof CreateConversation>;
 
 /** As `CreateConversation.model`. */
@@ -68,7 +79,15 @@ export const SwitchModel = z.strictObject({ model: z.string().min(1).max(200) })
 export type SwitchModel = z.infer<typeof SwitchModel>;
 
 /** The status that a user reads; a pure function of the log (`reduceConversationStatus` in libs/domain). */
-export const CONVERSATION_STATUSES = ['starting', 'working', 'waiting', 'paused', 'finished', 'failed', 'stopped'] as const;
+export const CONVERSATION_STATUSES = [
+  'starting',
+  'working',
+  'waiting',
+  'paused',
+  'finished',
+  'failed',
+  'stopped',
+] as const;
 export const ConversationStatus = z.enum(CONVERSATION_STATUSES);
 export type ConversationStatus = z.infer<typeof ConversationStatus>;
 
@@ -178,7 +197,8 @@ export const ListConversationsQuery = PageQuery.extend({
 });
 export type ListConversationsQuery = z.infer<typeof ListConversationsQuery>;
 
-export const pageOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), page: z.object({ nextCursor: z.string().nullable() }) });
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), page: z.object({ nextCursor: z.string().nullable() }) });
 
 export const EventsQuery = z.object({
   /** Events with a greater `seq`. */
@@ -186,6 +206,9 @@ export const EventsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1000).default(200),
   /** With `before`, the page ends below this `seq` and is still in ascending order: for scrolling up. */
   before: z.coerce.number().int().min(1).optional(),
-  /** Events of this kind alone; not for a stream, which has all. `nextAfter` is then `null` where there is no further one. */
+  /**
+   * Events of this kind alone; not for a stream, which has all. `nextAfter` is then `null` where there is no further
+   * one.
+   */
   kind: z.enum(EVENT_KINDS).optional(),
 });

@@ -3,7 +3,10 @@ import { AgentType } from '../agent/agent-settings.js';
 import { Money } from '../spending/budgets.js';
 import { ConfirmationRule } from './confirmation.js';
 
-/** Steps for one message, before the agent pauses. What the organization and the installation allow is a ceiling above it. */
+/**
+ * Steps for one message, before the agent pauses. What the organization and the installation allow is a ceiling above
+ * it.
+ */
 export const MaxIterations = z.int().min(1).max(100_000);
 
 /** What a conversation may cost before it pauses: more than nothing. */

@@ -25,7 +25,10 @@ export const RUNTIME_STATUS_NAMES = [
 export const RuntimeStatus = z.enum(RUNTIME_STATUS_NAMES);
 export type RuntimeStatus = z.infer<typeof RuntimeStatus>;
 
-/** Value of a state update with key `llm_retry`: a call of the model failed and is made again after `wait_ms`. `attempt` is that of the failure; 1 is the first. */
+/**
+ * Value of a state update with key `llm_retry`: a call of the model failed and is made again after `wait_ms`. `attempt`
+ * is that of the failure; 1 is the first.
+ */
 export const LlmRetry = z.looseObject({
   code: z.enum(ERROR_CODES),
   detail: z.string().max(4_000),

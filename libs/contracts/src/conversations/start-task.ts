@@ -43,6 +43,12 @@ export const StartStep = z.object({
 });
 export type StartStep = z.infer<typeof StartStep>;
 
-/** What became of the files of a conversation whose sandbox was given back: the value of a state update with key `workspace`. `detail`: why they are not kept. */
-export const WorkspaceState = z.object({ state: z.enum(['saving', 'kept', 'not-kept', 'lost']), detail: z.string().max(1_000).optional() });
+/**
+ * What became of the files of a conversation whose sandbox was given back: the value of a state update with key
+ * `workspace`. `detail`: why they are not kept.
+ */
+export const WorkspaceState = z.object({
+  state: z.enum(['saving', 'kept', 'not-kept', 'lost']),
+  detail: z.string().max(1_000).optional(),
+});
 export type WorkspaceState = z.infer<typeof WorkspaceState>;

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The trace of a conversation: its log, its starts and its model calls as spans. Made when it is asked for; nothing of it is stored. */
+/**
+ * The trace of a conversation: its log, its starts and its model calls as spans. Made when it is asked for; nothing of
+ * it is stored.
+ */
 
 /** Most spans of one answer. A longer trace goes on with `nextAfter`. */
 export const MAX_TRACE_SPANS = 10_000;
@@ -9,7 +12,17 @@ export const MAX_SPAN_NAME = 80;
 /** Most entries of a turn's `longest`. */
 export const MAX_LONGEST_SPANS = 5;
 
-export const TRACE_SPAN_KINDS = ['turn', 'start', 'start_step', 'agent', 'chat', 'tool', 'approval', 'condense', 'sub_agent'] as const;
+export const TRACE_SPAN_KINDS = [
+  'turn',
+  'start',
+  'start_step',
+  'agent',
+  'chat',
+  'tool',
+  'approval',
+  'condense',
+  'sub_agent',
+] as const;
 export type TraceSpanKind = (typeof TRACE_SPAN_KINDS)[number];
 
 /** Category of a moment of a turn. `other`: delivery, the agent's own work, or an idle turn. */
@@ -20,7 +33,10 @@ const SpanId = z.string().regex(/^[0-9a-f]{16}$/);
 const Milliseconds = z.int().nonnegative();
 
 export const TraceSpan = z.object({
-  /** First 8 bytes of SHA-256 of conversation, event (or ledger row) and kind: the same span has the same id in every answer. */
+  /**
+   * First 8 bytes of SHA-256 of conversation, event (or ledger row) and kind: the same span has the same id in every
+   * answer.
+   */
   id: SpanId,
   /** `null` for a turn. A parent stands before its children. */
   parent: SpanId.nullable(),
@@ -45,11 +61,17 @@ export const TraceSpan = z.object({
   firstByteMs: Milliseconds.optional(),
   /** Calls of the provider for one call of the agent, where it was more than one. */
   attempts: z.int().min(2).optional(),
-  /** Who answered the call: `openai`, `anthropic`, `azure`, `gemini`, `bedrock`. Absent where the gateway no longer has that deployment. */
+  /**
+   * Who answered the call: `openai`, `anthropic`, `azure`, `gemini`, `bedrock`. Absent where the gateway no longer has
+   * that deployment.
+   */
   provider: z.string().max(40).optional(),
   /** Had it been shorter, its turn would have ended sooner. */
   critical: z.literal(true).optional(),
-  /** Of a turn: how far the platform's clock is ahead of the sandbox's, and at most the delay of the fastest event more. Milliseconds; negative when it is behind. */
+  /**
+   * Of a turn: how far the platform's clock is ahead of the sandbox's, and at most the delay of the fastest event more.
+   * Milliseconds; negative when it is behind.
+   */
   clockOffsetMs: z.int().optional(),
 });
 export type TraceSpan = z.infer<typeof TraceSpan>;
@@ -64,7 +86,9 @@ export const TraceTurn = z.object({
   /** First words of the message; empty while it is not delivered. */
   title: z.string().max(MAX_SPAN_NAME),
   /** Milliseconds of each part. Each moment counts once, so the sum is the turn's length so far. */
-  parts: z.object(Object.fromEntries(TRACE_PARTS.map((part) => [part, Milliseconds])) as Record<TracePart, typeof Milliseconds>),
+  parts: z.object(
+    Object.fromEntries(TRACE_PARTS.map((part) => [part, Milliseconds])) as Record<TracePart, typeof Milliseconds>,
+  ),
   calls: z.int().nonnegative(),
   tools: z.int().nonnegative(),
   promptTokens: z.int().nonnegative(),
@@ -91,7 +115,10 @@ export const ConversationTrace = z.object({
   asOf: z.iso.datetime(),
   /** Last position of the log that it holds. */
   upto: z.int().nonnegative(),
-  /** `ledger`: calls are the gateway's, as billed. `log`: the gateway did not answer, and calls are what the agent wrote of them. */
+  /**
+   * `ledger`: calls are the gateway's, as billed. `log`: the gateway did not answer, and calls are what the agent wrote
+   * of them.
+   */
   calls: z.enum(['ledger', 'log']),
   turns: z.array(TraceTurn),
   /** Turn by turn, each as a tree from the top down. */
@@ -111,7 +138,10 @@ export const LedgerCall = z.object({
   id: z.uuid(),
   traceId: z.string(),
   model: z.string(),
-  /** Kind of provider of the deployment that answered; `null` where the gateway has that one no more, absent from a gateway of before. */
+  /**
+   * Kind of provider of the deployment that answered; `null` where the gateway has that one no more, absent from a
+   * gateway of before.
+   */
   provider: z.string().nullish(),
   /** `agent`, `condenser`, `sub-agent`, `title`, … as the caller named it. */
   purpose: z.string(),
@@ -128,6 +158,9 @@ export const LedgerCall = z.object({
   latencyMs: z.number().nonnegative(),
 });
 export type LedgerCall = z.infer<typeof LedgerCall>;
-/** `GET /internal/calls/{org}/{conversation}?from=&to=&limit=` of llm-gateway, with the master key: calls that began in `[from, to)`, oldest first; `more`: they are not all. */
+/**
+ * `GET /internal/calls/{org}/{conversation}?from=&to=&limit=` of llm-gateway, with the master key: calls that began in
+ * `[from, to)`, oldest first; `more`: they are not all.
+ */
 export const LedgerCalls = z.object({ calls: z.array(LedgerCall), more: z.boolean() });
 export type LedgerCalls = z.infer<typeof LedgerCalls>;

@@ -4,11 +4,36 @@ import { SANDBOX_ERRORS } from './sandbox-error-codes.js';
 
 /** Every failure that leaves a process has a code here. Add a row; docs/errors/ is generated from it. */
 export const ERRORS = {
-  'request.invalid': { status: 400, title: 'The request is not valid', retry: 'never', nextStep: 'Correct the fields that are listed and send it again.' },
-  'request.not-json': { status: 400, title: 'The body is not JSON', retry: 'never', nextStep: 'Send a JSON body with Content-Type application/json.' },
-  'request.headers-too-many': { status: 431, title: 'The request has too many headers', retry: 'never', nextStep: 'Send fewer headers.' },
-  'request.too-slow': { status: 408, title: 'The body arrived too slowly', retry: 'later', nextStep: 'Send it again over a faster connection.' },
-  'request.too-large': { status: 413, title: 'The body is too large', retry: 'never', nextStep: 'Send less. Put large content into a file of the repository.' },
+  'request.invalid': {
+    status: 400,
+    title: 'The request is not valid',
+    retry: 'never',
+    nextStep: 'Correct the fields that are listed and send it again.',
+  },
+  'request.not-json': {
+    status: 400,
+    title: 'The body is not JSON',
+    retry: 'never',
+    nextStep: 'Send a JSON body with Content-Type application/json.',
+  },
+  'request.headers-too-many': {
+    status: 431,
+    title: 'The request has too many headers',
+    retry: 'never',
+    nextStep: 'Send fewer headers.',
+  },
+  'request.too-slow': {
+    status: 408,
+    title: 'The body arrived too slowly',
+    retry: 'later',
+    nextStep: 'Send it again over a faster connection.',
+  },
+  'request.too-large': {
+    status: 413,
+    title: 'The body is too large',
+    retry: 'never',
+    nextStep: 'Send less. Put large content into a file of the repository.',
+  },
   'request.cross-site': {
     status: 403,
     title: 'The request came from another site',
@@ -22,7 +47,12 @@ export const ERRORS = {
     retry: 'later',
     nextStep: 'Wait a moment and try again. Users who are already signed in are not affected.',
   },
-  'auth.sign-in-failed': { status: 400, title: 'The sign-in did not complete', retry: 'never', nextStep: 'Start the sign-in again.' },
+  'auth.sign-in-failed': {
+    status: 400,
+    title: 'The sign-in did not complete',
+    retry: 'never',
+    nextStep: 'Start the sign-in again.',
+  },
   'account.email-unverified': {
     status: 403,
     title: 'Your email address is not verified',
@@ -77,7 +107,12 @@ export const ERRORS = {
     retry: 'later',
     nextStep: 'Wait for it; the same key then answers with its result.',
   },
-  'rate.limited': { status: 429, title: 'Too many requests', retry: 'later', nextStep: 'Wait for the time in Retry-After.' },
+  'rate.limited': {
+    status: 429,
+    title: 'Too many requests',
+    retry: 'later',
+    nextStep: 'Wait for the time in Retry-After.',
+  },
   'stream.limit': {
     status: 429,
     title: 'Too many open streams',
@@ -133,8 +168,18 @@ export const ERRORS = {
     nextStep:
       'Ask another member of the organization. Its policy lets only users approve, one action at a time, and no one can approve what they or their service account requested.',
   },
-  'conversation.busy': { status: 409, title: 'The conversation is running', retry: 'later', nextStep: 'Stop it first, or wait until it has finished.' },
-  'conversation.not-running': { status: 409, title: 'The conversation is not running', retry: 'never', nextStep: 'Send a message to start it again.' },
+  'conversation.busy': {
+    status: 409,
+    title: 'The conversation is running',
+    retry: 'later',
+    nextStep: 'Stop it first, or wait until it has finished.',
+  },
+  'conversation.not-running': {
+    status: 409,
+    title: 'The conversation is not running',
+    retry: 'never',
+    nextStep: 'Send a message to start it again.',
+  },
   'conversation.queue-full': {
     status: 429,
     title: 'Too many messages are waiting',
@@ -153,42 +198,75 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Stop writing; a newer sandbox has taken over.',
   },
-  'ingest.gap': { status: 409, title: 'A batch is missing before this one', retry: 'never', nextStep: 'Send again from the position in the answer.' },
+  'ingest.gap': {
+    status: 409,
+    title: 'A batch is missing before this one',
+    retry: 'never',
+    nextStep: 'Send again from the position in the answer.',
+  },
   ...SANDBOX_ERRORS,
-  'model.auth': { status: 401, title: 'The model provider rejected the key', retry: 'never', nextStep: 'Correct LLM_API_KEY.' },
-  'model.quota': { status: 402, title: 'The model provider says the credit is used up', retry: 'never', nextStep: 'Add credit at the provider.' },
-  'model.rate-limited': { status: 429, title: 'The model provider limits the rate', retry: 'later', nextStep: 'Slipway retries automatically.' },
+  'model.auth': {
+    status: 401,
+    title: 'The model provider rejected the key',
+    retry: 'never',
+    nextStep: 'Correct LLM_API_KEY.',
+  },
+  'model.quota': {
+    status: 402,
+    title: 'The model provider says the credit is used up',
+    retry: 'never',
+    nextStep: 'Add credit at the provider.',
+  },
+  'model.rate-limited': {
+    status: 429,
+    title: 'The model provider limits the rate',
+    retry: 'later',
+    nextStep: 'Slipway retries automatically.',
+  },
   'model.unavailable': {
     status: 502,
     title: 'The model does not answer',
     retry: 'later',
     nextStep: 'Slipway retries automatically. If it still fails, send a message to continue.',
   },
-  'model.timeout': { status: 504, title: 'The model took too long', retry: 'later', nextStep: 'Send a message to try again.' },
+  'model.timeout': {
+    status: 504,
+    title: 'The model took too long',
+    retry: 'later',
+    nextStep: 'Send a message to try again.',
+  },
   'model.bad-response': {
     status: 502,
     title: 'The model sent an invalid response',
     retry: 'later',
     nextStep: 'Send a message to try again, or choose another model.',
   },
-  'model.unknown': { status: 404, title: 'There is no such model', retry: 'never', nextStep: 'Choose a model from GET /v1/models.' },
+  'model.unknown': {
+    status: 404,
+    title: 'There is no such model',
+    retry: 'never',
+    nextStep: 'Choose a model from GET /v1/models.',
+  },
   'model.not-offered': {
     status: 400,
     title: 'The request uses a model feature that is not available here',
     retry: 'never',
-    nextStep: 'Remove the field named in the detail, or ask the operator to price or allow it (docs/operate/models.md).',
+    nextStep:
+      'Remove the field named in the detail, or ask the operator to price or allow it (docs/operate/models.md).',
   },
   'model.media-by-url': {
     status: 400,
     title: 'An image or file is given by URL',
     retry: 'never',
-    nextStep: 'Send it inline as base64 (a data: URL), or ask the operator to allow URLs for this model (docs/operate/models.md).',
+    nextStep:
+      'Send it inline as base64 (a data: URL), or ask the operator to allow URLs for this model (docs/operate/models.md).',
   },
   'model.profile-missing': {
     status: 409,
     title: 'The conversation’s model profile was deleted',
     retry: 'never',
-    nextStep: 'Choose another model for the conversation, or ask an admin to create a profile with that name. Then send a message.',
+    nextStep:
+      'Choose another model for the conversation, or ask an admin to create a profile with that name. Then send a message.',
   },
   'model.context-exceeded': {
     status: 400,
@@ -214,7 +292,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Raise the limit of the conversation, then resume it.',
   },
-  'agent.stuck': { status: 409, title: 'The agent is repeating itself', retry: 'never', nextStep: 'Send a message that says what to do differently.' },
+  'agent.stuck': {
+    status: 409,
+    title: 'The agent is repeating itself',
+    retry: 'never',
+    nextStep: 'Send a message that says what to do differently.',
+  },
   'settings.changed': {
     status: 412,
     title: 'The settings have changed',
@@ -227,7 +310,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Choose another address. `suggestion` is available.',
   },
-  'org.too-many': { status: 409, title: 'Organization limit reached', retry: 'never', nextStep: 'Delete an organization that you no longer need.' },
+  'org.too-many': {
+    status: 409,
+    title: 'Organization limit reached',
+    retry: 'never',
+    nextStep: 'Delete an organization that you no longer need.',
+  },
   'org.personal': {
     status: 409,
     title: 'This is not possible with a personal organization',
@@ -256,7 +344,8 @@ export const ERRORS = {
     status: 403,
     title: 'The organization requires a second factor',
     retry: 'never',
-    nextStep: 'Sign in again with your second factor, or set one up where you sign in. Your other organizations are not affected.',
+    nextStep:
+      'Sign in again with your second factor, or set one up where you sign in. Your other organizations are not affected.',
   },
   'member.changed': {
     status: 409,
@@ -276,9 +365,24 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Follow the link in your sign-up email, then sign in again.',
   },
-  'invitation.expired': { status: 410, title: 'The invitation has expired', retry: 'never', nextStep: 'Ask the sender for a new invitation.' },
-  'invitation.revoked': { status: 410, title: 'The invitation was revoked', retry: 'never', nextStep: 'Ask an admin of the organization.' },
-  'invitation.used': { status: 410, title: 'The invitation was already used', retry: 'never', nextStep: 'Ask an admin of the organization for a new one.' },
+  'invitation.expired': {
+    status: 410,
+    title: 'The invitation has expired',
+    retry: 'never',
+    nextStep: 'Ask the sender for a new invitation.',
+  },
+  'invitation.revoked': {
+    status: 410,
+    title: 'The invitation was revoked',
+    retry: 'never',
+    nextStep: 'Ask an admin of the organization.',
+  },
+  'invitation.used': {
+    status: 410,
+    title: 'The invitation was already used',
+    retry: 'never',
+    nextStep: 'Ask an admin of the organization for a new one.',
+  },
   'invitation.too-many': {
     status: 409,
     title: 'Too many open invitations',
@@ -289,7 +393,8 @@ export const ERRORS = {
     status: 429,
     title: 'Too many invitation emails',
     retry: 'later',
-    nextStep: 'Wait for the time in Retry-After. A new organization may send more after a week, or once it has verified a domain.',
+    nextStep:
+      'Wait for the time in Retry-After. A new organization may send more after a week, or once it has verified a domain.',
   },
   'domain.public': {
     status: 422,
@@ -303,7 +408,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Ask its admins to release the domain.',
   },
-  'domain.too-many': { status: 409, title: 'Too many domains', retry: 'never', nextStep: 'Release a domain that you no longer need.' },
+  'domain.too-many': {
+    status: 409,
+    title: 'Too many domains',
+    retry: 'never',
+    nextStep: 'Release a domain that you no longer need.',
+  },
   'domain.not-verified': {
     status: 422,
     title: 'The DNS record was not found',
@@ -328,7 +438,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Edit the existing secret, or choose another name.',
   },
-  'secret.too-many': { status: 409, title: 'Secret limit reached', retry: 'never', nextStep: 'Delete one to add another.' },
+  'secret.too-many': {
+    status: 409,
+    title: 'Secret limit reached',
+    retry: 'never',
+    nextStep: 'Delete one to add another.',
+  },
   'secret.not-allowed': {
     status: 403,
     title: 'The organization does not allow personal secrets',
@@ -339,7 +454,8 @@ export const ERRORS = {
     status: 503,
     title: 'A secret cannot be decrypted',
     retry: 'later',
-    nextStep: 'An operator must check ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of worker. Slipway retries automatically.',
+    nextStep:
+      'An operator must check ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of worker. Slipway retries automatically.',
   },
   'secret.too-large': {
     status: 422,
@@ -354,7 +470,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Edit the existing entry, or choose another name.',
   },
-  'settings.too-many': { status: 409, title: 'Limit reached', retry: 'never', nextStep: 'Delete an entry that is no longer needed.' },
+  'settings.too-many': {
+    status: 409,
+    title: 'Limit reached',
+    retry: 'never',
+    nextStep: 'Delete an entry that is no longer needed.',
+  },
   'settings.url-refused': {
     status: 422,
     title: 'Slipway cannot call this URL',
@@ -371,7 +492,8 @@ export const ERRORS = {
     status: 402,
     title: 'The budget is used up',
     retry: 'never',
-    nextStep: 'Wait until the next period, or ask an admin to raise the budget. The detail names the budget and when it renews.',
+    nextStep:
+      'Wait until the next period, or ask an admin to raise the budget. The detail names the budget and when it renews.',
   },
   'budget.unpriced': {
     status: 402,
@@ -385,8 +507,18 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Delete conversations that are no longer needed, or ask the operator of Slipway for a higher limit.',
   },
-  'config.invalid': { status: 500, title: 'The configuration is not valid', retry: 'never', nextStep: 'Correct the variables that are listed.' },
-  'service.unavailable': { status: 503, title: 'A part of the system does not answer', retry: 'later', nextStep: 'Wait a moment and try again.' },
+  'config.invalid': {
+    status: 500,
+    title: 'The configuration is not valid',
+    retry: 'never',
+    nextStep: 'Correct the variables that are listed.',
+  },
+  'service.unavailable': {
+    status: 503,
+    title: 'A part of the system does not answer',
+    retry: 'later',
+    nextStep: 'Wait a moment and try again.',
+  },
   'internal.unexpected': {
     status: 500,
     title: 'Something broke on our side',

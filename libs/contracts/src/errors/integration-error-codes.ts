@@ -240,7 +240,8 @@ export const INTEGRATION_ERRORS = {
     status: 403,
     title: 'The changes touch protected files',
     retry: 'never',
-    nextStep: 'Review the files named in the detail. If they are fine, publish with allowProtectedPaths and protectedChanges of this problem.',
+    nextStep:
+      'Review the files named in the detail. If they are fine, publish with allowProtectedPaths and protectedChanges of this problem.',
   },
   'pull-request.branch-moved': {
     status: 409,

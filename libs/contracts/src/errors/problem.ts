@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** An RFC 9457 problem, as every HTTP surface of Slipway answers a failure. `code` is one of `ERRORS`, kept open for older clients. */
+/**
+ * An RFC 9457 problem, as every HTTP surface of Slipway answers a failure. `code` is one of `ERRORS`, kept open for
+ * older clients.
+ */
 export const Problem = z.looseObject({
   type: z.string(),
   title: z.string(),

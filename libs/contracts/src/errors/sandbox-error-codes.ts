@@ -18,15 +18,22 @@ export const SANDBOX_ERRORS = {
     status: 503,
     title: 'The files of this conversation are not saved yet',
     retry: 'later',
-    nextStep: 'Nothing is lost: the sandbox keeps them, and Slipway retries automatically. Send the detail to the operator of Slipway.',
+    nextStep:
+      'Nothing is lost: the sandbox keeps them, and Slipway retries automatically. Send the detail to the operator of Slipway.',
   },
   'sandbox.workspace-lost': {
     status: 410,
     title: 'Files of this conversation were lost with its sandbox',
     retry: 'never',
-    nextStep: 'Send a message to continue. The files are restored from the last saved pause, or the repository is cloned again. Pushed work is safe.',
+    nextStep:
+      'Send a message to continue. The files are restored from the last saved pause, or the repository is cloned again. Pushed work is safe.',
   },
-  'sandbox.start-failed': { status: 502, title: 'The sandbox did not start', retry: 'later', nextStep: 'Try again; the detail names the cause.' },
+  'sandbox.start-failed': {
+    status: 502,
+    title: 'The sandbox did not start',
+    retry: 'later',
+    nextStep: 'Try again; the detail names the cause.',
+  },
   'sandbox.unknown-template': {
     status: 422,
     title: 'Unknown sandbox template',
@@ -43,7 +50,8 @@ export const SANDBOX_ERRORS = {
     status: 503,
     title: 'The sandbox image cannot be pulled',
     retry: 'later',
-    nextStep: 'An operator must check the name, digest and pull secret of the image. The detail has the cluster’s message.',
+    nextStep:
+      'An operator must check the name, digest and pull secret of the image. The detail has the cluster’s message.',
   },
   'sandbox.unschedulable': {
     status: 503,
@@ -61,7 +69,8 @@ export const SANDBOX_ERRORS = {
     status: 502,
     title: 'The cluster does not permit this',
     retry: 'never',
-    nextStep: 'An operator must apply the Role of the sandbox namespace (deploy/kubernetes) and check the credentials of runtime-api.',
+    nextStep:
+      'An operator must apply the Role of the sandbox namespace (deploy/kubernetes) and check the credentials of runtime-api.',
   },
   'sandbox.cluster-unavailable': {
     status: 503,
@@ -81,14 +90,24 @@ export const SANDBOX_ERRORS = {
     retry: 'later',
     nextStep: 'Resume the conversation or send a message. Access to a sandbox never starts it.',
   },
-  'sandbox.starting': { status: 503, title: 'The sandbox is starting', retry: 'later', nextStep: 'Wait for the time in Retry-After and try again.' },
+  'sandbox.starting': {
+    status: 503,
+    title: 'The sandbox is starting',
+    retry: 'later',
+    nextStep: 'Wait for the time in Retry-After and try again.',
+  },
   'sandbox.not-running': {
     status: 503,
     title: 'The conversation has no sandbox',
     retry: 'later',
     nextStep: 'Send a message to the conversation. Access to a sandbox never starts it.',
   },
-  'sandbox.timeout': { status: 504, title: 'The sandbox took too long', retry: 'later', nextStep: 'Try again. A program in the sandbox may be stuck.' },
+  'sandbox.timeout': {
+    status: 504,
+    title: 'The sandbox took too long',
+    retry: 'later',
+    nextStep: 'Try again. A program in the sandbox may be stuck.',
+  },
   'sandbox.port-closed': {
     status: 403,
     title: 'This port of the sandbox cannot be reached',
@@ -101,8 +120,18 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'An operator must set SANDBOX_GATEWAY_URL and SANDBOX_ACCESS_SECRET of app-server.',
   },
-  'sandbox.already-activated': { status: 409, title: 'This sandbox belongs to another claim', retry: 'never', nextStep: 'Claim another sandbox.' },
-  'sandbox.dormant': { status: 503, title: 'The sandbox has not been activated', retry: 'later', nextStep: 'Activate it first.' },
+  'sandbox.already-activated': {
+    status: 409,
+    title: 'This sandbox belongs to another claim',
+    retry: 'never',
+    nextStep: 'Claim another sandbox.',
+  },
+  'sandbox.dormant': {
+    status: 503,
+    title: 'The sandbox has not been activated',
+    retry: 'later',
+    nextStep: 'Activate it first.',
+  },
   'sandbox.disk-full': {
     status: 507,
     title: 'The sandbox’s disk is full',
@@ -137,7 +166,8 @@ export const SANDBOX_ERRORS = {
     status: 403,
     title: 'The sandbox may not reach this host',
     retry: 'never',
-    nextStep: 'An operator can add the host to the list named in the detail, or give the template another egress class.',
+    nextStep:
+      'An operator can add the host to the list named in the detail, or give the template another egress class.',
   },
   'egress.no-credential': {
     status: 407,
@@ -169,8 +199,18 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Use a public URL, or connect its git host.',
   },
-  'repository.branch-not-found': { status: 422, title: 'The branch does not exist', retry: 'never', nextStep: 'Choose a branch that the repository has.' },
-  'repository.unreachable': { status: 502, title: 'The git server does not answer', retry: 'later', nextStep: 'Try again in a moment.' },
+  'repository.branch-not-found': {
+    status: 422,
+    title: 'The branch does not exist',
+    retry: 'never',
+    nextStep: 'Choose a branch that the repository has.',
+  },
+  'repository.unreachable': {
+    status: 502,
+    title: 'The git server does not answer',
+    retry: 'later',
+    nextStep: 'Try again in a moment.',
+  },
   'repository.timeout': {
     status: 422,
     title: 'The clone took too long',
@@ -208,9 +248,24 @@ export const SANDBOX_ERRORS = {
     nextStep: 'Send a message or resume the conversation to see the rest.',
   },
   'file.not-found': { status: 404, title: 'File not found', retry: 'never', nextStep: 'Check the path.' },
-  'file.binary': { status: 415, title: 'The file is not text', retry: 'never', nextStep: 'Download it instead of viewing it.' },
-  'file.too-large': { status: 413, title: 'The file is too large to show', retry: 'never', nextStep: 'Download it, or view a range of lines.' },
-  'file.outside-workspace': { status: 403, title: 'The path is outside the workspace', retry: 'never', nextStep: 'Use a path inside the workspace.' },
+  'file.binary': {
+    status: 415,
+    title: 'The file is not text',
+    retry: 'never',
+    nextStep: 'Download it instead of viewing it.',
+  },
+  'file.too-large': {
+    status: 413,
+    title: 'The file is too large to show',
+    retry: 'never',
+    nextStep: 'Download it, or view a range of lines.',
+  },
+  'file.outside-workspace': {
+    status: 403,
+    title: 'The path is outside the workspace',
+    retry: 'never',
+    nextStep: 'Use a path inside the workspace.',
+  },
   'browser.element-gone': {
     status: 409,
     title: 'The element is no longer on the page',
@@ -223,7 +278,12 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Use an http or https address, or a file of the workspace.',
   },
-  'browser.page-failed': { status: 502, title: 'The page could not be opened', retry: 'never', nextStep: 'The detail names the cause.' },
+  'browser.page-failed': {
+    status: 502,
+    title: 'The page could not be opened',
+    retry: 'never',
+    nextStep: 'The detail names the cause.',
+  },
   'browser.page-hangs': {
     status: 504,
     title: 'The page does not respond',
@@ -236,7 +296,12 @@ export const SANDBOX_ERRORS = {
     retry: 'later',
     nextStep: 'The next action starts a new one. Open the pages again.',
   },
-  'conversation.exists': { status: 409, title: 'A conversation with this ID already exists', retry: 'never', nextStep: 'Omit the ID, or choose another.' },
+  'conversation.exists': {
+    status: 409,
+    title: 'A conversation with this ID already exists',
+    retry: 'never',
+    nextStep: 'Omit the ID, or choose another.',
+  },
   'conversation.forgotten': {
     status: 409,
     title: 'The conversation cannot return to that event',

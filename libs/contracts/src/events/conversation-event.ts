@@ -26,7 +26,16 @@ export function textOfContent(content: readonly ObservationContent[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-export const EXECUTION_STATUSES = ['idle', 'running', 'paused', 'waiting_for_confirmation', 'finished', 'error', 'stuck', 'deleting'] as const;
+export const EXECUTION_STATUSES = [
+  'idle',
+  'running',
+  'paused',
+  'waiting_for_confirmation',
+  'finished',
+  'error',
+  'stuck',
+  'deleting',
+] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /** Why a conversation stopped with an error, in OpenHands' classes. */
@@ -94,7 +103,12 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     risks: z.record(z.string(), SecurityRisk),
     details: z.record(z.string(), z.looseObject({ reasons: z.array(z.string()), asks: z.boolean() })),
   }),
-  base.extend({ kind: z.literal('AgentErrorEvent'), tool_name: z.string(), tool_call_id: z.string(), error: z.string() }),
+  base.extend({
+    kind: z.literal('AgentErrorEvent'),
+    tool_name: z.string(),
+    tool_call_id: z.string(),
+    error: z.string(),
+  }),
   base.extend({
     kind: z.literal('ConversationErrorEvent'),
     code: z.string(),
@@ -103,7 +117,13 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus (`RUNTIME_STATUS_NAMES`) of the failure; absent where the run only paused. */
     runtime_status: z.string().optional(),
   }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `workspace` (value: `WorkspaceState`), `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value: `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer), `llm_retry` (value: `LlmRetry`), `pull_request` (value: `PullRequest`) or `last_user_message_id` (value: the message up to which the agent has taken in). */
+  /**
+   * `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`,
+   * `workspace` (value: `WorkspaceState`), `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value:
+   * `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer), `llm_retry` (value: `LlmRetry`),
+   * `pull_request` (value: `PullRequest`) or `last_user_message_id` (value: the message up to which the agent has taken
+   * in).
+   */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** A command that was asked at a certain moment, and what it said. */
   base.extend({
@@ -126,8 +146,9 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
   /** A request to condense the model's view of the conversation. */
   base.extend({ kind: z.literal('CondensationRequest') }),
   /**
-   * From here on the model does not see the events that are named; they stay in the log. `summary` stands for them, after `summary_offset` of the events that it still sees.
-   * `llm_response_id` is empty where no model made the summary.
+   * From here on the model does not see the events that are named; they stay in the log. `summary` stands for them,
+   * after `summary_offset` of the events that it still sees. `llm_response_id` is empty where no model made the
+   * summary.
    */
   base.extend({
     kind: z.literal('Condensation'),
@@ -146,7 +167,10 @@ export type EventKind = ConversationEvent['kind'];
 export const EVENT_KINDS: readonly EventKind[] = ConversationEvent.options.map((option) => option.shape.kind.value);
 export type EventOf<K extends EventKind> = Extract<ConversationEvent, { kind: K }>;
 
-/** One line of a conversation's log. `seq` is given at commit under the conversation's row lock: it starts at 1 and has no gaps. `epoch` is the lease generation of the writer. */
+/**
+ * One line of a conversation's log. `seq` is given at commit under the conversation's row lock: it starts at 1 and has
+ * no gaps. `epoch` is the lease generation of the writer.
+ */
 export const LoggedEvent = z.object({
   conversationId: z.uuid(),
   epoch: z.int().nonnegative(),
@@ -163,13 +187,19 @@ export const StreamingDelta = z.object({
   responseId: z.string(),
   /** `progress` is a tool's. */
   channel: z.enum(['content', 'reasoning', 'progress']),
-  /** Where `text` begins in the whole text so far, in UTF-16 code units: a receiver that misses one waits for the durable event. */
+  /**
+   * Where `text` begins in the whole text so far, in UTF-16 code units: a receiver that misses one waits for the
+   * durable event.
+   */
   offset: z.int().nonnegative(),
   text: z.string(),
 });
 export type StreamingDelta = z.infer<typeof StreamingDelta>;
 
-/** Tokens of one call, or of many together. `per_turn_token` and `response_id` are of the last one. 0 is unknown for `context_window`. */
+/**
+ * Tokens of one call, or of many together. `per_turn_token` and `response_id` are of the last one. 0 is unknown for
+ * `context_window`.
+ */
 export const TokenUsage = z.looseObject({
   model: z.string(),
   prompt_tokens: z.int(),
@@ -202,7 +232,10 @@ export const CallMetrics = z.looseObject({
 });
 export type CallMetrics = z.infer<typeof CallMetrics>;
 
-/** Usage and cost so far, the value of a state update with key `stats`: all usages together, each by itself, and the call that brought this update. */
+/**
+ * Usage and cost so far, the value of a state update with key `stats`: all usages together, each by itself, and the
+ * call that brought this update.
+ */
 export const ConversationStats = z.looseObject({
   accumulated_cost: z.number(),
   prompt_tokens: z.int(),

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 
-export const HOOK_TYPES = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd', 'Stop'] as const;
+export const HOOK_TYPES = [
+  'PreToolUse',
+  'PostToolUse',
+  'UserPromptSubmit',
+  'SessionStart',
+  'SessionEnd',
+  'Stop',
+] as const;
 export type HookType = (typeof HOOK_TYPES)[number];
 
 /**
@@ -10,7 +17,10 @@ export type HookType = (typeof HOOK_TYPES)[number];
 export const HookDefinition = z.looseObject({
   type: z.string().default('command'),
   command: z.string().max(20_000).default(''),
-  /** Of a prompt or an agent. `$ARGUMENTS` in it is what a command has on its standard input, as JSON; without that it stands below. */
+  /**
+   * Of a prompt or an agent. `$ARGUMENTS` in it is what a command has on its standard input, as JSON; without that it
+   * stands below.
+   */
   prompt: z.string().max(20_000).nullish(),
   system_prompt: z.string().max(20_000).nullish(),
   /** Of an agent: names of its tools, out of the read-only ones; empty: all of those. */
@@ -20,7 +30,10 @@ export const HookDefinition = z.looseObject({
   timeout: z.number().positive().max(600).default(60),
 });
 /** `matcher` is a regular expression over names of tools, ours or Claude Code's; `*` and nothing are all. */
-export const HookMatcher = z.looseObject({ matcher: z.string().max(500).default('*'), hooks: z.array(HookDefinition).max(20).default([]) });
+export const HookMatcher = z.looseObject({
+  matcher: z.string().max(500).default('*'),
+  hooks: z.array(HookDefinition).max(20).default([]),
+});
 export type HookDefinition = z.infer<typeof HookDefinition>;
 export type HookMatcher = z.infer<typeof HookMatcher>;
 
@@ -43,7 +56,10 @@ export function hookKey(type: HookType): keyof z.infer<typeof Config> & string {
 export const HookConfig = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const outer = value as Record<string, unknown>;
-  const inner = (typeof outer['hooks'] === 'object' && outer['hooks'] !== null ? outer['hooks'] : outer) as Record<string, unknown>;
+  const inner = (typeof outer['hooks'] === 'object' && outer['hooks'] !== null ? outer['hooks'] : outer) as Record<
+    string,
+    unknown
+  >;
   return Object.fromEntries(HOOK_TYPES.map((type) => [hookKey(type), inner[type] ?? inner[hookKey(type)] ?? []]));
 }, Config);
 export type HookConfig = z.infer<typeof Config>;

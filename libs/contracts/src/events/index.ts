@@ -22,7 +22,17 @@ export {
   UsageMetrics,
 } from './conversation-event.js';
 export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
-export { HEARTBEAT_MS, IngestAck, IngestApprovals, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export {
+  HEARTBEAT_MS,
+  IngestAck,
+  IngestApprovals,
+  IngestBatch,
+  IngestClaims,
+  IngestDeltas,
+  LEASE_MS,
+  MAX_INGEST_BYTES,
+  MAX_INGEST_EVENTS,
+} from './ingest.js';
 export { MIN_MASKED_LENGTH } from './masking.js';
 export {
   Confirm,

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { ConversationEvent, StreamingDelta } from './conversation-event.js';
 
-/** How events leave a sandbox. Served by app-server under `/ingest/v1/conversations/{id}`; `Authorization: Bearer <ingest token>`. */
+/**
+ * How events leave a sandbox. Served by app-server under `/ingest/v1/conversations/{id}`; `Authorization: Bearer
+ * <ingest token>`.
+ */
 
 /** Most events in one batch. */
 export const MAX_INGEST_EVENTS = 500;
@@ -9,7 +12,9 @@ export const MAX_INGEST_EVENTS = 500;
 export const MAX_INGEST_BYTES = 8 * 1024 * 1024;
 /** A conversation whose sandbox says nothing for this long is taken over. Milliseconds. */
 export const LEASE_MS = 10_000;
-/** How often a sandbox with nothing to say sends an empty batch. Milliseconds; a third of the lease, so two may be lost. */
+/**
+ * How often a sandbox with nothing to say sends an empty batch. Milliseconds; a third of the lease, so two may be lost.
+ */
 export const HEARTBEAT_MS = 3_000;
 
 /** `POST …/events`. An empty `events` is the heartbeat that renews the lease. */
@@ -21,11 +26,17 @@ export const IngestBatch = z.object({
 });
 export type IngestBatch = z.infer<typeof IngestBatch>;
 
-/** Everything up to `ackedProducerSeq` is committed. A stale epoch is a 409 `ingest.stale-epoch`; a hole is a 409 `ingest.gap` with the same two numbers in the body. */
+/**
+ * Everything up to `ackedProducerSeq` is committed. A stale epoch is a 409 `ingest.stale-epoch`; a hole is a 409
+ * `ingest.gap` with the same two numbers in the body.
+ */
 export const IngestAck = z.object({ ackedProducerSeq: z.int().nonnegative(), head: z.int().nonnegative() });
 export type IngestAck = z.infer<typeof IngestAck>;
 
-/** `GET …/approvals`: actions of the latest approvals that users gave in the app under four eyes. A log cannot say so: whoever has an ingest token writes it. */
+/**
+ * `GET …/approvals`: actions of the latest approvals that users gave in the app under four eyes. A log cannot say so:
+ * whoever has an ingest token writes it.
+ */
 export const IngestApprovals = z.object({ action_ids: z.array(z.string()) });
 export type IngestApprovals = z.infer<typeof IngestApprovals>;
 

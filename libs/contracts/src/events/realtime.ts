@@ -3,9 +3,15 @@ import { AnswerConfirmation } from '../conversations/confirmation.js';
 import { QueuedMessage } from '../conversations/conversations.js';
 import { LoggedEvent, StreamingDelta } from './conversation-event.js';
 
-/** The socket.io protocol of app-server, path `/socket.io`. The client holds the cursor; the server never remembers one across connections. */
+/**
+ * The socket.io protocol of app-server, path `/socket.io`. The client holds the cursor; the server never remembers one
+ * across connections.
+ */
 
-/** Client → server, event `subscribe`, answered by acknowledgement with `SubscribeAnswer`. Subscribing again moves the cursor. */
+/**
+ * Client → server, event `subscribe`, answered by acknowledgement with `SubscribeAnswer`. Subscribing again moves the
+ * cursor.
+ */
 export const Subscribe = z.object({ orgId: z.string(), conversationId: z.uuid(), afterSeq: z.int().nonnegative() });
 export type Subscribe = z.infer<typeof Subscribe>;
 export const SubscribeAnswer = z.union([
@@ -23,10 +29,16 @@ export const Unsubscribe = z.object({ conversationId: z.uuid() });
  */
 export const Confirm = z.object({ orgId: z.string(), conversationId: z.uuid(), ...AnswerConfirmation.shape });
 export type Confirm = z.infer<typeof Confirm>;
-export const ConfirmAnswer = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), code: z.string(), detail: z.string() })]);
+export const ConfirmAnswer = z.union([
+  z.object({ ok: z.literal(true) }),
+  z.object({ ok: z.literal(false), code: z.string(), detail: z.string() }),
+]);
 export type ConfirmAnswer = z.infer<typeof ConfirmAnswer>;
 
-/** Server → client, event `events`: consecutive lines, ascending. A client applies only `last + 1` and subscribes again on a gap. */
+/**
+ * Server → client, event `events`: consecutive lines, ascending. A client applies only `last + 1` and subscribes again
+ * on a gap.
+ */
 export const EventsFrame = z.object({ conversationId: z.uuid(), events: z.array(LoggedEvent) });
 export type EventsFrame = z.infer<typeof EventsFrame>;
 
@@ -38,8 +50,15 @@ export type DeltaFrame = z.infer<typeof DeltaFrame>;
 export const InboxFrame = z.object({ conversationId: z.uuid(), messages: z.array(QueuedMessage) });
 export type InboxFrame = z.infer<typeof InboxFrame>;
 
-/** Server → client, event `resume`, then a disconnect: the client reads too slowly. It connects again and subscribes after `afterSeq`. */
-export const ResumeFrame = z.object({ conversationId: z.uuid(), code: z.enum(['slow-consumer', 'draining']), afterSeq: z.int().nonnegative() });
+/**
+ * Server → client, event `resume`, then a disconnect: the client reads too slowly. It connects again and subscribes
+ * after `afterSeq`.
+ */
+export const ResumeFrame = z.object({
+  conversationId: z.uuid(),
+  code: z.enum(['slow-consumer', 'draining']),
+  afterSeq: z.int().nonnegative(),
+});
 export type ResumeFrame = z.infer<typeof ResumeFrame>;
 
 /** A socket with this much unsent stops getting deltas, then is moved to pull mode. */
@@ -60,10 +79,19 @@ export const Hint = z.discriminatedUnion('kind', [
     /** When they were committed. Milliseconds since 1970; for metrics only. */
     at: z.number().optional(),
   }),
-  z.object({ kind: z.literal('delta'), orgId: z.string(), conversationId: z.uuid(), delta: StreamingDelta, from: z.string() }),
+  z.object({
+    kind: z.literal('delta'),
+    orgId: z.string(),
+    conversationId: z.uuid(),
+    delta: StreamingDelta,
+    from: z.string(),
+  }),
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
 ]);
 export type Hint = z.infer<typeof Hint>;
 
-/** How often app-server says on each socket that it is there. Milliseconds; a page takes a connection that is silent for longer than two of these for lost. */
+/**
+ * How often app-server says on each socket that it is there. Milliseconds; a page takes a connection that is silent for
+ * longer than two of these for lost.
+ */
 export const SOCKET_PING_MS = 4_000;

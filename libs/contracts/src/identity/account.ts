@@ -118,7 +118,10 @@ export const UserSettings = z.object({
   /** Author of an agent's commits for this user; `null`: the name and the address of the account. */
   gitAuthorName: GitName.nullable().default(null),
   gitAuthorEmail: GitEmail.nullable().default(null),
-  /** Whether analytics events of this user may be sent, where the installation and the organization allow it too; `null`: never asked, which is a no. */
+  /**
+   * Whether analytics events of this user may be sent, where the installation and the organization allow it too;
+   * `null`: never asked, which is a no.
+   */
   analytics: z.boolean().nullable().default(null),
   notifications: z
     .object({

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { PageQuery } from '../conversations/conversations.js';
 import { PERMISSIONS } from '../organizations/permissions.js';
 
-/** Keys with which programs call the API. Each belongs to one organization and to one owner, and can never do more than its owner can at that moment. */
+/**
+ * Keys with which programs call the API. Each belongs to one organization and to one owner, and can never do more than
+ * its owner can at that moment.
+ */
 
 export const API_KEY_OWNERS = ['user', 'service-account'] as const;
 /** A key is used up for good when it is `expired` or `revoked`; `pending` waits for its `notBefore`. */
@@ -45,7 +48,10 @@ export const ApiKey = z.object({
   createdBy: z.object({ id: z.string(), label: z.string(), active: z.boolean() }),
   /** The key that this one was made with. It ends no later than that one, and is revoked with it. */
   madeByKey: z.string().nullable(),
-  /** Live keys that were made with this one, directly or through others, its successor too if it rotated itself. Revoking it ends them, also when it has ended itself. */
+  /**
+   * Live keys that were made with this one, directly or through others, its successor too if it rotated itself.
+   * Revoking it ends them, also when it has ended itself.
+   */
   descendants: z.int().nonnegative(),
   /** The last request, at most some seconds late. `null` before the first one. */
   lastUsed: z.object({ at: z.iso.datetime(), address: z.string().nullable(), route: z.string() }).nullable(),

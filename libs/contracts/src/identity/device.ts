@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { PERMISSIONS } from '../organizations/permissions.js';
 import { MAX_API_KEY_DAYS } from './api-keys.js';
 
-/** The OAuth device flow (RFC 8628): a program without a browser shows a code, a signed-in user approves it, and the program gets an API key of that user's. */
+/**
+ * The OAuth device flow (RFC 8628): a program without a browser shows a code, a signed-in user approves it, and the
+ * program gets an API key of that user's.
+ */
 
 /** A device waits this long for its user. Seconds. */
 export const DEVICE_CODE_SECONDS = 600;
@@ -17,7 +20,9 @@ export const USER_CODE_LENGTH = 8;
 export function normalUserCode(typed: string): string | null {
   if (typed.length > 40) return null;
   const code = typed.toUpperCase().replaceAll(/[\s-]/g, '');
-  return code.length === USER_CODE_LENGTH && [...code].every((letter) => USER_CODE_ALPHABET.includes(letter)) ? code : null;
+  return code.length === USER_CODE_LENGTH && [...code].every((letter) => USER_CODE_ALPHABET.includes(letter))
+    ? code
+    : null;
 }
 
 /** `POST /oauth/device/authorize`, a form. */
@@ -89,7 +94,9 @@ export type DeviceRequest = z.infer<typeof DeviceRequest>;
 export const ApproveDevice = z.strictObject({
   /** Id or slug of the organization that the key will be for. */
   org: z.string().min(1).max(100),
-  /** Needed when the program asked for none; otherwise what the program asked for. Cut to what the user may do there. */
+  /**
+   * Needed when the program asked for none; otherwise what the program asked for. Cut to what the user may do there.
+   */
   scopes: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).optional(),
   /** 90 unless given. */
   expiresInDays: z.int().min(1).max(MAX_API_KEY_DAYS).optional(),

@@ -29,7 +29,10 @@ export const OAuthClient = z.object({
   callbackUrl: z.url(),
   /** In the provider's words; empty: none have to be chosen there. */
   scopes: z.array(z.string()),
-  /** Those that a connection by OAuth needs beside them; empty: the provider has none, or Slipway does not connect there by OAuth. */
+  /**
+   * Those that a connection by OAuth needs beside them; empty: the provider has none, or Slipway does not connect there
+   * by OAuth.
+   */
   connectionScopes: z.array(z.string()).default([]),
   setAt: z.iso.datetime().nullable(),
 });
@@ -94,5 +97,8 @@ export const LinkedAccountList = z.object({
 });
 export type LinkedAccountList = z.infer<typeof LinkedAccountList>;
 
-/** Where the browser comes back to from the provider: with `confirm` (the id of a pending link) or `problem` (an error code). */
+/**
+ * Where the browser comes back to from the provider: with `confirm` (the id of a pending link) or `problem` (an error
+ * code).
+ */
 export const LINKED_ACCOUNTS_PAGE = '/settings/linked-accounts';

@@ -6,7 +6,10 @@ export const THREAD_ANSWER_STATES = ['waiting', 'shown', 'given-up'] as const;
 export const ThreadAnswerState = z.enum(THREAD_ANSWER_STATES);
 export type ThreadAnswerState = z.infer<typeof ThreadAnswerState>;
 
-/** `comment`: the one in which a thread shows how far its conversation is, edited in place. `link`: a page that its ticket points to. `move`: its ticket goes on. */
+/**
+ * `comment`: the one in which a thread shows how far its conversation is, edited in place. `link`: a page that its
+ * ticket points to. `move`: its ticket goes on.
+ */
 export const THREAD_ANSWER_KINDS = ['comment', 'link', 'move'] as const;
 
 /** What a thread at a provider shows of its conversation. */
@@ -44,7 +47,10 @@ export const WEBHOOK_EVENTS = [
 export const WebhookEvent = z.enum(WEBHOOK_EVENTS);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
-/** `disabled`: by a user. `failing`: by Slipway, since nothing was taken for days; changing `disabled` to false tries again. */
+/**
+ * `disabled`: by a user. `failing`: by Slipway, since nothing was taken for days; changing `disabled` to false tries
+ * again.
+ */
 export const WEBHOOK_STATES = ['active', 'disabled', 'failing'] as const;
 export const WebhookState = z.enum(WEBHOOK_STATES);
 export type WebhookState = z.infer<typeof WebhookState>;

@@ -31,7 +31,10 @@ export const AppHook = z.object({
 });
 export type AppHook = z.infer<typeof AppHook>;
 
-/** What the provider has said about an authorization; nothing counts before an admin confirms it, in the session that began. */
+/**
+ * What the provider has said about an authorization; nothing counts before an admin confirms it, in the session that
+ * began.
+ */
 export const PendingAuthorization = z.object({
   id: z.uuid(),
   connectionId: z.string(),
@@ -52,6 +55,9 @@ export const PendingAuthorization = z.object({
 });
 export type PendingAuthorization = z.infer<typeof PendingAuthorization>;
 
-/** Of a page of the organization: where the browser comes back to from the provider, with `authorization` (the id to confirm) or `problem` (an error code). */
+/**
+ * Of a page of the organization: where the browser comes back to from the provider, with `authorization` (the id to
+ * confirm) or `problem` (an error code).
+ */
 export const connectionPage = (orgSlug: string, connectionId: string): string =>
   `/${encodeURIComponent(orgSlug)}/admin/integrations/${encodeURIComponent(connectionId)}`;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { GitHost } from '../secrets/secrets.js';
 
-/** Apps of providers (GitHub Apps) that connections are by: registered from a manifest, installed on an account, and called by tokens of the installation. */
+/**
+ * Apps of providers (GitHub Apps) that connections are by: registered from a manifest, installed on an account, and
+ * called by tokens of the installation.
+ */
 
 /** How long a registration that was begun may take; GitHub's own limit for its code. Minutes. */
 export const REGISTER_MINUTES = 60;
@@ -29,7 +32,9 @@ export const ConnectionApp = z.object({
   /** `null`: not installed. */
   selection: z.enum(['all', 'selected']).nullable(),
   repositories: z.int().nonnegative().nullable(),
-  /** Permissions that Slipway asks for and that the installation has not, as the provider names them: `contents: write`. */
+  /**
+   * Permissions that Slipway asks for and that the installation has not, as the provider names them: `contents: write`.
+   */
   missingPermissions: z.array(z.string()),
   /** When the provider was last asked. */
   checkedAt: z.iso.datetime().nullable(),
@@ -68,7 +73,10 @@ export const RegistrationBegun = z.object({
 export type RegistrationBegun = z.infer<typeof RegistrationBegun>;
 
 /** `POST …/integrations/installations`: of the platform's app. */
-export const InstallPlatformApp = z.strictObject({ provider: z.string().min(1).max(50), name: z.string().trim().min(1).max(100).optional() });
+export const InstallPlatformApp = z.strictObject({
+  provider: z.string().min(1).max(50),
+  name: z.string().trim().min(1).max(100).optional(),
+});
 export type InstallPlatformApp = z.infer<typeof InstallPlatformApp>;
 
 /** `POST …/connections/{connection}/installation`. */
@@ -80,7 +88,10 @@ export type InstallApp = z.infer<typeof InstallApp>;
 
 const PEM = /^-----BEGIN (?:RSA )?PRIVATE KEY-----\n[A-Za-z0-9+/=\n]+-----END (?:RSA )?PRIVATE KEY-----$/;
 
-/** `PUT …/connections/{connection}/app-secrets`. Made at the provider by whoever owns the app, which takes the old ones until they are deleted there. */
+/**
+ * `PUT …/connections/{connection}/app-secrets`. Made at the provider by whoever owns the app, which takes the old ones
+ * until they are deleted there.
+ */
 export const ReplaceAppSecrets = z
   .strictObject({
     /** PEM, as the provider gives it. */
@@ -98,7 +109,9 @@ export const ReplaceAppSecrets = z
       .regex(/^[\x21-\x7e]+$/, 'has printable characters and no blanks')
       .optional(),
   })
-  .refine(({ privateKey, clientSecret }) => privateKey !== undefined || clientSecret !== undefined, { error: 'needs a private key or a client secret' });
+  .refine(({ privateKey, clientSecret }) => privateKey !== undefined || clientSecret !== undefined, {
+    error: 'needs a private key or a client secret',
+  });
 export type ReplaceAppSecrets = z.infer<typeof ReplaceAppSecrets>;
 
 /** Where the browser goes. The answer also sets a cookie: no other browser can finish what this one began. */

@@ -52,12 +52,16 @@ export type HookSelection = z.infer<typeof HookSelection>;
 export const IntegrationHookList = z.object({ data: z.array(IntegrationHook), selection: HookSelection });
 export type IntegrationHookList = z.infer<typeof IntegrationHookList>;
 
-/** Makes the webhook, or repairs it where there is one of this connection: address, events and secret are those of now. */
+/**
+ * Makes the webhook, or repairs it where there is one of this connection: address, events and secret are those of now.
+ */
 export const InstallIntegrationHook = z.strictObject({
   repository: z.string().trim().pipe(RepositoryPath),
 });
 export type InstallIntegrationHook = z.infer<typeof InstallIntegrationHook>;
 
-/** Repositories that get a webhook: those that match, now and each day. None: what was made stays, and nothing more is. */
+/**
+ * Repositories that get a webhook: those that match, now and each day. None: what was made stays, and nothing more is.
+ */
 export const SelectIntegrationHooks = z.strictObject({ patterns: z.array(HookPattern).max(MAX_HOOK_PATTERNS) });
 export type SelectIntegrationHooks = z.infer<typeof SelectIntegrationHooks>;

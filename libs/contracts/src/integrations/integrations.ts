@@ -28,7 +28,10 @@ export const OwnIdentity = z.strictObject({
 });
 export type OwnIdentity = z.infer<typeof OwnIdentity>;
 
-/** What is done in a thread, and with its ticket, as its conversation goes on. Each is done once, and stays to be done while the provider is away. */
+/**
+ * What is done in a thread, and with its ticket, as its conversation goes on. Each is done once, and stays to be done
+ * while the provider is away.
+ */
 export const ThreadProcessors = z.strictObject({
   /** A reaction to what asked. */
   reaction: z.boolean().default(true),
@@ -60,9 +63,15 @@ export const ConnectionSettings = z.strictObject({
   confidential: z.boolean().default(false),
   /** Where nothing else names a repository: its URL. */
   defaultRepository: repositoryUrl.nullable().default(null),
-  /** Where nothing else names a repository, by the place at the provider: before the default one. The first that fits counts. */
+  /**
+   * Where nothing else names a repository, by the place at the provider: before the default one. The first that fits
+   * counts.
+   */
   repositories: z.array(PlaceRepository).max(MAX_PLACE_REPOSITORIES).default([]),
-  /** Where a git host's pages are, if not at `https://` and `host`: another path, or http inside of a network. Its host is the connection's. */
+  /**
+   * Where a git host's pages are, if not at `https://` and `host`: another path, or http inside of a network. Its host
+   * is the connection's.
+   */
   baseUrl: z
     .url({ protocol: /^https?$/ })
     .max(500)
@@ -93,7 +102,9 @@ export const IntegrationProvider = z.object({
   does: z.array(z.enum(['code', 'tickets', 'chat'])),
   /** `null`: each connection says where it is. */
   host: z.string().nullable(),
-  /** A connection takes an access token: with it the provider is asked who may write, and is answered in its threads. */
+  /**
+   * A connection takes an access token: with it the provider is asked who may write, and is answered in its threads.
+   */
   takesToken: z.boolean(),
   /** Slipway can make webhooks of repositories there by itself. */
   makesHooks: z.boolean(),
@@ -105,7 +116,10 @@ export const IntegrationProvider = z.object({
   places: z.enum(['channel', 'project', 'team']).nullable().default(null),
   /** Abilities of a connection in threads, by the names of `ThreadProcessors`. */
   processors: z.array(z.enum(['reaction', 'comment', 'link', 'start', 'done'])).default([]),
-  /** `own`: an admin can register an app of the organization there. `platform`: the operator has registered one, which can be installed. */
+  /**
+   * `own`: an admin can register an app of the organization there. `platform`: the operator has registered one, which
+   * can be installed.
+   */
   apps: z.array(z.enum(['own', 'platform'])).default([]),
   /** A connection can obtain its credential by OAuth, once it has an OAuth client. */
   authorizes: z.boolean().default(false),
@@ -124,7 +138,10 @@ export const IntegrationConnection = z.object({
   account: z.string().nullable(),
   /** The scheme that deliveries must be signed by; no other is taken. */
   signature: z.string(),
-  /** What to enter at the provider; `null`: deliveries come to the platform's own app, or over a socket that Slipway opens. */
+  /**
+   * What to enter at the provider; `null`: deliveries come to the platform's own app, or over a socket that Slipway
+   * opens.
+   */
   address: z.string().nullable(),
   own: OwnIdentity,
   settings: ConnectionSettings,
@@ -253,8 +270,10 @@ export const DELIVERY_REASONS = {
   'nothing-to-choose': 'This choice is not open any more, or was made already.',
   'choice-of-another': 'Only whoever asked chooses the repository.',
   'answered-already': 'What was answered here no longer waits, or is not what was shown.',
-  'four-eyes': 'In this organization users cannot approve actions of their own agents: another user has to, maybe on the page.',
-  'second-factor': 'This organization asks for a second factor, which a button in a thread does not: it has to be approved in Slipway.',
+  'four-eyes':
+    'In this organization users cannot approve actions of their own agents: another user has to, maybe on the page.',
+  'second-factor':
+    'This organization asks for a second factor, which a button in a thread does not: it has to be approved in Slipway.',
   'answer-late': 'The answer could not be given to the agent in time. It can be given again.',
   'queue-full': 'As many messages as can be wait in the conversation already.',
   // Not decided yet.

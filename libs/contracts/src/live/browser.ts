@@ -51,7 +51,13 @@ export const BrowserLiveRequest = z.discriminatedUnion('type', [
     clicks: z.int().min(0).max(3),
     modifiers,
   }),
-  z.object({ type: z.literal('wheel'), ...place, dx: z.number().min(-10_000).max(10_000), dy: z.number().min(-10_000).max(10_000), modifiers }),
+  z.object({
+    type: z.literal('wheel'),
+    ...place,
+    dx: z.number().min(-10_000).max(10_000),
+    dy: z.number().min(-10_000).max(10_000),
+    modifiers,
+  }),
   z.object({
     type: z.literal('key'),
     act: z.enum(['press', 'release']),

@@ -40,13 +40,22 @@ export const FileState = z.discriminatedUnion('kind', [
     /** Of the content and its encoding alone: the same content has the same version. */
     version: z.string(),
     encoding: TextEncoding,
-    /** `textChecksum` of the text as it was sent: on the way a secret may have been hidden in it, and what is hidden must not be saved. */
+    /**
+     * `textChecksum` of the text as it was sent: on the way a secret may have been hidden in it, and what is hidden
+     * must not be saved.
+     */
     checksum: z.string(),
     sizeBytes: z.int(),
     /** The file may not be written. */
     readOnly: z.boolean(),
   }),
-  z.object({ kind: z.literal('picture'), mediaType: z.string(), base64: z.string(), version: z.string(), sizeBytes: z.int() }),
+  z.object({
+    kind: z.literal('picture'),
+    mediaType: z.string(),
+    base64: z.string(),
+    version: z.string(),
+    sizeBytes: z.int(),
+  }),
   z.object({ kind: z.literal('binary'), sizeBytes: z.int() }),
   z.object({ kind: z.literal('too-large'), sizeBytes: z.int(), limitBytes: z.int() }),
   z.object({ kind: z.literal('directory') }),
@@ -60,12 +69,26 @@ const asked = { id: z.int().nonnegative(), path: WorkspacePath };
 /** User → sandbox. Each but `let-go` is answered by one message with its `id`. */
 export const FilesLiveRequest = z.discriminatedUnion('type', [
   /** Answered by `listed`. Watches the directory. */
-  z.object({ type: z.literal('list'), ...asked, offset: z.int().nonnegative().default(0), limit: z.int().min(1).max(MAX_TREE_PAGE).default(MAX_TREE_PAGE) }),
+  z.object({
+    type: z.literal('list'),
+    ...asked,
+    offset: z.int().nonnegative().default(0),
+    limit: z.int().min(1).max(MAX_TREE_PAGE).default(MAX_TREE_PAGE),
+  }),
   /** Answered by `file`. Watches the file. */
   z.object({ type: z.literal('open'), ...asked }),
   z.object({ type: z.literal('let-go'), path: WorkspacePath, of: z.enum(['directory', 'file']) }),
-  /** Answered by `written`, or by `conflict` when what is there is neither `base` nor already this text. `base` null: nothing is there. */
-  z.object({ type: z.literal('write'), ...asked, text: z.string(), encoding: TextEncoding.default('utf8'), base: z.string().nullable() }),
+  /**
+   * Answered by `written`, or by `conflict` when what is there is neither `base` nor already this text. `base` null:
+   * nothing is there.
+   */
+  z.object({
+    type: z.literal('write'),
+    ...asked,
+    text: z.string(),
+    encoding: TextEncoding.default('utf8'),
+    base: z.string().nullable(),
+  }),
   /** Answered by `done`. Never replaces anything; makes the directories above it. */
   z.object({ type: z.literal('create'), ...asked, kind: z.enum(['file', 'directory']) }),
   /** Answered by `done`. Never replaces anything. */
@@ -80,8 +103,18 @@ export type FilesLiveRequest = z.infer<typeof FilesLiveRequest>;
 /** Sandbox → user. */
 export const FilesLiveMessage = z.discriminatedUnion('type', [
   /** Directories first, then by name. Pages of one `generation` belong together. */
-  z.object({ type: z.literal('listed'), ...asked, generation: z.int(), total: z.int(), offset: z.int(), entries: z.array(TreeEntry) }),
-  /** Not asked for: the names in it, or what git ignores, are others now. `gone`: it is no directory any more; it is watched all the same. */
+  z.object({
+    type: z.literal('listed'),
+    ...asked,
+    generation: z.int(),
+    total: z.int(),
+    offset: z.int(),
+    entries: z.array(TreeEntry),
+  }),
+  /**
+   * Not asked for: the names in it, or what git ignores, are others now. `gone`: it is no directory any more; it is
+   * watched all the same.
+   */
   z.object({ type: z.literal('directory-changed'), path: WorkspacePath, generation: z.int(), gone: z.boolean() }),
   /** `id` null: not asked for, the file is another now. */
   z.object({ type: z.literal('file'), id: z.int().nullable(), path: WorkspacePath, file: FileState }),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The live channel `terminal`. Without a query it is the list of shells, JSON both ways (`TerminalLive…`). With `?shell=ID` it is one of them (`ShellLive…`): binary
- * frames are what it writes, beginning with what is kept of it, and what is typed. A shell outlives every socket; it ends by itself, by `close-shell`, or with the sandbox.
+ * The live channel `terminal`. Without a query it is the list of shells, JSON both ways (`TerminalLive…`). With
+ * `?shell=ID` it is one of them (`ShellLive…`): binary frames are what it writes, beginning with what is kept of it,
+ * and what is typed. A shell outlives every socket; it ends by itself, by `close-shell`, or with the sandbox.
  */
 
 /** Most shells of people at once, and most of the agent's that are shown. */
@@ -60,7 +61,10 @@ export type ShellLiveRequest = z.infer<typeof ShellLiveRequest>;
 export const ShellLiveMessage = z.discriminatedUnion('type', [
   /** First. Begin with an empty screen; what is kept comes next. `cut`: there was more before that. */
   z.object({ type: z.literal('attached'), shell: LiveShell, cut: z.boolean() }),
-  /** What was kept has been sent: what follows happens now. Until then the terminal must answer nothing that the bytes ask of it. */
+  /**
+   * What was kept has been sent: what follows happens now. Until then the terminal must answer nothing that the bytes
+   * ask of it.
+   */
   z.object({ type: z.literal('caught-up') }),
   /** Between bytes: answer with `seen` once those before it are on the screen. How many have been sent so far. */
   z.object({ type: z.literal('mark'), at: z.int().nonnegative() }),

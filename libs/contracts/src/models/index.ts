@@ -29,6 +29,21 @@ export {
   UpdateKey,
   UpdateTeamMember,
 } from './llm-gateway.js';
-export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
+export {
+  CreateLlmProfile,
+  LlmProfile,
+  LlmProfileList,
+  MAX_LLM_PROFILES,
+  PROFILE_PREFIX,
+  profileNameOf,
+  UpdateLlmProfile,
+} from './llm-profiles.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
-export { LoggedPrompt, MAX_PROMPT_LOG_DAYS, PromptLogMode, PromptLogQuery, PromptPage, PromptPolicies } from './prompt-log.js';
+export {
+  LoggedPrompt,
+  MAX_PROMPT_LOG_DAYS,
+  PromptLogMode,
+  PromptLogQuery,
+  PromptPage,
+  PromptPolicies,
+} from './prompt-log.js';

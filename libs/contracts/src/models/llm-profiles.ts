@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { SecretValue } from '../secrets/secrets.js';
 
 /**
- * A model with its address, key and manner under a name. A conversation uses one that it names as its model, `profile/<name>`, as the profile is at each of
- * its starts; `GET …/models` lists them beside those that llm-gateway is configured with. The default one is the model of a conversation that names none,
- * unless the organization's settings say another.
+ * A model with its address, key and manner under a name. A conversation uses one that it names as its model,
+ * `profile/<name>`, as the profile is at each of its starts; `GET …/models` lists them beside those that llm-gateway is
+ * configured with. The default one is the model of a conversation that names none, unless the organization's settings
+ * say another.
  */
 
 /** In front of a profile's name where a model is named. */
@@ -27,7 +28,10 @@ const fields = {
    * of llm-gateway.
    */
   model: z.string().trim().min(1).max(200),
-  /** Up to and including the version, without `/chat/completions`; `null`: the provider's own. https, at a public address. */
+  /**
+   * Up to and including the version, without `/chat/completions`; `null`: the provider's own. https, at a public
+   * address.
+   */
   baseUrl: z.url().max(2048).nullable(),
   temperature: z.number().min(0).max(2).nullable(),
   maxOutputTokens: z.int().min(1).max(1_000_000).nullable(),
@@ -46,7 +50,10 @@ export const CreateLlmProfile = z.strictObject({
 });
 export type CreateLlmProfile = z.infer<typeof CreateLlmProfile>;
 
-/** What is left out stays; `apiKey: null` takes the key away. Another `baseUrl` needs the key again: it was given for the old one. */
+/**
+ * What is left out stays; `apiKey: null` takes the key away. Another `baseUrl` needs the key again: it was given for
+ * the old one.
+ */
 export const UpdateLlmProfile = z.strictObject({ ...fields, apiKey: SecretValue.nullable() }).partial();
 export type UpdateLlmProfile = z.infer<typeof UpdateLlmProfile>;
 

@@ -35,15 +35,23 @@ export const PromptLogQuery = z.strictObject({
 });
 export type PromptLogQuery = z.infer<typeof PromptLogQuery>;
 
-/** `PUT /internal/prompt-policies` of llm-gateway, with the master key: those that keep prompts, and no others do. What others had kept is deleted. */
+/**
+ * `PUT /internal/prompt-policies` of llm-gateway, with the master key: those that keep prompts, and no others do. What
+ * others had kept is deleted.
+ */
 export const PromptPolicies = z.object({
-  policies: z.array(z.object({ org: z.string().min(1).max(200), days: z.int().min(1).max(MAX_PROMPT_LOG_DAYS) })).max(100_000),
+  policies: z
+    .array(z.object({ org: z.string().min(1).max(200), days: z.int().min(1).max(MAX_PROMPT_LOG_DAYS) }))
+    .max(100_000),
 });
 export type PromptPolicies = z.infer<typeof PromptPolicies>;
 
 /** `GET /internal/prompt-log`: whether the installation lets organizations keep prompts at all. */
 export const PromptLogMode = z.object({ mode: z.enum(['by-policy', 'never']) });
 
-/** `GET /internal/prompts/{org}?from=&to=&conversation=&after=`, oldest first; `next` is `null` at the end, else the `after` of the next page. */
+/**
+ * `GET /internal/prompts/{org}?from=&to=&conversation=&after=`, oldest first; `next` is `null` at the end, else the
+ * `after` of the next page.
+ */
 export const PromptPage = z.object({ data: z.array(LoggedPrompt), next: z.string().nullable() });
 export type PromptPage = z.infer<typeof PromptPage>;

@@ -46,8 +46,17 @@ export function openApi(): OpenApi {
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key, `slp_…`. It can do what its scopes say and its owner may.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'keycloak_auth', description: 'The session of a signed-in user.' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `slp_…`. It can do what its scopes say and its owner may.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'keycloak_auth',
+          description: 'The session of a signed-in user.',
+        },
       },
       responses: problemResponses(all),
       schemas: components,
@@ -65,11 +74,20 @@ function operationObject(operation: Operation, schemas: DocumentSchemas): Json {
     tags: [tagOf(operation)],
     'x-slipway-permission': operation.permission,
     'x-slipway-idempotency': operation.idempotency,
-    ...(operation.anonymous === true ? { security: [] } : proofOf(operation) === 'session' ? { security: [{ session: [] }] } : {}),
+    ...(operation.anonymous === true
+      ? { security: [] }
+      : proofOf(operation) === 'session'
+        ? { security: [{ session: [] }] }
+        : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
     ...(operation.body === undefined
       ? {}
-      : { requestBody: { required: !operation.body.safeParse({}).success, content: { 'application/json': { schema: schemas.of(operation.body, 'input') } } } }),
+      : {
+          requestBody: {
+            required: !operation.body.safeParse({}).success,
+            content: { 'application/json': { schema: schemas.of(operation.body, 'input') } },
+          },
+        }),
     responses: { [operation.status]: success(operation, schemas), ...problemsOf(operation) },
   };
 }
@@ -86,8 +104,16 @@ function pathParameters({ path }: Operation): Json[] {
 
 function queryParameters(operation: Operation, schemas: DocumentSchemas): Json[] {
   if (operation.query === undefined) return [];
-  const { properties = {}, required = [] } = schemas.text(operation.query, 'input') as { properties?: Record<string, Json>; required?: string[] };
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+  const { properties = {}, required = [] } = schemas.text(operation.query, 'input') as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
 }
 
 function headerParameters(operation: Operation): Json[] {
@@ -109,15 +135,23 @@ function success(operation: Operation, schemas: DocumentSchemas): Json {
     return {
       description: operation.summary,
       content: {
-        [operation.produces]: { schema: operation.produces === 'application/json' ? { type: 'array', items: { type: 'object' } } : { type: 'string' } },
+        [operation.produces]: {
+          schema:
+            operation.produces === 'application/json'
+              ? { type: 'array', items: { type: 'object' } }
+              : { type: 'string' },
+        },
       },
     };
   if (operation.response === undefined) return { description: 'Done' };
   const json = { 'application/json': { schema: schemas.of(operation.response, 'output') } };
   return {
     description: operation.summary,
-    ...(operation.versioned === true ? { headers: { ETag: { schema: { type: 'string' }, description: 'The version of what is answered.' } } } : {}),
-    content: operation.alternative === undefined ? json : { ...json, [operation.alternative]: { schema: { type: 'string' } } },
+    ...(operation.versioned === true
+      ? { headers: { ETag: { schema: { type: 'string' }, description: 'The version of what is answered.' } } }
+      : {}),
+    content:
+      operation.alternative === undefined ? json : { ...json, [operation.alternative]: { schema: { type: 'string' } } },
   };
 }
 
@@ -136,7 +170,9 @@ function addExamples(operation: Operation, object: Json, components: Json): stri
   const fill = (what: string, media: Json, schema: z.ZodType, given: unknown): void =>
     attempt(what, () => {
       const candidates =
-        given === undefined ? [{}, { requiredOnly: true }].map((options) => () => exampleOf(media['schema'] as Json, components, options)) : [() => given];
+        given === undefined
+          ? [{}, { requiredOnly: true }].map((options) => () => exampleOf(media['schema'] as Json, components, options))
+          : [() => given];
       const failures: string[] = [];
       for (const make of candidates) {
         const value = make();
@@ -147,22 +183,34 @@ function addExamples(operation: Operation, object: Json, components: Json): stri
         }
         failures.push(parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`).join(', '));
       }
-      missing.push(`${operation.id}, ${what}: its schema refuses the example (${failures[0]}): give one in libs/contracts/src/openapi/operation-examples.ts`);
+      missing.push(
+        `${operation.id}, ${what}: its schema refuses the example (${failures[0]}): give one in libs/contracts/src/openapi/operation-examples.ts`,
+      );
     });
   for (const parameter of object['parameters'] as Json[]) {
     if (parameter['example'] !== undefined || (parameter['in'] === 'query' && parameter['required'] !== true)) continue;
     attempt(`parameter ${parameter['name']}`, () => {
-      parameter['example'] = exampleOf(parameter['schema'] as Json, components, {}, { schema: tagOf(operation), field: String(parameter['name']) });
+      parameter['example'] = exampleOf(
+        parameter['schema'] as Json,
+        components,
+        {},
+        { schema: tagOf(operation), field: String(parameter['name']) },
+      );
     });
   }
-  if (operation.body !== undefined) fill('request', contentOf(object['requestBody'] as Json, 'application/json'), operation.body, own.body);
+  if (operation.body !== undefined)
+    fill('request', contentOf(object['requestBody'] as Json, 'application/json'), operation.body, own.body);
   const answer = (object['responses'] as Record<string, Json>)[String(operation.status)] as Json;
   if (operation.response !== undefined && operation.produces === undefined)
     fill('answer', contentOf(answer, 'application/json'), operation.response, own.response);
   for (const type of [operation.produces, operation.alternative])
     if (type !== undefined) {
-      if (own.text === undefined) missing.push(`${operation.id}, ${type}: no example: add one to libs/contracts/src/openapi/operation-examples.ts`);
-      contentOf(answer, type)['example'] = type === 'application/json' && own.text !== undefined ? JSON.parse(own.text) : own.text;
+      if (own.text === undefined)
+        missing.push(
+          `${operation.id}, ${type}: no example: add one to libs/contracts/src/openapi/operation-examples.ts`,
+        );
+      contentOf(answer, type)['example'] =
+        type === 'application/json' && own.text !== undefined ? JSON.parse(own.text) : own.text;
     }
   return missing;
 }

@@ -32,7 +32,12 @@ const FORMATS: Readonly<Record<string, unknown>> = {
  *
  * @throws NoExample for text without a known form.
  */
-export function exampleOf(schema: Json, components: Json, options: { readonly requiredOnly?: boolean } = {}, at: Place = { schema: '', field: '' }): unknown {
+export function exampleOf(
+  schema: Json,
+  components: Json,
+  options: { readonly requiredOnly?: boolean } = {},
+  at: Place = { schema: '', field: '' },
+): unknown {
   const inner = (next: Json, place: Place = at): unknown => exampleOf(next, components, options, place);
   const examples = schema['examples'] as unknown[] | undefined;
   if (examples !== undefined && examples.length > 0) return examples[0];
@@ -52,7 +57,9 @@ export function exampleOf(schema: Json, components: Json, options: { readonly re
   if (known !== undefined && fits(known.value, schema)) return known.value;
   const choices = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as Json[] | undefined;
   if (choices !== undefined) return inner(choices.find((choice) => choice['type'] !== 'null') ?? (choices[0] as Json));
-  const type = Array.isArray(schema['type']) ? (schema['type'] as string[]).find((name) => name !== 'null') : (schema['type'] as string | undefined);
+  const type = Array.isArray(schema['type'])
+    ? (schema['type'] as string[]).find((name) => name !== 'null')
+    : (schema['type'] as string | undefined);
   switch (type) {
     case 'object':
       return objectOf(schema, options.requiredOnly === true, at, inner);
@@ -75,14 +82,24 @@ export function exampleOf(schema: Json, components: Json, options: { readonly re
   }
 }
 
-function objectOf(schema: Json, requiredOnly: boolean, at: Place, inner: (schema: Json, place: Place) => unknown): Json {
+function objectOf(
+  schema: Json,
+  requiredOnly: boolean,
+  at: Place,
+  inner: (schema: Json, place: Place) => unknown,
+): Json {
   const required = new Set((schema['required'] as string[] | undefined) ?? []);
-  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>).filter(([name]) => !requiredOnly || required.has(name));
-  return Object.fromEntries(properties.map(([name, property]) => [name, inner(property, { schema: at.schema, field: name })]));
+  const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>).filter(
+    ([name]) => !requiredOnly || required.has(name),
+  );
+  return Object.fromEntries(
+    properties.map(([name, property]) => [name, inner(property, { schema: at.schema, field: name })]),
+  );
 }
 
 function knownFor({ schema, field }: Place): { readonly value: unknown } | undefined {
-  for (const name of [`${schema}.${field}`, field]) if (field !== '' && Object.hasOwn(FIELD_EXAMPLES, name)) return { value: FIELD_EXAMPLES[name] };
+  for (const name of [`${schema}.${field}`, field])
+    if (field !== '' && Object.hasOwn(FIELD_EXAMPLES, name)) return { value: FIELD_EXAMPLES[name] };
   return undefined;
 }
 
@@ -95,7 +112,9 @@ const FORMS: Readonly<Record<string, RegExp>> = {
 
 /** Whether a value is of the kind that a schema wants; what a field means elsewhere need not be what it means here. */
 function fits(value: unknown, schema: Json): boolean {
-  const kinds = [schema, ...(((schema['anyOf'] ?? schema['oneOf']) as Json[] | undefined) ?? [])].flatMap((choice) => choice['type'] ?? []);
+  const kinds = [schema, ...(((schema['anyOf'] ?? schema['oneOf']) as Json[] | undefined) ?? [])].flatMap(
+    (choice) => choice['type'] ?? [],
+  );
   if (kinds.length === 0) return true;
   if (value === null) return kinds.includes('null');
   if (Array.isArray(value)) return kinds.includes('array');
@@ -103,7 +122,8 @@ function fits(value: unknown, schema: Json): boolean {
     .map((choice) => FORMS[String(choice['format'])])
     .find((found) => found !== undefined);
   if (form !== undefined && !form.test(String(value))) return false;
-  if (typeof value === 'number') return kinds.includes('number') || (kinds.includes('integer') && Number.isInteger(value));
+  if (typeof value === 'number')
+    return kinds.includes('number') || (kinds.includes('integer') && Number.isInteger(value));
   return kinds.includes(typeof value);
 }
 

@@ -2,7 +2,10 @@ const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const ADA = 'usr_01k2a8m4v3e7tq9d5w6x0n1r2s';
 const ACME = 'org_01k2a8kz9c4f6h8j0m2p5r7t9v';
 
-/** An example by the name of a field, by `Schema.field` where it means something else there, by `tag.parameter` of a path, and by the name of a schema for a whole value. */
+/**
+ * An example by the name of a field, by `Schema.field` where it means something else there, by `tag.parameter` of a
+ * path, and by the name of a schema for a whole value.
+ */
 export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   // Whose it is.
   orgId: ACME,
@@ -88,7 +91,9 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   created_by_user_id: ADA,
   sandbox_spec_id: 'default',
   'SandboxInfo.session_api_key': 'slp_sbx_eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
-  exposed_urls: [{ name: 'AGENT_SERVER', url: 'https://8000-0198c0de-7a1b-7000-8000-3f6c5d2e9b10.sandboxes.example', port: 8000 }],
+  exposed_urls: [
+    { name: 'AGENT_SERVER', url: 'https://8000-0198c0de-7a1b-7000-8000-3f6c5d2e9b10.sandboxes.example', port: 8000 },
+  ],
   status_detail: null,
   llm_model: 'anthropic/claude-sonnet-4-5',
   llm_profiles: { profiles: { fast: { model: 'gpt-5-mini', temperature: 0.2 } } },
@@ -246,7 +251,8 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'IntegrationConnection.name': 'Shop on GitHub',
   'IntegrationConnection.kind': 'webhook',
   'IntegrationConnection.signature': 'sha256',
-  'IntegrationConnection.address': 'https://slipway.example/api/integration/github/events/5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c11',
+  'IntegrationConnection.address':
+    'https://slipway.example/api/integration/github/events/5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c11',
   'IntegrationConnection.stateReason': null,
   oldSecretUntil: null,
   'CreateIntegrationConnection.kind': 'webhook',
@@ -254,7 +260,9 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'UpdateIntegrationConnection.name': 'Shop on GitHub',
   'IntegrationProvider.id': 'github',
   'IntegrationProvider.name': 'GitHub',
-  'IntegrationProvider.connections': [{ kind: 'webhook', name: 'Webhook of a repository or organization', signature: 'sha256' }],
+  'IntegrationProvider.connections': [
+    { kind: 'webhook', name: 'Webhook of a repository or organization', signature: 'sha256' },
+  ],
   webhook: '5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c12',
   entry: 'msg_0190d2a5f7c04b6d9c1e6c1f4a6b2e10',
   'OutgoingWebhook.id': '5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c12',
@@ -273,7 +281,8 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   signingSecret: 'whsec_Zk3vT1xW9qLr5sYb2uHdN8pCm4gJa7eRZk3vT1xW9qI=',
   'WebhookMessage.id': 'msg_0190d2a5f7c04b6d9c1e6c1f4a6b2e10',
   'WebhookMessage.event': 'conversation.finished',
-  'WebhookMessage.body': '{"type":"conversation.finished","timestamp":"2026-11-24T03:00:00.000Z","data":{"status":"finished"}}',
+  'WebhookMessage.body':
+    '{"type":"conversation.finished","timestamp":"2026-11-24T03:00:00.000Z","data":{"status":"finished"}}',
   'WebhookMessage.state': 'delivered',
   'WebhookMessage.problem': null,
   lastTryAt: '2026-11-24T03:00:01.000Z',
@@ -300,7 +309,11 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'IntegrationDelivery.id': '0198c0de-8a1b-7000-8000-3f6c5d2e9b10',
   'IntegrationDelivery.reason': { code: 'conversation-started', text: 'A conversation was started.', detail: null },
   'IntegrationDeliveryContent.id': '0198c0de-8a1b-7000-8000-3f6c5d2e9b10',
-  'IntegrationDeliveryContent.reason': { code: 'conversation-started', text: 'A conversation was started.', detail: null },
+  'IntegrationDeliveryContent.reason': {
+    code: 'conversation-started',
+    text: 'A conversation was started.',
+    detail: null,
+  },
   'IntegrationDeliveryContent.headers': { 'x-github-event': 'issues', 'user-agent': 'GitHub-Hookshot/044aadd' },
   'IntegrationDeliveryContent.body': '{"action":"labeled"}',
   'DeliveryDryRun.reading': { kind: 'ignored', reason: 'no-trigger' },

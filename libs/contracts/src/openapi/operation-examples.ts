@@ -12,7 +12,10 @@ export const PARAMETERS: Readonly<Record<string, Json>> = {
   org: { description: 'Id or slug of an organization.', example: 'acme' },
   conversation: { description: 'Id of a conversation.', example: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10' },
   user: { description: 'Id of a user.', example: 'usr_01k2a8m4v3e7tq9d5w6x0n1r2s' },
-  link: { description: 'Id of a linked account, or of one that waits for confirmation.', example: '7c1f2a90-5b3e-4d68-8f41-0a9b6c2d3e57' },
+  link: {
+    description: 'Id of a linked account, or of one that waits for confirmation.',
+    example: '7c1f2a90-5b3e-4d68-8f41-0a9b6c2d3e57',
+  },
   number: { description: 'Number of a pull request at the git host.', example: 12 },
   token: { description: 'What the link of the invitation ends with.', example: 'Zm9vYmFyYmF6' },
 };

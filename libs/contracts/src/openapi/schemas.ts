@@ -43,7 +43,10 @@ const SUBJECTS = [
 /** Formats whose pattern says nothing more: it is long, and tools that make values of a pattern take minutes for it. */
 const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uuid', 'email']);
 
-/** Leaves out patterns that a reader of the document is better off without. Classes of Unicode are read by few tools, and refused by some with the whole document. */
+/**
+ * Leaves out patterns that a reader of the document is better off without. Classes of Unicode are read by few tools,
+ * and refused by some with the whole document.
+ */
 function readable(this: Json, key: string, value: unknown): unknown {
   const pattern = key === 'pattern' && typeof value === 'string';
   return pattern && (FORMATS.has(this['format']) || /\\p\{/i.test(value)) ? undefined : value;
@@ -54,7 +57,9 @@ export type Direction = 'input' | 'output';
 /** Schemas of one document: those that have an exported name become components, whoever reaches them. */
 export class DocumentSchemas {
   private readonly names: ReadonlyMap<z.ZodType, string> = new Map(
-    SUBJECTS.flatMap((subject) => Object.entries<unknown>(subject)).flatMap(([name, value]) => (value instanceof z.ZodType ? [[value, name] as const] : [])),
+    SUBJECTS.flatMap((subject) => Object.entries<unknown>(subject)).flatMap(([name, value]) =>
+      value instanceof z.ZodType ? [[value, name] as const] : [],
+    ),
   );
   private readonly used = { input: new Map<z.ZodType, string>(), output: new Map<z.ZodType, string>() };
 
@@ -69,8 +74,16 @@ export class DocumentSchemas {
   /** zod writes named parts as `#/$defs/Name`: they become components. */
   text(schema: z.ZodType, direction: Direction): Json {
     const metadata = z.registry<{ id?: string }>();
-    for (const [named, id] of this.names) metadata.add(named, named === schema ? { ...z.globalRegistry.get(named) } : { ...z.globalRegistry.get(named), id });
-    const { $schema: _, $defs, ...text } = z.toJSONSchema(schema, { io: direction, metadata, unrepresentable: 'any', reused: 'inline' }) as Json;
+    for (const [named, id] of this.names)
+      metadata.add(
+        named,
+        named === schema ? { ...z.globalRegistry.get(named) } : { ...z.globalRegistry.get(named), id },
+      );
+    const {
+      $schema: _,
+      $defs,
+      ...text
+    } = z.toJSONSchema(schema, { io: direction, metadata, unrepresentable: 'any', reused: 'inline' }) as Json;
     for (const id of Object.keys(($defs ?? {}) as Json)) {
       const named = [...this.names].find(([, name]) => name === id)?.[0];
       if (named !== undefined) this.used[direction].set(named, id);

@@ -26,7 +26,10 @@ export const SandboxPage = z.object({
 });
 export type SandboxPage = z.infer<typeof SandboxPage>;
 /** `page_id`: `next_page_id` of the page before. */
-export const SearchSandboxesQuery = z.object({ page_id: z.uuid().optional(), limit: z.coerce.number().int().min(1).max(100).default(100) });
+export const SearchSandboxesQuery = z.object({
+  page_id: z.uuid().optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(100),
+});
 export type SearchSandboxesQuery = z.infer<typeof SearchSandboxesQuery>;
 
 /** `sandbox_spec_id` is accepted and changes nothing: the installation's default template is started. */
@@ -34,7 +37,10 @@ export const StartSandboxQuery = z.object({ sandbox_spec_id: z.string().max(500)
 
 /** `id` once or several times. */
 export const GetSandboxesQuery = z.object({
-  id: z.preprocess((given) => (given === undefined || Array.isArray(given) ? given : [given]), z.array(z.uuid()).min(1).max(100)),
+  id: z.preprocess(
+    (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+    z.array(z.uuid()).min(1).max(100),
+  ),
 });
 export type GetSandboxesQuery = z.infer<typeof GetSandboxesQuery>;
 /** `GET /api/v1/users/me`, as `get_llm` and `get_mcp_config` of OpenHands' client read it. */
@@ -55,7 +61,9 @@ export type SandboxUser = z.infer<typeof SandboxUser>;
 export const SandboxUserQuery = z.object({ expose_secrets: z.stringbool().optional() });
 
 /** Names of what commands of a sandbox have as variables. */
-export const SandboxSecretNames = z.object({ secrets: z.array(z.object({ name: z.string(), description: z.string().nullable() })) });
+export const SandboxSecretNames = z.object({
+  secrets: z.array(z.object({ name: z.string(), description: z.string().nullable() })),
+});
 export type SandboxSecretNames = z.infer<typeof SandboxSecretNames>;
 /** As OpenHands' client says it; agent profiles have no name here. */
 export const SandboxSecretNamesQuery = z.object({ agent_profile_id: z.string().max(100).optional() });

@@ -3,11 +3,17 @@ import { MAX_INVITED_AT_ONCE } from '../organizations/invitations.js';
 import { OrgName } from '../organizations/orgs.js';
 import { PERMISSIONS, ROLES } from '../organizations/permissions.js';
 
-/** OpenHands' names for organizations, members, invitations and keys, for programs that were written for it. What Slipway does not have is not there, or is said beside the field. */
+/**
+ * OpenHands' names for organizations, members, invitations and keys, for programs that were written for it. What
+ * Slipway does not have is not there, or is said beside the field.
+ */
 
 const page = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), next_page_id: z.string().nullable() });
 /** `page_id`: `next_page_id` of the page before. */
-const PageById = z.object({ limit: z.coerce.number().int().min(1).max(200).default(100), page_id: z.string().max(500).optional() });
+const PageById = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(100),
+  page_id: z.string().max(500).optional(),
+});
 
 export const Organization = z.object({
   id: z.string(),
@@ -100,7 +106,12 @@ export const OrganizationInvited = z.object({
 export type OrganizationInvited = z.infer<typeof OrganizationInvited>;
 export const AcceptOrganizationInvitation = z.strictObject({ token: z.string().min(1).max(200) });
 export type AcceptOrganizationInvitation = z.infer<typeof AcceptOrganizationInvitation>;
-export const OrganizationJoined = z.object({ success: z.literal(true), org_id: z.string(), org_name: z.string(), role: z.enum(ROLES) });
+export const OrganizationJoined = z.object({
+  success: z.literal(true),
+  org_id: z.string(),
+  org_name: z.string(),
+  role: z.enum(ROLES),
+});
 export type OrganizationJoined = z.infer<typeof OrganizationJoined>;
 
 export const Done = z.object({ message: z.string() });

@@ -13,12 +13,20 @@ const ModelName = z
   .brand<'ModelName'>();
 export type ModelName = z.infer<typeof ModelName>;
 
-/** A model as an event may name it: one of the gateway's, or `profile` for an organization's own, whose name is theirs; `other` for anything else. */
+/**
+ * A model as an event may name it: one of the gateway's, or `profile` for an organization's own, whose name is theirs;
+ * `other` for anything else.
+ */
 export function modelName(model: string): ModelName {
-  return ModelName.parse(model.startsWith('profile/') ? 'profile' : ModelName.safeParse(model).success ? model : 'other');
+  return ModelName.parse(
+    model.startsWith('profile/') ? 'profile' : ModelName.safeParse(model).success ? model : 'other',
+  );
 }
 
-/** What a property may be. A free string is none of these, so that neither a prompt nor a name can become one: it does not compile. */
+/**
+ * What a property may be. A free string is none of these, so that neither a prompt nor a name can become one: it does
+ * not compile.
+ */
 type Property = z.ZodNumber | z.ZodBoolean | z.ZodEnum | typeof ModelName;
 const event = <const S extends Readonly<Record<string, Property>>>(shape: S) => z.strictObject(shape);
 
@@ -27,14 +35,19 @@ const amount = () => z.number().nonnegative();
 const Provider = z.enum(['github', 'gitlab', 'gitea', 'slack', 'linear', 'jira', 'other']);
 
 /**
- * Every analytics event and all that it may say. `docs/operate/analytics.md` lists them; a snapshot test holds the names of the properties.
- * The order of the first ten is the funnel from sign-up to a merged pull request.
+ * Every analytics event and all that it may say. `docs/operate/analytics.md` lists them; a snapshot test holds the
+ * names of the properties. The order of the first ten is the funnel from sign-up to a merged pull request.
  */
 export const ANALYTICS_EVENTS = {
   user_signed_up: event({ idp: z.enum(['direct', 'brokered']) }),
   org_created: event({ kind: z.enum(['personal', 'company']) }),
   git_provider_connected: event({ provider: Provider }),
-  conversation_started: event({ trigger: z.enum(['page', 'api', 'integration']), has_repository: z.boolean(), model: ModelName, environment: z.boolean() }),
+  conversation_started: event({
+    trigger: z.enum(['page', 'api', 'integration']),
+    has_repository: z.boolean(),
+    model: ModelName,
+    environment: z.boolean(),
+  }),
   /** Since the conversation was made. */
   first_event_seen: event({ seconds: amount() }),
   first_tool_succeeded: event({ seconds: amount() }),
@@ -92,16 +105,26 @@ export function analyticsProvider(provider: unknown): z.infer<typeof Provider> {
   return Provider.safeParse(provider).data ?? 'other';
 }
 
-/** What the page itself reports; all other events come from the log and the audit. The value of a flag is the server's to say. */
+/**
+ * What the page itself reports; all other events come from the log and the audit. The value of a flag is the server's
+ * to say.
+ */
 export const PageEvent = z.discriminatedUnion('name', [
   z.strictObject({ name: z.literal('download_trajectory_button_clicked') }),
-  z.strictObject({ name: z.literal('example_task_chosen'), position: ANALYTICS_EVENTS.example_task_chosen.shape.position }),
+  z.strictObject({
+    name: z.literal('example_task_chosen'),
+    position: ANALYTICS_EVENTS.example_task_chosen.shape.position,
+  }),
   z.strictObject({ name: z.literal('experiment_exposed'), flag: z.enum(FLAG_KEYS) }),
 ]);
 export type PageEvent = z.infer<typeof PageEvent>;
 
 /** `POST /api/v1/analytics/events`. `id` names the event: repeated, it is the same one. */
-export const RecordPageEvent = z.strictObject({ id: z.uuid(), organization: z.string().min(1).max(100), event: PageEvent });
+export const RecordPageEvent = z.strictObject({
+  id: z.uuid(),
+  organization: z.string().min(1).max(100),
+  event: PageEvent,
+});
 export type RecordPageEvent = z.infer<typeof RecordPageEvent>;
 
 /** What of analytics concerns a signed-in user. */
@@ -126,5 +149,9 @@ export type WaitingEvent = z.infer<typeof WaitingEvent>;
 /** Most events of the list. */
 export const MAX_WAITING_EVENTS = 200;
 /** `GET …/analytics/waiting`: the oldest first. */
-export const WaitingEvents = z.object({ host: z.string().nullable(), total: z.int().nonnegative(), data: z.array(WaitingEvent) });
+export const WaitingEvents = z.object({
+  host: z.string().nullable(),
+  total: z.int().nonnegative(),
+  data: z.array(WaitingEvent),
+});
 export type WaitingEvents = z.infer<typeof WaitingEvents>;

@@ -15,7 +15,8 @@ interface Flag {
 export const FLAGS = {
   'example-tasks': {
     values: ['buttons', 'cards'],
-    description: 'Example tasks below the prompt field of the home page: as buttons with a label, or as cards that show the task',
+    description:
+      'Example tasks below the prompt field of the home page: as buttons with a label, or as cards that show the task',
     owner: 'web',
     ends: '2027-03-31',
   },
@@ -23,7 +24,10 @@ export const FLAGS = {
 export type FlagKey = keyof typeof FLAGS;
 export type FlagValue<K extends FlagKey = FlagKey> = (typeof FLAGS)[K]['values'][number];
 export const FLAG_KEYS = Object.keys(FLAGS) as [FlagKey, ...FlagKey[]];
-export const FLAG_VALUES = [...new Set(Object.values(FLAGS).flatMap(({ values }) => values))] as [FlagValue, ...FlagValue[]];
+export const FLAG_VALUES = [...new Set(Object.values(FLAGS).flatMap(({ values }) => values))] as [
+  FlagValue,
+  ...FlagValue[],
+];
 
 export type FlagValues = { readonly [K in FlagKey]: FlagValue<K> };
 export const DEFAULT_FLAGS = Object.fromEntries(FLAG_KEYS.map((key) => [key, FLAGS[key].values[0]])) as FlagValues;

@@ -13,6 +13,15 @@ export {
   WaitingEvent,
   WaitingEvents,
 } from './analytics-events.js';
-export { DEFAULT_FLAGS, FLAG_KEYS, FLAG_VALUES, FLAGS, type FlagKey, type FlagValue, type FlagValues, FlagValuesSchema } from './flags.js';
+export {
+  DEFAULT_FLAGS,
+  FLAG_KEYS,
+  FLAG_VALUES,
+  FLAGS,
+  type FlagKey,
+  type FlagValue,
+  type FlagValues,
+  FlagValuesSchema,
+} from './flags.js';
 export { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER, PreviewRow } from './page-preview.js';
 export { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from './queues.js';

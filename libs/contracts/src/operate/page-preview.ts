@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The header in which app-server gives a conversation's page, as it asks for it, what its text begins with: `PagePreview` as JSON, deflated, in base64url. */
+/**
+ * The header in which app-server gives a conversation's page, as it asks for it, what its text begins with:
+ * `PagePreview` as JSON, deflated, in base64url.
+ */
 export const PREVIEW_HEADER = 'x-slipway-preview';
 /** Longest value of `PREVIEW_HEADER`: with the rest of a request it fits into what Node takes as headers. */
 export const MAX_PREVIEW_LENGTH = 7_000;

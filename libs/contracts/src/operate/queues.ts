@@ -24,7 +24,10 @@ export const QUEUES = {
   'org-brake': z.object({ orgId: z.string() }),
   /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
-  /** Answer an agent, or stop it, as a pressed button of a thread says. Handled by app-server, which alone does so. Safe to repeat at any point. */
+  /**
+   * Answer an agent, or stop it, as a pressed button of a thread says. Handled by app-server, which alone does so. Safe
+   * to repeat at any point.
+   */
   'integration-press': z.object({ orgId: z.string(), deliveryId: z.string() }),
   /** Bring what a conversation's threads show up to date. Safe to repeat at any point. */
   'integration-answer': conversation,
@@ -44,7 +47,10 @@ export const QUEUES = {
    * Brings a pull request to its desired state: publishes, merges, and reads its state. Safe to repeat at any point.
    */
   'pull-request': z.object({ orgId: z.string(), pullRequestId: z.uuid() }),
-  /** Ask a git host what became of a pull request, and what came to its files after its merge. Safe to repeat at any point. */
+  /**
+   * Ask a git host what became of a pull request, and what came to its files after its merge. Safe to repeat at any
+   * point.
+   */
   'pull-request-outcome': z.object({ orgId: z.string(), outcomeId: z.uuid() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
@@ -52,4 +58,6 @@ export const QUEUES = {
 export type QueueName = keyof typeof QUEUES;
 export type QueuePayload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]>;
 /** The queues whose jobs are about one conversation. */
-export type ConversationQueue = { [Q in QueueName]: QueuePayload<Q> extends { conversationId: string } ? Q : never }[QueueName];
+export type ConversationQueue = {
+  [Q in QueueName]: QueuePayload<Q> extends { conversationId: string } ? Q : never;
+}[QueueName];

@@ -1,4 +1,13 @@
-import { AcceptTerms, ConnectionList, EndedSessions, EndSessions, MySessionList, MySettings, UpdateMySettings, VerifyEmail } from '../identity/account.js';
+import {
+  AcceptTerms,
+  ConnectionList,
+  EndedSessions,
+  EndSessions,
+  MySessionList,
+  MySettings,
+  UpdateMySettings,
+  VerifyEmail,
+} from '../identity/account.js';
 import { Me } from '../organizations/orgs.js';
 import type { Operation } from './operation.js';
 

@@ -1,6 +1,14 @@
 import { PageQuery, pageOf } from '../conversations/conversations.js';
 import { ListSandboxesQuery, SandboxFleet, SandboxQueue } from '../sandboxes/sandboxes.js';
-import { BudgetNotice, BudgetOverride, BudgetPreview, BudgetPreviewQuery, Budgets, ChangeBudgets, PutBudgetOverride } from '../spending/budgets.js';
+import {
+  BudgetNotice,
+  BudgetOverride,
+  BudgetPreview,
+  BudgetPreviewQuery,
+  Budgets,
+  ChangeBudgets,
+  PutBudgetOverride,
+} from '../spending/budgets.js';
 import { Usage, UsageQuery } from '../spending/usage.js';
 import type { Operation } from './operation.js';
 
@@ -13,7 +21,8 @@ export const adminUsageOperations = {
     id: 'usage.get',
     method: 'GET',
     path: `${ORG}/usage`,
-    summary: 'Calls, tokens and cost by day, user, repository and model; with Accept: text/csv as a table for spreadsheets',
+    summary:
+      'Calls, tokens and cost by day, user, repository and model; with Accept: text/csv as a table for spreadsheets',
     permission: 'usage:read',
     status: 200,
     query: UsageQuery,

@@ -7,7 +7,8 @@ export const analyticsOperations = {
     id: 'analytics.events.create',
     method: 'POST',
     path: '/api/v1/analytics/events',
-    summary: 'Report one event of the page. 204 whatever becomes of it: it is kept only where the installation, the organization and the user allow analytics',
+    summary:
+      'Report one event of the page. 204 whatever becomes of it: it is kept only where the installation, the organization and the user allow analytics',
     permission: null,
     status: 204,
     body: RecordPageEvent,

@@ -1,5 +1,12 @@
 import { pageOf } from '../conversations/conversations.js';
-import { ApiKey, ChangeApiKey, CreateApiKey, CreatedApiKey, ListApiKeysQuery, RotateApiKey } from '../identity/api-keys.js';
+import {
+  ApiKey,
+  ChangeApiKey,
+  CreateApiKey,
+  CreatedApiKey,
+  ListApiKeysQuery,
+  RotateApiKey,
+} from '../identity/api-keys.js';
 import type { Operation } from './operation.js';
 
 const KEYS = '/api/v1/orgs/{org}/api-keys';
@@ -68,7 +75,8 @@ export const apiKeyOperations = {
     id: 'api-keys.rotate',
     method: 'POST',
     path: `${KEY}/rotate`,
-    summary: 'A new key in the place of this one, which goes on for the overlap; the new token is in this answer and nowhere else',
+    summary:
+      'A new key in the place of this one, which goes on for the overlap; the new token is in this answer and nowhere else',
     permission: 'api-key:write',
     status: 201,
     body: RotateApiKey,

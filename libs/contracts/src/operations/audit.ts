@@ -20,7 +20,8 @@ export const auditOperations = {
     id: 'audit.export',
     method: 'GET',
     path: `${AUDIT}/export`,
-    summary: 'The chain of the audit as lines of JSON, oldest first, with what it takes to verify it elsewhere; the export is itself recorded',
+    summary:
+      'The chain of the audit as lines of JSON, oldest first, with what it takes to verify it elsewhere; the export is itself recorded',
     permission: 'audit:export',
     status: 200,
     query: AuditExportQuery,

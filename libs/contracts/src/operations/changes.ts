@@ -1,10 +1,22 @@
-import { Changes, ChangesQuery, DiffQuery, WorkspaceCommits, WorkspaceCommitsQuery, WorkspaceRepositories } from '../repositories/changes.js';
+import {
+  Changes,
+  ChangesQuery,
+  DiffQuery,
+  WorkspaceCommits,
+  WorkspaceCommitsQuery,
+  WorkspaceRepositories,
+} from '../repositories/changes.js';
 import { OpenEditor } from '../sandboxes/vscode.js';
 import type { Operation } from './operation.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 /** What only a sandbox that is there knows. */
-const NEEDS_SANDBOX = ['conversation.no-workspace', 'sandbox.unreachable', 'changes.not-kept', 'repository.not-found'] as const;
+const NEEDS_SANDBOX = [
+  'conversation.no-workspace',
+  'sandbox.unreachable',
+  'changes.not-kept',
+  'repository.not-found',
+] as const;
 
 export const changesOperations = {
   getChanges: {

@@ -13,7 +13,14 @@ export const confirmationOperations = {
     body: AnswerConfirmation,
     response: Conversation,
     idempotency: 'keyed',
-    errors: ['request.not-json', 'request.too-large', 'request.cross-site', 'conversation.nothing-to-confirm', 'conversation.four-eyes', 'sandbox.unreachable'],
+    errors: [
+      'request.not-json',
+      'request.too-large',
+      'request.cross-site',
+      'conversation.nothing-to-confirm',
+      'conversation.four-eyes',
+      'sandbox.unreachable',
+    ],
   },
   setConfirmationMode: {
     id: 'conversations.confirmation-mode.set',

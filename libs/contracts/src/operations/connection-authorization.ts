@@ -18,7 +18,12 @@ export const connectionAuthorizationOperations = {
     status: 201,
     response: LinkBegun,
     idempotency: 'none',
-    errors: ['request.cross-site', 'integration.authorization-unsupported', 'integration.no-oauth-client', 'settings.url-refused'],
+    errors: [
+      'request.cross-site',
+      'integration.authorization-unsupported',
+      'integration.no-oauth-client',
+      'settings.url-refused',
+    ],
   },
   getConnectionAuthorization: {
     id: 'integrations.authorizations.get',

@@ -1,6 +1,12 @@
 import { RevokeConfirmationRule } from '../conversations/confirmation.js';
 import { Conversation, QueuedMessage } from '../conversations/conversations.js';
-import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateRunSettings } from '../conversations/run-settings.js';
+import {
+  AskConversation,
+  CarryOutPlan,
+  ConfirmationRuleList,
+  ConversationAnswer,
+  UpdateRunSettings,
+} from '../conversations/run-settings.js';
 import type { Operation } from './operation.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
@@ -29,7 +35,14 @@ export const conversationControlOperations = {
     body: CarryOutPlan,
     response: QueuedMessage,
     idempotency: 'keyed',
-    errors: [...UNSAFE, 'conversation.busy', 'conversation.queue-full', 'budget.exhausted', 'storage.exhausted', 'sandbox.unreachable'],
+    errors: [
+      ...UNSAFE,
+      'conversation.busy',
+      'conversation.queue-full',
+      'budget.exhausted',
+      'storage.exhausted',
+      'sandbox.unreachable',
+    ],
   },
   condenseConversation: {
     id: 'conversations.condense',
@@ -40,7 +53,13 @@ export const conversationControlOperations = {
     status: 200,
     response: Conversation,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'conversation.not-running', 'budget.exhausted', 'agent.budget-limit', 'sandbox.unreachable'],
+    errors: [
+      'request.cross-site',
+      'conversation.not-running',
+      'budget.exhausted',
+      'agent.budget-limit',
+      'sandbox.unreachable',
+    ],
   },
   askConversation: {
     id: 'conversations.ask',
@@ -52,7 +71,14 @@ export const conversationControlOperations = {
     body: AskConversation,
     response: ConversationAnswer,
     idempotency: 'keyed',
-    errors: [...UNSAFE, 'conversation.not-running', 'budget.exhausted', 'agent.budget-limit', 'model.unavailable', 'sandbox.unreachable'],
+    errors: [
+      ...UNSAFE,
+      'conversation.not-running',
+      'budget.exhausted',
+      'agent.budget-limit',
+      'model.unavailable',
+      'sandbox.unreachable',
+    ],
   },
   listConfirmationRules: {
     id: 'conversations.confirmation-rules.list',

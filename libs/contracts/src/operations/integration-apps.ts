@@ -1,4 +1,11 @@
-import { InstallApp, InstallationBegun, InstallPlatformApp, RegisterApp, RegistrationBegun, ReplaceAppSecrets } from '../integrations/integration-apps.js';
+import {
+  InstallApp,
+  InstallationBegun,
+  InstallPlatformApp,
+  RegisterApp,
+  RegistrationBegun,
+  ReplaceAppSecrets,
+} from '../integrations/integration-apps.js';
 import { IntegrationConnection } from '../integrations/integrations.js';
 import type { Operation } from './operation.js';
 
@@ -51,7 +58,8 @@ export const integrationAppOperations = {
     id: 'integrations.apps.release',
     method: 'DELETE',
     path: INSTALLATION,
-    summary: 'Give the account of the installation up, so that another connection, of whichever organization, can claim it',
+    summary:
+      'Give the account of the installation up, so that another connection, of whichever organization, can claim it',
     permission: 'integration:write',
     status: 200,
     response: IntegrationConnection,
@@ -68,7 +76,13 @@ export const integrationAppOperations = {
     body: ReplaceAppSecrets,
     response: IntegrationConnection,
     idempotency: 'idempotent',
-    errors: [...CHANGE, 'integration.apps-unsupported', 'integration.no-secret', 'integration.provider-away', 'integration.provider-refused'],
+    errors: [
+      ...CHANGE,
+      'integration.apps-unsupported',
+      'integration.no-secret',
+      'integration.provider-away',
+      'integration.provider-refused',
+    ],
   },
   refreshIntegrationApp: {
     id: 'integrations.apps.refresh',
@@ -79,6 +93,12 @@ export const integrationAppOperations = {
     status: 200,
     response: IntegrationConnection,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'integration.apps-unsupported', 'integration.not-installed', 'integration.provider-away', 'integration.provider-refused'],
+    errors: [
+      'request.cross-site',
+      'integration.apps-unsupported',
+      'integration.not-installed',
+      'integration.provider-away',
+      'integration.provider-refused',
+    ],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,8 +1,18 @@
-import { InstallIntegrationHook, IntegrationHook, IntegrationHookList, SelectIntegrationHooks } from '../integrations/integration-hooks.js';
+import {
+  InstallIntegrationHook,
+  IntegrationHook,
+  IntegrationHookList,
+  SelectIntegrationHooks,
+} from '../integrations/integration-hooks.js';
 import type { Operation } from './operation.js';
 
 const HOOKS = '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks';
-const ASKS = ['request.cross-site', 'integration.provider-away', 'integration.provider-refused', 'settings.url-refused'] as const;
+const ASKS = [
+  'request.cross-site',
+  'integration.provider-away',
+  'integration.provider-refused',
+  'settings.url-refused',
+] as const;
 
 /** Webhooks that Slipway makes at git hosts. */
 export const integrationHookOperations = {
@@ -48,13 +58,21 @@ export const integrationHookOperations = {
     body: SelectIntegrationHooks,
     response: IntegrationHookList,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'request.not-json', 'request.too-large', 'integration.no-token', 'integration.no-secret', 'integration.hooks-unsupported'],
+    errors: [
+      'request.cross-site',
+      'request.not-json',
+      'request.too-large',
+      'integration.no-token',
+      'integration.no-secret',
+      'integration.hooks-unsupported',
+    ],
   },
   repairIntegrationHooks: {
     id: 'integrations.hooks.repair',
     method: 'POST',
     path: `${HOOKS}/repair`,
-    summary: 'Make every webhook of the connection again, in the background, with the address, events and secret of now',
+    summary:
+      'Make every webhook of the connection again, in the background, with the address, events and secret of now',
     permission: 'integration:write',
     status: 202,
     response: IntegrationHookList,

@@ -51,7 +51,13 @@ export const invitationOperations = {
     status: 200,
     response: SentInvitation,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'org.being-deleted', 'invitation.used', 'invitation.revoked', 'invitation.mail-limit'],
+    errors: [
+      'request.cross-site',
+      'org.being-deleted',
+      'invitation.used',
+      'invitation.revoked',
+      'invitation.mail-limit',
+    ],
   },
   revokeInvitation: {
     id: 'invitations.delete',

@@ -1,4 +1,11 @@
-import { BeginLink, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient, SetOAuthClient } from '../identity/linked-accounts.js';
+import {
+  BeginLink,
+  LinkBegun,
+  LinkedAccount,
+  LinkedAccountList,
+  OAuthClient,
+  SetOAuthClient,
+} from '../identity/linked-accounts.js';
 import type { Operation } from './operation.js';
 
 const MINE = '/api/v1/me/linked-accounts';

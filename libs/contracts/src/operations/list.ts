@@ -65,7 +65,8 @@ export const operations = {
     id: 'me.get',
     method: 'GET',
     path: '/api/v1/me',
-    summary: 'The signed-in user and their organizations; with an API key its owner, and the one organization that it reaches',
+    summary:
+      'The signed-in user and their organizations; with an API key its owner, and the one organization that it reaches',
     permission: null,
     proof: 'any',
     beforeGates: true,
@@ -219,7 +220,8 @@ export const operations = {
     status: 201,
     body: GrantSandboxAccess,
     response: SandboxAccess,
-    // Not keyed: a stored answer would be a stored token. Asked twice without `reuse` it is granted twice, and both end by themselves.
+    // Not keyed: a stored answer would be a stored token. Asked twice without `reuse` it is granted twice, and both end
+    // by themselves.
     idempotency: 'idempotent',
     errors: ['request.not-json', 'request.cross-site', 'sandbox.port-closed', 'sandbox.no-gateway'],
   },
@@ -316,9 +318,19 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 
 /** What a caller sends as the query or the body of an operation, before defaults; `undefined` where it has none. */
-export type OperationQuery<N extends OperationName> = (typeof operations)[N] extends { readonly query: infer S extends z.ZodType } ? z.input<S> : undefined;
-export type OperationBody<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer S extends z.ZodType } ? z.input<S> : undefined;
+export type OperationQuery<N extends OperationName> = (typeof operations)[N] extends {
+  readonly query: infer S extends z.ZodType;
+}
+  ? z.input<S>
+  : undefined;
+export type OperationBody<N extends OperationName> = (typeof operations)[N] extends {
+  readonly body: infer S extends z.ZodType;
+}
+  ? z.input<S>
+  : undefined;
 /** What an operation answers, as JSON; `undefined` for a 204 or a download. */
-export type OperationResponse<N extends OperationName> = (typeof operations)[N] extends { readonly response: infer S extends z.ZodType }
+export type OperationResponse<N extends OperationName> = (typeof operations)[N] extends {
+  readonly response: infer S extends z.ZodType;
+}
   ? z.output<S>
   : undefined;

@@ -1,5 +1,12 @@
 import type { ErrorCode } from '../errors/error-codes.js';
-import { ListMembersQuery, Member, MemberPage, MemberRemoval, RemoveMemberQuery, UpdateMember } from '../organizations/members.js';
+import {
+  ListMembersQuery,
+  Member,
+  MemberPage,
+  MemberRemoval,
+  RemoveMemberQuery,
+  UpdateMember,
+} from '../organizations/members.js';
 import type { Operation } from './operation.js';
 
 const MEMBERS = '/api/v1/orgs/{org}/members';
@@ -57,7 +64,8 @@ export const memberOperations = {
     id: 'members.delete',
     method: 'DELETE',
     path: `${MEMBERS}/{user}`,
-    summary: 'Remove a member: sessions, keys, invitations and tokens for this organization end at once, sandboxes within ten seconds',
+    summary:
+      'Remove a member: sessions, keys, invitations and tokens for this organization end at once, sandboxes within ten seconds',
     permission: 'member:remove',
     status: 200,
     query: RemoveMemberQuery,

@@ -3,7 +3,10 @@ import type { Operation } from './operation.js';
 
 const DEPLOYMENTS = '/api/v1/orgs/{org}/model-deployments';
 
-/** How the places that answer to the installation's models fare. Who may see the models may see it; a test costs the installation money, so that it is an admin's. */
+/**
+ * How the places that answer to the installation's models fare. Who may see the models may see it; a test costs the
+ * installation money, so that it is an admin's.
+ */
 export const modelHealthOperations = {
   listModelDeployments: {
     id: 'model-deployments.list',
@@ -20,7 +23,8 @@ export const modelHealthOperations = {
     id: 'model-deployments.test',
     method: 'POST',
     path: `${DEPLOYMENTS}/{deployment}/test`,
-    summary: 'Ask one for a word. Who runs the installation pays for it, no budget counts it; at most six times a minute for all together',
+    summary:
+      'Ask one for a word. Who runs the installation pays for it, no budget counts it; at most six times a minute for all together',
     permission: 'setting:write',
     status: 200,
     response: ModelDeploymentTest,

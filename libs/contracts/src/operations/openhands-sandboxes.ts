@@ -17,13 +17,17 @@ import type { Operation } from './operation.js';
 const SANDBOXES = '/api/v1/sandboxes';
 const SANDBOX = `${SANDBOXES}/{sandbox}`;
 
-/** What `OpenHandsCloudWorkspace` of OpenHands' SDK calls, about conversations of the organization of `X-Org-Id`, else of the key, else the personal one. */
+/**
+ * What `OpenHandsCloudWorkspace` of OpenHands' SDK calls, about conversations of the organization of `X-Org-Id`, else
+ * of the key, else the personal one.
+ */
 export const openHandsSandboxOperations = {
   startSandbox: {
     id: 'sandboxes.start',
     method: 'POST',
     path: SANDBOXES,
-    summary: 'As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation without messages',
+    summary:
+      'As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation without messages',
     permission: 'conversation:create',
     limit: 'starts',
     status: 200,
@@ -108,7 +112,8 @@ export const openHandsSandboxOperations = {
     id: 'sandboxes.secrets',
     method: 'GET',
     path: `${SANDBOX}/settings/secrets`,
-    summary: 'As OpenHands: the names of the secrets that commands of a sandbox have, for who holds its key (`X-Session-API-Key`); never a value',
+    summary:
+      'As OpenHands: the names of the secrets that commands of a sandbox have, for who holds its key (`X-Session-API-Key`); never a value',
     permission: null,
     anonymous: true,
     status: 200,

@@ -30,7 +30,10 @@ const MEMBERS = `${ORGANIZATION}/members`;
 /** Of every operation that changes something and has a body. */
 const WRITE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const satisfies readonly ErrorCode[];
 
-/** OpenHands' addresses for what operations of `/api/v1/orgs` do: the same services, permissions and audit under its field names. An organization is deleted by the address of ours, which asks for its name. */
+/**
+ * OpenHands' addresses for what operations of `/api/v1/orgs` do: the same services, permissions and audit under its
+ * field names. An organization is deleted by the address of ours, which asks for its name.
+ */
 export const openHandsOperations = {
   listOrganizations: {
     id: 'organizations.list',
@@ -183,13 +186,22 @@ export const openHandsOperations = {
     body: AcceptOrganizationInvitation,
     response: OrganizationJoined,
     idempotency: 'idempotent',
-    errors: [...WRITE, 'org.being-deleted', 'invitation.other-account', 'invitation.unverified', 'invitation.expired', 'invitation.revoked', 'invitation.used'],
+    errors: [
+      ...WRITE,
+      'org.being-deleted',
+      'invitation.other-account',
+      'invitation.unverified',
+      'invitation.expired',
+      'invitation.revoked',
+      'invitation.used',
+    ],
   },
   listProgramKeys: {
     id: 'keys.list',
     method: 'GET',
     path: '/api/keys',
-    summary: 'As OpenHands: the caller’s API keys that are in use, newest first, in the organization of `X-Org-Id`, else the personal one',
+    summary:
+      'As OpenHands: the caller’s API keys that are in use, newest first, in the organization of `X-Org-Id`, else the personal one',
     permission: 'api-key:read',
     status: 200,
     response: ProgramKeyList,

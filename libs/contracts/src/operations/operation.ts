@@ -14,9 +14,15 @@ export interface Operation {
   readonly permission: Permission | null;
   /** Also for nobody: the handler then has no `User`. */
   readonly anonymous?: true;
-  /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
+  /**
+   * Also in an organization that waits for its deletion; every other operation that changes something is refused there
+   * with `org.being-deleted`.
+   */
   readonly whileDeleting?: true;
-  /** `session`: a signed-in user alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the user's own. See `proofOf`. */
+  /**
+   * `session`: a signed-in user alone, no API key. Unless said, `any` where a permission is needed, and `session` where
+   * none is: that is the user's own. See `proofOf`.
+   */
   readonly proof?: 'any' | 'session';
   /** Counted by another rate limit than its method says. See `limitOf`. */
   readonly limit?: 'starts';
@@ -33,7 +39,10 @@ export interface Operation {
   readonly alternative?: string;
   /** Whether a repeated request is safe by itself, by Idempotency-Key, or not at all: `none` does it again. */
   readonly idempotency: 'idempotent' | 'keyed' | 'none';
-  /** What it answers has a version: the `ETag`. A change takes it as `If-Match`; without one it applies to whatever is there. */
+  /**
+   * What it answers has a version: the `ETag`. A change takes it as `If-Match`; without one it applies to whatever is
+   * there.
+   */
   readonly versioned?: true;
   /** Beside the ones that every operation has (`COMMON_ERRORS`). */
   readonly errors: readonly ErrorCode[];

@@ -7,7 +7,8 @@ export const promptLogOperations = {
     id: 'prompt-log.export',
     method: 'GET',
     path: '/api/v1/orgs/{org}/prompt-log/export',
-    summary: 'Prompts and answers that the organization keeps, as lines of JSON, oldest first, secrets masked; the export is itself recorded',
+    summary:
+      'Prompts and answers that the organization keeps, as lines of JSON, oldest first, secrets masked; the export is itself recorded',
     permission: 'prompt-log:read',
     status: 200,
     query: PromptLogQuery,

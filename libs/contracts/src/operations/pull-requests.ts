@@ -1,4 +1,11 @@
-import { FixPullRequest, MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../repositories/pull-requests.js';
+import {
+  FixPullRequest,
+  MergePullRequest,
+  PublishPullRequest,
+  PullRequest,
+  PullRequestChecks,
+  PullRequestList,
+} from '../repositories/pull-requests.js';
 import type { Operation } from './operation.js';
 
 const PULL_REQUESTS = '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests';
@@ -11,7 +18,8 @@ export const pullRequestOperations = {
     id: 'conversations.pull-requests.publish',
     method: 'POST',
     path: PULL_REQUESTS,
-    summary: 'Push what the workspace holds to a branch, and open or update its pull request; the answer comes before it is done',
+    summary:
+      'Push what the workspace holds to a branch, and open or update its pull request; the answer comes before it is done',
     permission: 'pull-request:write',
     status: 202,
     body: PublishPullRequest,
@@ -54,7 +62,8 @@ export const pullRequestOperations = {
     id: 'conversations.pull-requests.fix',
     method: 'POST',
     path: `${PULL_REQUEST}/fix`,
-    summary: 'Send the agent what stands against a pull request: failed checks with their logs, or conflicts; the answer comes before it is done',
+    summary:
+      'Send the agent what stands against a pull request: failed checks with their logs, or conflicts; the answer comes before it is done',
     permission: 'conversation:write',
     status: 202,
     body: FixPullRequest,
@@ -75,12 +84,19 @@ export const pullRequestOperations = {
     id: 'conversations.pull-requests.merge',
     method: 'POST',
     path: `${PULL_REQUEST}/merge`,
-    summary: 'Merge at the head that the user saw, where they may write and the host allows it; the answer comes before it is done',
+    summary:
+      'Merge at the head that the user saw, where they may write and the host allows it; the answer comes before it is done',
     permission: 'pull-request:merge',
     status: 202,
     body: MergePullRequest,
     response: PullRequest,
     idempotency: 'idempotent',
-    errors: [...CHANGE, 'pull-request.moved', 'pull-request.ended', 'pull-request.needs-person', 'pull-request.no-connection'],
+    errors: [
+      ...CHANGE,
+      'pull-request.moved',
+      'pull-request.ended',
+      'pull-request.needs-person',
+      'pull-request.no-connection',
+    ],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,4 +1,9 @@
-import { ListBranchesQuery, ListRepositoriesQuery, RepositoryBranchPage, RepositoryPage } from '../repositories/repositories.js';
+import {
+  ListBranchesQuery,
+  ListRepositoriesQuery,
+  RepositoryBranchPage,
+  RepositoryPage,
+} from '../repositories/repositories.js';
 import type { Operation } from './operation.js';
 
 const REPOSITORIES = '/api/v1/orgs/{org}/integrations/repositories';
@@ -27,6 +32,12 @@ export const repositoryOperations = {
     query: ListBranchesQuery,
     response: RepositoryBranchPage,
     idempotency: 'idempotent',
-    errors: ['linked-account.needed', 'repository.unknown', 'repository.not-connected', 'integration.provider-away', 'integration.provider-refused'],
+    errors: [
+      'linked-account.needed',
+      'repository.unknown',
+      'repository.not-connected',
+      'integration.provider-away',
+      'integration.provider-refused',
+    ],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,10 +1,20 @@
-import { CreateOwnSecret, CreateSecret, ListSecretsQuery, Secret, SecretList, SecretPage, UpdateSecret } from '../secrets/secrets.js';
+import {
+  CreateOwnSecret,
+  CreateSecret,
+  ListSecretsQuery,
+  Secret,
+  SecretList,
+  SecretPage,
+  UpdateSecret,
+} from '../secrets/secrets.js';
 import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 const CONVERSATION = `${ORG}/conversations/{conversation}`;
 const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
-/** Not keyed: the hash of a body with a value in it would be kept. Repeated, it meets the name that the first one took. */
+/**
+ * Not keyed: the hash of a body with a value in it would be kept. Repeated, it meets the name that the first one took.
+ */
 const CREATE_ERRORS = [...CHANGE, 'secret.name-taken', 'secret.too-many'] as const;
 
 /** Secrets of an organization, of oneself, and of one conversation. None of them ever answers a value. */

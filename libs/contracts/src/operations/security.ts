@@ -1,6 +1,11 @@
 import type { ErrorCode } from '../errors/error-codes.js';
 import { EndedSessions } from '../identity/account.js';
-import { ListMemberSessionsQuery, MemberSessionPage, SecurityRules, UpdateSecurityRules } from '../organizations/security.js';
+import {
+  ListMemberSessionsQuery,
+  MemberSessionPage,
+  SecurityRules,
+  UpdateSecurityRules,
+} from '../organizations/security.js';
 import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';

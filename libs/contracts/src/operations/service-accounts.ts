@@ -1,5 +1,10 @@
 import { pageOf } from '../conversations/conversations.js';
-import { ChangeServiceAccount, CreateServiceAccount, ListServiceAccountsQuery, ServiceAccount } from '../identity/service-accounts.js';
+import {
+  ChangeServiceAccount,
+  CreateServiceAccount,
+  ListServiceAccountsQuery,
+  ServiceAccount,
+} from '../identity/service-accounts.js';
 import type { Operation } from './operation.js';
 
 const ACCOUNTS = '/api/v1/orgs/{org}/service-accounts';

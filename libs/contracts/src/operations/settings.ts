@@ -6,7 +6,10 @@ import type { Operation } from './operation.js';
 const ORG = '/api/v1/orgs/{org}';
 const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
 
-/** Settings, LLM profiles and MCP servers of an organization. A POST that is repeated meets the name that the first one took. */
+/**
+ * Settings, LLM profiles and MCP servers of an organization. A POST that is repeated meets the name that the first one
+ * took.
+ */
 export const settingsOperations = {
   getOrgSettings: {
     id: 'settings.get',
@@ -128,7 +131,8 @@ export const settingsOperations = {
     id: 'mcp-servers.test',
     method: 'POST',
     path: `${ORG}/mcp-servers/{server}/test`,
-    summary: 'Reach a tool server once, from a sandbox of its own. One that names secrets is given those of the whole organization, and needs secret:write',
+    summary:
+      'Reach a tool server once, from a sandbox of its own. One that names secrets is given those of the whole organization, and needs secret:write',
     permission: 'setting:write',
     limit: 'starts',
     status: 200,

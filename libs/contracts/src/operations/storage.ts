@@ -20,7 +20,8 @@ export const storageOperations = {
     id: 'conversations.delete',
     method: 'DELETE',
     path: `${ORG}/conversations/{conversation}`,
-    summary: 'Delete a conversation with its log and workspace, for good; that of another user needs conversation:delete',
+    summary:
+      'Delete a conversation with its log and workspace, for good; that of another user needs conversation:delete',
     permission: 'conversation:write',
     status: 204,
     idempotency: 'idempotent',

@@ -6,7 +6,8 @@ export const traceOperations = {
     id: 'conversations.trace.get',
     method: 'GET',
     path: '/api/v1/orgs/{org}/conversations/{conversation}/trace',
-    summary: 'Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn',
+    summary:
+      'Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn',
     permission: 'conversation:read',
     status: 200,
     query: TraceQuery,

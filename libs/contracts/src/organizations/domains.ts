@@ -7,7 +7,10 @@ export const DomainName = z
   .trim()
   .toLowerCase()
   .max(253)
-  .regex(/^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/, 'is not a domain name such as example.com');
+  .regex(
+    /^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/,
+    'is not a domain name such as example.com',
+  );
 
 /** Roles that can be given for an address alone. */
 export const AUTO_JOIN_ROLES = ['viewer', 'member'] as const;

@@ -1,4 +1,12 @@
-export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
+export {
+  AUTO_JOIN_ROLES,
+  ClaimDomain,
+  DomainName,
+  MAX_DOMAINS,
+  OrgDomain,
+  OrgDomainList,
+  UpdateDomain,
+} from './domains.js';
 export {
   CreateInvitations,
   INVITATION_STATES,
@@ -25,8 +33,29 @@ export {
   UpdateMember,
 } from './members.js';
 export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings } from './org-settings.js';
-export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
-export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
+export {
+  CreateOrg,
+  DeleteOrg,
+  Me,
+  ModelInfo,
+  ModelList,
+  Org,
+  OrgList,
+  OrgName,
+  OrgSlug,
+  RESERVED_SLUGS,
+  TransferOrg,
+  UpdateOrg,
+} from './orgs.js';
+export {
+  PERMISSIONS,
+  type Permission,
+  type Principal,
+  permissionsOfKey,
+  ROLE_PERMISSIONS,
+  ROLES,
+  type Role,
+} from './permissions.js';
 export {
   ListMemberSessionsQuery,
   MAX_SESSION_MINUTES,

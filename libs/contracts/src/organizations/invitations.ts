@@ -8,7 +8,10 @@ export const MAX_INVITED_AT_ONCE = 100;
 export const MAX_OPEN_INVITATIONS = 1_000;
 
 export const INVITATION_STATES = ['open', 'accepted', 'revoked', 'expired'] as const;
-/** `link`: this installation sends no mail, the link was given to whoever invited. `waiting`: it will be sent, or sent again after a failure. `failed`: given up. */
+/**
+ * `link`: this installation sends no mail, the link was given to whoever invited. `waiting`: it will be sent, or sent
+ * again after a failure. `failed`: given up.
+ */
 export const MAIL_STATES = ['link', 'waiting', 'sent', 'failed'] as const;
 
 export const Invitation = z.object({

@@ -18,7 +18,10 @@ export const Member = z.object({
   lastActiveAt: z.iso.datetime().nullable(),
   /** An operator has disabled the account: its sessions and keys are refused. */
   deactivated: z.boolean(),
-  /** What they have spent in the present cycle, and their own limit (`null`: none) where budgets are on. `null` for who may not read usage. */
+  /**
+   * What they have spent in the present cycle, and their own limit (`null`: none) where budgets are on. `null` for who
+   * may not read usage.
+   */
   spending: z.object({ spentUsd: z.string(), limitUsd: Money.nullable() }).nullable(),
 });
 export type Member = z.infer<typeof Member>;
@@ -40,7 +43,10 @@ export type MemberPage = z.infer<typeof MemberPage>;
 
 export const UpdateMember = z.strictObject({
   role: z.enum(ROLES),
-  /** The role that the caller saw: when it is another by now, nothing is changed (`member.changed`). Absent: whatever it is. */
+  /**
+   * The role that the caller saw: when it is another by now, nothing is changed (`member.changed`). Absent: whatever it
+   * is.
+   */
   expectedRole: z.enum(ROLES).optional(),
 });
 export type UpdateMember = z.infer<typeof UpdateMember>;
@@ -60,7 +66,10 @@ export const KnownCredential = z.object({
 export type KnownCredential = z.infer<typeof KnownCredential>;
 
 export const RemoveMemberQuery = z.strictObject({
-  /** `true`: the keys of service accounts that they made are revoked with them. Programs that use one stop working at once. */
+  /**
+   * `true`: the keys of service accounts that they made are revoked with them. Programs that use one stop working at
+   * once.
+   */
   revokeKnownKeys: z.enum(['true', 'false']).default('false'),
 });
 export type RemoveMemberQuery = z.infer<typeof RemoveMemberQuery>;

@@ -5,13 +5,22 @@ import { MAX_PROMPT_LOG_DAYS } from '../models/prompt-log.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
-  /** Model of a conversation that names none, by its id of `GET …/models`; `null`, or one that is not offered any more: the default profile, else the gateway's own default. Read when a conversation is made. */
+  /**
+   * Model of a conversation that names none, by its id of `GET …/models`; `null`, or one that is not offered any more:
+   * the default profile, else the gateway's own default. Read when a conversation is made.
+   */
   defaultModel: z.string().min(1).max(200).nullable(),
   /** Environment of a conversation that names none: which secrets it gets. Read when a conversation is made. */
   defaultEnvironment: EnvironmentName.nullable(),
-  /** Steps that an agent may take for one message; `null`, or more than the installation's MAX_ITERATIONS: that. Read at each start of a conversation. */
+  /**
+   * Steps that an agent may take for one message; `null`, or more than the installation's MAX_ITERATIONS: that. Read at
+   * each start of a conversation.
+   */
   maxIterations: z.int().min(1).max(100_000).nullable(),
-  /** May members bring secrets of their own and give them to conversations? When false, those that exist are kept and not handed out. Read at each start, and when one is made. */
+  /**
+   * May members bring secrets of their own and give them to conversations? When false, those that exist are kept and
+   * not handed out. Read at each start, and when one is made.
+   */
   memberSecrets: z.boolean(),
   /**
    * Minimum of confirmations; a conversation may ask more often. Read at each start of a conversation, and when
@@ -29,8 +38,9 @@ export const OrgSettingValues = z.strictObject({
    */
   promptLogDays: z.int().min(1).max(MAX_PROMPT_LOG_DAYS).nullable(),
   /**
-   * May analytics events of the organization be sent to the service that the installation names? Only of users who allow it themselves (`me.settings`). When it
-   * becomes false, what waits is deleted in the same transaction. Read when an event is made and when it is sent.
+   * May analytics events of the organization be sent to the service that the installation names? Only of users who
+   * allow it themselves (`me.settings`). When it becomes false, what waits is deleted in the same transaction. Read
+   * when an event is made and when it is sent.
    */
   analytics: z.boolean(),
 });

@@ -85,7 +85,10 @@ export const CreateOrg = z.strictObject({
 });
 export type CreateOrg = z.infer<typeof CreateOrg>;
 
-/** Absent keeps. With another `slug` every address of the organization changes at once; the old one leads nowhere and is free for others. */
+/**
+ * Absent keeps. With another `slug` every address of the organization changes at once; the old one leads nowhere and is
+ * free for others.
+ */
 export const UpdateOrg = z.strictObject({ name: OrgName.optional(), slug: OrgSlug.optional() });
 export type UpdateOrg = z.infer<typeof UpdateOrg>;
 

@@ -41,7 +41,9 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** What only an owner may: to take the organization away from its owners, and to have kept what its people ask models. */
+/**
+ * What only an owner may: to take the organization away from its owners, and to have kept what its people ask models.
+ */
 const OWNERS_ALONE = ['org:transfer', 'org:delete', 'prompt-log:write'] as const satisfies readonly Permission[];
 type OwnersAlone = (typeof OWNERS_ALONE)[number];
 
@@ -70,7 +72,10 @@ export const ROLE_PERMISSIONS = {
     'secret:read',
     'setting:read',
   ],
-  admin: PERMISSIONS.filter((permission): permission is Exclude<Permission, OwnersAlone> => !(OWNERS_ALONE as readonly Permission[]).includes(permission)),
+  admin: PERMISSIONS.filter(
+    (permission): permission is Exclude<Permission, OwnersAlone> =>
+      !(OWNERS_ALONE as readonly Permission[]).includes(permission),
+  ),
   owner: PERMISSIONS,
 } as const satisfies Record<string, readonly Permission[]>;
 export type Role = keyof typeof ROLE_PERMISSIONS;
@@ -90,6 +95,9 @@ export interface Principal {
 }
 
 /** A key never grants more than its owner holds: the set is cut at each use, not only when the key is made. */
-export function permissionsOfKey(scopes: readonly Permission[], owner: ReadonlySet<Permission>): ReadonlySet<Permission> {
+export function permissionsOfKey(
+  scopes: readonly Permission[],
+  owner: ReadonlySet<Permission>,
+): ReadonlySet<Permission> {
   return new Set(scopes.filter((scope) => owner.has(scope)));
 }

@@ -2,12 +2,18 @@ import { z } from 'zod';
 import { PageQuery, pageOf } from '../conversations/conversations.js';
 import { ROLES } from './permissions.js';
 
-/** Shortest and longest that a rule may say. Minutes. Below a quarter of an hour people would be sent away from what they are reading. */
+/**
+ * Shortest and longest that a rule may say. Minutes. Below a quarter of an hour people would be sent away from what
+ * they are reading.
+ */
 export const MIN_IDLE_MINUTES = 15;
 export const MIN_SESSION_MINUTES = 60;
 export const MAX_SESSION_MINUTES = 30 * 1_440;
 
-/** What an organization asks of the sign-ins by which its members come, whatever other organizations ask. API keys and service accounts are not signed in, and not asked. */
+/**
+ * What an organization asks of the sign-ins by which its members come, whatever other organizations ask. API keys and
+ * service accounts are not signed in, and not asked.
+ */
 export const SecurityRuleValues = z.strictObject({
   /**
    * How long ago a member may have authenticated at the sign-in service. Minutes; `null`: as long as any session lasts.

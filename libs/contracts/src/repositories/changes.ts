@@ -12,7 +12,10 @@ export const FileChange = z.object({
   binary: z.boolean(),
 });
 export type FileChange = z.infer<typeof FileChange>;
-/** `base` is the commit that the work began from; of another repository than the conversation's own it is `null`. `live: false` says the sandbox is away and this is what was last seen. */
+/**
+ * `base` is the commit that the work began from; of another repository than the conversation's own it is `null`. `live:
+ * false` says the sandbox is away and this is what was last seen.
+ */
 export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
 export type Changes = z.infer<typeof Changes>;
 
@@ -33,8 +36,15 @@ export const WorkspaceRepository = GitRepository.extend({
   own: z.boolean(),
 });
 export type WorkspaceRepository = z.infer<typeof WorkspaceRepository>;
-/** The conversation's own first. `cut`: there may be more. `live: false` says that the sandbox is away, or does not answer: which there are is then not known, and `data` is empty. */
-export const WorkspaceRepositories = z.object({ data: z.array(WorkspaceRepository), cut: z.boolean(), live: z.boolean().default(true) });
+/**
+ * The conversation's own first. `cut`: there may be more. `live: false` says that the sandbox is away, or does not
+ * answer: which there are is then not known, and `data` is empty.
+ */
+export const WorkspaceRepositories = z.object({
+  data: z.array(WorkspaceRepository),
+  cut: z.boolean(),
+  live: z.boolean().default(true),
+});
 export type WorkspaceRepositories = z.infer<typeof WorkspaceRepositories>;
 
 export const WorkspaceCommit = z.object({
@@ -54,5 +64,8 @@ export const WorkspaceCommitsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(30),
 });
 export type WorkspaceCommitsQuery = z.output<typeof WorkspaceCommitsQuery>;
-export const WorkspaceCommits = z.object({ data: z.array(WorkspaceCommit), page: z.object({ nextCursor: z.string().nullable() }) });
+export const WorkspaceCommits = z.object({
+  data: z.array(WorkspaceCommit),
+  page: z.object({ nextCursor: z.string().nullable() }),
+});
 export type WorkspaceCommits = z.infer<typeof WorkspaceCommits>;

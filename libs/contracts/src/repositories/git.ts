@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What agent-server and action-server say of repositories in a workspace. Names are OpenHands' where it has them; what it does not have is additive. */
+/**
+ * What agent-server and action-server say of repositories in a workspace. Names are OpenHands' where it has them; what
+ * it does not have is additive.
+ */
 
 /** `GET /api/git/commits`. */
 export const GitCommit = z.object({
@@ -25,7 +28,10 @@ export const GitCommitsPage = z.object({
 });
 export type GitCommitsPage = z.infer<typeof GitCommitsPage>;
 
-/** `submodule` and `worktree` have their history in another repository's folder; `bare` has no files, and `broken` is none that git can read. */
+/**
+ * `submodule` and `worktree` have their history in another repository's folder; `bare` has no files, and `broken` is
+ * none that git can read.
+ */
 export const GIT_REPOSITORY_KINDS = ['repository', 'worktree', 'submodule', 'bare', 'broken'] as const;
 export const GIT_OPERATIONS = ['merge', 'rebase', 'cherry-pick', 'revert', 'bisect'] as const;
 

@@ -71,7 +71,10 @@ export const PullRequestProblem = z.object({
   detail: z.string(),
   nextStep: z.string(),
   at: z.iso.datetime(),
-  /** Of `pull-request.protected-paths`: names what stands at the protected paths now. Goes back with `allowProtectedPaths`. */
+  /**
+   * Of `pull-request.protected-paths`: names what stands at the protected paths now. Goes back with
+   * `allowProtectedPaths`.
+   */
   protectedChanges: z.string().nullable().default(null),
 });
 export type PullRequestProblem = z.infer<typeof PullRequestProblem>;
@@ -126,13 +129,19 @@ export type PullRequestList = z.infer<typeof PullRequestList>;
 
 const title = z.string().trim().min(1).max(250);
 
-/** Publishes what the workspace holds now. Asked again, the same pull request gets what is new; title and body only where they are given. */
+/**
+ * Publishes what the workspace holds now. Asked again, the same pull request gets what is new; title and body only
+ * where they are given.
+ */
 export const PublishPullRequest = z.strictObject({
   /** Of a new one, not given: the conversation's. */
   title: title.optional(),
   /** Of a new one, not given: what the agent said last. Markdown. */
   body: z.string().max(60_000).optional(),
-  /** Of a new one: the branch that it goes into. Not given: the one that the conversation began from, else the repository's default. */
+  /**
+   * Of a new one: the branch that it goes into. Not given: the one that the conversation began from, else the
+   * repository's default.
+   */
   base: z
     .string()
     .min(1)

@@ -34,7 +34,15 @@ export type Repository = z.infer<typeof Repository>;
  * connection has no access token. `refused`: its token is refused, or may not read rights of users. `unavailable`: the
  * provider does not answer, or limits calls. `unsupported`: repositories of this provider are not listed yet.
  */
-export const LISTING_STATES = ['listed', 'link-needed', 'no-oauth-client', 'no-token', 'refused', 'unavailable', 'unsupported'] as const;
+export const LISTING_STATES = [
+  'listed',
+  'link-needed',
+  'no-oauth-client',
+  'no-token',
+  'refused',
+  'unavailable',
+  'unsupported',
+] as const;
 export const ListingState = z.enum(LISTING_STATES);
 export type ListingState = z.infer<typeof ListingState>;
 
@@ -50,7 +58,10 @@ export const ListedConnection = z.object({
 });
 export type ListedConnection = z.infer<typeof ListedConnection>;
 
-/** By `fullName`. A page may be short, and even empty, before the last one: rights are asked about for so many at a time. */
+/**
+ * By `fullName`. A page may be short, and even empty, before the last one: rights are asked about for so many at a
+ * time.
+ */
 export const RepositoryPage = pageOf(Repository).extend({
   /** Every connection of the organization to a git host, or the one that was asked for. */
   connections: z.array(ListedConnection),

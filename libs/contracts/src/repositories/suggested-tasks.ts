@@ -3,7 +3,13 @@ import { ListedConnection } from './repositories.js';
 
 /** What waits for a user at the git hosts that the organization is connected to: a task to start with one press. */
 
-export const SUGGESTED_KINDS = ['RED_DEFAULT_BRANCH', 'MERGE_CONFLICTS', 'FAILING_CHECKS', 'UNRESOLVED_COMMENTS', 'OPEN_ISSUE'] as const;
+export const SUGGESTED_KINDS = [
+  'RED_DEFAULT_BRANCH',
+  'MERGE_CONFLICTS',
+  'FAILING_CHECKS',
+  'UNRESOLVED_COMMENTS',
+  'OPEN_ISSUE',
+] as const;
 
 export const SuggestedTask = z.object({
   kind: z.enum(SUGGESTED_KINDS),

@@ -36,7 +36,13 @@ export const EgressRules = z.object({
   /** For class `packages`: the registries or mirrors of this installation. */
   packageHosts: z.array(z.string()).default([]),
   templates: z
-    .array(z.object({ name: z.string(), egress: z.enum(EGRESS_CLASSES).default('packages'), allowedHosts: z.array(z.string()).default([]) }))
+    .array(
+      z.object({
+        name: z.string(),
+        egress: z.enum(EGRESS_CLASSES).default('packages'),
+        allowedHosts: z.array(z.string()).default([]),
+      }),
+    )
     .default([]),
 });
 export type EgressRules = z.infer<typeof EgressRules>;

@@ -1,4 +1,12 @@
-export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
+export {
+  EGRESS_CLASSES,
+  EgressClaims,
+  type EgressClass,
+  EgressRules,
+  isProxied,
+  PROXIED_EGRESS_CLASSES,
+  type ProxiedEgressClass,
+} from './egress.js';
 export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,

@@ -12,7 +12,10 @@ export const RESOURCE_FACTORS = [1, 2, 4, 8] as const;
 export const BRIEF_SESSION_PREFIX = 'slipway-brief-';
 export const BRIEF_SESSION_SECONDS = 600;
 
-/** `POST /start`. Repeating it with the same `session_id` answers with the running sandbox; with another body under the same idempotency it is a 422. */
+/**
+ * `POST /start`. Repeating it with the same `session_id` answers with the running sandbox; with another body under the
+ * same idempotency it is a 422.
+ */
 export const StartRuntime = z.looseObject({
   session_id: z.string().min(1).max(200),
   image: z.string().max(500).optional(),
@@ -21,7 +24,10 @@ export const StartRuntime = z.looseObject({
   working_dir: z.string().optional(),
   /** Reaches the sandbox at activation, after the claim is committed and never before. */
   environment: z.record(z.string(), z.string()).optional(),
-  /** A multiple of the template's base size; the template says which there are (`RESOURCE_FACTORS` at most). Left out: the template's first. */
+  /**
+   * A multiple of the template's base size; the template says which there are (`RESOURCE_FACTORS` at most). Left out:
+   * the template's first.
+   */
   resource_factor: z.number().optional(),
   runtime_class: z.string().optional(),
   run_as_user: z.int().optional(),
@@ -37,7 +43,15 @@ export type StartRuntime = z.infer<typeof StartRuntime>;
 export const RuntimeId = z.looseObject({ runtime_id: z.string().min(1) });
 
 export const RUNTIME_STATUSES = ['starting', 'running', 'paused', 'stopped', 'error'] as const;
-export const POD_STATUSES = ['ready', 'not found', 'pending', 'running', 'failed', 'unknown', 'crashloopbackoff'] as const;
+export const POD_STATUSES = [
+  'ready',
+  'not found',
+  'pending',
+  'running',
+  'failed',
+  'unknown',
+  'crashloopbackoff',
+] as const;
 
 /** One runtime, as `/start /resume /sessions/{id} /sessions/batch /list /runtime/{id}` answer it. */
 export const Runtime = z.looseObject({
@@ -58,17 +72,28 @@ export const Runtime = z.looseObject({
   working_dir: z.string(),
   /** A sentence when `status` is `error` or `starting`. */
   status_detail: z.string().optional(),
-  /** What became of the files, without a sandbox. `saving`: on their way to where they are kept. `not-kept`: that fails, `detail` says why; the sandbox stays meanwhile and it is tried again. */
-  workspace: z.object({ state: z.enum(['saving', 'kept', 'not-kept', 'lost']), detail: z.string().optional() }).optional(),
+  /**
+   * What became of the files, without a sandbox. `saving`: on their way to where they are kept. `not-kept`: that fails,
+   * `detail` says why; the sandbox stays meanwhile and it is tried again.
+   */
+  workspace: z
+    .object({ state: z.enum(['saving', 'kept', 'not-kept', 'lost']), detail: z.string().optional() })
+    .optional(),
   work_hosts: z.record(z.string(), z.int()),
 });
 export type Runtime = z.infer<typeof Runtime>;
 export const RuntimeList = z.object({ runtimes: z.array(Runtime) });
 
-/** What a caller adds for multi-tenancy: the organization that the sandbox belongs to. Without it the key's own organization is used. */
+/**
+ * What a caller adds for multi-tenancy: the organization that the sandbox belongs to. Without it the key's own
+ * organization is used.
+ */
 export const ORG_HEADER = 'x-slipway-org';
 
-/** `GET /fleet`: the organization's sandboxes that run or are on their way, without their keys, newest 1,000; for admins' screens. */
+/**
+ * `GET /fleet`: the organization's sandboxes that run or are on their way, without their keys, newest 1,000; for
+ * admins' screens.
+ */
 export const FleetSandbox = z.object({
   session_id: z.string(),
   status: z.enum(['starting', 'running']),
@@ -95,5 +120,9 @@ export const QueuedSession = z.object({
 export const RuntimeFleet = z.object({ sandboxes: z.array(FleetSandbox) });
 export type RuntimeFleet = z.infer<typeof RuntimeFleet>;
 /** `in_use` and `limit` count multiples of a template's resources. */
-export const RuntimeQueue = z.object({ waiting: z.array(QueuedSession), in_use: z.int().nonnegative(), limit: z.int().nonnegative() });
+export const RuntimeQueue = z.object({
+  waiting: z.array(QueuedSession),
+  in_use: z.int().nonnegative(),
+  limit: z.int().nonnegative(),
+});
 export type RuntimeQueue = z.infer<typeof RuntimeQueue>;

@@ -11,7 +11,10 @@ export const CLOSED_SANDBOX_PORTS: ReadonlySet<number> = new Set([8001]);
 /** Below are the ports of a machine's own services. */
 export const MIN_SANDBOX_PORT = 1024;
 
-/** sandbox-gateway notes at most once in this time that an access is in use: what it noted may be this much older than the use. Seconds. */
+/**
+ * sandbox-gateway notes at most once in this time that an access is in use: what it noted may be this much older than
+ * the use. Seconds.
+ */
 export const SANDBOX_USE_NOTED_SECONDS = 60;
 
 /** The number that a name or a decimal number means; `null` for what is neither or is closed. */
@@ -22,8 +25,9 @@ export function sandboxPortOf(given: string | number): number | null {
 }
 
 /**
- * For agent-servers of earlier releases, which take its absence for the app: sandbox-gateway puts it first on whatever it hands on. The app puts it on `/run`, so that
- * such an agent-server refuses to take a run for a yes. Later ones ask for a key (`CALLER_KEY_HEADER`). Any value.
+ * For agent-servers of earlier releases, which take its absence for the app: sandbox-gateway puts it first on whatever
+ * it hands on. The app puts it on `/run`, so that such an agent-server refuses to take a run for a yes. Later ones ask
+ * for a key (`CALLER_KEY_HEADER`). Any value.
  */
 export const THROUGH_GATEWAY_HEADER = 'x-slipway-through';
 
@@ -42,19 +46,28 @@ export type GrantSandboxAccess = z.infer<typeof GrantSandboxAccess>;
 export const ENTER_PATH = '/.slipway/enter';
 
 /**
- * What a browser posts to `ticket.url`, as a form, from a page of Slipway itself: any other page's is refused. It is answered with a cookie
- * and a redirect to `path` on the same origin.
+ * What a browser posts to `ticket.url`, as a form, from a page of Slipway itself: any other page's is refused. It is
+ * answered with a cookie and a redirect to `path` on the same origin.
  */
-export const SandboxTicketForm = z.object({ ticket: z.string().min(20).max(100), path: z.string().max(2000).default('/') });
+export const SandboxTicketForm = z.object({
+  ticket: z.string().min(20).max(100),
+  path: z.string().max(2000).default('/'),
+});
 
 export const SandboxAccess = z.object({
   id: z.string(),
   port: z.int(),
   /** The port on an origin of its own, with a slash at its end: for browsers, and for clients that resolve its name. */
   url: z.url(),
-  /** The same by path, for clients that send the token in a header. No cookie works there: every sandbox shares that origin. */
+  /**
+   * The same by path, for clients that send the token in a header. No cookie works there: every sandbox shares that
+   * origin.
+   */
   pathUrl: z.url(),
-  /** Send it as `Authorization: Bearer` or `X-Session-API-Key`, or as `session_api_key` in the first frame of an agent-server socket. Never in a URL. */
+  /**
+   * Send it as `Authorization: Bearer` or `X-Session-API-Key`, or as `session_api_key` in the first frame of an
+   * agent-server socket. Never in a URL.
+   */
   token: z.string(),
   /** When the token is over; ask again before that. Sockets that are open go on until the access ends. */
   expiresAt: z.iso.datetime(),
@@ -83,5 +96,11 @@ export type SandboxAccessList = z.infer<typeof SandboxAccessList>;
  * Claims of a token (a JWT, HS256 with SANDBOX_ACCESS_SECRET, audience `slipway-sandbox-access`). `jti` is the access,
  * `sub` the user.
  */
-export const SandboxAccessClaims = z.object({ jti: z.string(), org: z.string(), sub: z.string(), conversation: z.uuid(), port: z.int().min(1).max(65_535) });
+export const SandboxAccessClaims = z.object({
+  jti: z.string(),
+  org: z.string(),
+  sub: z.string(),
+  conversation: z.uuid(),
+  port: z.int().min(1).max(65_535),
+});
 export type SandboxAccessClaims = z.infer<typeof SandboxAccessClaims>;

@@ -37,8 +37,16 @@ export const ListSandboxesQuery = z.object({
     .optional(),
 });
 
-/** Oldest first, at most 1,000. `live: false`: runtime-api does not answer; `detail` says so, and this is what the conversations last knew. */
-export const SandboxFleet = z.object({ data: z.array(LiveSandbox), live: z.boolean(), detail: z.string().nullable(), asOf: z.iso.datetime() });
+/**
+ * Oldest first, at most 1,000. `live: false`: runtime-api does not answer; `detail` says so, and this is what the
+ * conversations last knew.
+ */
+export const SandboxFleet = z.object({
+  data: z.array(LiveSandbox),
+  live: z.boolean(),
+  detail: z.string().nullable(),
+  asOf: z.iso.datetime(),
+});
 export type SandboxFleet = z.infer<typeof SandboxFleet>;
 
 export const WaitingForSandbox = z.object({

@@ -7,7 +7,10 @@ export const OpenVscodeRequest = z.object({
   /** Address to listen on: where sandbox-gateway finds agent-server, it finds this. */
   host: z.string().min(1).max(100),
 });
-/** `port: null` with the reason: this image has none, or it does not start. Whoever has the token and reaches the port has the sandbox. */
+/**
+ * `port: null` with the reason: this image has none, or it does not start. Whoever has the token and reaches the port
+ * has the sandbox.
+ */
 export const OpenVscodeResponse = z.discriminatedUnion('open', [
   z.object({ open: z.literal(true), port: z.int(), token: z.string() }),
   z.object({ open: z.literal(false), reason: z.string() }),
@@ -23,7 +26,10 @@ export const VscodeUrl = z.object({ url: z.string().nullable(), reason: z.string
 
 /** `POST …/editor` of the app. */
 export const OpenEditor = z.object({
-  /** To be opened on the port's own origin, with an access to it (`POST …/sandbox-access`); it holds the editor's token. `null`: there is no editor. */
+  /**
+   * To be opened on the port's own origin, with an access to it (`POST …/sandbox-access`); it holds the editor's token.
+   * `null`: there is no editor.
+   */
   path: z.string().nullable(),
   port: z.int(),
   /** Why there is none. A sentence. */

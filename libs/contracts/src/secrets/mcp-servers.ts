@@ -34,14 +34,28 @@ const remote = {
 };
 
 export const CreateMcpServer = z.discriminatedUnion('transport', [
-  z.strictObject({ name, enabled: z.boolean().default(true), ...stdio, args: stdio.args.default([]), env: stdio.env.default({}) }),
+  z.strictObject({
+    name,
+    enabled: z.boolean().default(true),
+    ...stdio,
+    args: stdio.args.default([]),
+    env: stdio.env.default({}),
+  }),
   z.strictObject({ name, enabled: z.boolean().default(true), ...remote, headers: remote.headers.default({}) }),
 ]);
 export type CreateMcpServer = z.infer<typeof CreateMcpServer>;
 
 /** What is left out stays, the transport too. A field of the other transport is refused. */
 export const UpdateMcpServer = z
-  .strictObject({ name, enabled: z.boolean(), command: stdio.command, args: stdio.args, env: stdio.env, url: remote.url, headers: remote.headers })
+  .strictObject({
+    name,
+    enabled: z.boolean(),
+    command: stdio.command,
+    args: stdio.args,
+    env: stdio.env,
+    url: remote.url,
+    headers: remote.headers,
+  })
   .partial();
 export type UpdateMcpServer = z.infer<typeof UpdateMcpServer>;
 
@@ -55,7 +69,10 @@ const stored = {
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 };
-export const McpServer = z.discriminatedUnion('transport', [z.object({ ...stored, ...stdio }), z.object({ ...stored, ...remote })]);
+export const McpServer = z.discriminatedUnion('transport', [
+  z.object({ ...stored, ...stdio }),
+  z.object({ ...stored, ...remote }),
+]);
 export type McpServer = z.infer<typeof McpServer>;
 /** By name; all of them. */
 export const McpServerList = z.object({ data: z.array(McpServer) });
@@ -64,7 +81,9 @@ export type McpServerList = z.infer<typeof McpServerList>;
 /** Most tools that a test names. */
 export const MAX_TESTED_TOOLS = 200;
 
-/** A server that was reached once, from a sandbox of its own that ends with the test. That it failed is an answer, too. */
+/**
+ * A server that was reached once, from a sandbox of its own that ends with the test. That it failed is an answer, too.
+ */
 export const McpServerTest = z.object({
   ok: z.boolean(),
   /** From asking the sandbox to its answer; the sandbox's own start is not in it. */
@@ -73,7 +92,10 @@ export const McpServerTest = z.object({
   tools: z.array(z.string()),
   /** How many there are beyond those. */
   moreTools: z.int().nonnegative(),
-  /** `settings`: it was not tried, for what its settings say. `detail` are sentences with the next step. `null`: it answered. */
+  /**
+   * `settings`: it was not tried, for what its settings say. `detail` are sentences with the next step. `null`: it
+   * answered.
+   */
   failure: z.object({ kind: z.enum(['timeout', 'connection', 'settings', 'unknown']), detail: z.string() }).nullable(),
 });
 export type McpServerTest = z.infer<typeof McpServerTest>;

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What an organization and its people may spend on models in one cycle, a month that begins on a day of its own at 00:00 UTC. */
+/**
+ * What an organization and its people may spend on models in one cycle, a month that begins on a day of its own at
+ * 00:00 UTC.
+ */
 
 /** Shares of a limit, in percent, that are notified, once a cycle each. */
 export const BUDGET_THRESHOLDS = [50, 80, 90, 100] as const;
@@ -21,7 +24,10 @@ const Limits = z.object({
   resetDay: ResetDay,
   orgLimitUsd: Money.nullable(),
   memberLimitUsd: Money.nullable(),
-  /** Models without a price may be called where a budget limits the call, which does not see them then; else such calls are refused. */
+  /**
+   * Models without a price may be called where a budget limits the call, which does not see them then; else such calls
+   * are refused.
+   */
   allowUnpriced: z.boolean(),
 });
 
@@ -94,7 +100,10 @@ export const BudgetPreviewQuery = z
       .optional(),
     userLimitUsd: z.union([z.literal('inherit'), QueryMoney]).optional(),
   })
-  .refine(({ user, userLimitUsd }) => (user === undefined) === (userLimitUsd === undefined), { path: ['userLimitUsd'], message: 'goes with user' });
+  .refine(({ user, userLimitUsd }) => (user === undefined) === (userLimitUsd === undefined), {
+    path: ['userLimitUsd'],
+    message: 'goes with user',
+  });
 export type BudgetPreviewQuery = z.infer<typeof BudgetPreviewQuery>;
 
 const People = z.array(z.object({ id: z.string(), label: z.string() }));

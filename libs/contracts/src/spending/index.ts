@@ -28,4 +28,12 @@ export {
   UserOutcome,
   UserOutcomes,
 } from './outcomes.js';
-export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
+export {
+  MAX_USAGE_DAYS,
+  MAX_USAGE_ROWS,
+  USAGE_DIMENSIONS,
+  Usage,
+  type UsageDimension,
+  UsageQuery,
+  UsageRow,
+} from './usage.js';

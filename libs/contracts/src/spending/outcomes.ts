@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What work came to: cost of merged pull requests, what became of them, and how long people waited. `docs/operate/outcomes.md` has each definition. */
+/**
+ * What work came to: cost of merged pull requests, what became of them, and how long people waited.
+ * `docs/operate/outcomes.md` has each definition.
+ */
 
 /** Longest span of one answer. Days. */
 export const MAX_OUTCOME_DAYS = 366;
@@ -20,7 +23,9 @@ const GroupBy = z
   .default('repository')
   .transform((text, context) => {
     const found = text.split(',');
-    const known = found.filter((each): each is OutcomeDimension => (OUTCOME_DIMENSIONS as readonly string[]).includes(each));
+    const known = found.filter((each): each is OutcomeDimension =>
+      (OUTCOME_DIMENSIONS as readonly string[]).includes(each),
+    );
     if (known.length === found.length && new Set(known).size === known.length) return known;
     context.addIssue({ code: 'custom', message: `is a list of ${OUTCOME_DIMENSIONS.join(', ')}, each at most once` });
     return z.NEVER;
@@ -34,7 +39,8 @@ const Span = z.object({
 });
 type Span = z.infer<typeof Span>;
 const inOrder = ({ from, to }: Span): boolean => from === undefined || to === undefined || from <= to;
-const isShort = ({ from, to }: Span): boolean => from === undefined || to === undefined || Date.parse(to) - Date.parse(from) < MAX_OUTCOME_DAYS * 86_400_000;
+const isShort = ({ from, to }: Span): boolean =>
+  from === undefined || to === undefined || Date.parse(to) - Date.parse(from) < MAX_OUTCOME_DAYS * 86_400_000;
 const NOT_IN_ORDER = { path: ['from'], message: 'is after to' };
 const TOO_LONG = { path: ['from'], message: `is more than ${MAX_OUTCOME_DAYS} days before to` };
 
@@ -73,7 +79,12 @@ export const AfterMerge = z.object({
 export type AfterMerge = z.infer<typeof AfterMerge>;
 
 /** Milliseconds; `null`: no wait. */
-export const OutcomeWait = z.object({ count: Count, totalMs: Count, medianMs: Count.nullable(), p90Ms: Count.nullable() });
+export const OutcomeWait = z.object({
+  count: Count,
+  totalMs: Count,
+  medianMs: Count.nullable(),
+  p90Ms: Count.nullable(),
+});
 export type OutcomeWait = z.infer<typeof OutcomeWait>;
 
 export const OutcomeFigures = z.object({
@@ -154,7 +165,9 @@ export const UserOutcome = z.object({
   /** When the first and the last of them were begun; `null`: there is none. */
   firstAt: z.iso.datetime().nullable(),
   lastAt: z.iso.datetime().nullable(),
-  /** Decimals: of this month, this year (UTC) and ever, as usage counts it: by who asked, whosever the conversation is. */
+  /**
+   * Decimals: of this month, this year (UTC) and ever, as usage counts it: by who asked, whosever the conversation is.
+   */
   monthUsd: z.string(),
   yearUsd: z.string(),
   lifeUsd: z.string(),
@@ -164,7 +177,11 @@ export const UserOutcome = z.object({
 });
 export type UserOutcome = z.infer<typeof UserOutcome>;
 /** The dearest of the year first. */
-export const UserOutcomes = z.object({ data: z.array(UserOutcome).max(MAX_OUTCOME_ROWS), more: z.boolean(), asOf: z.iso.datetime().nullable() });
+export const UserOutcomes = z.object({
+  data: z.array(UserOutcome).max(MAX_OUTCOME_ROWS),
+  more: z.boolean(),
+  asOf: z.iso.datetime().nullable(),
+});
 export type UserOutcomes = z.infer<typeof UserOutcomes>;
 
 export const ConversationOutcomesQuery = Span.refine(inOrder, NOT_IN_ORDER).refine(isShort, TOO_LONG);

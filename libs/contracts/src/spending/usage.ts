@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** What model calls used and cost, a day (UTC) at a time. The gateway's ledger is the truth; this is rolled up from it within seconds. */
+/**
+ * What model calls used and cost, a day (UTC) at a time. The gateway's ledger is the truth; this is rolled up from it
+ * within seconds.
+ */
 
 /** Longest span of one answer. Days. */
 export const MAX_USAGE_DAYS = 366;
@@ -20,7 +23,9 @@ const GroupBy = z
   .default('day')
   .transform((text, context) => {
     const found = text.split(',');
-    const known = found.filter((each): each is UsageDimension => (USAGE_DIMENSIONS as readonly string[]).includes(each));
+    const known = found.filter((each): each is UsageDimension =>
+      (USAGE_DIMENSIONS as readonly string[]).includes(each),
+    );
     if (known.length === found.length && new Set(known).size === known.length) return known;
     context.addIssue({ code: 'custom', message: `is a list of ${USAGE_DIMENSIONS.join(', ')}, each at most once` });
     return z.NEVER;
@@ -39,11 +44,18 @@ export const UsageQuery = z
     repository: plain.max(2048).optional(),
     model: plain.min(1).max(200).optional(),
   })
-  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, { path: ['from'], message: 'is after to' })
-  .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(to) - Date.parse(from) < MAX_USAGE_DAYS * 86_400_000, {
+  .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ['from'],
-    message: `is more than ${MAX_USAGE_DAYS} days before to`,
-  });
+    message: 'is after to',
+  })
+  .refine(
+    ({ from, to }) =>
+      from === undefined || to === undefined || Date.parse(to) - Date.parse(from) < MAX_USAGE_DAYS * 86_400_000,
+    {
+      path: ['from'],
+      message: `is more than ${MAX_USAGE_DAYS} days before to`,
+    },
+  );
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
 const Counts = z.object({

@@ -10,7 +10,10 @@ export interface StoredSettings {
   readonly settings: Omit<AgentSettings, 'model'>;
   /** As the conversation names it. */
   readonly model: string;
-  /** Sum of the conversation's and the organization's counters, read in one statement: of two documents the newer one has the higher version. */
+  /**
+   * Sum of the conversation's and the organization's counters, read in one statement: of two documents the newer one
+   * has the higher version.
+   */
   readonly version: number;
   readonly earlierVersions: NonNullable<ApplySettings['earlierVersions']>;
 }
@@ -29,7 +32,11 @@ interface Row {
 }
 
 /** `null` when there is no such conversation. A confirmation mode that cannot be read counts as the strictest. */
-export async function readAgentSettings(client: PoolClient, orgId: string, conversationId: string): Promise<StoredSettings | null> {
+export async function readAgentSettings(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<StoredSettings | null> {
   const { rows } = await client.query<Row>({
     name: 'agent-settings',
     text: `SELECT c.model, c.agent_type, c.max_iterations, c.max_budget_usd, c.confirmation_mode AS own_mode,
@@ -46,7 +53,10 @@ export async function readAgentSettings(client: PoolClient, orgId: string, conve
   return {
     settings: {
       agentType: row.agent_type,
-      limits: { maxIterations: row.max_iterations, maxBudgetUsd: row.max_budget_usd === null ? null : Number(row.max_budget_usd) },
+      limits: {
+        maxIterations: row.max_iterations,
+        maxBudgetUsd: row.max_budget_usd === null ? null : Number(row.max_budget_usd),
+      },
       confirmation: { ...settingsOfMode(stricterMode(modeOf(row.own_mode), floor)), organization: { floor, fourEyes } },
     },
     model: row.model,
@@ -60,11 +70,12 @@ function modeOf(value: unknown): ConfirmationMode {
 }
 
 /** Of the row `c` of `app.conversation`. */
-export const SETTINGS_VERSION = 'c.settings_version + coalesce((SELECT o.settings_version FROM app.org o WHERE o.id = c.org_id), 0)';
+export const SETTINGS_VERSION =
+  'c.settings_version + coalesce((SELECT o.settings_version FROM app.org o WHERE o.id = c.org_id), 0)';
 
 /**
- * The agent has this version, so that the worker need not apply it. No-op when the conversation has a newer one by now, another start, or a model that its agent does not have:
- * only the worker gives an agent its model.
+ * The agent has this version, so that the worker need not apply it. No-op when the conversation has a newer one by now,
+ * another start, or a model that its agent does not have: only the worker gives an agent its model.
  */
 export async function markSettingsAcknowledged(
   client: PoolClient,

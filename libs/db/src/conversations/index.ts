@@ -1,4 +1,9 @@
-export { markSettingsAcknowledged, readAgentSettings, SETTINGS_VERSION, type StoredSettings } from './agent-settings.js';
+export {
+  markSettingsAcknowledged,
+  readAgentSettings,
+  SETTINGS_VERSION,
+  type StoredSettings,
+} from './agent-settings.js';
 export { CREDENTIAL_KINDS, type CredentialKind } from './credential-kinds.js';
 export { insertConversation, type NewConversation } from './new-conversation.js';
 export { grantRepository, type RepositoryGrant } from './repository-grant.js';

@@ -19,8 +19,15 @@ export interface NewConversation {
   readonly outboxId: string;
 }
 
-/** The conversation, its first message and the job that starts it, in the caller's transaction: whoever asks for one, a request or a delivery, makes it by this. */
-export async function insertConversation(client: Pick<PoolClient, 'query'>, orgId: string, made: NewConversation): Promise<void> {
+/**
+ * The conversation, its first message and the job that starts it, in the caller's transaction: whoever asks for one, a
+ * request or a delivery, makes it by this.
+ */
+export async function insertConversation(
+  client: Pick<PoolClient, 'query'>,
+  orgId: string,
+  made: NewConversation,
+): Promise<void> {
   await client.query({
     name: 'insert-conversation',
     text: `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, repository, branch, environment, confirmation_mode, agent_type, max_iterations,
@@ -47,7 +54,15 @@ export async function insertConversation(client: Pick<PoolClient, 'query'>, orgI
     await client.query({
       name: 'insert-first-message',
       text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7)',
-      values: [made.message.id, orgId, made.id, made.message.text, made.by.id, made.by.label, made.traceparent.split('-')[1]],
+      values: [
+        made.message.id,
+        orgId,
+        made.id,
+        made.message.text,
+        made.by.id,
+        made.by.label,
+        made.traceparent.split('-')[1],
+      ],
     });
     // Raises SL507 when the organization's storage has no room.
     await client.query({

@@ -8,7 +8,10 @@ export interface RepositoryGrant {
   readonly fullName: string;
 }
 
-/** Lets a conversation read a repository through a connection that has a credential; nothing where it has none. Repeatable. */
+/**
+ * Lets a conversation read a repository through a connection that has a credential; nothing where it has none.
+ * Repeatable.
+ */
 export async function grantRepository(
   client: Pick<PoolClient, 'query'>,
   orgId: string,

@@ -4,7 +4,12 @@ import type { PoolClient } from '../sql/index.js';
 const TAIL = 300;
 
 /** The last events of a log, in order. Texts that were put aside are not read: what waits says its ids itself. */
-export async function readTail<Event>(client: PoolClient, orgId: string, conversationId: string, head: number): Promise<Event[]> {
+export async function readTail<Event>(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  head: number,
+): Promise<Event[]> {
   const { rows } = await client.query<{ event: string }>({
     name: 'read-tail',
     text: 'SELECT event FROM app.read_events($1, $2, $3, $4, $5)',

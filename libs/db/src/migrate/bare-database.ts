@@ -42,8 +42,10 @@ export async function createBareDatabase(given: string | undefined): Promise<Bar
     prisma: PRISMA,
     url: url.href,
     lines,
-    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) => (await owner.query<Row>(sql, values)).rows,
-    migrate: (directory) => migrate({ ownerUrl: url.href, directory, passwords: PASSWORDS, log: (line) => lines.push(line) }),
+    query: async <Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []) =>
+      (await owner.query<Row>(sql, values)).rows,
+    migrate: (directory) =>
+      migrate({ ownerUrl: url.href, directory, passwords: PASSWORDS, log: (line) => lines.push(line) }),
     version: async (name, files) => {
       const directory = path.join(folder, name);
       await cp(PRISMA, directory, { recursive: true });

@@ -15,7 +15,9 @@ describe('an older version over a newer database', () => {
     });
     expect((await database.migrate(added)).applied).toEqual(['app/29990101000000_wider']);
     expect((await database.migrate(database.prisma)).applied).toEqual([]);
-    expect(database.lines).toContain('app/29990101000000_wider is of a newer version; it only adds, and this version can live with it');
+    expect(database.lines).toContain(
+      'app/29990101000000_wider is of a newer version; it only adds, and this version can live with it',
+    );
   });
 
   it('refuses past any other, by its name, and applies nothing', async () => {
@@ -26,7 +28,9 @@ describe('an older version over a newer database', () => {
     await database.migrate(contracted);
     database.lines.length = 0;
     // A migration of this version that is not applied yet would be, without the check before.
-    const older = await database.version('older', { 'app/migrations/29980101000000_pending/migration.sql': 'CREATE TABLE app.pending (id int);' });
+    const older = await database.version('older', {
+      'app/migrations/29980101000000_pending/migration.sql': 'CREATE TABLE app.pending (id int);',
+    });
     await expect(database.migrate(older)).rejects.toThrow(
       /does not know app\/29990101000001_narrower, after which an older version may not run\. Nothing was changed/,
     );

@@ -16,7 +16,10 @@ describe('functions in files', () => {
   afterAll(() => database?.close());
 
   it('are the same in an upgraded database and in a new one, and each has the file of its name', async () => {
-    const before = await database.version('migrations-alone', Object.fromEntries(SCHEMAS.map((schema) => [`${schema}/functions`, null])));
+    const before = await database.version(
+      'migrations-alone',
+      Object.fromEntries(SCHEMAS.map((schema) => [`${schema}/functions`, null])),
+    );
     expect((await database.migrate(before)).functions).toEqual([]);
     const { applied, functions } = await database.migrate(database.prisma);
     expect(applied).toEqual([]);
@@ -77,11 +80,20 @@ describe('functions in files', () => {
   });
 
   for (const [what, text] of [
-    ['the type of the result', 'CREATE OR REPLACE FUNCTION app.greet() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;'],
-    ['the arguments', `CREATE OR REPLACE FUNCTION app.greet(p_name text) RETURNS text LANGUAGE sql AS $$ SELECT 'hello' $$;`],
+    [
+      'the type of the result',
+      'CREATE OR REPLACE FUNCTION app.greet() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;',
+    ],
+    [
+      'the arguments',
+      `CREATE OR REPLACE FUNCTION app.greet(p_name text) RETURNS text LANGUAGE sql AS $$ SELECT 'hello' $$;`,
+    ],
   ] as const)
     it(`fail with the way to go when one changes ${what}`, async () => {
-      const changed = await database.version(`signature ${what}`, { ...withFunction('greet', 5, ''), 'app/functions/greet.sql': text });
+      const changed = await database.version(`signature ${what}`, {
+        ...withFunction('greet', 5, ''),
+        'app/functions/greet.sql': text,
+      });
       await expect(database.migrate(changed)).rejects.toThrow(
         /greet\.sql failed, and no function was changed: .*app\.greet.* replicas of the version before call it as it is\. .* a migration marked "contract" drops the old one/,
       );
@@ -90,7 +102,9 @@ describe('functions in files', () => {
 
   it('take another signature beside the old one in the same file', async () => {
     const both = `${sqlOf('greet', "SELECT 'good morning'")}${sqlOf('greet', "SELECT 'good morning, ' || p_name", 'p_name text')}`;
-    await database.migrate(await database.version('both', { ...withFunction('greet', 6, ''), 'app/functions/greet.sql': both }));
+    await database.migrate(
+      await database.version('both', { ...withFunction('greet', 6, ''), 'app/functions/greet.sql': both }),
+    );
     expect(await database.query("SELECT app.greet('Ada')")).toEqual([{ greet: 'good morning, Ada' }]);
   });
 
@@ -99,11 +113,14 @@ describe('functions in files', () => {
       ...withFunction('polite', 7, "SELECT 'please'"),
       'app/functions/rude.sql': sqlOf('ruder', "SELECT 'now'"),
     });
-    await expect(database.migrate(stray)).rejects.toThrow('functions of app failed, and none was changed: app.ruder() has no file of its own name');
+    await expect(database.migrate(stray)).rejects.toThrow(
+      'functions of app failed, and none was changed: app.ruder() has no file of its own name',
+    );
     expect(await database.query("SELECT proname FROM pg_proc WHERE proname IN ('ruder', 'polite')")).toEqual([]);
   });
 
-  const greeting = async (): Promise<unknown> => (await database.query<{ greet: string }>('SELECT app.greet()'))[0]?.greet;
+  const greeting = async (): Promise<unknown> =>
+    (await database.query<{ greet: string }>('SELECT app.greet()'))[0]?.greet;
 });
 
 function sqlOf(name: string, body: string, args = ''): string {

@@ -7,7 +7,10 @@ import { applyFunctions } from './functions.js';
 import { changeRole, inTransaction } from './repeatable.js';
 import { SCHEMAS, type Schema } from './schemas.js';
 
-/** Roles that log in, as `slipway_<role>`: one a schema, and sandbox-gateway's, which reads a little of `app` and has no schema of its own. */
+/**
+ * Roles that log in, as `slipway_<role>`: one a schema, and sandbox-gateway's, which reads a little of `app` and has no
+ * schema of its own.
+ */
 export const ROLES = [...SCHEMAS, 'sandbox'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -25,10 +28,12 @@ export interface MigrateOptions {
 const LOCK_KEY = 7_215_309;
 
 /**
- * Brings every schema to the newest migration and its functions to the text of their files, under an advisory lock so that several replicas may start at once.
- * Each migration is one transaction, and so are the functions of a schema. The history is Prisma's own table; `prisma migrate deploy` reads it, and knows nothing of functions.
+ * Brings every schema to the newest migration and its functions to the text of their files, under an advisory lock so
+ * that several replicas may start at once. Each migration is one transaction, and so are the functions of a schema. The
+ * history is Prisma's own table; `prisma migrate deploy` reads it, and knows nothing of functions.
  *
- * @throws Error when a newer version has migrated the database past what this one knows, a migration that was applied has been edited, or one fails; nothing of that one stays. Functions: as `applyFunctions`.
+ * @throws Error when a newer version has migrated the database past what this one knows, a migration that was applied
+ * has been edited, or one fails; nothing of that one stays. Functions: as `applyFunctions`.
  */
 export async function migrate(options: MigrateOptions): Promise<{ applied: string[]; functions: string[] }> {
   const client = new pg.Client({ connectionString: options.ownerUrl, application_name: 'slipway-migrate' });
@@ -43,10 +48,13 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
       await ensureRoles(client, schema, options);
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(HISTORY_TABLE(schema));
-      applied.push(...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)));
+      applied.push(
+        ...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)),
+      );
       await client.query(HISTORY_IS_THE_OWNERS(schema));
     }
-    for (const schema of SCHEMAS) functions.push(...(await applyFunctions(client, schema, options.directory, options.log)));
+    for (const schema of SCHEMAS)
+      functions.push(...(await applyFunctions(client, schema, options.directory, options.log)));
   } finally {
     await client.end();
   }
@@ -61,7 +69,12 @@ export function serviceUrl(ownerUrl: string, role: Role, password: string): stri
   return url.href;
 }
 
-async function migrateSchema(client: pg.Client, schema: Schema, directory: string, log: (line: string) => void): Promise<string[]> {
+async function migrateSchema(
+  client: pg.Client,
+  schema: Schema,
+  directory: string,
+  log: (line: string) => void,
+): Promise<string[]> {
   const names = (await readdir(directory, { withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
@@ -76,7 +89,10 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
     const checksum = createHash('sha256').update(sql).digest('hex');
     const before = done.get(name);
     if (before === checksum) continue;
-    if (before !== undefined) throw new Error(`prisma/${schema}/migrations/${name} was changed after it was applied; write a new migration instead`);
+    if (before !== undefined)
+      throw new Error(
+        `prisma/${schema}/migrations/${name} was changed after it was applied; write a new migration instead`,
+      );
     await inTransaction(client, { name: `${schema}/${name}`, log }, async () => {
       await client.query(sql);
       await client.query(
@@ -92,7 +108,10 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
   return applied;
 }
 
-/** `slipway_<schema>` logs in and owns nothing; `slipway_<schema>_system` is entered with SET LOCAL ROLE and never inherited. */
+/**
+ * `slipway_<schema>` logs in and owns nothing; `slipway_<schema>_system` is entered with SET LOCAL ROLE and never
+ * inherited.
+ */
 async function ensureRoles(client: pg.Client, schema: Schema, { passwords, log }: MigrateOptions): Promise<void> {
   const role = `slipway_${schema}`;
   await ensureRole(client, role, { password: passwords[schema], log });
@@ -101,10 +120,16 @@ async function ensureRoles(client: pg.Client, schema: Schema, { passwords, log }
 }
 
 /** Without a password it does not log in. */
-async function ensureRole(client: pg.Client, name: string, { password, log }: { password: string | null; log: (line: string) => void }): Promise<void> {
+async function ensureRole(
+  client: pg.Client,
+  name: string,
+  { password, log }: { password: string | null; log: (line: string) => void },
+): Promise<void> {
   const exists = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
   if (exists.rowCount === 0)
-    await client.query(`CREATE ROLE ${name} ${password === null ? 'NOLOGIN' : 'LOGIN'} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
+    await client.query(
+      `CREATE ROLE ${name} ${password === null ? 'NOLOGIN' : 'LOGIN'} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`,
+    );
   if (password !== null) await changeRole(client, log, `ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
 

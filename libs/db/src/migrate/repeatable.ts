@@ -3,17 +3,29 @@ import type pg from 'pg';
 /** Attempts of one transaction. Each that loses has let a running service through, so few are needed. */
 const ATTEMPTS = 5;
 
-/** Postgres ended this transaction because it and another waited for each other: nothing of it stays, and the other goes on. */
+/**
+ * Postgres ended this transaction because it and another waited for each other: nothing of it stays, and the other goes
+ * on.
+ */
 const isDeadlock = (error: unknown): boolean => (error as { code?: string }).code === '40P01';
-/** Two migrations of databases on one server change the same role: roles are the server's, the migrations' lock is a database's. */
+/**
+ * Two migrations of databases on one server change the same role: roles are the server's, the migrations' lock is a
+ * database's.
+ */
 const isRoleRace = (error: unknown): boolean =>
-  (error as { code?: string; message?: string }).code === 'XX000' && /tuple concurrently updated/.test((error as Error).message);
+  (error as { code?: string; message?: string }).code === 'XX000' &&
+  /tuple concurrently updated/.test((error as Error).message);
 
 /**
- * Runs `work` in one transaction, from its beginning again after a deadlock with a running service. `name` is for the log.
+ * Runs `work` in one transaction, from its beginning again after a deadlock with a running service. `name` is for the
+ * log.
  * @throws what `work` throws otherwise, or the deadlock of the fifth attempt; nothing of it stays.
  */
-export async function inTransaction(client: pg.Client, { name, log }: { name: string; log: (line: string) => void }, work: () => Promise<void>): Promise<void> {
+export async function inTransaction(
+  client: pg.Client,
+  { name, log }: { name: string; log: (line: string) => void },
+  work: () => Promise<void>,
+): Promise<void> {
   await repeated(name, log, isDeadlock, async () => {
     await client.query('BEGIN');
     try {
@@ -31,7 +43,12 @@ export async function changeRole(client: pg.Client, log: (line: string) => void,
   await repeated('a role', log, isRoleRace, async () => void (await client.query(sql)));
 }
 
-async function repeated(name: string, log: (line: string) => void, may: (error: unknown) => boolean, work: () => Promise<void>): Promise<void> {
+async function repeated(
+  name: string,
+  log: (line: string) => void,
+  may: (error: unknown) => boolean,
+  work: () => Promise<void>,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

@@ -15,8 +15,9 @@ export interface HeldLock {
 export type LockName = string | number;
 
 /**
- * Advisory locks on the session's connection. They end with the process, even a killed one, so another process goes on at once.
- * When the connection is lost every lock on it is forgotten here at that moment and its holder's signal aborted: whoever asks next, here or elsewhere, may have it.
+ * Advisory locks on the session's connection. They end with the process, even a killed one, so another process goes on
+ * at once. When the connection is lost every lock on it is forgotten here at that moment and its holder's signal
+ * aborted: whoever asks next, here or elsewhere, may have it.
  */
 export class AdvisoryLocks {
   private readonly held = new Map<LockName, Hold>();
@@ -24,7 +25,8 @@ export class AdvisoryLocks {
   constructor(
     private readonly session: PostgresSession,
     /** The reason of a signal that is aborted. */
-    private readonly lossOf: (name: LockName) => Error = (name) => new Error(`the lock ${name} was lost with its connection`),
+    private readonly lossOf: (name: LockName) => Error = (name) =>
+      new Error(`the lock ${name} was lost with its connection`),
   ) {}
 
   /** `null` when it is held, this process included. @throws when Postgres does not answer within seconds. */
@@ -86,7 +88,11 @@ class Hold {
   released = false;
 }
 
-async function ask(connection: SessionConnection, call: 'pg_try_advisory_lock' | 'pg_advisory_unlock', name: LockName): Promise<boolean> {
+async function ask(
+  connection: SessionConnection,
+  call: 'pg_try_advisory_lock' | 'pg_advisory_unlock',
+  name: LockName,
+): Promise<boolean> {
   const key = typeof name === 'number' ? '$1::bigint' : 'hashtextextended($1, 7)';
   const query = { name: `${call} ${typeof name}`, text: `SELECT ${call}(${key}) AS answer`, values: [name] };
   return (await connection.query<{ answer: boolean }>(query))[0]?.answer === true;

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PostgresServer, startPostgresServer } from '../embedded/index.js';
 import { createPool, inOrg, type PoolClient, type SqlPool } from './index.js';
 
-const pidOf = async (client: PoolClient): Promise<number> => (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? -1;
+const pidOf = async (client: PoolClient): Promise<number> =>
+  (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid ?? -1;
 
 describe('a connection that Postgres ends', () => {
   let directory: string | null = null;
@@ -39,7 +40,9 @@ describe('a connection that Postgres ends', () => {
     });
     await expect(work).rejects.toThrow();
     expect(broken).toEqual([expect.stringContaining('terminating connection')]);
-    await expect(inOrg(pool, 'org_1', async (client) => (await client.query('SELECT 1 AS one')).rows)).resolves.toEqual([{ one: 1 }]);
+    await expect(inOrg(pool, 'org_1', async (client) => (await client.query('SELECT 1 AS one')).rows)).resolves.toEqual(
+      [{ one: 1 }],
+    );
   });
 
   it('in the middle of a query fails that query and not the process', async () => {

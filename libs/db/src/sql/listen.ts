@@ -15,7 +15,10 @@ export interface ListenOptions {
   readonly lost: (error: Error) => void;
 }
 
-/** Hears a channel of Postgres for as long as the session is open. An outage is noticed as in `PostgresSession`, within 6 s also where nothing says so. */
+/**
+ * Hears a channel of Postgres for as long as the session is open. An outage is noticed as in `PostgresSession`, within
+ * 6 s also where nothing says so.
+ */
 export function listen({ url, applicationName, channel, heard, opened, lost }: ListenOptions): PostgresSession {
   return new PostgresSession({
     url,

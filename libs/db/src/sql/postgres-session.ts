@@ -5,18 +5,24 @@ const BEAT_MS = 2_000;
 /** Longest wait for one answer; then the connection is given up. Milliseconds. */
 const ANSWER_MS = 4_000;
 /**
- * The server ends a session that asked nothing for this long, and with it its locks. Milliseconds.
- * Longer than a beat and an answer together: the client has given the connection up before the server gives its locks to another process.
+ * The server ends a session that asked nothing for this long, and with it its locks. Milliseconds. Longer than a beat
+ * and an answer together: the client has given the connection up before the server gives its locks to another process.
  */
 const SERVER_PATIENCE_MS = 9_000;
 const CONNECT_MS = 4_000;
-/** Pause before the next attempt to connect, doubling from the first to the second, and anything between its half and itself. Milliseconds. */
+/**
+ * Pause before the next attempt to connect, doubling from the first to the second, and anything between its half and
+ * itself. Milliseconds.
+ */
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1_000;
 
 /** One connection out of those that a `PostgresSession` has in turn. */
 export interface SessionConnection {
-  /** Aborted, with the reason, as soon as the connection is gone or silent. Its advisory locks and `LISTEN`s are gone then, or end within seconds. */
+  /**
+   * Aborted, with the reason, as soon as the connection is gone or silent. Its advisory locks and `LISTEN`s are gone
+   * then, or end within seconds.
+   */
   readonly lost: AbortSignal;
   /**
    * One query at a time, in the order of the calls. Any failure ends the connection: an answer that did not come may
@@ -34,15 +40,19 @@ export interface PostgresSessionOptions {
   readonly onOpen?: (connection: SessionConnection) => void;
   /** Called once for each outage, not for each attempt in it. */
   readonly onLost: (error: Error) => void;
-  /** Spreads the attempts of many processes after an outage of all of them. Between 0 and 1; `Math.random` when not given. */
+  /**
+   * Spreads the attempts of many processes after an outage of all of them. Between 0 and 1; `Math.random` when not
+   * given.
+   */
   readonly random?: () => number;
 }
 
 /**
  * State that Postgres keeps with a connection (advisory locks, `LISTEN`) on a connection of its own.
  *
- * The connection is made again by itself, with backoff, for as long as the session is open. A beat every 2 s finds one that is silent, whatever stands between; whoever uses a
- * connection holds its `lost` signal. The server ends a session whose client it has not heard for 9 s, so that a process that was cut off does not keep its locks.
+ * The connection is made again by itself, with backoff, for as long as the session is open. A beat every 2 s finds one
+ * that is silent, whatever stands between; whoever uses a connection holds its `lost` signal. The server ends a session
+ * whose client it has not heard for 9 s, so that a process that was cut off does not keep its locks.
  */
 export class PostgresSession {
   private live: Connection | null = null;
@@ -56,7 +66,10 @@ export class PostgresSession {
     this.running = this.run();
   }
 
-  /** The connection of now, or the next one. @throws Error when there is none within `waitMs`, or the session was closed. */
+  /**
+   * The connection of now, or the next one. @throws Error when there is none within `waitMs`, or the session was
+   * closed.
+   */
   async connection(waitMs: number): Promise<SessionConnection> {
     if (this.live !== null) return this.live;
     let timer: NodeJS.Timeout | undefined;

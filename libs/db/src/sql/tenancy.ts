@@ -7,20 +7,26 @@ export type PoolClient = pg.PoolClient;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest wait for one answer when nothing else is said. Milliseconds; the connection is then given up. */
 const QUERY_TIMEOUT_MS = 10_000;
-/** An idle connection is asked by TCP after this, and is gone after ten more seconds without an answer. Milliseconds. */
+/**
+ * An idle connection is asked by TCP after this, and is gone after ten more seconds without an answer. Milliseconds.
+ */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
  * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
  * `bigint` columns arrive as numbers; every one of ours stays far below 2^53.
  *
- * A network that swallows everything costs whoever waits `queryTimeoutMs` once: with the first connection that did not answer go all that were idle for as long.
+ * A network that swallows everything costs whoever waits `queryTimeoutMs` once: with the first connection that did not
+ * answer go all that were idle for as long.
  */
 export function createPool(options: {
   url: string;
   max: number;
   applicationName: string;
-  /** Longest wait for one answer [10 000]; for a service whose callers wait, less. Milliseconds; a query may have its own, as `query_timeout`. */
+  /**
+   * Longest wait for one answer [10 000]; for a service whose callers wait, less. Milliseconds; a query may have its
+   * own, as `query_timeout`.
+   */
   queryTimeoutMs?: number;
   /** Called once for each connection that breaks; its user gets the error from the query. */
   onError: (error: Error) => void;
@@ -39,14 +45,18 @@ export function createPool(options: {
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   });
-  // A connection that breaks says so as an event, idle or in the middle of a transaction, and more than once; without a listener that would end the process.
+  // A connection that breaks says so as an event, idle or in the middle of a transaction, and more than once; without a
+  // listener that would end the process.
   pool.on('connect', (client) => client.once('error', options.onError).on('error', () => {}));
   pool.on('error', () => {});
   endSilent(pool, queryTimeoutMs);
   return pool;
 }
 
-/** The database of a pool, for a connection of its own: `PostgresSession`, `listen`. @param purpose one word, seen in `application_name`. */
+/**
+ * The database of a pool, for a connection of its own: `PostgresSession`, `listen`. @param purpose one word, seen in
+ * `application_name`.
+ */
 export function sessionOf(pool: SqlPool, purpose: string): { readonly url: string; readonly applicationName: string } {
   const { connectionString = '', application_name: name = '' } = pool.options;
   // Postgres cuts a name after 63 bytes.
@@ -54,8 +64,8 @@ export function sessionOf(pool: SqlPool, purpose: string): { readonly url: strin
 }
 
 /**
- * Ends a connection whose answer did not come: what is asked next over it would wait as long. With it go those that are idle and were heard last before the question:
- * nothing has shown that the network still takes anybody there.
+ * Ends a connection whose answer did not come: what is asked next over it would wait as long. With it go those that are
+ * idle and were heard last before the question: nothing has shown that the network still takes anybody there.
  */
 export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
   const idleSince = new Map<PoolClient, number>();
@@ -92,7 +102,10 @@ export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
   });
 }
 
-/** Runs `work` in one transaction that sees and writes the rows of one organization only. Rolls back when `work` rejects. */
+/**
+ * Runs `work` in one transaction that sees and writes the rows of one organization only. Rolls back when `work`
+ * rejects.
+ */
 export async function inOrg<T>(pool: SqlPool, orgId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (client) => {
     await client.query({ name: 'tenant', text: "SELECT set_config('app.org', $1, true)", values: [orgId] });
@@ -117,7 +130,8 @@ export async function asSystem<T>(
 }
 
 /**
- * What SQL calls now(): when the transaction began, by the database's clock, to the millisecond. For statements that are not SQL and compare with it, or store it.
+ * What SQL calls now(): when the transaction began, by the database's clock, to the millisecond. For statements that
+ * are not SQL and compare with it, or store it.
  * @param client of a transaction; of a pool it is the time of this moment.
  */
 export async function transactionTime(client: Pick<PoolClient, 'query'>): Promise<Date> {

@@ -13,8 +13,8 @@ const NESTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * The pool that Prisma's adapter asks, which is none: what it is given runs on the connection of the moment.
- * So Prisma is inside the transaction of its caller, under its organization and role, and opens no connection of its own.
+ * The pool that Prisma's adapter asks, which is none: what it is given runs on the connection of the moment. So Prisma
+ * is inside the transaction of its caller, under its organization and role, and opens no connection of its own.
  */
 export class ConnectionPool extends pg.Pool {
   private connection: Connection | null = null;
@@ -29,7 +29,9 @@ export class ConnectionPool extends pg.Pool {
     return connection.query(...args);
   }) as unknown as SqlPool['query'];
 
-  /** For the few operations that Prisma makes of several statements. Inside a transaction it is a savepoint of that one. */
+  /**
+   * For the few operations that Prisma makes of several statements. Inside a transaction it is a savepoint of that one.
+   */
   override connect = (async (): Promise<unknown> => {
     const connection = this.bound();
     if (connection instanceof pg.Pool) return connection.connect();
@@ -43,7 +45,8 @@ export class ConnectionPool extends pg.Pool {
   }) as unknown as SqlPool['connect'];
 
   private bound(): Connection {
-    if (this.connection === null) throw new Error('Prisma was asked after its statement had ended; await what `userStore` is given');
+    if (this.connection === null)
+      throw new Error('Prisma was asked after its statement had ended; await what `userStore` is given');
     return this.connection;
   }
 }

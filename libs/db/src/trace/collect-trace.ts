@@ -3,7 +3,14 @@ import { type QueuedMessage, TraceCollector } from '@slipway/domain/trace';
 import type { PoolClient } from 'pg';
 import type { SqlPool } from '../sql/index.js';
 import { inOrg } from '../sql/index.js';
-import { readTracedConversation, readTraceOpening, readTraceRows, readWaitingMessages, type TracedConversation, type TraceRow } from './trace.queries.js';
+import {
+  readTracedConversation,
+  readTraceOpening,
+  readTraceRows,
+  readWaitingMessages,
+  type TracedConversation,
+  type TraceRow,
+} from './trace.queries.js';
 import { traceEventOf } from './trace-event-of-row.js';
 
 /** Lines of the log that are held at once. */
@@ -23,8 +30,8 @@ export interface CollectedTrace {
 }
 
 /**
- * Reads a log from a position to its head, or until `limit` spans. Page by page in transactions of their own: a long log holds no snapshot, and what is
- * appended meanwhile is after `head`.
+ * Reads a log from a position to its head, or until `limit` spans. Page by page in transactions of their own: a long
+ * log holds no snapshot, and what is appended meanwhile is after `head`.
  * @returns `null` when the organization has no such conversation.
  */
 export async function collectTrace(
@@ -44,7 +51,9 @@ export async function collectTrace(
   let from: number | null = null;
   let lastLine = conversation.head;
   for (let at = after; at < lastLine; at += PAGE_LINES) {
-    const rows = await inside((client) => readTraceRows(client, orgId, conversationId, { after: at, upto: Math.min(at + PAGE_LINES, lastLine) }));
+    const rows = await inside((client) =>
+      readTraceRows(client, orgId, conversationId, { after: at, upto: Math.min(at + PAGE_LINES, lastLine) }),
+    );
     if (after > 0 && from === null) from = rows.map(traceEventOf).find((event) => event !== null)?.at ?? null;
     add(collector, rows);
     if (collector.cut === null) continue;

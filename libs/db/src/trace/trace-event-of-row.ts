@@ -4,7 +4,9 @@ import { type TraceEvent, type TraceUpdate, usdOf } from '@slipway/domain/trace'
 import { z } from 'zod';
 import type { TraceRow } from './trace.queries.js';
 
-/** An event as a trace takes it; `null` for one without a time. What a sandbox wrote is never trusted to have its shape. */
+/**
+ * An event as a trace takes it; `null` for one without a time. What a sandbox wrote is never trusted to have its shape.
+ */
 export function traceEventOf(row: TraceRow): TraceEvent | null {
   const at = timeOf(row.at);
   if (at === null) return null;
@@ -15,7 +17,10 @@ export function traceEventOf(row: TraceRow): TraceEvent | null {
   switch (row.kind) {
     case 'MessageEvent':
       if (row.source !== 'user') return null;
-      return { ...own, message: { title: titleOf(row.title), sentAt: row.sent_at?.getTime() ?? null, traceId: row.trace_id } };
+      return {
+        ...own,
+        message: { title: titleOf(row.title), sentAt: row.sent_at?.getTime() ?? null, traceId: row.trace_id },
+      };
     case 'ConversationStateUpdateEvent': {
       const update = updateOf(row, at);
       return update === null ? null : { ...own, update };
@@ -56,7 +61,17 @@ function updateOf({ key, value }: TraceRow, at: number): TraceUpdate | null {
       const step = StartStep.safeParse(value).data;
       if (step === undefined) return null;
       const { attempt, status, state, elapsedMs, code } = step;
-      return { key, step: { attempt, status, state, startedAt: timeOf(step.startedAt) ?? at, elapsedMs: elapsedMs ?? null, code: code ?? null } };
+      return {
+        key,
+        step: {
+          attempt,
+          status,
+          state,
+          startedAt: timeOf(step.startedAt) ?? at,
+          elapsedMs: elapsedMs ?? null,
+          code: code ?? null,
+        },
+      };
     }
     case 'confirmation': {
       const answer = Answer.safeParse(value).data;
@@ -65,7 +80,12 @@ function updateOf({ key, value }: TraceRow, at: number): TraceUpdate | null {
     case 'stats': {
       const call = CallMetrics.safeParse(value).data;
       if (call === undefined) return null;
-      const { prompt_tokens: prompt, completion_tokens: completion, cache_read_tokens: cached, model } = call.token_usage;
+      const {
+        prompt_tokens: prompt,
+        completion_tokens: completion,
+        cache_read_tokens: cached,
+        model,
+      } = call.token_usage;
       return {
         key,
         call: {
@@ -116,7 +136,10 @@ const LONGEST_ESCAPE = 6;
 export function titleOf(json: string | null): string {
   if (json === null || !json.startsWith('"')) return '';
   const text =
-    parsed(json) ?? Array.from({ length: LONGEST_ESCAPE }, (_, back) => parsed(`${json.slice(0, json.length - back)}"`)).find((each) => each !== null);
+    parsed(json) ??
+    Array.from({ length: LONGEST_ESCAPE }, (_, back) => parsed(`${json.slice(0, json.length - back)}"`)).find(
+      (each) => each !== null,
+    );
   return (text ?? '')
     .replaceAll(/[\s\0]+/g, ' ')
     .trim()

@@ -29,11 +29,15 @@ export interface TraceRow {
 /** JSON text of a message's beginning that is read for its title. Characters. */
 const TITLE_JSON = 400;
 
-/** JSON that Postgres can read. Its functions refuse the escapes of NUL and of half a surrogate pair, which what tools print has: `\u` becomes `/u`, and `\\u` becomes `\/u`, a slash too. */
+/**
+ * JSON that Postgres can read. Its functions refuse the escapes of NUL and of half a surrogate pair, which what tools
+ * print has: `\u` becomes `/u`, and `\\u` becomes `\/u`, a slash too.
+ */
 const readable = (column: string): string => `replace(${column}::text, '\\u', '/u')::json`;
 
 /** A sandbox writes what it likes: a piece that is longer than any of its kind does not leave the database. Bytes. */
-const within = (bytes: number, piece: string): string => `CASE WHEN octet_length((${piece})::text) <= ${bytes} THEN ${piece} END`;
+const within = (bytes: number, piece: string): string =>
+  `CASE WHEN octet_length((${piece})::text) <= ${bytes} THEN ${piece} END`;
 /** Longest value of a state update; a start step has up to 4,000 characters of words. Bytes. */
 const MAX_VALUE = 20_000;
 
@@ -75,7 +79,12 @@ const KINDS: readonly EventKind[] = [
 const KEYS: readonly string[] = ['"execution_status"', '"start_task"', '"confirmation"', '"stats"', '"sub_agent"'];
 
 /** Lines with `seq` in `(after, upto]`, ascending. */
-export async function readTraceRows(client: PoolClient, orgId: string, conversationId: string, range: { after: number; upto: number }): Promise<TraceRow[]> {
+export async function readTraceRows(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  range: { after: number; upto: number },
+): Promise<TraceRow[]> {
   const { rows } = await client.query<TraceRow>({
     name: 'trace-rows',
     text: `SELECT ${PIECES} FROM ${FROM} WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.seq > $3 AND e.seq <= $4 AND e.kind = ANY($5)
@@ -85,8 +94,16 @@ export async function readTraceRows(client: PoolClient, orgId: string, conversat
   return rows;
 }
 
-/** The user's message and the word on the run that hold at a position; each absent where there is none. In the order of the log. */
-export async function readTraceOpening(client: PoolClient, orgId: string, conversationId: string, upto: number): Promise<TraceRow[]> {
+/**
+ * The user's message and the word on the run that hold at a position; each absent where there is none. In the order of
+ * the log.
+ */
+export async function readTraceOpening(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  upto: number,
+): Promise<TraceRow[]> {
   const { rows } = await client.query<TraceRow>({
     name: 'trace-opening',
     text: `SELECT ${PIECES} FROM ${FROM} WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.seq IN (
@@ -102,9 +119,17 @@ export async function readTraceOpening(client: PoolClient, orgId: string, conver
   return rows;
 }
 
-export type TracedConversation = Columns<'app.conversation', 'head' | 'desired' | 'status', { desired: 'run' | 'rest' }>;
+export type TracedConversation = Columns<
+  'app.conversation',
+  'head' | 'desired' | 'status',
+  { desired: 'run' | 'rest' }
+>;
 
-export async function readTracedConversation(client: PoolClient, orgId: string, conversationId: string): Promise<TracedConversation | null> {
+export async function readTracedConversation(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<TracedConversation | null> {
   const { rows } = await client.query<TracedConversation>({
     name: 'traced-conversation',
     text: 'SELECT head, desired, status FROM app.conversation WHERE org_id = $1 AND id = $2',

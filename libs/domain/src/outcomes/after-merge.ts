@@ -8,7 +8,10 @@ export const WATCH_DAYS = [1, 7, 14] as const;
 export const WINDOW_DAYS = 14;
 const DAY_MS = 86_400_000;
 
-/** When the branch is to be read next. @param watchedDays up to which day of the window it was read. `null`: the window has been read whole. */
+/**
+ * When the branch is to be read next. @param watchedDays up to which day of the window it was read. `null`: the window
+ * has been read whole.
+ */
 export function nextWatch(mergedAt: Date, watchedDays: number): Date | null {
   const day = WATCH_DAYS.find((each) => each > watchedDays);
   return day === undefined ? null : new Date(mergedAt.getTime() + day * DAY_MS);
@@ -23,13 +26,22 @@ export function windowEnd(mergedAt: Date): Date {
   return new Date(mergedAt.getTime() + WINDOW_DAYS * DAY_MS);
 }
 
-/** The first commit in the window that is neither the pull request's own nor part of its reverts. @param commits that touch one of its files. */
+/**
+ * The first commit in the window that is neither the pull request's own nor part of its reverts. @param commits that
+ * touch one of its files.
+ */
 export function firstEdit(
   commits: readonly ListedCommit[],
-  { mergedAt, own, reverts }: { readonly mergedAt: Date; readonly own: ReadonlySet<string>; readonly reverts: ReadonlySet<string> },
+  {
+    mergedAt,
+    own,
+    reverts,
+  }: { readonly mergedAt: Date; readonly own: ReadonlySet<string>; readonly reverts: ReadonlySet<string> },
 ): ListedCommit | null {
   const [from, to] = [mergedAt.getTime(), windowEnd(mergedAt).getTime()];
-  const edits = commits.filter(({ sha, at }) => at.getTime() > from && at.getTime() <= to && !own.has(sha) && !reverts.has(sha));
+  const edits = commits.filter(
+    ({ sha, at }) => at.getTime() > from && at.getTime() <= to && !own.has(sha) && !reverts.has(sha),
+  );
   return edits.toSorted((one, other) => one.at.getTime() - other.at.getTime())[0] ?? null;
 }
 
@@ -46,7 +58,11 @@ export interface BranchCommit {
  * @param commits of the pull request, the oldest first.
  * @param pushed where our pushes left the branch, in any order.
  */
-export function humanCommits(commits: readonly BranchCommit[], whole: boolean, pushed: readonly string[]): number | null {
+export function humanCommits(
+  commits: readonly BranchCommit[],
+  whole: boolean,
+  pushed: readonly string[],
+): number | null {
   const at = commits.findLastIndex(({ sha }) => pushed.includes(sha));
   if (at === -1 || !whole) return null;
   return commits.slice(at + 1).filter(({ isMerge, byBot }) => !isMerge && !byBot).length;

@@ -18,7 +18,10 @@ export function decimalOf(ticks: bigint, places = PLACES): string {
   return `${ticks < 0n ? '-' : ''}${digits.slice(0, -places)}${part === '' ? '' : `.${part}`}`;
 }
 
-/** One of `parts` equal shares; the first has what does not divide. The shares come to `ticks` exactly. @param index from 0. */
+/**
+ * One of `parts` equal shares; the first has what does not divide. The shares come to `ticks` exactly. @param index
+ * from 0.
+ */
 export function shareOf(ticks: bigint, parts: number, index: number): bigint {
   const each = ticks / BigInt(parts);
   return index === 0 ? ticks - each * BigInt(parts - 1) : each;

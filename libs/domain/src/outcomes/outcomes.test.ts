@@ -27,7 +27,13 @@ const MERGED = new Date('2026-11-01T10:00:00Z');
 const sha = (n: number): string => n.toString(16).padStart(40, 'a');
 const target = { shas: [sha(1)], repository: 'acme/shop', number: 12, title: 'Mend the total' };
 const commits = (...messages: string[]): ListedCommit[] =>
-  messages.map((message, index) => ({ sha: sha(100 + index), at: new Date(MERGED.getTime() + (index + 1) * 60_000), message })).toReversed();
+  messages
+    .map((message, index) => ({
+      sha: sha(100 + index),
+      at: new Date(MERGED.getTime() + (index + 1) * 60_000),
+      message,
+    }))
+    .toReversed();
 
 describe('reverts of a pull request', () => {
   for (const [whose, message] of [
@@ -71,7 +77,12 @@ describe('reverts of a pull request', () => {
     const merge = (number: number, branch: string): string => `Merge pull request #${number} from acme/${branch}`;
     const both = [`Revert "Mend the total"\n\nThis reverts commit ${sha(1)}.`, merge(13, 'revert-12-mend')];
     expect(revertsOf(target, commits(...both)).standing?.sha).toBe(sha(100));
-    expect(revertsOf(target, commits(...both, `Revert "Revert"\n\nThis reverts commit ${sha(101)}`, merge(14, 'revert-13-mend'))).standing).toBeNull();
+    expect(
+      revertsOf(
+        target,
+        commits(...both, `Revert "Revert"\n\nThis reverts commit ${sha(101)}`, merge(14, 'revert-13-mend')),
+      ).standing,
+    ).toBeNull();
   });
 
   it('adversary: commits made to keep a reader busy are read in a moment, and say nothing', () => {
@@ -87,7 +98,9 @@ describe('reverts of a pull request', () => {
     const all = Array.from({ length: 2_000 }, (_, index) => hostile[index % hostile.length] ?? '');
     // What backtracks takes minutes.
     expect(revertsOf(target, commits(...all)).standing).toBeNull();
-    const reverts = Array.from({ length: 2_000 }, () => Array.from({ length: 300 }, () => `This reverts commit ${sha(1)}`).join('\n'));
+    const reverts = Array.from({ length: 2_000 }, () =>
+      Array.from({ length: 300 }, () => `This reverts commit ${sha(1)}`).join('\n'),
+    );
     expect(revertsOf(target, commits(...reverts)).chain.size).toBe(200);
   });
 
@@ -107,7 +120,12 @@ describe('reverts of a pull request', () => {
 });
 
 describe('what people change after a push and after a merge', () => {
-  const commit = (n: number, more: Partial<{ isMerge: boolean; byBot: boolean }> = {}) => ({ sha: sha(n), isMerge: false, byBot: false, ...more });
+  const commit = (n: number, more: Partial<{ isMerge: boolean; byBot: boolean }> = {}) => ({
+    sha: sha(n),
+    isMerge: false,
+    byBot: false,
+    ...more,
+  });
 
   it('are the commits above the last push, without merges and those of bots', () => {
     const all = [commit(1), commit(2), commit(3), commit(4, { isMerge: true }), commit(5, { byBot: true })];
@@ -116,15 +134,19 @@ describe('what people change after a push and after a merge', () => {
   });
 
   it('are unknown where the branch was rewritten, or not all commits are there', () => {
-    expect([humanCommits([commit(1)], true, [sha(2)]), humanCommits([commit(1)], false, [sha(1)]), humanCommits([commit(1)], true, [])]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([
+      humanCommits([commit(1)], true, [sha(2)]),
+      humanCommits([commit(1)], false, [sha(1)]),
+      humanCommits([commit(1)], true, []),
+    ]).toEqual([null, null, null]);
   });
 
   it('an edit is the first other commit within 14 days, neither its own nor a part of its reverts', () => {
-    const at = (n: number, days: number): ListedCommit => ({ sha: sha(n), at: new Date(MERGED.getTime() + days * DAY_MS), message: '' });
+    const at = (n: number, days: number): ListedCommit => ({
+      sha: sha(n),
+      at: new Date(MERGED.getTime() + days * DAY_MS),
+      message: '',
+    });
     const of = { mergedAt: MERGED, own: new Set([sha(1)]), reverts: new Set([sha(2)]) };
     expect(firstEdit([at(5, 14.1), at(4, 13), at(3, 2), at(2, 1), at(1, 0.1), at(6, 0)], of)?.sha).toBe(sha(3));
     expect(firstEdit([at(5, 14.1), at(2, 1), at(1, 0.1), at(6, -1)], of)).toBeNull();
@@ -136,7 +158,9 @@ describe('what people change after a push and after a merge', () => {
       return next === null ? null : (next.getTime() - MERGED.getTime()) / DAY_MS;
     };
     expect([0, 1, 7, 14].map(days)).toEqual([1, 7, 14, null]);
-    expect([0.5, 1, 6.9, 13, 14, 400].map((day) => watchedDaysAt(MERGED, new Date(MERGED.getTime() + day * DAY_MS)))).toEqual([0, 1, 1, 7, 14, 14]);
+    expect(
+      [0.5, 1, 6.9, 13, 14, 400].map((day) => watchedDaysAt(MERGED, new Date(MERGED.getTime() + day * DAY_MS))),
+    ).toEqual([0, 1, 1, 7, 14, 14]);
   });
 });
 
@@ -152,12 +176,21 @@ describe('money of outcomes', () => {
     );
   });
   it('is a decimal for each piece, and none for no piece', () => {
-    expect([perPiece('10', 3), perPiece('0.0000009', 1), perPiece('2', 2), perPiece('5', 0)]).toEqual(['3.333333', '0.000001', '1', null]);
+    expect([perPiece('10', 3), perPiece('0.0000009', 1), perPiece('2', 2), perPiece('5', 0)]).toEqual([
+      '3.333333',
+      '0.000001',
+      '1',
+      null,
+    ]);
   });
 });
 
 describe('work items', () => {
-  const parts = fc.record({ retries: fc.bigInt(0n, 10n ** 14n), failedTurns: fc.bigInt(0n, 10n ** 14n), agent: fc.bigInt(0n, 10n ** 14n) });
+  const parts = fc.record({
+    retries: fc.bigInt(0n, 10n ** 14n),
+    failedTurns: fc.bigInt(0n, 10n ** 14n),
+    agent: fc.bigInt(0n, 10n ** 14n),
+  });
   const after = fc.constantFrom<After>('no', 'yes', 'pending', 'pending-yes', 'unknown');
   const world = fc.array(parts, { maxLength: 12 }).chain((costs) => {
     const ids = costs.map((_, index) => `c${index}`);
@@ -175,7 +208,11 @@ describe('work items', () => {
             maxLength: 10,
           },
         )
-        .map((all) => all.filter(({ conversations }) => conversations.length > 0).map((each, index) => ({ id: `p${index}`, ...each }))),
+        .map((all) =>
+          all
+            .filter(({ conversations }) => conversations.length > 0)
+            .map((each, index) => ({ id: `p${index}`, ...each })),
+        ),
     });
   });
   const total = (of: CostParts): bigint => of.retries + of.failedTurns + of.agent;
@@ -198,7 +235,8 @@ describe('work items', () => {
       fc.property(fc.array(after), fc.nat(99), fc.nat(99), (all, merged, closed) => {
         const counts = afterCounts(all);
         expect(counts.settled + counts.unknown + counts.pending).toBe(all.length);
-        for (const share of [afterShare(counts), mergedShare({ merged, closed })]) if (share !== null) expect(share >= 0 && share <= 1).toBe(true);
+        for (const share of [afterShare(counts), mergedShare({ merged, closed })])
+          if (share !== null) expect(share >= 0 && share <= 1).toBe(true);
         expect(afterShare(counts)).toBe(afterShare(afterCounts(all.filter((each) => each === 'yes' || each === 'no'))));
       }),
     );
@@ -206,7 +244,12 @@ describe('work items', () => {
 });
 
 describe('turns of a trace', () => {
-  const span = (id: string, parent: string | null, kind: TraceSpan['kind'], more: Partial<TraceSpan> = {}): TraceSpan => ({
+  const span = (
+    id: string,
+    parent: string | null,
+    kind: TraceSpan['kind'],
+    more: Partial<TraceSpan> = {},
+  ): TraceSpan => ({
     ...{ id, parent, kind, name: kind, seq: 1, at: 0, ms: 10, status: 'ok' },
     ...more,
   });
@@ -223,8 +266,18 @@ describe('turns of a trace', () => {
     span('p2', 't2', 'approval', { ms: null, status: 'running' }),
   ];
   it('count failures with what their answered calls cost, and waits that have ended', () => {
-    expect(turnSums(spans, [{ span: 't1' }, { span: 't2' }])).toEqual({ turns: 2, failedTurns: 1, failedTurnsCost: ticksOf('0.2'), approvalWaitsMs: [5_000] });
-    expect(turnSums(spans, [{ span: 't2' }])).toEqual({ turns: 1, failedTurns: 0, failedTurnsCost: 0n, approvalWaitsMs: [] });
+    expect(turnSums(spans, [{ span: 't1' }, { span: 't2' }])).toEqual({
+      turns: 2,
+      failedTurns: 1,
+      failedTurnsCost: ticksOf('0.2'),
+      approvalWaitsMs: [5_000],
+    });
+    expect(turnSums(spans, [{ span: 't2' }])).toEqual({
+      turns: 1,
+      failedTurns: 0,
+      failedTurnsCost: 0n,
+      approvalWaitsMs: [],
+    });
   });
   it('begin with their message, and with the first event of their agent', () => {
     expect([

@@ -50,7 +50,8 @@ interface Named {
 }
 
 /**
- * Whether a pull request is reverted, going by the commits after its merge: a revert of it takes it back, a revert of that brings it in again, and the last of them decides.
+ * Whether a pull request is reverted, going by the commits after its merge: a revert of it takes it back, a revert of
+ * that brings it in again, and the last of them decides.
  * @param commits of its branch since the merge, the newest first, as hosts list them.
  */
 export function revertsOf(target: RevertTarget, commits: readonly ListedCommit[]): Reverts {
@@ -66,7 +67,13 @@ export function revertsOf(target: RevertTarget, commits: readonly ListedCommit[]
     if (!takesBack) standing = null;
     else standing ??= commit;
     chain.add(sha);
-    links.push({ shas: [sha], repository: target.repository, number: numberOf(message), title: subjectOf(message), takesBack });
+    links.push({
+      shas: [sha],
+      repository: target.repository,
+      number: numberOf(message),
+      title: subjectOf(message),
+      takesBack,
+    });
   }
   return { standing, chain };
 }
@@ -107,11 +114,19 @@ function some(found: Iterable<RegExpExecArray>): RegExpExecArray[] {
 }
 
 function isNamed(target: RevertTarget, { shas, numbers, title }: Named): boolean {
-  if (shas.some((sha) => sha.length >= SHORTEST && target.shas.some((own) => own.toLowerCase().startsWith(sha)))) return true;
-  const sameRepository = (named: string): boolean => named === '' || named.toLowerCase() === target.repository.toLowerCase();
-  if (target.number > 0 && numbers.some(({ repository, number }) => number === target.number && sameRepository(repository))) return true;
+  if (shas.some((sha) => sha.length >= SHORTEST && target.shas.some((own) => own.toLowerCase().startsWith(sha))))
+    return true;
+  const sameRepository = (named: string): boolean =>
+    named === '' || named.toLowerCase() === target.repository.toLowerCase();
+  if (
+    target.number > 0 &&
+    numbers.some(({ repository, number }) => number === target.number && sameRepository(repository))
+  )
+    return true;
   // A message that names a commit or a number means that one, whatever its title says.
-  return shas.length + numbers.length === 0 && title !== null && plain(title) === plain(target.title) && plain(title) !== '';
+  return (
+    shas.length + numbers.length === 0 && title !== null && plain(title) === plain(target.title) && plain(title) !== ''
+  );
 }
 
 /** Without the number of a pull request at its end, and without what makes it a draft. */

@@ -34,12 +34,17 @@ export interface WorkItem {
 }
 
 /**
- * Divides what conversations cost. A conversation with several pull requests costs each of them an equal share, a pull request of several conversations has a share of each, and all
- * items together come to what all conversations cost. The order of `pullRequests` decides where a conversation itself counts: at its first.
+ * Divides what conversations cost. A conversation with several pull requests costs each of them an equal share, a pull
+ * request of several conversations has a share of each, and all items together come to what all conversations cost. The
+ * order of `pullRequests` decides where a conversation itself counts: at its first.
  */
-export function workItems(conversations: readonly OutcomeConversation[], pullRequests: readonly OutcomePullRequest[]): WorkItem[] {
+export function workItems(
+  conversations: readonly OutcomeConversation[],
+  pullRequests: readonly OutcomePullRequest[],
+): WorkItem[] {
   const published = new Map<string, string[]>();
-  for (const { id, conversations: of } of pullRequests) for (const each of of) published.set(each, [...(published.get(each) ?? []), id]);
+  for (const { id, conversations: of } of pullRequests)
+    for (const each of of) published.set(each, [...(published.get(each) ?? []), id]);
   const known = new Map(conversations.map((each) => [each.id, each]));
   const items: WorkItem[] = pullRequests.map(({ id, reverted, conversations: of }) => {
     const shares = of.flatMap((each) => {
@@ -52,16 +57,26 @@ export function workItems(conversations: readonly OutcomeConversation[], pullReq
     const agent = sum('agent');
     return {
       pullRequest: id,
-      cost: { retries: sum('retries'), failedTurns: sum('failedTurns'), agent: isReverted ? 0n : agent, reverted: isReverted ? agent : 0n },
+      cost: {
+        retries: sum('retries'),
+        failedTurns: sum('failedTurns'),
+        agent: isReverted ? 0n : agent,
+        reverted: isReverted ? agent : 0n,
+      },
       conversations: of.filter((each) => known.has(each) && published.get(each)?.[0] === id),
     };
   });
-  for (const { id, parts } of conversations) if (!published.has(id)) items.push({ pullRequest: null, cost: { ...parts, reverted: 0n }, conversations: [id] });
+  for (const { id, parts } of conversations)
+    if (!published.has(id)) items.push({ pullRequest: null, cost: { ...parts, reverted: 0n }, conversations: [id] });
   return items;
 }
 
 function partsShare({ retries, failedTurns, agent }: CostParts, parts: number, index: number): CostParts {
-  return { retries: shareOf(retries, parts, index), failedTurns: shareOf(failedTurns, parts, index), agent: shareOf(agent, parts, index) };
+  return {
+    retries: shareOf(retries, parts, index),
+    failedTurns: shareOf(failedTurns, parts, index),
+    agent: shareOf(agent, parts, index),
+  };
 }
 
 /** Counts of merged pull requests by what became of them. */

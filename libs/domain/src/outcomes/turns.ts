@@ -10,7 +10,10 @@ export interface TurnSums {
   readonly approvalWaitsMs: readonly number[];
 }
 
-/** What turns of a trace come to. @param spans of the trace: each turn as a tree from the top down. @param turns those that count. */
+/**
+ * What turns of a trace come to. @param spans of the trace: each turn as a tree from the top down. @param turns those
+ * that count.
+ */
 export function turnSums(spans: readonly TraceSpan[], turns: readonly Pick<TraceTurn, 'span'>[]): TurnSums {
   const counted = new Set(turns.map(({ span }) => span));
   let failedTurns = 0;
@@ -25,7 +28,8 @@ export function turnSums(spans: readonly TraceSpan[], turns: readonly Pick<Trace
     if (root === null) continue;
     if (span.kind === 'approval' && span.ms !== null) approvalWaitsMs.push(span.ms);
     // A call that failed is a retry's cost, whatever became of its turn.
-    if (root.status === 'error' && span.kind === 'chat' && span.status === 'ok' && span.costUsd !== undefined) failedTurnsCost += ticksOf(span.costUsd);
+    if (root.status === 'error' && span.kind === 'chat' && span.status === 'ok' && span.costUsd !== undefined)
+      failedTurnsCost += ticksOf(span.costUsd);
   }
   return { turns: counted.size, failedTurns, failedTurnsCost, approvalWaitsMs };
 }

@@ -12,10 +12,15 @@ const CONDENSE_MS = 60_000;
 type LoggedEntry = TurnCopy['logged'][number];
 
 /** Hangs each model call into its turn. Answers the trace ids that the ledger has for turns. */
-export function addCalls(conversationId: string, turns: readonly TurnCopy[], calls: readonly TraceCall[] | null): ReadonlyMap<TurnCopy, string> {
+export function addCalls(
+  conversationId: string,
+  turns: readonly TurnCopy[],
+  calls: readonly TraceCall[] | null,
+): ReadonlyMap<TurnCopy, string> {
   const traceIds = new Map<TurnCopy, string>();
   if (calls === null) {
-    for (const turn of turns) for (const entry of turn.logged) place(turn, chatOfLog(conversationId, entry), purposeOf(entry.call.usage));
+    for (const turn of turns)
+      for (const entry of turn.logged) place(turn, chatOfLog(conversationId, entry), purposeOf(entry.call.usage));
     return traceIds;
   }
   const logged = new LoggedCalls(turns);
@@ -74,7 +79,9 @@ function place(turn: TurnCopy, chat: Draft, purpose: string): void {
 function parentOf(turn: TurnCopy, chat: Draft, purpose: string): Draft {
   const end = chat.end ?? chat.start;
   if (purpose === 'condenser') {
-    const condense = turn.condenses.find((each) => (each.end ?? Number.POSITIVE_INFINITY) >= end - SLACK_MS && each.start - end < CONDENSE_MS);
+    const condense = turn.condenses.find(
+      (each) => (each.end ?? Number.POSITIVE_INFINITY) >= end - SLACK_MS && each.start - end < CONDENSE_MS,
+    );
     if (condense !== undefined) {
       condense.start = Math.min(condense.start, chat.start);
       return condense;
@@ -93,8 +100,8 @@ function covers(draft: Draft, at: number): boolean {
 }
 
 /**
- * @param recorded the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway, though
- * it was answered.
+ * @param recorded the log's record: a reader that hangs up once it has the answer counts as aborted at the gateway,
+ * though it was answered.
  */
 function chatOfLedger(conversationId: string, call: TraceCall, logged: LoggedEntry | null): Draft {
   const start = Date.parse(call.at);
@@ -134,6 +141,14 @@ function chatOfLog(conversationId: string, { id, seq, at, call }: LoggedEntry): 
     code: null,
     epoch: 0,
     children: [],
-    call: { prompt: call.prompt, completion: call.completion, cached: call.cached, cost: call.cost, firstByteMs: null, attempts: 1, provider: null },
+    call: {
+      prompt: call.prompt,
+      completion: call.completion,
+      cached: call.cached,
+      cost: call.cost,
+      firstByteMs: null,
+      attempts: 1,
+      provider: null,
+    },
   };
 }

@@ -17,8 +17,8 @@ export const LOST = 'sandbox.lost';
 export const STOPPED = 'run.stopped';
 
 /**
- * Takes the events of a log in order and keeps what spans need of them. Holds at most `limit` spans, model calls counted in; then it only ends
- * what it has, and `cut` says where the next part begins.
+ * Takes the events of a log in order and keeps what spans need of them. Holds at most `limit` spans, model calls
+ * counted in; then it only ends what it has, and `cut` says where the next part begins.
  */
 export class TraceCollector {
   readonly turns: TurnDraft[] = [];
@@ -119,13 +119,17 @@ export class TraceCollector {
         if (update.status === 'running') this.run(event);
         else if (update.status === 'waiting_for_confirmation') this.ask(event);
         else if (this.approval === null || update.status !== 'paused')
-          this.rest(event.at, update.status === 'error' || update.status === 'stuck' ? (this.failure ?? `agent.${update.status}`) : null);
+          this.rest(
+            event.at,
+            update.status === 'error' || update.status === 'stuck' ? (this.failure ?? `agent.${update.status}`) : null,
+          );
         break;
       case 'confirmation':
         this.endApproval(event.at);
         // Nothing of a call happens before the answer, so its work begins here.
         if (update.accepted)
-          for (const tool of this.tools) if (update.actionIds.includes(tool.actionId)) tool.draft.start = Math.max(tool.draft.start, event.at);
+          for (const tool of this.tools)
+            if (update.actionIds.includes(tool.actionId)) tool.draft.start = Math.max(tool.draft.start, event.at);
         break;
       case 'stats': {
         const turn = this.turnFor(event);
@@ -146,13 +150,20 @@ export class TraceCollector {
   private message(event: TraceEvent): void {
     const { message } = event;
     const root =
-      message === undefined ? null : this.open('turn', event, { name: spanName('conversation turn'), start: Math.min(message.sentAt ?? event.at, event.at) });
+      message === undefined
+        ? null
+        : this.open('turn', event, {
+            name: spanName('conversation turn'),
+            start: Math.min(message.sentAt ?? event.at, event.at),
+          });
     if (root === null || message === undefined) return;
     const before = this.turns.at(-1) ?? null;
     const turn = turnOf(root, event, message.title, message.traceId);
     this.turns.push(turn);
     // A start that was under way before the message was sent is the earlier turn's.
-    this.starts.settle((startedAt) => (before !== null && message.sentAt !== null && message.sentAt > startedAt + 1_000 ? before.root : root));
+    this.starts.settle((startedAt) =>
+      before !== null && message.sentAt !== null && message.sentAt > startedAt + 1_000 ? before.root : root,
+    );
     root.start = Math.min(root.start, ...root.children.map(({ start }) => start));
     this.failure = null;
     if (this.agent === null) return;
@@ -161,7 +172,10 @@ export class TraceCollector {
     this.agent = this.begin(turn, event);
   }
 
-  /** The turn that an event belongs to. A log that does not begin with a user's message has one that begins with its first event. */
+  /**
+   * The turn that an event belongs to. A log that does not begin with a user's message has one that begins with its
+   * first event.
+   */
   private turnFor(event: TraceEvent): TurnDraft | null {
     const last = this.turns.at(-1);
     if (last !== undefined) return last;
@@ -261,10 +275,31 @@ export class TraceCollector {
     if (!this.hasRoom(event)) return null;
     this.count += 1;
     const id = spanId(this.conversationId, eventId, kind);
-    return { id, kind, name, seq: event.seq, start, end: null, status: 'running', code: null, epoch: event.epoch, children: [] };
+    return {
+      id,
+      kind,
+      name,
+      seq: event.seq,
+      start,
+      end: null,
+      status: 'running',
+      code: null,
+      epoch: event.epoch,
+      children: [],
+    };
   }
 }
 
 function turnOf(root: Draft, event: TraceEvent, title: string, traceId: string | null): TurnDraft {
-  return { root, messageId: event.id, title, traceId, at: event.at, agents: [], condenses: [], subAgents: [], logged: [] };
+  return {
+    root,
+    messageId: event.id,
+    title,
+    traceId,
+    at: event.at,
+    agents: [],
+    condenses: [],
+    subAgents: [],
+    logged: [],
+  };
 }

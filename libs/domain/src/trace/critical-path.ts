@@ -1,8 +1,9 @@
 import type { Draft } from './draft.js';
 
 /**
- * Marks the critical path of a turn: from its end backwards, always the span below that ended last, until the turn's begin. Where several were under way,
- * the one that began first counts, since the others waited for nothing. What runs ends `now`.
+ * Marks the critical path of a turn: from its end backwards, always the span below that ended last, until the turn's
+ * begin. Where several were under way, the one that began first counts, since the others waited for nothing. What runs
+ * ends `now`.
  */
 export function markCriticalPath(root: Draft, now: number): void {
   mark(root, root.end ?? Math.max(root.start, now), now);

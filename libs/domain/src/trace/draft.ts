@@ -41,7 +41,13 @@ export interface TurnDraft {
   readonly condenses: Draft[];
   readonly subAgents: Draft[];
   /** Model calls as recorded in the log. */
-  readonly logged: Array<{ readonly id: string; readonly seq: number; readonly at: number; readonly call: LoggedCall; used: boolean }>;
+  readonly logged: Array<{
+    readonly id: string;
+    readonly seq: number;
+    readonly at: number;
+    readonly call: LoggedCall;
+    used: boolean;
+  }>;
 }
 
 /** @param subject the model, tool or agent; what is longer than a name may be is cut. */

@@ -14,7 +14,8 @@ const span = (more: Partial<TraceSpan> & Pick<TraceSpan, 'kind' | 'name'>): Trac
 });
 
 describe('the attributes of a span', () => {
-  it('have the names of one version of OpenTelemetry', () => expect(GEN_AI_SCHEMA_URL).toBe('https://opentelemetry.io/schemas/1.45.0'));
+  it('have the names of one version of OpenTelemetry', () =>
+    expect(GEN_AI_SCHEMA_URL).toBe('https://opentelemetry.io/schemas/1.45.0'));
 
   it('say of a model call its model, tokens, cost and first byte', () => {
     const chat = span({
@@ -46,12 +47,19 @@ describe('the attributes of a span', () => {
   });
 
   it('name tools, agents, start steps and errors', () => {
-    expect(attributesOf(span({ kind: 'tool', name: 'execute_tool terminal', status: 'error', code: 'tool.failed' }), CONVERSATION)).toMatchObject({
+    expect(
+      attributesOf(
+        span({ kind: 'tool', name: 'execute_tool terminal', status: 'error', code: 'tool.failed' }),
+        CONVERSATION,
+      ),
+    ).toMatchObject({
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': 'terminal',
       'error.type': 'tool.failed',
     });
-    expect(attributesOf(span({ kind: 'sub_agent', name: 'invoke_agent explore' }), CONVERSATION)).toMatchObject({ 'gen_ai.agent.name': 'explore' });
+    expect(attributesOf(span({ kind: 'sub_agent', name: 'invoke_agent explore' }), CONVERSATION)).toMatchObject({
+      'gen_ai.agent.name': 'explore',
+    });
     expect(attributesOf(span({ kind: 'start_step', name: 'start WORKING', seq: null }), CONVERSATION)).toEqual({
       'gen_ai.conversation.id': CONVERSATION,
       'slipway.start.step': 'WORKING',

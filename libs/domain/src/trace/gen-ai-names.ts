@@ -1,8 +1,8 @@
 import type { TraceSpan } from '@slipway/contracts/conversations';
 
 /**
- * OpenTelemetry's names for what agents and models do, still "Development" there: they change. This file is the only one that has them.
- * Content (`gen_ai.input.messages`, `gen_ai.tool.call.arguments`, …) is not here: a trace has none.
+ * OpenTelemetry's names for what agents and models do, still "Development" there: they change. This file is the only
+ * one that has them. Content (`gen_ai.input.messages`, `gen_ai.tool.call.arguments`, …) is not here: a trace has none.
  */
 export const GEN_AI_SCHEMA_URL = 'https://opentelemetry.io/schemas/1.45.0';
 
@@ -48,7 +48,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 /** Attributes of a span under OpenTelemetry's names. Times in seconds, as there. */
-export function attributesOf(span: TraceSpan, conversationId: string): Readonly<Record<string, string | number | boolean>> {
+export function attributesOf(
+  span: TraceSpan,
+  conversationId: string,
+): Readonly<Record<string, string | number | boolean>> {
   const operation = OPERATIONS[span.kind];
   const subject = span.name.slice(span.name.indexOf(' ') + 1);
   const given: Record<string, string | number | boolean | undefined> = {
@@ -71,5 +74,7 @@ export function attributesOf(span: TraceSpan, conversationId: string): Readonly<
     [SLIPWAY.critical]: span.critical,
     [SLIPWAY.clockOffset]: span.clockOffsetMs,
   };
-  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined),
+  );
 }

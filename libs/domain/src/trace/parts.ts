@@ -1,7 +1,10 @@
 import { MAX_LONGEST_SPANS, TRACE_PARTS, type TracePart } from '@slipway/contracts/conversations';
 import type { Draft } from './draft.js';
 
-/** Which part a moment counts for where several are under way, first come first: what a user could change, then what is most exact. */
+/**
+ * Which part a moment counts for where several are under way, first come first: what a user could change, then what is
+ * most exact.
+ */
 const ORDER = ['approval', 'condense', 'model', 'tool', 'start'] as const satisfies readonly TracePart[];
 const PART_OF: Readonly<Partial<Record<Draft['kind'], (typeof ORDER)[number]>>> = {
   approval: 'approval',

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { TraceSpanKind } from '@slipway/contracts/conversations';
 
-/** Id of a span: the same for the same conversation, event (or ledger row) and kind, wherever and however often it is made. */
+/**
+ * Id of a span: the same for the same conversation, event (or ledger row) and kind, wherever and however often it is
+ * made.
+ */
 export function spanId(conversationId: string, eventId: string, kind: TraceSpanKind): string {
   return createHash('sha256').update(`${conversationId}\n${eventId}\n${kind}`).digest('hex').slice(0, 16);
 }

@@ -18,7 +18,10 @@ interface Attempt {
   readonly steps: Map<string, Draft>;
 }
 
-/** The starts of a log. A start comes before the message that wanted it, so it has no turn until that, or the run, has come. */
+/**
+ * The starts of a log. A start comes before the message that wanted it, so it has no turn until that, or the run, has
+ * come.
+ */
 export class StartDrafts {
   private attempt: Attempt | null = null;
   private homeless: Draft[] = [];
@@ -30,13 +33,15 @@ export class StartDrafts {
     if (attempt === null) return;
     const end = step.startedAt + (step.elapsedMs ?? 0);
     if (step.status === 'READY') this.finish(attempt, Math.max(event.at, end), null);
-    else if (step.status === 'ERROR') this.finish(attempt, Math.max(event.at, end), step.code ?? 'sandbox.start-failed');
+    else if (step.status === 'ERROR')
+      this.finish(attempt, Math.max(event.at, end), step.code ?? 'sandbox.start-failed');
     else this.within(attempt, event, step, end);
   }
 
   private within({ draft, steps }: Attempt, event: TraceEvent, step: TraceStartStep, end: number): void {
     const known = steps.get(step.status);
-    const own = known ?? this.open('start_step', event, { name: spanName('start', step.status), start: step.startedAt });
+    const own =
+      known ?? this.open('start_step', event, { name: spanName('start', step.status), start: step.startedAt });
     if (own === null) return;
     if (known === undefined) {
       // Without a word of its end, a step ends where the next begins.
@@ -45,7 +50,8 @@ export class StartDrafts {
       draft.children.push(own);
     }
     draft.start = Math.min(draft.start, own.start);
-    if (step.state !== 'running') endDraft(own, Math.max(end, own.start), step.state === 'failed' ? (step.code ?? 'sandbox.start-failed') : null);
+    if (step.state !== 'running')
+      endDraft(own, Math.max(end, own.start), step.state === 'failed' ? (step.code ?? 'sandbox.start-failed') : null);
     if (draft.end !== null) draft.end = Math.max(draft.end, own.end ?? own.start);
   }
 
@@ -68,7 +74,8 @@ export class StartDrafts {
   private begin(event: TraceEvent, step: TraceStartStep): Attempt | null {
     const draft = this.open('start', event, { name: spanName('start'), start: step.startedAt });
     if (draft === null) return null;
-    if (this.attempt !== null && this.attempt.draft.end === null) this.finish(this.attempt, step.startedAt, 'start.superseded');
+    if (this.attempt !== null && this.attempt.draft.end === null)
+      this.finish(this.attempt, step.startedAt, 'start.superseded');
     this.homeless.push(draft);
     this.attempt = { number: step.attempt, draft, steps: new Map() };
     return this.attempt;

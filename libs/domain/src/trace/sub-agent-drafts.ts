@@ -22,7 +22,11 @@ export class SubAgentDrafts {
     if (agent === null) return;
     own.set(update.task, agent);
     if (inner.kind === 'ActionEvent') {
-      const draft = this.open('tool', event, { eventId: inner.id, name: spanName('execute_tool', inner.tool), start: inner.at });
+      const draft = this.open('tool', event, {
+        eventId: inner.id,
+        name: spanName('execute_tool', inner.tool),
+        start: inner.at,
+      });
       if (draft === null) return;
       // The timeline shows it in the row of the call.
       draft.seq = tool.seq;
@@ -30,10 +34,15 @@ export class SubAgentDrafts {
       agent.tools.set(inner.id, { draft, toolCallId: inner.toolCallId ?? '' });
       return;
     }
-    if (inner.kind !== 'ObservationEvent' && inner.kind !== 'UserRejectObservation' && inner.kind !== 'AgentErrorEvent') return;
+    if (inner.kind !== 'ObservationEvent' && inner.kind !== 'UserRejectObservation' && inner.kind !== 'AgentErrorEvent')
+      return;
     for (const [id, { draft, toolCallId }] of agent.tools) {
       if (inner.kind === 'AgentErrorEvent' ? toolCallId !== inner.toolCallId : id !== inner.actionId) continue;
-      endDraft(draft, inner.at, inner.kind === 'ObservationEvent' ? (inner.failed === true ? 'tool.failed' : null) : 'tool.failed');
+      endDraft(
+        draft,
+        inner.at,
+        inner.kind === 'ObservationEvent' ? (inner.failed === true ? 'tool.failed' : null) : 'tool.failed',
+      );
       agent.tools.delete(id);
     }
   }
@@ -47,8 +56,16 @@ export class SubAgentDrafts {
     this.agents.delete(tool);
   }
 
-  private begin(event: TraceEvent, update: Extract<TraceUpdate, { key: 'sub_agent' }>, tool: Draft, turn: TurnDraft): SubAgent | null {
-    const draft = this.open('sub_agent', event, { name: spanName('invoke_agent', update.agent), start: Math.max(tool.start, update.inner.at) });
+  private begin(
+    event: TraceEvent,
+    update: Extract<TraceUpdate, { key: 'sub_agent' }>,
+    tool: Draft,
+    turn: TurnDraft,
+  ): SubAgent | null {
+    const draft = this.open('sub_agent', event, {
+      name: spanName('invoke_agent', update.agent),
+      start: Math.max(tool.start, update.inner.at),
+    });
     if (draft === null) return null;
     draft.seq = tool.seq;
     tool.children.push(draft);

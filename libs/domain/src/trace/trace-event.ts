@@ -1,7 +1,9 @@
 import type { LedgerCall } from '@slipway/contracts/conversations';
 import type { EventKind, ExecutionStatus } from '@slipway/contracts/events';
 
-/** What a trace needs of an event: nothing of what a model, a tool or a user wrote, but the first words of a message. */
+/**
+ * What a trace needs of an event: nothing of what a model, a tool or a user wrote, but the first words of a message.
+ */
 export interface TraceEvent {
   readonly seq: number;
   readonly epoch: number;
@@ -9,7 +11,10 @@ export interface TraceEvent {
   readonly kind: EventKind;
   /** Milliseconds since 1970, by the clock of who wrote it. */
   readonly at: number;
-  /** From `at` to when the platform stored it, by the platform's clock; only of what a sandbox wrote. Milliseconds, negative where the sandbox's clock is ahead. */
+  /**
+   * From `at` to when the platform stored it, by the platform's clock; only of what a sandbox wrote. Milliseconds,
+   * negative where the sandbox's clock is ahead.
+   */
   readonly storedAfterMs?: number;
   /** Of a user's message: when it was sent, and the trace id kept with it; `null` where that is not known. */
   readonly message?: { readonly title: string; readonly sentAt: number | null; readonly traceId: string | null };
@@ -27,7 +32,13 @@ export type TraceUpdate =
   | { readonly key: 'start_task'; readonly step: TraceStartStep }
   | { readonly key: 'confirmation'; readonly accepted: boolean; readonly actionIds: readonly string[] }
   | { readonly key: 'stats'; readonly call: LoggedCall }
-  | { readonly key: 'sub_agent'; readonly task: string; readonly actionId: string; readonly agent: string; readonly inner: InnerEvent };
+  | {
+      readonly key: 'sub_agent';
+      readonly task: string;
+      readonly actionId: string;
+      readonly agent: string;
+      readonly inner: InnerEvent;
+    };
 
 export interface TraceStartStep {
   readonly attempt: number;

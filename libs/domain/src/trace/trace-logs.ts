@@ -6,13 +6,28 @@ import { TraceCollector, type TraceEvent, type TraceInput, type TraceUpdate, tra
 export const CONVERSATION = '0190a0a0-0000-7000-8000-000000000001';
 export const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 export const id = (seq: number): string => `0190a0a0-0000-7000-8000-${String(seq).padStart(12, '0')}`;
-export const NOTHING: TraceInput = { queued: [], calls: null, limit: MAX_TRACE_SPANS, live: true, now: BEGIN + 3_600_000 };
+export const NOTHING: TraceInput = {
+  queued: [],
+  calls: null,
+  limit: MAX_TRACE_SPANS,
+  live: true,
+  now: BEGIN + 3_600_000,
+};
 
 /** A log of events that are given without what every event has; each is a second after the one before. */
 export function log(...events: Array<Partial<TraceEvent> & Pick<TraceEvent, 'kind'>>): TraceEvent[] {
-  return events.map((event, index) => ({ seq: index + 1, epoch: 1, id: id(index + 1), at: BEGIN + index * 1_000, ...event }));
+  return events.map((event, index) => ({
+    seq: index + 1,
+    epoch: 1,
+    id: id(index + 1),
+    at: BEGIN + index * 1_000,
+    ...event,
+  }));
 }
-export const message = (title: string, sentAt: number | null = null): Partial<TraceEvent> & { kind: 'MessageEvent' } => ({
+export const message = (
+  title: string,
+  sentAt: number | null = null,
+): Partial<TraceEvent> & { kind: 'MessageEvent' } => ({
   kind: 'MessageEvent',
   message: { title, sentAt, traceId: null },
 });
@@ -22,7 +37,11 @@ export const update = (value: TraceUpdate): { kind: 'ConversationStateUpdateEven
 });
 export const status = (value: 'running' | 'finished' | 'waiting_for_confirmation' | 'error' | 'paused' | 'idle') =>
   update({ key: 'execution_status', status: value });
-export const action = (tool: string, call = tool): Partial<TraceEvent> & { kind: 'ActionEvent' } => ({ kind: 'ActionEvent', tool, toolCallId: call });
+export const action = (tool: string, call = tool): Partial<TraceEvent> & { kind: 'ActionEvent' } => ({
+  kind: 'ActionEvent',
+  tool,
+  toolCallId: call,
+});
 export const observation = (seq: number, failed = false): Partial<TraceEvent> & { kind: 'ObservationEvent' } => ({
   kind: 'ObservationEvent',
   actionId: id(seq),
@@ -61,4 +80,5 @@ export function collect(events: readonly TraceEvent[], limit = MAX_TRACE_SPANS):
   for (const event of events) collector.add(event);
   return collector;
 }
-export const trace = (events: readonly TraceEvent[], input: Partial<TraceInput> = {}) => traceOf(collect(events), { ...NOTHING, ...input });
+export const trace = (events: readonly TraceEvent[], input: Partial<TraceInput> = {}) =>
+  traceOf(collect(events), { ...NOTHING, ...input });

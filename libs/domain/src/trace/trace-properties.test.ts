@@ -53,9 +53,17 @@ const anyUpdate: fc.Arbitrary<TraceUpdate> = fc.oneof(
   }),
 );
 const anyEvent: fc.Arbitrary<Partial<TraceEvent> & Pick<TraceEvent, 'kind'>> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ sentAt: fc.option(fc.integer({ min: BEGIN - 9_000, max: BEGIN + 60_000 })) }).map(({ sentAt }) => message('m', sentAt)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ sentAt: fc.option(fc.integer({ min: BEGIN - 9_000, max: BEGIN + 60_000 })) })
+      .map(({ sentAt }) => message('m', sentAt)),
+  },
   { weight: 4, arbitrary: fc.constant(action('terminal')) },
-  { weight: 4, arbitrary: fc.tuple(fc.integer({ min: 1, max: 40 }), fc.boolean()).map(([seq, failed]) => observation(seq, failed)) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.integer({ min: 1, max: 40 }), fc.boolean()).map(([seq, failed]) => observation(seq, failed)),
+  },
   {
     weight: 2,
     arbitrary: fc.constantFrom(
@@ -69,14 +77,16 @@ const anyEvent: fc.Arbitrary<Partial<TraceEvent> & Pick<TraceEvent, 'kind'>> = f
   },
   { weight: 8, arbitrary: anyUpdate.map(update) },
 );
-const anyLog = fc.array(fc.tuple(anyEvent, fc.integer({ min: -2_000, max: 2_000 }), fc.boolean()), { maxLength: 60 }).map((entries) => {
-  let epoch = 1;
-  return log(...entries.map(([event]) => event)).map((event, index) => {
-    const [, skew, next] = entries[index] as (typeof entries)[number];
-    if (next && index % 7 === 0) epoch += 1;
-    return { ...event, epoch, at: event.at + skew };
+const anyLog = fc
+  .array(fc.tuple(anyEvent, fc.integer({ min: -2_000, max: 2_000 }), fc.boolean()), { maxLength: 60 })
+  .map((entries) => {
+    let epoch = 1;
+    return log(...entries.map(([event]) => event)).map((event, index) => {
+      const [, skew, next] = entries[index] as (typeof entries)[number];
+      if (next && index % 7 === 0) epoch += 1;
+      return { ...event, epoch, at: event.at + skew };
+    });
   });
-});
 const anyCalls = fc
   .array(
     fc.record({
@@ -102,7 +112,11 @@ const anyInput = fc.record({
   calls: anyCalls,
   live: fc.boolean(),
   queued: fc.array(
-    fc.record({ id: fc.integer({ min: 500, max: 510 }).map(id), sentAt: fc.integer({ min: BEGIN - 9_000, max: BEGIN + 90_000 }), traceId: fc.constant(null) }),
+    fc.record({
+      id: fc.integer({ min: 500, max: 510 }).map(id),
+      sentAt: fc.integer({ min: BEGIN - 9_000, max: BEGIN + 90_000 }),
+      traceId: fc.constant(null),
+    }),
     {
       maxLength: 2,
     },
@@ -125,7 +139,8 @@ describe('the trace of any log', () => {
           if (parent !== null) {
             expect(span.at).toBeGreaterThanOrEqual(parent.at);
             if (parent.ms !== null) expect(span.ms).not.toBeNull();
-            if (parent.ms !== null && span.ms !== null) expect(span.at + span.ms).toBeLessThanOrEqual(parent.at + parent.ms);
+            if (parent.ms !== null && span.ms !== null)
+              expect(span.at + span.ms).toBeLessThanOrEqual(parent.at + parent.ms);
           }
           expect(span.ms === null).toBe(span.status === 'running');
           expect(span.status === 'error').toBe(span.code !== undefined);
@@ -133,7 +148,9 @@ describe('the trace of any log', () => {
         }
         if (!input.live) expect(spans.filter(({ ms }) => ms === null)).toEqual([]);
         for (const turn of turns) TraceTurn.parse(turn);
-        expect(turns.map(({ span }) => span)).toEqual(spans.filter(({ kind }) => kind === 'turn').map((span) => span.id));
+        expect(turns.map(({ span }) => span)).toEqual(
+          spans.filter(({ kind }) => kind === 'turn').map((span) => span.id),
+        );
       }),
     );
   });
@@ -174,7 +191,10 @@ describe('the trace of any log', () => {
           const below = spans.filter(({ parent }) => parent === span.id);
           for (let at = end; ; ) {
             const by = (a: TraceSpan, b: TraceSpan): number =>
-              Math.min(endOf(b), at) - Math.min(endOf(a), at) || a.at - b.at || endOf(b) - endOf(a) || below.indexOf(a) - below.indexOf(b);
+              Math.min(endOf(b), at) - Math.min(endOf(a), at) ||
+              a.at - b.at ||
+              endOf(b) - endOf(a) ||
+              below.indexOf(a) - below.indexOf(b);
             const [last] = below.filter((child) => child.at < Math.min(endOf(child), at)).sort(by);
             if (last === undefined) return;
             walk(last, Math.min(endOf(last), at));
@@ -203,7 +223,8 @@ describe('the trace of any log', () => {
   it('keeps the ids of what it has shown when the log goes on', () => {
     fc.assert(
       fc.property(anyLog, fc.nat(60), (events, at) => {
-        const ids = (some: readonly TraceEvent[]): string[] => trace(some).spans.flatMap((span) => (span.kind === 'turn' ? [] : [span.id]));
+        const ids = (some: readonly TraceEvent[]): string[] =>
+          trace(some).spans.flatMap((span) => (span.kind === 'turn' ? [] : [span.id]));
         const all = new Set(ids(events));
         for (const each of ids(events.slice(0, at))) expect(all.has(each)).toBe(true);
       }),
@@ -217,7 +238,8 @@ describe('the trace of any log', () => {
         const { spans } = traceOf(collector, NOTHING);
         // The root of a start whose message is not there yet comes on top.
         expect(spans.length).toBeLessThanOrEqual(limit + 1);
-        if (collector.cut !== null) expect(spans.every(({ seq }) => seq === null || seq <= (collector.cut as { seq: number }).seq)).toBe(true);
+        if (collector.cut !== null)
+          expect(spans.every(({ seq }) => seq === null || seq <= (collector.cut as { seq: number }).seq)).toBe(true);
         else expect(collector.spans).toBeLessThanOrEqual(limit);
       }),
     );

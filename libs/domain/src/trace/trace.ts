@@ -35,9 +35,17 @@ export function traceOf(collector: TraceCollector, input: TraceInput): Trace {
   turns.forEach((turn, index) => {
     const isLast = index === turns.length - 1 || turns.slice(index + 1).every(({ seq }) => seq === null);
     const next = turns[index + 1];
-    finish(turn, { collector, input, isLive: input.live && isLast, bound: next === undefined || next.seq === null ? collector.lastAt : next.at });
+    finish(turn, {
+      collector,
+      input,
+      isLive: input.live && isLast,
+      bound: next === undefined || next.seq === null ? collector.lastAt : next.at,
+    });
   });
-  const startedAt = Math.min(...turns.map(({ root }) => root.start), turns.length === 0 ? input.now : Number.POSITIVE_INFINITY);
+  const startedAt = Math.min(
+    ...turns.map(({ root }) => root.start),
+    turns.length === 0 ? input.now : Number.POSITIVE_INFINITY,
+  );
   const spans: TraceSpan[] = [];
   for (const { root } of turns) {
     markCriticalPath(root, input.now);
@@ -77,7 +85,11 @@ function copyOf(collector: TraceCollector): { turns: TurnCopy[]; starts: Draft[]
 }
 
 /** Adds turns of messages that wait, and gives starts without a turn one. */
-function withQueued(collector: TraceCollector, { turns, starts }: { turns: TurnCopy[]; starts: Draft[] }, input: TraceInput): TurnCopy[] {
+function withQueued(
+  collector: TraceCollector,
+  { turns, starts }: { turns: TurnCopy[]; starts: Draft[] },
+  input: TraceInput,
+): TurnCopy[] {
   const { conversationId } = collector;
   const bare = (messageId: string, at: number, traceId: string | null): TurnCopy => ({
     root: {
@@ -103,9 +115,12 @@ function withQueued(collector: TraceCollector, { turns, starts }: { turns: TurnC
     logged: [],
   });
   const known = new Set(turns.map(({ messageId }) => messageId));
-  const waiting = input.queued.filter(({ id }) => !known.has(id)).map(({ id, sentAt, traceId }) => bare(id, sentAt, traceId));
+  const waiting = input.queued
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, sentAt, traceId }) => bare(id, sentAt, traceId));
   const [earliest] = starts;
-  if (earliest !== undefined && turns.length + waiting.length === 0) waiting.push(bare(conversationId, earliest.start, null));
+  if (earliest !== undefined && turns.length + waiting.length === 0)
+    waiting.push(bare(conversationId, earliest.start, null));
   const [first] = waiting;
   for (const start of starts) {
     // A start begins for the message that waits longest, if that was there by then.
@@ -130,7 +145,12 @@ interface Ending {
 /** Ends what is open, sets the turn's own end, and cuts children to their parents. */
 function finish(turn: TurnCopy, ending: Ending): void {
   const { root } = turn;
-  for (const child of root.children) close(child, ending, ending.isLive && (child.kind === 'agent' || child.kind === 'start' || ending.collector.isRunning));
+  for (const child of root.children)
+    close(
+      child,
+      ending,
+      ending.isLive && (child.kind === 'agent' || child.kind === 'start' || ending.collector.isRunning),
+    );
   const last = root.children.reduce(
     (end, child) => Math.max(end, child.end ?? ending.input.now),
     Math.max(root.start, turn.seq === null ? root.start : turn.at),
@@ -139,7 +159,8 @@ function finish(turn: TurnCopy, ending: Ending): void {
   const isWaiting = turn.agents.length === 0 && failed?.status !== 'error';
   if (root.children.some(({ end }) => end === null) || (ending.isLive && isWaiting)) root.end = null;
   else endDraft(root, last, failed?.status === 'error' ? failed.code : null);
-  if (!ending.isLive && turn.seq === null && root.end !== null && turn.agents.length === 0) endDraft(root, root.end, failed?.code ?? 'message.undelivered');
+  if (!ending.isLive && turn.seq === null && root.end !== null && turn.agents.length === 0)
+    endDraft(root, root.end, failed?.code ?? 'message.undelivered');
   cut(root, root.start, root.end ?? Math.max(root.start, ending.input.now), root.end === null);
 }
 
@@ -148,7 +169,10 @@ function close(draft: Draft, ending: Ending, mayRun: boolean): void {
   const runs = draft.end === null && mayRun;
   for (const child of draft.children) close(child, ending, runs);
   if (draft.end !== null || runs) return;
-  const last = draft.children.reduce((end, child) => Math.max(end, child.end ?? end), Math.max(draft.start, ending.bound));
+  const last = draft.children.reduce(
+    (end, child) => Math.max(end, child.end ?? end),
+    Math.max(draft.start, ending.bound),
+  );
   endDraft(draft, last, draft.epoch < ending.collector.epoch || draft.kind === 'agent' ? LOST : 'run.ended');
 }
 
@@ -157,7 +181,12 @@ function cut(draft: Draft, from: number, to: number, open: boolean): void {
   if (draft.end !== null) draft.end = Math.min(Math.max(draft.end, draft.start), to);
   else if (!open) draft.end = to;
   for (const child of draft.children) cut(child, draft.start, draft.end ?? to, draft.end === null);
-  draft.children.sort((a, b) => a.start - b.start || (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER) || (a.id < b.id ? -1 : 1));
+  draft.children.sort(
+    (a, b) =>
+      a.start - b.start ||
+      (a.seq ?? Number.MAX_SAFE_INTEGER) - (b.seq ?? Number.MAX_SAFE_INTEGER) ||
+      (a.id < b.id ? -1 : 1),
+  );
 }
 
 function emit(draft: Draft, parent: Draft | null, startedAt: number, spans: TraceSpan[]): void {

@@ -15,8 +15,15 @@ export class ProblemFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const requestId = currentContext()?.requestId;
-    const problem = toProblem(fromFramework(thrown), { docsUrl: this.docsUrl, ...(requestId === undefined ? {} : { requestId }) });
-    if (problem.status >= 500) this.logger.error({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, problem.error.message);
+    const problem = toProblem(fromFramework(thrown), {
+      docsUrl: this.docsUrl,
+      ...(requestId === undefined ? {} : { requestId }),
+    });
+    if (problem.status >= 500)
+      this.logger.error(
+        { err: problem.error, code: problem.error.code, cause: problem.error.more.cause },
+        problem.error.message,
+      );
     if (reply.raw.headersSent) return void reply.raw.destroy();
     void reply.code(problem.status).headers(problem.headers).type('application/problem+json').send(problem.body);
   }
@@ -26,8 +33,10 @@ export class ProblemFilter implements ExceptionFilter {
 function fromFramework(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
   // Nest wraps Fastify's errors, with the original as cause.
-  const code = (thrown as { code?: unknown } | null)?.code ?? (thrown as { cause?: { code?: unknown } } | null)?.cause?.code;
-  const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
+  const code =
+    (thrown as { code?: unknown } | null)?.code ?? (thrown as { cause?: { code?: unknown } } | null)?.cause?.code;
+  const status =
+    thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413)
     return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
   if (

@@ -8,7 +8,9 @@ import type { ThreadAnswers } from './thread-answers.js';
 const Stored = z.object({ repository: z.string(), number: z.number().int().positive() });
 
 /** Answers on issues and pull requests of a git host: reactions and comments. */
-export function forgeAnswers(host: ForgeComments & Pick<CodeHost, 'replyToReview' | 'findReviewReply' | 'resolveReview'>): ThreadAnswers {
+export function forgeAnswers(
+  host: ForgeComments & Pick<CodeHost, 'replyToReview' | 'findReviewReply' | 'resolveReview'>,
+): ThreadAnswers {
   return {
     acknowledge: (place, asked) => host.react(placeOf(place), asked),
     post: (place, answer) => host.comment(placeOf(place), markdownOf(answer)),

@@ -8,7 +8,9 @@ const seen = (text: string): string => quotedMarkdown(text).replaceAll('\u2060',
 
 describe('what an agent says in a thread', () => {
   it('is read as it was written', () => {
-    expect(seen('Added the total.\n\n- `total.js`\n- a test')).toBe('> Added the total.\n>\n> - `total.js`\n> - a test');
+    expect(seen('Added the total.\n\n- `total.js`\n- a test')).toBe(
+      '> Added the total.\n>\n> - `total.js`\n> - a test',
+    );
   });
 
   it('adversary: an agent that was talked into it mentions no user, commands no bot and loads nothing', () => {
@@ -63,15 +65,21 @@ describe('what an agent says in a thread', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const said = pieces.join('');
-        const text = markdownOf({ state: 'done', headline: 'Done.', said, links: [{ label: 'Open', url: 'https://slipway.test/x' }], marker: 'm1' });
+        const text = markdownOf({
+          state: 'done',
+          headline: 'Done.',
+          said,
+          links: [{ label: 'Open', url: 'https://slipway.test/x' }],
+          marker: 'm1',
+        });
         const kinds = fromMarkdown(text).children.map(({ type }) => type);
         const inside = kinds.slice(2, -1);
-        expect([said, kinds.slice(0, 2), kinds.at(-1), inside.length <= 1 && inside.every((kind) => kind === 'blockquote')]).toEqual([
+        expect([
           said,
-          ['html', 'paragraph'],
-          'paragraph',
-          true,
-        ]);
+          kinds.slice(0, 2),
+          kinds.at(-1),
+          inside.length <= 1 && inside.every((kind) => kind === 'blockquote'),
+        ]).toEqual([said, ['html', 'paragraph'], 'paragraph', true]);
         expect(text).not.toMatch(/@\w|!\[/);
       }),
       { numRuns: 2_000 },

@@ -3,7 +3,10 @@ import { shownText } from '../prompt/shown-text.js';
 /** Most of an agent's text that is shown in a thread; the conversation has all of it. Characters. */
 export const MAX_SAID = 6_000;
 
-/** Joins without a mark of its own: what it parts is read as before, and is no mention, tag, entity or reference any more. */
+/**
+ * Joins without a mark of its own: what it parts is read as before, and is no mention, tag, entity or reference any
+ * more.
+ */
 const JOINER = '\u2060';
 
 /** A text of the agent as a quotation in Markdown: what `harmlessMarkdown` makes of it. */

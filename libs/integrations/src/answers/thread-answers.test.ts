@@ -5,7 +5,13 @@ import type { Provider } from '../provider.js';
 import { jira } from '../providers/jira/index.js';
 import { linear } from '../providers/linear/index.js';
 import { slack } from '../providers/slack/index.js';
-import { jiraVendor, linearVendor, type ScriptedVendor, slackVendor, type VendorFate } from '../testing/scripted-vendors.js';
+import {
+  jiraVendor,
+  linearVendor,
+  type ScriptedVendor,
+  slackVendor,
+  type VendorFate,
+} from '../testing/scripted-vendors.js';
 import type { Answer, Asked, ThreadAnswers } from './thread-answers.js';
 
 interface Row {
@@ -95,7 +101,8 @@ async function callsOf(row: Row, vendor: ScriptedVendor): Promise<ThreadAnswers>
   const access = row.provider.answers as NonNullable<Provider['answers']>;
   // As at the vendor's own address, but sent to where it listens here.
   const pages = row.pages ?? url;
-  const dispatch = (at: string, request: RequestInit): Promise<Response> => fetch(at.replace(new URL(pages).origin, url), request);
+  const dispatch = (at: string, request: RequestInit): Promise<Response> =>
+    fetch(at.replace(new URL(pages).origin, url), request);
   const client = new ProviderClient({
     baseUrl: access.apiUrl(pages),
     authorization: access.authorization(row.token),
@@ -129,9 +136,13 @@ for (const row of ROWS) {
     it('are one message that is edited, with the credential in its header alone', async () => {
       const { id } = await calls.post(row.place, answer('Working.'));
       await calls.update(row.place, id, answer('Done.', 'It adds up.'));
-      expect(vendor.messages.map(({ shown }) => [shown.includes('Done.'), shown.includes('It adds up.'), shown.includes('Working.')])).toEqual([
-        [true, true, false],
-      ]);
+      expect(
+        vendor.messages.map(({ shown }) => [
+          shown.includes('Done.'),
+          shown.includes('It adds up.'),
+          shown.includes('Working.'),
+        ]),
+      ).toEqual([[true, true, false]]);
       expect([...vendor.authorizations]).toEqual([row.authorization]);
     });
 
@@ -139,14 +150,18 @@ for (const row of ROWS) {
       const since = new Date(vendor.now - 1_000);
       expect(await calls.find(row.place, 'feedc0de', since)).toBe(null);
       vendor.fates = ['lost'];
-      await expect(calls.post(row.place, answer('Working.'))).rejects.toMatchObject({ kind: 'unavailable', outcomeUnknown: true });
+      await expect(calls.post(row.place, answer('Working.'))).rejects.toMatchObject({
+        kind: 'unavailable',
+        outcomeUnknown: true,
+      });
       const found = await calls.find(row.place, 'feedc0de', since);
       await calls.update(row.place, found?.id ?? '', answer('Done.'));
       expect(vendor.messages.map(({ shown }) => shown.includes('Done.'))).toEqual([true]);
     });
 
     it('adversary: an agent that was talked into it mentions no user, and makes no link or markup', async () => {
-      const said = '<!channel> @ada [~ada] <@U1> <https://evil.test|safe> {noformat}\n[~accountid:1]\n/close\n![x](https://evil.test/?q=1)';
+      const said =
+        '<!channel> @ada [~ada] <@U1> <https://evil.test|safe> {noformat}\n[~accountid:1]\n/close\n![x](https://evil.test/?q=1)';
       await calls.post(row.place, answer('Done.', said));
       const [message] = vendor.messages;
       expect(message?.shown).not.toMatch(/<!channel|<@U1|@ada|!\[/);
@@ -174,7 +189,12 @@ describe('answers in agent sessions of Linear', () => {
     const url = await vendor.start();
     try {
       const access = linear.answers as NonNullable<Provider['answers']>;
-      const client = new ProviderClient({ baseUrl: access.apiUrl(url), authorization: 'x', dispatch: fetch as never, now: () => new Date(vendor.now) });
+      const client = new ProviderClient({
+        baseUrl: access.apiUrl(url),
+        authorization: 'x',
+        dispatch: fetch as never,
+        now: () => new Date(vendor.now),
+      });
       const calls = access.calls(client, url);
       const place = { session: 's1', issue: 'a1' };
       for (let twice = 0; twice < 2; twice += 1) {
@@ -213,7 +233,8 @@ for (const row of TICKETS) {
     });
 
     it('are moved by the kind of a state and not by its name, once, and never back', async () => {
-      for (const stage of ['started', 'started', 'done', 'started', 'done'] as const) await calls.move?.(row.place, stage);
+      for (const stage of ['started', 'started', 'done', 'started', 'done'] as const)
+        await calls.move?.(row.place, stage);
       expect([vendor.ticket.moves, ['done', 'completed'].includes(vendor.ticket.state)]).toEqual([2, true]);
     });
 
@@ -248,7 +269,10 @@ describe('a ticket of Jira whose workflow has no way on', () => {
     const calls = await callsOf(row, vendor);
     try {
       vendor.fates = ['well', [200, { transitions: [] }]];
-      await expect(calls.move?.(row.place, 'started')).rejects.toMatchObject({ kind: 'conflict', outcomeUnknown: false });
+      await expect(calls.move?.(row.place, 'started')).rejects.toMatchObject({
+        kind: 'conflict',
+        outcomeUnknown: false,
+      });
     } finally {
       vendor.close();
     }

@@ -13,7 +13,9 @@ export interface Answer {
   /** What the agent said, in Markdown. Hostile: rendered so that it mentions no user and loads nothing. */
   readonly said: string | null;
   readonly links: readonly { readonly label: string; readonly url: string }[];
-  /** Where each state is one more message: what the agent has done for this request so far, without any detail of it. */
+  /**
+   * Where each state is one more message: what the agent has done for this request so far, without any detail of it.
+   */
   readonly steps?: string;
   /** What waits for a yes or a no, as it is: each provider shows it literally. Only with `buttons`. */
   readonly waits?: string;
@@ -23,7 +25,10 @@ export interface Answer {
   readonly linkAccountAt?: string;
   /** With `waiting`: the reader chooses a repository, from what is suggested while they type. */
   readonly choosesRepository?: true;
-  /** How often the provider has acknowledged this answer. Names what is said, where each state is one more message: the same when it is sent again. */
+  /**
+   * How often the provider has acknowledged this answer. Names what is said, where each state is one more message: the
+   * same when it is sent again.
+   */
   readonly revision?: number;
   /** Letters and digits; stands in the comment where no reader sees it. */
   readonly marker: string;
@@ -51,13 +56,19 @@ export interface ThreadAnswers {
   acknowledge(place: Thread['place'], asked: Asked, deed: string): Promise<void>;
   post(place: Thread['place'], answer: Answer): Promise<Written>;
   update(place: Thread['place'], id: string, answer: Answer): Promise<Written>;
-  /** The oldest comment since then that holds the marker: who copies a marker comes after us. For a `post` whose outcome is unknown. */
+  /**
+   * The oldest comment since then that holds the marker: who copies a marker comes after us. For a `post` whose outcome
+   * is unknown.
+   */
   find(place: Thread['place'], marker: string, since: Date): Promise<Written | null>;
   /** Shows the page beside the thread, once. Missing: the thread has no place for it but its comments. */
   link?(place: Thread['place'], link: ThreadLink): Promise<void>;
   /** Moves the ticket of the thread. No-op when it is there, or further. Missing: the thread has no ticket. */
   move?(place: Thread['place'], stage: TicketStage): Promise<void>;
-  /** Shows for a while, beside the messages, what the agent does now. `null`: nothing any more. Missing: there is no place for it. */
+  /**
+   * Shows for a while, beside the messages, what the agent does now. `null`: nothing any more. Missing: there is no
+   * place for it.
+   */
   status?(place: Thread['place'], words: string | null): Promise<void>;
   /** Answers below one line comment of a change; missing where a provider has none, or is not answered there yet. */
   readonly replies?: ReplyAnswers;
@@ -82,7 +93,10 @@ export interface AnswerAccess {
   readonly calls: (client: ProviderClient, baseUrl: string) => ThreadAnswers;
   /** Whether a request can be reacted to. */
   readonly reacts: boolean;
-  /** Threads in which each state is one more message, and which are kept informed while the agent works. Missing: there are none. */
+  /**
+   * Threads in which each state is one more message, and which are kept informed while the agent works. Missing: there
+   * are none.
+   */
   readonly follows?: (place: Thread['place']) => boolean;
   /** What else a thread shows beside reaction and comment: `link` and `move` of its calls. */
   readonly effects?: readonly ('link' | 'move')[];
@@ -92,6 +106,8 @@ export interface AnswerAccess {
   readonly status?: { readonly lastsMs: number };
   /** Its calls have `replies`. */
   readonly replies?: true;
-  /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */
+  /**
+   * Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds.
+   */
   readonly pace: { readonly burst: number; readonly everyMs: number };
 }

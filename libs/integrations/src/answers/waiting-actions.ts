@@ -38,7 +38,9 @@ function isPutAside(value: unknown): boolean {
 
 /** Its tool, and each field that says something: a command on a line of its own, everything else by its name. */
 function actionText({ tool_name, action }: EventOf<'ActionEvent'>): string {
-  const said = Object.entries(action).filter(([key, value]) => key !== 'kind' && value !== null && value !== undefined && value !== false && value !== '');
+  const said = Object.entries(action).filter(
+    ([key, value]) => key !== 'kind' && value !== null && value !== undefined && value !== false && value !== '',
+  );
   const lines = said.map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return visible(maskedText([tool_name, ...lines].join('\n')));
 }
@@ -50,7 +52,8 @@ const visible = (text: string): string =>
     .replace(/[\r\u2028\u2029\u0085\v\f]/g, spelt)
     .replace(INVISIBLE, spelt);
 
-const spelt = (character: string): string => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
+const spelt = (character: string): string =>
+  `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
 
 function bounded(text: string): string {
   let length = 0;

@@ -22,5 +22,8 @@ export interface AppHooks {
    * Makes what is missing, renews what ends soon, removes what is too many. Repeatable. @param known of the previous
    * check. @throws ProviderRefusal
    */
-  readonly keep: (api: ProviderClient, wanted: { readonly url: string; readonly known: AppHookState | null; readonly now: Date }) => Promise<AppHookState>;
+  readonly keep: (
+    api: ProviderClient,
+    wanted: { readonly url: string; readonly known: AppHookState | null; readonly now: Date },
+  ) => Promise<AppHookState>;
 }

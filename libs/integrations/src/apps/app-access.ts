@@ -87,12 +87,17 @@ export interface HookDelivery {
 /** A provider's record of its deliveries; the newest first. */
 export interface HookDeliveries {
   /** @param cursor of the page before; `null`: the first. */
-  readonly list: (cursor: string | null) => Promise<{ readonly items: readonly HookDelivery[]; readonly next: string | null }>;
+  readonly list: (
+    cursor: string | null,
+  ) => Promise<{ readonly items: readonly HookDelivery[]; readonly next: string | null }>;
   /** Has an attempt made again, with the same delivery id. */
   readonly redeliver: (attempt: string) => Promise<void>;
 }
 
-/** How apps are registered, installed and called at a provider. Each call throws `ProviderRefusal`; none is repeated here. */
+/**
+ * How apps are registered, installed and called at a provider. Each call throws `ProviderRefusal`; none is repeated
+ * here.
+ */
 export interface AppAccess {
   readonly apiUrl: (baseUrl: string) => string;
   readonly registration: (asked: Registration) => RegistrationForm;
@@ -110,7 +115,10 @@ export interface AppAccess {
   readonly bot: (api: ProviderClient, app: Pick<RegisteredApp, 'slug'>) => Promise<Account>;
   /** Id of the app that the authorization belongs to: verifies a private key. */
   readonly self: (api: ProviderClient) => Promise<string>;
-  /** Whether the provider takes the secret for this client. @param api with the value of `authorization` that it is given. */
+  /**
+   * Whether the provider takes the secret for this client. @param api with the value of `authorization` that it is
+   * given.
+   */
   readonly takesClient: (client: OAuthApp, api: (authorization: string) => ProviderClient) => Promise<boolean>;
   readonly deliveries: (api: ProviderClient) => HookDeliveries;
   /** @param api with a token of the step `list`. */
@@ -122,14 +130,25 @@ export interface AppAccess {
 export interface OwnershipProof {
   /** Redeems the code that came with the browser. @returns the user's token. */
   readonly redeem: (
-    at: { readonly baseUrl: string; readonly app: OAuthApp; readonly code: string; readonly redirectUri?: string; readonly verifier?: string },
+    at: {
+      readonly baseUrl: string;
+      readonly app: OAuthApp;
+      readonly code: string;
+      readonly redirectUri?: string;
+      readonly verifier?: string;
+    },
     connect: Connect,
   ) => Promise<string>;
-  /** Installations of this app that the user's own token shows, a hundred at most. @param user with the user's token. */
+  /**
+   * Installations of this app that the user's own token shows, a hundred at most. @param user with the user's token.
+   */
   readonly installations: (user: ProviderClient, appId: string) => Promise<readonly Installation[]>;
   readonly whoIs: (user: ProviderClient) => Promise<Account>;
   /** Whether the user administers the account, by the provider's word of now. */
   readonly administers: (user: ProviderClient, account: GitAccount) => Promise<boolean>;
   /** Ends the user's token. */
-  readonly revoke: (at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string }, connect: Connect) => Promise<void>;
+  readonly revoke: (
+    at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string },
+    connect: Connect,
+  ) => Promise<void>;
 }

@@ -18,11 +18,21 @@ describe('GitHub Apps', () => {
   let installation: ScriptedInstallation;
   let now = Date.now();
   const connect = (baseUrl: string, authorization: string | null): ProviderClient =>
-    new ProviderClient({ baseUrl, authorization, dispatch: (url, request) => fetch(url, request), now: () => new Date(now) });
-  const api = (authorization: string | null = githubApp.authorization(app, new Date(now))): ProviderClient => connect(`${github.url}/api/v3`, authorization);
+    new ProviderClient({
+      baseUrl,
+      authorization,
+      dispatch: (url, request) => fetch(url, request),
+      now: () => new Date(now),
+    });
+  const api = (authorization: string | null = githubApp.authorization(app, new Date(now))): ProviderClient =>
+    connect(`${github.url}/api/v3`, authorization);
   const registration = {
     ...{ baseUrl: '', owner: 'acme', name: 'Slipway of Acme', state: 'st', homeUrl: 'https://slipway.example' },
-    ...{ deliveriesUrl: 'http://127.0.0.1:9/d', registeredUrl: 'http://127.0.0.1:9/r', callbackUrls: ['http://127.0.0.1:9/i', 'http://127.0.0.1:9/l'] },
+    ...{
+      deliveriesUrl: 'http://127.0.0.1:9/d',
+      registeredUrl: 'http://127.0.0.1:9/r',
+      callbackUrls: ['http://127.0.0.1:9/i', 'http://127.0.0.1:9/l'],
+    },
   };
   const register = async (): Promise<typeof app> => {
     const form = githubApp.registration({ ...registration, baseUrl: github.url });
@@ -30,7 +40,13 @@ describe('GitHub Apps', () => {
     return githubApp.register(api(null), back.searchParams.get('code') ?? '');
   };
   const asked = (change: Partial<AskedToken> = {}): AskedToken => ({
-    ...{ access: githubApp, app, connect: (authorization) => api(authorization), connectionId: 'c', installationId: String(installation.id) },
+    ...{
+      access: githubApp,
+      app,
+      connect: (authorization) => api(authorization),
+      connectionId: 'c',
+      installationId: String(installation.id),
+    },
     ...{ granted: installation.permissions, repository: 'acme/shop', step: 'publish' },
     ...change,
   });
@@ -56,16 +72,42 @@ describe('GitHub Apps', () => {
       'https://github.com/settings/apps/new?state=st',
     );
     const manifest = JSON.parse(form.fields['manifest'] ?? '');
-    expect(manifest).toMatchObject({ public: false, request_oauth_on_install: true, hook_attributes: { url: 'http://127.0.0.1:9/d', active: true } });
-    expect(manifest.default_permissions).toEqual({
-      ...{ metadata: 'read', contents: 'write', issues: 'write', pull_requests: 'write', checks: 'write', statuses: 'write', actions: 'read', members: 'read' },
+    expect(manifest).toMatchObject({
+      public: false,
+      request_oauth_on_install: true,
+      hook_attributes: { url: 'http://127.0.0.1:9/d', active: true },
     });
-    for (const event of ['issues', 'issue_comment', 'pull_request_review_thread', 'check_run', 'workflow_run', 'push', 'member', 'organization'])
+    expect(manifest.default_permissions).toEqual({
+      ...{
+        metadata: 'read',
+        contents: 'write',
+        issues: 'write',
+        pull_requests: 'write',
+        checks: 'write',
+        statuses: 'write',
+        actions: 'read',
+        members: 'read',
+      },
+    });
+    for (const event of [
+      'issues',
+      'issue_comment',
+      'pull_request_review_thread',
+      'check_run',
+      'workflow_run',
+      'push',
+      'member',
+      'organization',
+    ])
       expect(manifest.default_events).toContain(event);
   });
 
   it('redeems the code of a registration once', async () => {
-    expect(app).toMatchObject({ slug: 'slipway-of-acme', owner: 'acme', privateKey: expect.stringContaining('BEGIN RSA PRIVATE KEY') });
+    expect(app).toMatchObject({
+      slug: 'slipway-of-acme',
+      owner: 'acme',
+      privateKey: expect.stringContaining('BEGIN RSA PRIVATE KEY'),
+    });
     await expect(githubApp.register(api(null), 'no-such-code')).rejects.toMatchObject({ kind: 'missing' });
   });
 
@@ -73,10 +115,14 @@ describe('GitHub Apps', () => {
     const claims = JSON.parse(Buffer.from(appJwt(app, new Date(now)).split('.')[1] ?? '', 'base64url').toString());
     const at = Math.floor(now / 1000);
     expect(claims).toEqual({ iat: at - 60, exp: at + 540, iss: app.clientId });
-    expect(await githubApp.installation(api(), String(installation.id))).toMatchObject({ account: { id: '2', login: 'acme', kind: 'organization' } });
+    expect(await githubApp.installation(api(), String(installation.id))).toMatchObject({
+      account: { id: '2', login: 'acme', kind: 'organization' },
+    });
     for (const ahead of [-59_000, 59_000]) {
       const authorization = githubApp.authorization(app, new Date(now + ahead));
-      expect((await githubApp.installation(api(authorization), String(installation.id))).id).toBe(String(installation.id));
+      expect((await githubApp.installation(api(authorization), String(installation.id))).id).toBe(
+        String(installation.id),
+      );
     }
     const { privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
@@ -93,7 +139,10 @@ describe('GitHub Apps', () => {
     await tokens.get(asked({ step: 'list', repository: null }));
     expect(github.minted.map(({ repositories, permissions }) => [repositories, permissions])).toEqual([
       [['acme/shop'], { metadata: 'read', contents: 'read' }],
-      [['acme/shop'], { metadata: 'read', contents: 'write', pull_requests: 'write', checks: 'read', statuses: 'read' }],
+      [
+        ['acme/shop'],
+        { metadata: 'read', contents: 'write', pull_requests: 'write', checks: 'read', statuses: 'read' },
+      ],
       [['acme/shop'], { metadata: 'read', issues: 'read', pull_requests: 'read' }],
       [['acme/shop'], { metadata: 'read', issues: 'write', pull_requests: 'write' }],
       [['acme/shop'], { metadata: 'read', members: 'read' }],
@@ -107,7 +156,10 @@ describe('GitHub Apps', () => {
     const granted = { metadata: 'read', contents: 'read' };
     await tokens.get(asked({ step: 'rights', granted }));
     expect(github.minted.at(-1)?.permissions).toEqual({ metadata: 'read' });
-    await expect(tokens.get(asked({ granted }))).rejects.toMatchObject({ kind: 'forbidden', message: 'the installation has not been given contents: write' });
+    await expect(tokens.get(asked({ granted }))).rejects.toMatchObject({
+      kind: 'forbidden',
+      message: 'the installation has not been given contents: write',
+    });
     expect(githubApp.missing({ ...installation.permissions, contents: 'read' })).toEqual(['contents: write']);
     expect(githubApp.missing(installation.permissions)).toEqual([]);
   });
@@ -141,7 +193,9 @@ describe('GitHub Apps', () => {
     const tokens = new InstallationTokens(() => new Date(now));
     const path = `/app/installations/${installation.id}/access_tokens`;
     github.broken.set(path, (response) => void response.writeHead(502).end());
-    await expect(Promise.all([tokens.get(asked()), tokens.get(asked())])).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(Promise.all([tokens.get(asked()), tokens.get(asked())])).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
     github.broken.clear();
     expect((await tokens.get(asked())).token).toMatch(/^ghs_/);
   });
@@ -158,10 +212,14 @@ describe('GitHub Apps', () => {
   });
 
   it('lists attempts of deliveries page by page, without following an address', async () => {
-    for (let index = 0; index < 3; index += 1) await github.deliver(Number(app.id), 'ping', { zen: index }, { lost: true });
+    for (let index = 0; index < 3; index += 1)
+      await github.deliver(Number(app.id), 'ping', { zen: index }, { lost: true });
     const { list } = githubApp.deliveries(api());
     const { items, next } = await list(null);
-    expect([items.map(({ succeeded, event }) => [succeeded, event]), next]).toEqual([Array.from({ length: 3 }, () => [false, 'ping']), null]);
+    expect([items.map(({ succeeded, event }) => [succeeded, event]), next]).toEqual([
+      Array.from({ length: 3 }, () => [false, 'ping']),
+      null,
+    ]);
   });
 
   it('are called in GitHub’s cloud at its own host for the API, and on a server below its pages', () => {
@@ -176,7 +234,9 @@ describe('GitHub Apps', () => {
       ['http://octocorp.ghe.com', 'http://octocorp.ghe.com/api/v3', '/github-apps/'],
     ] as const) {
       expect([baseUrl, githubApp.apiUrl(baseUrl)]).toEqual([baseUrl, api]);
-      expect(githubApp.installUrl({ baseUrl, slug: 'slipway', state: 's' })).toBe(`${baseUrl}${pages}slipway/installations/new?state=s`);
+      expect(githubApp.installUrl({ baseUrl, slug: 'slipway', state: 's' })).toBe(
+        `${baseUrl}${pages}slipway/installations/new?state=s`,
+      );
     }
   });
 });

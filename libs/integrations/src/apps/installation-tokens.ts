@@ -26,7 +26,10 @@ interface Held {
   until: number;
 }
 
-/** Tokens of installations, in this process's memory and nowhere else: each for one repository and one step, made once for all who ask meanwhile. */
+/**
+ * Tokens of installations, in this process's memory and nowhere else: each for one repository and one step, made once
+ * for all who ask meanwhile.
+ */
 export class InstallationTokens {
   private readonly held = new Map<string, Held>();
 
@@ -56,12 +59,28 @@ export class InstallationTokens {
     this.held.delete(keyOf(asked));
   }
 
-  private make({ access, app, connect, installationId, granted, repository, step }: AskedToken): Promise<InstallationToken> {
+  private make({
+    access,
+    app,
+    connect,
+    installationId,
+    granted,
+    repository,
+    step,
+  }: AskedToken): Promise<InstallationToken> {
     return access.token(connect(access.authorization(app, this.now())), { installationId, granted, repository, step });
   }
 }
 
 /** Other permissions make another token: what was taken back or added counts at once. */
 function keyOf({ app, connectionId, installationId, granted, repository, step }: AskedToken): string {
-  return JSON.stringify([connectionId, app.id, app.clientId, installationId, repository?.toLowerCase() ?? null, step, granted]);
+  return JSON.stringify([
+    connectionId,
+    app.id,
+    app.clientId,
+    installationId,
+    repository?.toLowerCase() ?? null,
+    step,
+    granted,
+  ]);
 }

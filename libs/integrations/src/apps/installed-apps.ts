@@ -10,7 +10,14 @@ import type { Provider } from '../provider.js';
 import type { AppAccess, AppStep, RegisteredApp } from './app-access.js';
 import { type AskedToken, InstallationTokens } from './installation-tokens.js';
 import type { PlatformApps } from './platform-apps.js';
-import { APP_SECRET, findApp, type InstallationFacts, noteRemoved, type StoredApp, writeFacts } from './stored-apps.queries.js';
+import {
+  APP_SECRET,
+  findApp,
+  type InstallationFacts,
+  noteRemoved,
+  type StoredApp,
+  writeFacts,
+} from './stored-apps.queries.js';
 
 /** What of an app is sealed with the organization's data key. */
 export const AppSecrets = z.object({ clientId: z.string(), clientSecret: z.string(), privateKey: z.string() });
@@ -33,7 +40,10 @@ export interface InstalledAppsOptions {
   readonly now: () => Date;
 }
 
-/** Calls as the apps of connections: as the app itself, or by a token of its installation that is narrowed to what the call is for. */
+/**
+ * Calls as the apps of connections: as the app itself, or by a token of its installation that is narrowed to what the
+ * call is for.
+ */
 export class InstalledApps {
   readonly tokens: InstallationTokens;
 
@@ -41,7 +51,10 @@ export class InstalledApps {
     this.tokens = new InstallationTokens(options.now);
   }
 
-  /** `null`: the connection is by no app, or the operator's is not configured any more. @throws SlipwayError `secret.unreadable` */
+  /**
+   * `null`: the connection is by no app, or the operator's is not configured any more. @throws SlipwayError
+   * `secret.unreadable`
+   */
   async open(orgId: string, connectionId: string): Promise<OpenedApp | null> {
     const { pool, envelope, providers, platform } = this.options;
     const stored = await inOrg(pool, orgId, (client) => findApp(client, orgId, connectionId));
@@ -57,8 +70,17 @@ export class InstalledApps {
     if (stored.secret === null) return null;
     const { id, ...sealed } = stored.secret;
     try {
-      const opened = await envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: APP_SECRET }));
-      return { stored, app: { ...AppSecrets.parse(JSON.parse(opened)), id: stored.appId, slug: stored.slug }, access, baseUrl };
+      const opened = await envelope.open(
+        orgId,
+        sealed,
+        integrationSecretContext({ id, connectionId, kind: APP_SECRET }),
+      );
+      return {
+        stored,
+        app: { ...AppSecrets.parse(JSON.parse(opened)), id: stored.appId, slug: stored.slug },
+        access,
+        baseUrl,
+      };
     } catch (error) {
       throw new SlipwayError('secret.unreadable', 'The secrets of the app cannot be opened.', { cause: error });
     }
@@ -70,14 +92,21 @@ export class InstalledApps {
   }
 
   /** By a token of the installation. @throws ProviderRefusal */
-  async asInstallation(opened: OpenedApp, at: { readonly installationId: string; readonly repository: string | null; readonly step: AppStep }) {
+  async asInstallation(
+    opened: OpenedApp,
+    at: { readonly installationId: string; readonly repository: string | null; readonly step: AppStep },
+  ) {
     const { token } = await this.tokens.get(this.asked(opened, at));
     return this.options.connect(opened.access.apiUrl(opened.baseUrl), `Bearer ${token}`);
   }
 
-  asked(opened: OpenedApp, at: { readonly installationId: string; readonly repository: string | null; readonly step: AppStep }): AskedToken {
+  asked(
+    opened: OpenedApp,
+    at: { readonly installationId: string; readonly repository: string | null; readonly step: AppStep },
+  ): AskedToken {
     const { access, app, stored, baseUrl } = opened;
-    const connect = (authorization: string): ProviderClient => this.options.connect(access.apiUrl(baseUrl), authorization);
+    const connect = (authorization: string): ProviderClient =>
+      this.options.connect(access.apiUrl(baseUrl), authorization);
     return { access, app, connect, connectionId: stored.connectionId, granted: stored.permissions, ...at };
   }
 
@@ -85,7 +114,9 @@ export class InstalledApps {
   async facts(opened: OpenedApp, installationId: string): Promise<InstallationFacts> {
     const { access, app } = opened;
     const installation = await access.installation(this.asApp(opened), installationId).catch((error: unknown) => {
-      throw error instanceof ProviderRefusal && error.kind === 'missing' ? new GoneInstallation(error.message, error, { cause: error }) : error;
+      throw error instanceof ProviderRefusal && error.kind === 'missing'
+        ? new GoneInstallation(error.message, error, { cause: error })
+        : error;
     });
     if (installation.suspended) return { installation, repositories: null, bot: null };
     const current = { ...opened, stored: { ...opened.stored, permissions: installation.permissions } };

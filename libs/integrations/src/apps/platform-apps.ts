@@ -31,7 +31,9 @@ export const platformAppsVariable = z
     try {
       return JSON.parse(text);
     } catch {
-      context.addIssue('needs JSON such as {"github": {"id": "1", "slug": "slipway", "clientId": "…", "clientSecret": "…", "privateKey": "…"}}');
+      context.addIssue(
+        'needs JSON such as {"github": {"id": "1", "slug": "slipway", "clientId": "…", "clientSecret": "…", "privateKey": "…"}}',
+      );
       return z.NEVER;
     }
   })

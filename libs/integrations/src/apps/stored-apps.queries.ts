@@ -19,14 +19,19 @@ export interface StoredApp {
   readonly secret: { readonly id: string; readonly bytes: Buffer; readonly keyVersion: number } | null;
 }
 
-/** Kind of `app.integration_secret` that holds an app's own secrets. They are no credential of calls: those need an installation. */
+/**
+ * Kind of `app.integration_secret` that holds an app's own secrets. They are no credential of calls: those need an
+ * installation.
+ */
 export const APP_SECRET = 'app';
 /** Kind of the credential of a verified installation. */
 export const INSTALLATION_SECRET = 'app-installation';
 
 /** `null`: the connection is not by an app. */
 export async function findApp(client: PoolClient, orgId: string, connectionId: string): Promise<StoredApp | null> {
-  const { rows } = await client.query<Omit<StoredApp, 'secret'> & { secretId: string | null; sealed: Buffer; keyVersion: number }>({
+  const { rows } = await client.query<
+    Omit<StoredApp, 'secret'> & { secretId: string | null; sealed: Buffer; keyVersion: number }
+  >({
     name: 'find-integration-app',
     text: `SELECT a.connection_id AS "connectionId", c.provider, c.host, c.settings, c.platform, a.app_id AS "appId", a.slug, a.state, a.installation_id AS "installationId",
              a.permissions, k.id AS "secretId", k.sealed, k.key_version AS "keyVersion"
@@ -97,7 +102,9 @@ export async function writeFacts(
      WHERE org_id = $1 AND id = $2 AND NOT (coalesce(own -> 'ids', '[]') @> to_jsonb($3::text[]))`,
     [orgId, connectionId, ids],
   );
-  await (installation.suspended ? attend(client, orgId, connectionId, SUSPENDED) : restore(client, orgId, connectionId));
+  await (installation.suspended
+    ? attend(client, orgId, connectionId, SUSPENDED)
+    : restore(client, orgId, connectionId));
 }
 
 export async function noteSuspended(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
@@ -119,14 +126,24 @@ export async function noteResumed(client: PoolClient, orgId: string, connectionI
 
 /** It ends with its credential and its claim: another organization may have the account from then on. */
 export async function noteRemoved(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
-  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3`, [orgId, connectionId, INSTALLATION_SECRET]);
-  await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2', [orgId, connectionId]);
+  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3`, [
+    orgId,
+    connectionId,
+    INSTALLATION_SECRET,
+  ]);
+  await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2', [
+    orgId,
+    connectionId,
+  ]);
   await client.query(
     `UPDATE app.integration_app SET state = 'removed', installation_id = NULL, selection = NULL, repositories = NULL, permissions = NULL
      WHERE org_id = $1 AND connection_id = $2`,
     [orgId, connectionId],
   );
-  await client.query('UPDATE app.integration_connection SET account = NULL WHERE org_id = $1 AND id = $2', [orgId, connectionId]);
+  await client.query('UPDATE app.integration_connection SET account = NULL WHERE org_id = $1 AND id = $2', [
+    orgId,
+    connectionId,
+  ]);
   await attend(client, orgId, connectionId, REMOVED);
 }
 
@@ -137,14 +154,24 @@ const RELEASED = 'The account was given up. Confirm the installation to claim it
  * @returns false when there is none to release.
  */
 export async function noteReleased(client: PoolClient, orgId: string, connectionId: string): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2', [orgId, connectionId]);
+  const { rowCount } = await client.query(
+    'DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2',
+    [orgId, connectionId],
+  );
   if (rowCount === 0) return false;
-  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3`, [orgId, connectionId, INSTALLATION_SECRET]);
+  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3`, [
+    orgId,
+    connectionId,
+    INSTALLATION_SECRET,
+  ]);
   await client.query(
     `UPDATE app.integration_app SET state = 'approved', selection = NULL, repositories = NULL, permissions = NULL WHERE org_id = $1 AND connection_id = $2`,
     [orgId, connectionId],
   );
-  await client.query('UPDATE app.integration_connection SET account = NULL WHERE org_id = $1 AND id = $2', [orgId, connectionId]);
+  await client.query('UPDATE app.integration_connection SET account = NULL WHERE org_id = $1 AND id = $2', [
+    orgId,
+    connectionId,
+  ]);
   await attend(client, orgId, connectionId, RELEASED);
   return true;
 }
@@ -153,7 +180,12 @@ export async function noteReleased(client: PoolClient, orgId: string, connection
  * Installed by an owner's approval, which does not yet prove that the requester here administers the account. No-op
  * once that is verified.
  */
-export async function noteApproved(client: PoolClient, orgId: string, connectionId: string, installationId: string): Promise<void> {
+export async function noteApproved(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  installationId: string,
+): Promise<void> {
   await client.query(
     `UPDATE app.integration_app SET state = 'approved', installation_id = $3 WHERE org_id = $1 AND connection_id = $2 AND state IN ('registered', 'requested', 'removed')`,
     [orgId, connectionId, installationId],

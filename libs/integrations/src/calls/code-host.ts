@@ -128,7 +128,10 @@ export interface CommitSpan {
 
 /** What came to a repository, for looking back at a pull request. Each is a bounded number of requests. */
 export interface RepositoryHistory {
-  /** Those of a branch that were committed in the span, the newest first. @param most whole pages are read until there are as many. */
+  /**
+   * Those of a branch that were committed in the span, the newest first. @param most whole pages are read until there
+   * are as many.
+   */
   commits(repository: FullName, span: CommitSpan, most: number): Promise<Bounded<HostCommit>>;
   /** Those of a pull request, the oldest first. */
   pullRequestCommits(place: Place): Promise<Bounded<HostCommit>>;
@@ -169,7 +172,9 @@ export interface CommitStatus {
   readonly url: string;
 }
 
-export type ReactionTarget = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
+export type ReactionTarget =
+  | { readonly kind: 'subject' }
+  | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
 
 /** Comments on issues and pull requests that are numbered together, as GitHub and Gitea do. */
 export interface ForgeComments {
@@ -177,11 +182,17 @@ export interface ForgeComments {
   react(place: Place, target: ReactionTarget): Promise<void>;
   comment(place: Place, body: string): Promise<Written>;
   updateComment(repository: FullName, commentId: string, body: string): Promise<Written>;
-  /** The oldest comment since then that holds `marker`: for a `comment` whose outcome is unknown. More than one request where there are many. */
+  /**
+   * The oldest comment since then that holds `marker`: for a `comment` whose outcome is unknown. More than one request
+   * where there are many.
+   */
   findComment(place: Place, marker: string, since: Date): Promise<Written | null>;
 }
 
-/** What is called of a git host. Throws `ProviderRefusal`; nothing is repeated here. A call is one request, or a few where the host has no one request for it. */
+/**
+ * What is called of a git host. Throws `ProviderRefusal`; nothing is repeated here. A call is one request, or a few
+ * where the host has no one request for it.
+ */
 export interface CodeHost {
   permissionOf(repository: FullName, actor: Pick<Actor, 'id' | 'login'>): Promise<Permission>;
   /**
@@ -193,9 +204,15 @@ export interface CodeHost {
   /** @throws ProviderRefusal `conflict` when there is one of the same branches: `findPullRequest` has it. */
   createPullRequest(repository: FullName, pull: NewPullRequest): Promise<PullRequestState>;
   /** The open one of `head` into `base`, both of this repository. */
-  findPullRequest(repository: FullName, branches: { readonly head: string; readonly base: string }): Promise<PullRequestState | null>;
+  findPullRequest(
+    repository: FullName,
+    branches: { readonly head: string; readonly base: string },
+  ): Promise<PullRequestState | null>;
   pullRequest(place: Place): Promise<PullRequestState>;
-  updatePullRequest(place: Place, change: { readonly title?: string; readonly body?: string }): Promise<PullRequestState>;
+  updatePullRequest(
+    place: Place,
+    change: { readonly title?: string; readonly body?: string },
+  ): Promise<PullRequestState>;
   replyToReview(place: Place, commentId: string, body: string): Promise<Written>;
   /**
    * A line comment of the pull request that holds `marker`: for a `replyToReview` whose outcome is unknown. A few
@@ -210,11 +227,17 @@ export interface CodeHost {
   tree(repository: FullName, folder: FolderAt): Promise<HostTree>;
   /** The text of one file, by its hash: its beginning, where it is long. */
   blob(repository: FullName, hash: string): Promise<string>;
-  /** Whether `of` is this commit or goes back to it. False for a commit that the host does not know, and where it does not say. @param commit, of whole hashes. */
+  /**
+   * Whether `of` is this commit or goes back to it. False for a commit that the host does not know, and where it does
+   * not say. @param commit, of whole hashes.
+   */
   isAncestor(repository: FullName, commit: string, of: string): Promise<boolean>;
   /** The newest of each name, a hundred at most. */
   checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
-  /** What a check of `checks` has written: output, annotations, log. A few requests; `null`: the host gives nothing. Missing where no host keeps logs. */
+  /**
+   * What a check of `checks` has written: output, annotations, log. A few requests; `null`: the host gives nothing.
+   * Missing where no host keeps logs.
+   */
   checkLog?(repository: FullName, check: CommitCheck): Promise<CheckLog | null>;
   /**
    * Own open pull requests with conflicts, failed checks or unresolved comments, open issues that are assigned, and
@@ -222,7 +245,10 @@ export interface CodeHost {
    * @param repositories repositories to search at a host without a search by user; others may be among what is found.
    * Missing where a host is not asked yet.
    */
-  ownWork?(account: { readonly id: string; readonly login: string }, repositories: readonly RepositoryListing[]): Promise<OwnWorkList>;
+  ownWork?(
+    account: { readonly id: string; readonly login: string },
+    repositories: readonly RepositoryListing[],
+  ): Promise<OwnWorkList>;
   /** Missing where a host cannot be asked for it. */
   readonly history?: RepositoryHistory;
   /** The oldest hundred at most, without those that were dismissed. */

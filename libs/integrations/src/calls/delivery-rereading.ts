@@ -16,8 +16,13 @@ export interface DeliveryRereading {
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   /**
-   * At most three requests. @returns a delivery of the same event, of what the provider answered alone. @throws ProviderRefusal; `missing` where it does not know the ids.
+   * At most three requests. @returns a delivery of the same event, of what the provider answered alone. @throws
+   * ProviderRefusal; `missing` where it does not know the ids.
    * @param at `baseUrl` of the pages for people; `receivedAt` of the delivery: what is much older was not just done.
    */
-  readonly reread: (client: ProviderClient, said: ReadDelivery, at: { readonly baseUrl: string; readonly receivedAt: Date }) => Promise<Reread>;
+  readonly reread: (
+    client: ProviderClient,
+    said: ReadDelivery,
+    at: { readonly baseUrl: string; readonly receivedAt: Date },
+  ) => Promise<Reread>;
 }

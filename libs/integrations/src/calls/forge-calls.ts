@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { dateOf, fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
-import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
+import {
+  pullRequest as pullRequestFields,
+  pullRequestSubject,
+  repository as repositoryFields,
+} from '../reading/forge.js';
 import type { CodeHost, ForgeComments, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
 import { ProviderRefusal, type RefusalKind } from './provider-refusal.js';
@@ -23,24 +27,53 @@ const MAX_COMMENT_PAGES = 10;
 export type Shared = ForgeComments &
   Omit<
     CodeHost,
-    'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'findReviewReply' | 'resolveReview' | 'isAncestor' | keyof PublishCalls
+    | 'repositories'
+    | 'createPullRequest'
+    | 'findPullRequest'
+    | 'merge'
+    | 'branches'
+    | 'findReviewReply'
+    | 'resolveReview'
+    | 'isAncestor'
+    | keyof PublishCalls
   >;
 
 /** What GitHub and Gitea are called for alike, below their own base paths. */
 export function forgeCalls(client: ProviderClient): Shared {
   return {
     react: async ({ repository, number }, target) => {
-      const at = target.kind === 'subject' ? `issues/${number}` : `${target.kind === 'comment' ? 'issues' : 'pulls'}/comments/${part(target.id)}`;
-      await client.call({ method: 'POST', path: `${repo(repository)}/${at}/reactions`, body: { content: 'eyes' }, answer: nothing });
+      const at =
+        target.kind === 'subject'
+          ? `issues/${number}`
+          : `${target.kind === 'comment' ? 'issues' : 'pulls'}/comments/${part(target.id)}`;
+      await client.call({
+        method: 'POST',
+        path: `${repo(repository)}/${at}/reactions`,
+        body: { content: 'eyes' },
+        answer: nothing,
+      });
     },
     comment: async ({ repository, number }, body) =>
       writtenOf(
-        (await client.call({ method: 'POST', path: `${repo(repository)}/issues/${number}/comments`, body: { body: cut(body) }, answer: written })).body,
+        (
+          await client.call({
+            method: 'POST',
+            path: `${repo(repository)}/issues/${number}/comments`,
+            body: { body: cut(body) },
+            answer: written,
+          })
+        ).body,
       ),
     updateComment: async (repository, commentId, body) =>
       writtenOf(
-        (await client.call({ method: 'PATCH', path: `${repo(repository)}/issues/comments/${part(commentId)}`, body: { body: cut(body) }, answer: written }))
-          .body,
+        (
+          await client.call({
+            method: 'PATCH',
+            path: `${repo(repository)}/issues/comments/${part(commentId)}`,
+            body: { body: cut(body) },
+            answer: written,
+          })
+        ).body,
       ),
     findComment: async ({ repository, number }, marker, since) => {
       // Gitea gives all of them on the first page.
@@ -59,11 +92,22 @@ export function forgeCalls(client: ProviderClient): Shared {
       return { userId: body.user.id, access: accessOf(body.permission) };
     },
     pullRequest: async ({ repository, number }) =>
-      pullRequestOf((await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}`, answer: forgePullRequest })).body, repository),
+      pullRequestOf(
+        (await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}`, answer: forgePullRequest }))
+          .body,
+        repository,
+      ),
     updatePullRequest: async ({ repository, number }, change) => {
       const body = { ...change, ...(change.body === undefined ? {} : { body: cut(change.body) }) };
       return pullRequestOf(
-        (await client.call({ method: 'PATCH', path: `${repo(repository)}/pulls/${number}`, body, answer: forgePullRequest })).body,
+        (
+          await client.call({
+            method: 'PATCH',
+            path: `${repo(repository)}/pulls/${number}`,
+            body,
+            answer: forgePullRequest,
+          })
+        ).body,
         repository,
       );
     },
@@ -80,7 +124,10 @@ export function forgeCalls(client: ProviderClient): Shared {
 
 export const forgePullRequest = pullRequestFields;
 /** With what the credential itself may do there; missing where the host does not say. */
-export const listedRepository = z.intersection(repositoryFields, fields({ permissions: maybe(fields({ admin: flag, push: flag })) }));
+export const listedRepository = z.intersection(
+  repositoryFields,
+  fields({ permissions: maybe(fields({ admin: flag, push: flag })) }),
+);
 
 /** @param repository that it is in. */
 export function pullRequestOf(from: z.output<typeof forgePullRequest>, repository: FullName): PullRequestState {
@@ -95,13 +142,20 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>, repositor
     body: from.body,
     state: from.merged ? 'merged' : thread.state,
     mergeable: from.mergeable,
-    moments: { opened: dateOf(from.created_at), merged: from.merged ? dateOf(from.merged_at) : null, closed: dateOf(from.closed_at) },
+    moments: {
+      opened: dateOf(from.created_at),
+      merged: from.merged ? dateOf(from.merged_at) : null,
+      closed: dateOf(from.closed_at),
+    },
     // Of one that is not merged GitHub names the commit of a trial.
     mergeCommits: from.merged && from.merge_commit_sha !== null ? [from.merge_commit_sha] : [],
   };
 }
 
-/** An answer of the host that it does not know, or will not say, is `false`. @throws ProviderRefusal of one that is away, or takes the credential for nothing. */
+/**
+ * An answer of the host that it does not know, or will not say, is `false`. @throws ProviderRefusal of one that is
+ * away, or takes the credential for nothing.
+ */
 export async function confirmedBy(asked: Promise<boolean>): Promise<boolean> {
   try {
     return await asked;

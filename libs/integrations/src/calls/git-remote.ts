@@ -30,25 +30,33 @@ const MAX_REPORT_BYTES = 1024 * 1024;
 const SAID = 600;
 const NOBODY = '0'.repeat(40);
 
-/** The push side of one repository, by git's own protocol over HTTP (version 0). No git program takes part, and no redirect is followed. */
+/**
+ * The push side of one repository, by git's own protocol over HTTP (version 0). No git program takes part, and no
+ * redirect is followed.
+ */
 export class GitRemote {
   constructor(private readonly options: GitRemoteOptions) {}
 
   /** Branches and tags that are there, by their full names. @throws ProviderRefusal. */
   async refs(): Promise<ReadonlyMap<string, string>> {
-    const response = await this.send('GET', '/info/refs?service=git-receive-pack', undefined, { timeoutMs: REFS_TIMEOUT_MS, maxBytes: MAX_REFS_BYTES });
+    const response = await this.send('GET', '/info/refs?service=git-receive-pack', undefined, {
+      timeoutMs: REFS_TIMEOUT_MS,
+      maxBytes: MAX_REFS_BYTES,
+    });
     const refs = new Map<string, string>();
     for (const line of pktLines(response)) {
       const [, hash, name] = /^([0-9a-f]{40}) ([^\0\n]+)/.exec(line.toString('utf8')) ?? [];
       if (hash !== undefined && name !== undefined && hash !== NOBODY) refs.set(name, hash);
     }
-    if (!response.subarray(4, 32).toString('latin1').startsWith('# service=git-receive-pack')) throw unreadable('what answers there is no git server');
+    if (!response.subarray(4, 32).toString('latin1').startsWith('# service=git-receive-pack'))
+      throw unreadable('what answers there is no git server');
     return refs;
   }
 
   /**
    * Moves one branch, or makes it. The remote compares `from` under its own lock.
-   * @throws ProviderRefusal `conflict` with the remote's words when it refuses; with `outcomeUnknown` when it may have happened.
+   * @throws ProviderRefusal `conflict` with the remote's words when it refuses; with `outcomeUnknown` when it may have
+   * happened.
    */
   async push({ branch, from, to, pack }: Push): Promise<void> {
     const ref = `refs/heads/${branch}`;
@@ -61,12 +69,25 @@ export class GitRemote {
     const unpacked = report.find((line) => line.startsWith('unpack '));
     const outcome = report.find((line) => line === `ok ${ref}` || line.startsWith(`ng ${ref} `));
     if (unpacked === 'unpack ok' && outcome === `ok ${ref}`) return;
-    const why = [outcome?.slice(`ng ${ref} `.length) ?? unpacked?.slice('unpack '.length), said].filter(Boolean).join('. ').slice(0, SAID);
+    const why = [outcome?.slice(`ng ${ref} `.length) ?? unpacked?.slice('unpack '.length), said]
+      .filter(Boolean)
+      .join('. ')
+      .slice(0, SAID);
     const kind = outcome === undefined && unpacked === undefined ? 'unreadable' : 'conflict';
-    throw new ProviderRefusal(why === '' ? 'the git host gave no reason' : why, { kind, status: 200, retryAt: null, outcomeUnknown: kind === 'unreadable' });
+    throw new ProviderRefusal(why === '' ? 'the git host gave no reason' : why, {
+      kind,
+      status: 200,
+      retryAt: null,
+      outcomeUnknown: kind === 'unreadable',
+    });
   }
 
-  private async send(method: 'GET' | 'POST', path: string, body: Buffer | undefined, limits: { timeoutMs: number; maxBytes: number }): Promise<Buffer> {
+  private async send(
+    method: 'GET' | 'POST',
+    path: string,
+    body: Buffer | undefined,
+    limits: { timeoutMs: number; maxBytes: number },
+  ): Promise<Buffer> {
     const { url, authorization, dispatch, now } = this.options;
     const what = `${method} ${path.split('?', 1)[0]}`;
     const writes = method === 'POST';
@@ -75,14 +96,21 @@ export class GitRemote {
     try {
       response = await dispatch(`${url}${path}`, {
         method,
-        headers: { authorization, ...(body === undefined ? {} : { 'content-type': 'application/x-git-receive-pack-request' }) },
+        headers: {
+          authorization,
+          ...(body === undefined ? {} : { 'content-type': 'application/x-git-receive-pack-request' }),
+        },
         redirect: 'manual',
         signal: AbortSignal.timeout(limits.timeoutMs),
         ...(body === undefined ? {} : { body }),
       });
       answer = await bounded(response, limits.maxBytes);
     } catch (error) {
-      throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes }, { cause: error });
+      throw new ProviderRefusal(
+        `${what}: no answer`,
+        { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes },
+        { cause: error },
+      );
     }
     if (response.status !== 200) {
       const said = (answer ?? Buffer.alloc(0)).toString('utf8').slice(0, SAID);
@@ -104,7 +132,9 @@ function pkt(text: string): Buffer {
 /** What stands between the lengths; ends at the first that is none. */
 function* pktLines(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at + 4 <= bytes.length; ) {
-    const length = /^[0-9a-f]{4}$/.test(bytes.toString('latin1', at, at + 4)) ? Number.parseInt(bytes.toString('latin1', at, at + 4), 16) : -1;
+    const length = /^[0-9a-f]{4}$/.test(bytes.toString('latin1', at, at + 4))
+      ? Number.parseInt(bytes.toString('latin1', at, at + 4), 16)
+      : -1;
     if (length < 0 || (length > 0 && length < 4) || at + length > bytes.length) return;
     if (length > 4) yield bytes.subarray(at + 4, at + length);
     at += Math.max(length, 4);

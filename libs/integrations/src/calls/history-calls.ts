@@ -28,9 +28,21 @@ export function historyCalls(
   client: ProviderClient,
   { page: length, oldestFirst }: { readonly page: number; readonly oldestFirst: boolean },
 ): RepositoryHistory {
-  const pages = <T>(path: string, schema: z.ZodType<T>, most: number, goOn?: (items: readonly T[]) => boolean): Promise<Bounded<T>> =>
+  const pages = <T>(
+    path: string,
+    schema: z.ZodType<T>,
+    most: number,
+    goOn?: (items: readonly T[]) => boolean,
+  ): Promise<Bounded<T>> =>
     readPages(
-      async (page) => (await client.call({ method: 'GET', path: `${path}per_page=${length}&limit=${length}&page=${page}`, answer: z.array(schema) })).body,
+      async (page) =>
+        (
+          await client.call({
+            method: 'GET',
+            path: `${path}per_page=${length}&limit=${length}&page=${page}`,
+            answer: z.array(schema),
+          })
+        ).body,
       { length, most, ...(goOn === undefined ? {} : { goOn }) },
     );
   return {
@@ -44,29 +56,64 @@ export function historyCalls(
       return { items: items.flatMap(commitOf).filter(({ at }) => at >= since && at <= until), whole };
     },
     pullRequestCommits: async ({ repository, number }) => {
-      const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/commits?verification=false&files=false&`, commit, MAX_PULL_COMMITS);
+      const { items, whole } = await pages(
+        `${repo(repository)}/pulls/${number}/commits?verification=false&files=false&`,
+        commit,
+        MAX_PULL_COMMITS,
+      );
       const commits = items.flatMap(commitOf);
-      return { items: oldestFirst ? commits : commits.toReversed(), whole: whole && commits.length === items.length && items.length < MAX_PULL_COMMITS };
+      return {
+        items: oldestFirst ? commits : commits.toReversed(),
+        whole: whole && commits.length === items.length && items.length < MAX_PULL_COMMITS,
+      };
     },
     pullRequestFiles: async ({ repository, number }) => {
       const { items, whole } = await pages(`${repo(repository)}/pulls/${number}/files?`, file, MAX_PULL_FILES);
       return {
-        items: [...new Set(items.flatMap(({ filename, previous_filename }) => [filename, ...(previous_filename === null ? [] : [previous_filename])]))],
+        items: [
+          ...new Set(
+            items.flatMap(({ filename, previous_filename }) => [
+              filename,
+              ...(previous_filename === null ? [] : [previous_filename]),
+            ]),
+          ),
+        ],
         whole,
       };
     },
   };
 }
 
-function commitOf({ sha, commit: { message: said, committer }, author, parents }: z.output<typeof commit>): HostCommit[] {
+function commitOf({
+  sha,
+  commit: { message: said, committer },
+  author,
+  parents,
+}: z.output<typeof commit>): HostCommit[] {
   const at = dateOf(committer?.date ?? null);
-  return at === null ? [] : [{ sha, at, message: said, isMerge: parents.length > 1, byBot: author !== null && actorOf(author).kind === 'bot' }];
+  return at === null
+    ? []
+    : [
+        {
+          sha,
+          at,
+          message: said,
+          isMerge: parents.length > 1,
+          byBot: author !== null && actorOf(author).kind === 'bot',
+        },
+      ];
 }
 
-/** Pages until one is not full, until there are `most` items, or until `goOn` of a page says no: that is an end, too. */
+/**
+ * Pages until one is not full, until there are `most` items, or until `goOn` of a page says no: that is an end, too.
+ */
 export async function readPages<T>(
   read: (page: number) => Promise<readonly T[]>,
-  { length, most, goOn = () => true }: { readonly length: number; readonly most: number; readonly goOn?: (items: readonly T[]) => boolean },
+  {
+    length,
+    most,
+    goOn = () => true,
+  }: { readonly length: number; readonly most: number; readonly goOn?: (items: readonly T[]) => boolean },
 ): Promise<Bounded<T>> {
   const items: T[] = [];
   for (let page = 1; items.length < most; page += 1) {

@@ -8,7 +8,11 @@ export async function orNoLog<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof ProviderRefusal && (error.kind === 'missing' || error.kind === 'forbidden' || error.kind === 'unreadable')) return null;
+    if (
+      error instanceof ProviderRefusal &&
+      (error.kind === 'missing' || error.kind === 'forbidden' || error.kind === 'unreadable')
+    )
+      return null;
     throw error;
   }
 }

@@ -27,11 +27,22 @@ describe('a call to a provider', () => {
 
   const client = (timeoutMs?: number): ProviderClient => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return new ProviderClient({ baseUrl, authorization: 'Bearer secret', dispatch: fetch, now: () => NOW, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    return new ProviderClient({
+      baseUrl,
+      authorization: 'Bearer secret',
+      dispatch: fetch,
+      now: () => NOW,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
   };
   const refused = async (method: 'GET' | 'POST', listener: RequestListener, timeoutMs?: number) => {
     answer = listener;
-    const call = client(timeoutMs).call({ method, path: '/x?token=1', ...(method === 'GET' ? {} : { body: {} }), answer: fields({ id }) });
+    const call = client(timeoutMs).call({
+      method,
+      path: '/x?token=1',
+      ...(method === 'GET' ? {} : { body: {} }),
+      answer: fields({ id }),
+    });
     const error = await call.then(
       () => null,
       (reason: unknown) => reason,
@@ -62,13 +73,35 @@ describe('a call to a provider', () => {
     ['429 with nonsense', 429, { 'retry-after': 'soon' }, '', later(60)],
     ['a wait without end', 429, { 'retry-after': '999999999' }, '', later(86_400)],
     ['a moment that is over', 429, { 'retry-after': later(-90).toUTCString() }, '', NOW],
-    ['403 of a spent window (GitHub)', 403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(later(120).getTime() / 1000) }, '', later(120)],
-    ['403 of the secondary limit (GitHub)', 403, {}, '{"message":"You have exceeded a secondary rate limit"}', later(60)],
-    ['429 of a spent window (GitLab)', 429, { 'ratelimit-remaining': '0', 'ratelimit-reset': String(later(30).getTime() / 1000) }, '', later(30)],
+    [
+      '403 of a spent window (GitHub)',
+      403,
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(later(120).getTime() / 1000) },
+      '',
+      later(120),
+    ],
+    [
+      '403 of the secondary limit (GitHub)',
+      403,
+      {},
+      '{"message":"You have exceeded a secondary rate limit"}',
+      later(60),
+    ],
+    [
+      '429 of a spent window (GitLab)',
+      429,
+      { 'ratelimit-remaining': '0', 'ratelimit-reset': String(later(30).getTime() / 1000) },
+      '',
+      later(30),
+    ],
   ];
   for (const [name, code, headers, body, retryAt] of LIMITS) {
     it(`is limited until the moment that the provider says: ${name}`, async () => {
-      expect(await refused('POST', status(code, headers, body))).toMatchObject({ kind: 'limited', retryAt, outcomeUnknown: false });
+      expect(await refused('POST', status(code, headers, body))).toMatchObject({
+        kind: 'limited',
+        retryAt,
+        outcomeUnknown: false,
+      });
     });
   }
 
@@ -86,7 +119,12 @@ describe('a call to a provider', () => {
   it('is refused by kind, without a moment to try again', async () => {
     for (const [code, kind] of Object.entries(KINDS)) {
       const headers: Record<string, string> = code === '302' ? { location: 'http://169.254.169.254/' } : {};
-      expect(await refused('POST', status(Number(code), headers))).toMatchObject({ kind, status: Number(code), retryAt: null, outcomeUnknown: false });
+      expect(await refused('POST', status(Number(code), headers))).toMatchObject({
+        kind,
+        status: Number(code),
+        retryAt: null,
+        outcomeUnknown: false,
+      });
     }
   });
 
@@ -103,10 +141,21 @@ describe('a call to a provider', () => {
       [sendsHalf, null, undefined],
       [never, null, 50],
     ] as const) {
-      expect(await refused('POST', listener, timeout)).toMatchObject({ kind: 'unavailable', status: code, outcomeUnknown: true });
-      expect(await refused('GET', listener, timeout)).toMatchObject({ kind: 'unavailable', status: code, outcomeUnknown: false });
+      expect(await refused('POST', listener, timeout)).toMatchObject({
+        kind: 'unavailable',
+        status: code,
+        outcomeUnknown: true,
+      });
+      expect(await refused('GET', listener, timeout)).toMatchObject({
+        kind: 'unavailable',
+        status: code,
+        outcomeUnknown: false,
+      });
     }
-    expect(await refused('POST', status(503, { 'retry-after': '5' }))).toMatchObject({ kind: 'unavailable', retryAt: later(5) });
+    expect(await refused('POST', status(503, { 'retry-after': '5' }))).toMatchObject({
+      kind: 'unavailable',
+      retryAt: later(5),
+    });
   });
 
   it('takes no answer that is endless, no JSON, or without what it needs', async () => {

@@ -48,13 +48,30 @@ const TIMEOUT_MS = 20_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const SAID = 300;
 
-/** One provider's API with one credential. Never retries: the outbox does, since it knows what has been done. Follows no redirect. */
+/**
+ * One provider's API with one credential. Never retries: the outbox does, since it knows what has been done. Follows no
+ * redirect.
+ */
 export class ProviderClient {
   constructor(private readonly options: ProviderClientOptions) {}
 
   /** @throws ProviderRefusal for everything but an answer of 2xx that has what is needed. */
-  async call<Schema extends z.ZodType>({ method, path, body, form, answer }: Call<Schema>): Promise<Answer<z.output<Schema>>> {
-    const { baseUrl, authorization, headers, dispatch, now, timeoutMs = TIMEOUT_MS, maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
+  async call<Schema extends z.ZodType>({
+    method,
+    path,
+    body,
+    form,
+    answer,
+  }: Call<Schema>): Promise<Answer<z.output<Schema>>> {
+    const {
+      baseUrl,
+      authorization,
+      headers,
+      dispatch,
+      now,
+      timeoutMs = TIMEOUT_MS,
+      maxAnswerBytes = MAX_ANSWER_BYTES,
+    } = this.options;
     const writes = method !== 'GET';
     const what = `${method} ${path.split('?', 1)[0]}`;
     const sent = sentBody(body, form);
@@ -76,7 +93,11 @@ export class ProviderClient {
       response = await dispatch(`${baseUrl}${path}`, request);
       text = await bounded(response, maxAnswerBytes);
     } catch (error) {
-      throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes }, { cause: error });
+      throw new ProviderRefusal(
+        `${what}: no answer`,
+        { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes },
+        { cause: error },
+      );
     }
     const { status } = response;
     if (!response.ok) {
@@ -86,7 +107,12 @@ export class ProviderClient {
     const read = text === null ? undefined : answer.safeParse(jsonOf(text));
     if (read?.success !== true) {
       const why = read === undefined ? 'is too long' : `misses ${read.error.issues[0]?.path.join('.') ?? 'everything'}`;
-      throw new ProviderRefusal(`${what}: the answer ${why}`, { kind: 'unreadable', status, retryAt: null, outcomeUnknown: writes });
+      throw new ProviderRefusal(`${what}: the answer ${why}`, {
+        kind: 'unreadable',
+        status,
+        retryAt: null,
+        outcomeUnknown: writes,
+      });
     }
     return { body: read.data, headers: response.headers };
   }
@@ -102,8 +128,14 @@ export class ProviderClient {
     const send = (url: string, own: Readonly<Record<string, string>>): Promise<Response> =>
       dispatch(url, { method: 'GET', headers: own, redirect: 'manual', signal });
     try {
-      let response = await send(`${baseUrl}${path}`, { ...headers, ...(authorization === null ? {} : { authorization }) });
-      const target = response.status >= 300 && response.status < 400 ? URL.parse(response.headers.get('location') ?? '', `${baseUrl}${path}`) : null;
+      let response = await send(`${baseUrl}${path}`, {
+        ...headers,
+        ...(authorization === null ? {} : { authorization }),
+      });
+      const target =
+        response.status >= 300 && response.status < 400
+          ? URL.parse(response.headers.get('location') ?? '', `${baseUrl}${path}`)
+          : null;
       if (target !== null) {
         await response.body?.cancel();
         if (target.protocol !== 'https:' && target.origin !== new URL(baseUrl).origin)
@@ -122,13 +154,21 @@ export class ProviderClient {
       return await endOf(response, maxBytes);
     } catch (error) {
       if (error instanceof ProviderRefusal) throw error;
-      throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: false }, { cause: error });
+      throw new ProviderRefusal(
+        `${what}: no answer`,
+        { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: false },
+        { cause: error },
+      );
     }
   }
 }
 
-function sentBody(body: unknown, form: Call<z.ZodType>['form']): { readonly type: string; readonly text: string } | null {
-  if (form !== undefined) return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
+function sentBody(
+  body: unknown,
+  form: Call<z.ZodType>['form'],
+): { readonly type: string; readonly text: string } | null {
+  if (form !== undefined)
+    return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
   return body === undefined ? null : { type: 'application/json', text: JSON.stringify(body) };
 }
 

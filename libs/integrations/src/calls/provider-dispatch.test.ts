@@ -30,7 +30,12 @@ describe('a call to a provider', () => {
   };
 
   it('adversary: reaches nothing inside by an address, a name that leads there, or http', async () => {
-    for (const url of [`https://127.0.0.1:${port}/`, `https://[::ffff:127.0.0.1]:${port}/`, `https://localhost:${port}/`, `http://localhost:${port}/`]) {
+    for (const url of [
+      `https://127.0.0.1:${port}/`,
+      `https://[::ffff:127.0.0.1]:${port}/`,
+      `https://localhost:${port}/`,
+      `http://localhost:${port}/`,
+    ]) {
       const error: unknown = await send(url, [`127.0.0.1:${port + 1}`]).catch((thrown: unknown) => thrown);
       expect([url, isRefusedAddress(error)]).toEqual([url, true]);
     }

@@ -24,7 +24,10 @@ export interface RefusalDetails {
   readonly outcomeUnknown: boolean;
 }
 
-/** A call that a provider did not answer as hoped. Its message is for logs and holds at most the first words of the answer. */
+/**
+ * A call that a provider did not answer as hoped. Its message is for logs and holds at most the first words of the
+ * answer.
+ */
 export class ProviderRefusal extends Error implements RefusalDetails {
   override readonly name = 'ProviderRefusal';
   readonly kind: RefusalKind;
@@ -43,7 +46,12 @@ export class ProviderRefusal extends Error implements RefusalDetails {
 
 /** A name that no repository of the provider can have: treated as missing, without a request. */
 export function noRepository(): ProviderRefusal {
-  return new ProviderRefusal('not the name of a repository', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
+  return new ProviderRefusal('not the name of a repository', {
+    kind: 'missing',
+    status: null,
+    retryAt: null,
+    outcomeUnknown: false,
+  });
 }
 
 /** Without a word of the provider on when: GitHub asks for a minute at least. Milliseconds. */
@@ -53,14 +61,20 @@ const MAX_WAIT_MS = 24 * 60 * 60 * 1000;
 const LIMIT_WORDS = /rate limit|abuse detection|too many requests/i;
 
 /** What an answer that is not 2xx means. @param text its first characters. */
-export function refusalOf(response: { readonly status: number; readonly headers: Headers }, text: string, writes: boolean, now: Date): RefusalDetails {
+export function refusalOf(
+  response: { readonly status: number; readonly headers: Headers },
+  text: string,
+  writes: boolean,
+  now: Date,
+): RefusalDetails {
   const { status, headers } = response;
   const spent = headers.get('x-ratelimit-remaining') === '0' || headers.get('ratelimit-remaining') === '0';
   const asked = headers.has('retry-after');
   // GitHub answers 403 for its limits as well as 429.
   const limited = status === 429 || (status === 403 && (spent || asked || LIMIT_WORDS.test(text)));
   const wait = waitOf(headers, spent, now);
-  if (limited) return { kind: 'limited', status, retryAt: wait ?? new Date(now.getTime() + LIMIT_WAIT_MS), outcomeUnknown: false };
+  if (limited)
+    return { kind: 'limited', status, retryAt: wait ?? new Date(now.getTime() + LIMIT_WAIT_MS), outcomeUnknown: false };
   // A proxy that lost the server does not know what became of the call.
   if (status >= 500 || status === 408) return { kind: 'unavailable', status, retryAt: wait, outcomeUnknown: writes };
   return { kind: kindOf(status), status, retryAt: null, outcomeUnknown: false };

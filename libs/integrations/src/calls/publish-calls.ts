@@ -16,7 +16,14 @@ export interface PublishCalls {
 }
 
 /** GitHub calls the state of a status `state`, Gitea `status`. */
-const status = fields({ id, context: title, description: text, target_url: z.unknown().optional(), state: maybe(name), status: maybe(name) });
+const status = fields({
+  id,
+  context: title,
+  description: text,
+  target_url: z.unknown().optional(),
+  state: maybe(name),
+  status: maybe(name),
+});
 const combined = fields({ statuses: list(status) });
 const review = fields({ user: maybe(user), state: name, dismissed: flag, submitted_at: moment });
 const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
@@ -33,15 +40,26 @@ const STATES: Readonly<Record<string, CommitCheck['state']>> = {
 };
 
 /** @param idOf names a status, where its address says more than its number. */
-export function publishCalls(client: ProviderClient, idOf = (statusId: string, _address: string): string => `status-${statusId}`): PublishCalls {
+export function publishCalls(
+  client: ProviderClient,
+  idOf = (statusId: string, _address: string): string => `status-${statusId}`,
+): PublishCalls {
   return {
-    repository: async (fullName) => repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
+    repository: async (fullName) =>
+      repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
     tree: async (repository, { hash }) => {
-      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/git/trees/${part(hash)}?per_page=1000`, answer: tree });
+      const { body } = await client.call({
+        method: 'GET',
+        path: `${repo(repository)}/git/trees/${part(hash)}?per_page=1000`,
+        answer: tree,
+      });
       const folders = new Set(body.tree.filter(({ mode }) => mode === FOLDER).map((entry) => entry.path));
       return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])), folders };
     },
-    blob: async (repository, hash) => blobText((await client.call({ method: 'GET', path: `${repo(repository)}/git/blobs/${part(hash)}`, answer: blob })).body),
+    blob: async (repository, hash) =>
+      blobText(
+        (await client.call({ method: 'GET', path: `${repo(repository)}/git/blobs/${part(hash)}`, answer: blob })).body,
+      ),
     checks: async (repository, sha) => {
       const path = `${repo(repository)}/commits/${part(sha)}/status?per_page=100&limit=50`;
       const { body } = await client.call({ method: 'GET', path, answer: combined });
@@ -54,12 +72,23 @@ export function publishCalls(client: ProviderClient, idOf = (statusId: string, _
       }));
     },
     reviews: async (repository, number) => {
-      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}/reviews?per_page=100&limit=50`, answer: z.array(review) });
+      const { body } = await client.call({
+        method: 'GET',
+        path: `${repo(repository)}/pulls/${number}/reviews?per_page=100&limit=50`,
+        answer: z.array(review),
+      });
       return body.flatMap((each) => {
         const verdict = verdictOf(each.state);
         return verdict === null || each.dismissed || each.user === null
           ? []
-          : [{ userId: each.user.id, verdict, at: dateOf(each.submitted_at), byBot: actorOf(each.user).kind === 'bot' }];
+          : [
+              {
+                userId: each.user.id,
+                verdict,
+                at: dateOf(each.submitted_at),
+                byBot: actorOf(each.user).kind === 'bot',
+              },
+            ];
       });
     },
   };

@@ -27,7 +27,10 @@ export type HookHealth = 'active' | 'disabled' | 'missing';
 
 /** Webhooks of repositories at a git host. Each call throws `ProviderRefusal`; none is repeated here. */
 export interface RepositoryHooks {
-  /** Afterwards there is one active webhook to this address, with these events and this secret, whatever was there before. Repeatable at any point. */
+  /**
+   * Afterwards there is one active webhook to this address, with these events and this secret, whatever was there
+   * before. Repeatable at any point.
+   */
   install(repository: FullName, settings: HookSettings): Promise<MadeHook>;
   /** Of the webhooks to this address the best. */
   look(repository: FullName, url: string): Promise<HookHealth>;
@@ -54,16 +57,29 @@ interface HookThere {
 }
 
 /** GitHub and Gitea. */
-export function forgeHooks(client: ProviderClient, { type, events, changesSecret }: ForgeHooksOptions): RepositoryHooks {
-  const bodyOf = ({ url, secret }: HookSettings) => ({ active: true, events, config: { url, secret, content_type: 'json' } });
+export function forgeHooks(
+  client: ProviderClient,
+  { type, events, changesSecret }: ForgeHooksOptions,
+): RepositoryHooks {
+  const bodyOf = ({ url, secret }: HookSettings) => ({
+    active: true,
+    events,
+    config: { url, secret, content_type: 'json' },
+  });
   const removeOne = async (repository: FullName, hookId: string): Promise<void> => {
-    await client.call({ method: 'DELETE', path: `${repo(repository)}/hooks/${part(hookId)}`, answer: z.unknown() }).catch(unlessMissing);
+    await client
+      .call({ method: 'DELETE', path: `${repo(repository)}/hooks/${part(hookId)}`, answer: z.unknown() })
+      .catch(unlessMissing);
   };
   const there = async (repository: FullName, url: string): Promise<HookThere[]> => {
     const found: HookThere[] = [];
     for (let page = 1; page <= MAX_PAGES; page += 1) {
       const path = `${repo(repository)}/hooks?limit=${PAGE}&per_page=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ id, active: flag, config: fields({ url: z.string().catch('') }) })) });
+      const { body } = await client.call({
+        method: 'GET',
+        path,
+        answer: list(fields({ id, active: flag, config: fields({ url: z.string().catch('') }) })),
+      });
       found.push(...body.filter((each) => each.config.url === url));
       if (body.length < PAGE) break;
     }
@@ -71,13 +87,16 @@ export function forgeHooks(client: ProviderClient, { type, events, changesSecret
   };
   return {
     install: async (repository, settings) => {
-      const { full_name: fullName } = (await client.call({ method: 'GET', path: repo(repository), answer: fields({ full_name: name }) })).body;
+      const { full_name: fullName } = (
+        await client.call({ method: 'GET', path: repo(repository), answer: fields({ full_name: name }) })
+      ).body;
       const before = await there(fullName, settings.url);
       const [first] = before;
       const isChanged = changesSecret && first !== undefined;
       const path = `${repo(fullName)}/hooks${isChanged ? `/${part(first.id)}` : ''}`;
       const body = isChanged ? bodyOf(settings) : { ...type, ...bodyOf(settings) };
-      const kept = (await client.call({ method: isChanged ? 'PATCH' : 'POST', path, body, answer: fields({ id }) })).body.id;
+      const kept = (await client.call({ method: isChanged ? 'PATCH' : 'POST', path, body, answer: fields({ id }) }))
+        .body.id;
       // Last, so that there is no moment without one; what both deliver meanwhile is one deed.
       for (const each of before) if (each.id !== kept) await removeOne(fullName, each.id);
       return { id: kept, fullName, signature: settings.signature };

@@ -8,5 +8,9 @@ export interface RightsAccess {
   readonly authorization: (token: string) => string;
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
-  readonly permissionOf: (client: ProviderClient, repository: FullName, actor: Pick<Actor, 'id' | 'login'>) => Promise<Permission>;
+  readonly permissionOf: (
+    client: ProviderClient,
+    repository: FullName,
+    actor: Pick<Actor, 'id' | 'login'>,
+  ) => Promise<Permission>;
 }

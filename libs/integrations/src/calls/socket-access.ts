@@ -6,7 +6,10 @@ export interface SocketAccess {
   readonly kind: string;
   readonly authorization: (token: string) => string;
   readonly apiUrl: (baseUrl: string) => string;
-  /** Where the next socket is opened; good for one, and for seconds. @throws ProviderRefusal `credential` for a token that opens none any more. */
+  /**
+   * Where the next socket is opened; good for one, and for seconds. @throws ProviderRefusal `credential` for a token
+   * that opens none any more.
+   */
   readonly open: (api: ProviderClient) => Promise<string>;
   /** What a frame says. Never throws. */
   readonly read: (frame: unknown) => SocketFrame;

@@ -55,39 +55,75 @@ const line = fields({
   diff_hunk: text,
   resolver: maybe(user),
 });
-const review = fields({ id, body: text, html_url: url, submitted_at: moment, user: maybe(user), comments_count: number, stale: flag });
+const review = fields({
+  id,
+  body: text,
+  html_url: url,
+  submitted_at: moment,
+  user: maybe(user),
+  comments_count: number,
+  stale: flag,
+});
 
 /** Of GitHub and Gitea. @throws Error for a place that another provider has made. */
 export async function readForgeThread(client: ProviderClient, thread: Thread, linesOf: LinesOf): Promise<ThreadSaid> {
   const { repository, number: of } = thread.place;
   if (typeof repository !== 'string' || typeof of !== 'number') throw new Error('not a thread of a git host');
   const comments = commentsOf(client, `${repo(repository)}/issues/${of}`);
-  const parts = await Promise.all([comments, ...(thread.kind === 'pull-request' ? [linesOf(client, `${repo(repository)}/pulls/${of}`)] : [])]);
-  return { said: parts.flatMap(({ said }) => said).toSorted((one, other) => timeOf(one) - timeOf(other)), more: parts.some(({ more }) => more) };
+  const parts = await Promise.all([
+    comments,
+    ...(thread.kind === 'pull-request' ? [linesOf(client, `${repo(repository)}/pulls/${of}`)] : []),
+  ]);
+  return {
+    said: parts.flatMap(({ said }) => said).toSorted((one, other) => timeOf(one) - timeOf(other)),
+    more: parts.some(({ more }) => more),
+  };
 }
 
 export const githubLines: LinesOf = async (client, pull) => {
   const [lines, reviews] = await Promise.all([
-    client.call({ method: 'GET', path: `${pull}/comments?sort=created&direction=desc&per_page=${PAGE}`, answer: z.array(line) }),
+    client.call({
+      method: 'GET',
+      path: `${pull}/comments?sort=created&direction=desc&per_page=${PAGE}`,
+      answer: z.array(line),
+    }),
     client.call({ method: 'GET', path: `${pull}/reviews?per_page=${PAGE}`, answer: z.array(review) }),
   ]);
-  return { said: [...reviewsOf(reviews.body), ...lines.body.map(lineOf)], more: lines.body.length === PAGE || reviews.body.length === PAGE };
+  return {
+    said: [...reviewsOf(reviews.body), ...lines.body.map(lineOf)],
+    more: lines.body.length === PAGE || reviews.body.length === PAGE,
+  };
 };
 
 export const giteaLines: LinesOf = async (client, pull) => {
-  const { body: reviews } = await client.call({ method: 'GET', path: `${pull}/reviews?limit=${REVIEW_PAGE}`, answer: z.array(review) });
+  const { body: reviews } = await client.call({
+    method: 'GET',
+    path: `${pull}/reviews?limit=${REVIEW_PAGE}`,
+    answer: z.array(review),
+  });
   const withLines = reviews.filter(({ comments_count }) => (comments_count ?? 0) > 0);
   const read = withLines.slice(-MAX_REVIEWS_WITH_LINES);
-  const lines = await Promise.all(read.map((each) => client.call({ method: 'GET', path: `${pull}/reviews/${part(each.id)}/comments`, answer: z.array(line) })));
+  const lines = await Promise.all(
+    read.map((each) =>
+      client.call({ method: 'GET', path: `${pull}/reviews/${part(each.id)}/comments`, answer: z.array(line) }),
+    ),
+  );
   const open = lines.flatMap(({ body }) => body).filter(({ resolver }) => resolver === null);
-  return { said: [...reviewsOf(reviews), ...open.map(lineOf)], more: read.length < withLines.length || reviews.length === REVIEW_PAGE };
+  return {
+    said: [...reviewsOf(reviews), ...open.map(lineOf)],
+    more: read.length < withLines.length || reviews.length === REVIEW_PAGE,
+  };
 };
 
 /** Gitea gives all of them on each page. */
 async function commentsOf(client: ProviderClient, subject: string): Promise<ThreadSaid> {
   const found = new Map<string, Said>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const { body } = await client.call({ method: 'GET', path: `${subject}/comments?per_page=${PAGE}&page=${page}`, answer: z.array(comment) });
+    const { body } = await client.call({
+      method: 'GET',
+      path: `${subject}/comments?per_page=${PAGE}&page=${page}`,
+      answer: z.array(comment),
+    });
     const before = found.size;
     for (const { id, ...each } of body) found.set(id, { passage: passageOf({ id, ...each }), lines: null });
     if (body.length !== PAGE || found.size === before) return { said: [...found.values()], more: false };
@@ -103,13 +139,26 @@ const passageOf = ({ id, body, html_url, created_at, user: author }: z.output<ty
   url: html_url,
 });
 
-function lineOf({ path, line: at, original_line, position, original_position, diff_hunk, ...rest }: z.output<typeof line>): Said {
-  return { passage: passageOf(rest), lines: { path, line: at ?? original_line ?? position ?? original_position ?? null, diffHunk: diff_hunk } };
+function lineOf({
+  path,
+  line: at,
+  original_line,
+  position,
+  original_position,
+  diff_hunk,
+  ...rest
+}: z.output<typeof line>): Said {
+  return {
+    passage: passageOf(rest),
+    lines: { path, line: at ?? original_line ?? position ?? original_position ?? null, diffHunk: diff_hunk },
+  };
 }
 
 function reviewsOf(reviews: readonly z.output<typeof review>[]): Said[] {
   return reviews.flatMap(({ submitted_at, ...each }) =>
-    each.body.trim() === '' ? [] : [{ passage: { ...passageOf({ ...each, created_at: submitted_at }), id: `review/${each.id}` }, lines: null }],
+    each.body.trim() === ''
+      ? []
+      : [{ passage: { ...passageOf({ ...each, created_at: submitted_at }), id: `review/${each.id}` }, lines: null }],
   );
 }
 

@@ -4,7 +4,14 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderClient } from '../calls/provider-client.js';
 import { PROVIDERS, type ProviderId } from '../providers/index.js';
-import { type ConnectionOAuth, consentUrl, type Installation, isFinal, redeemCode, renewTokens } from './connection-oauth.js';
+import {
+  type ConnectionOAuth,
+  consentUrl,
+  type Installation,
+  isFinal,
+  redeemCode,
+  renewTokens,
+} from './connection-oauth.js';
 
 const APP = { clientId: 'c', clientSecret: 'the-secret' };
 const ASKED = { clientId: 'c', redirectUri: 'https://slipway.test/back', state: 's', challenge: 'x' };
@@ -33,7 +40,8 @@ describe('connecting by OAuth', () => {
     [requests, answers] = [[], {}];
   });
 
-  const oauthOf = (id: ProviderId): ConnectionOAuth => (PROVIDERS[id] as { oauth?: ConnectionOAuth }).oauth as ConnectionOAuth;
+  const oauthOf = (id: ProviderId): ConnectionOAuth =>
+    (PROVIDERS[id] as { oauth?: ConnectionOAuth }).oauth as ConnectionOAuth;
   /** Every host is the one server, with the host as the first part of the path. */
   const connect = (url: string, authorization: string | null): ProviderClient => {
     const { host, pathname } = new URL(url);
@@ -42,7 +50,8 @@ describe('connecting by OAuth', () => {
   };
   const installation = (id: ProviderId, baseUrl: string): Promise<Installation> =>
     oauthOf(id).installation(connect(oauthOf(id).apiUrl(baseUrl), 'Bearer the-token'), baseUrl);
-  const renew = (id: ProviderId, baseUrl: string) => renewTokens(oauthOf(id), { baseUrl, app: APP, refreshToken: 'rt-1' }, connect);
+  const renew = (id: ProviderId, baseUrl: string) =>
+    renewTokens(oauthOf(id), { baseUrl, app: APP, refreshToken: 'rt-1' }, connect);
 
   it('asks for consent where each provider does, for what Slipway needs there', () => {
     const of = (id: ProviderId, baseUrl: string): unknown[] => {
@@ -51,7 +60,14 @@ describe('connecting by OAuth', () => {
       return [`${url.origin}${url.pathname}`, scope, audience, prompt, actor, method];
     };
     const none = undefined;
-    expect(of('gitlab', 'https://git.acme.test/gitlab')).toEqual(['https://git.acme.test/gitlab/oauth/authorize', 'api', none, none, none, 'S256']);
+    expect(of('gitlab', 'https://git.acme.test/gitlab')).toEqual([
+      'https://git.acme.test/gitlab/oauth/authorize',
+      'api',
+      none,
+      none,
+      none,
+      'S256',
+    ]);
     expect(of('linear', 'https://linear.app')).toEqual([
       'https://linear.app/oauth/authorize',
       'read,write,app:assignable,app:mentionable',
@@ -81,8 +97,14 @@ describe('connecting by OAuth', () => {
 
   it('learns from each provider who the connection is there', async () => {
     answers = {
-      '/slack.com/api/auth.test': [200, { ok: true, user_id: 'U1', user: 'slipway', bot_id: 'B1', team_id: 'T1', team: 'Acme' }],
-      '/api.linear.app/graphql': [200, { data: { viewer: { id: 'app-1', name: 'Slipway' }, organization: { id: 'lin-1', name: 'Acme' } } }],
+      '/slack.com/api/auth.test': [
+        200,
+        { ok: true, user_id: 'U1', user: 'slipway', bot_id: 'B1', team_id: 'T1', team: 'Acme' },
+      ],
+      '/api.linear.app/graphql': [
+        200,
+        { data: { viewer: { id: 'app-1', name: 'Slipway' }, organization: { id: 'lin-1', name: 'Acme' } } },
+      ],
       '/api.atlassian.com/oauth/token/accessible-resources': [
         200,
         [
@@ -93,7 +115,13 @@ describe('connecting by OAuth', () => {
       '/api.atlassian.com/ex/jira/cloud-1/rest/api/3/myself': [200, { accountId: '557058:1', displayName: 'Slipway' }],
       '/gitlab.com/api/v4/user': [200, { id: 7, username: 'slipway-bot' }],
     };
-    expect(await installation('slack', 'https://slack.com')).toEqual({ ids: ['U1', 'B1'], mention: null, name: 'slipway', account: 'T1', accountName: 'Acme' });
+    expect(await installation('slack', 'https://slack.com')).toEqual({
+      ids: ['U1', 'B1'],
+      mention: null,
+      name: 'slipway',
+      account: 'T1',
+      accountName: 'Acme',
+    });
     expect(await installation('linear', 'https://linear.app')).toEqual({
       ids: ['app-1'],
       mention: null,
@@ -105,23 +133,47 @@ describe('connecting by OAuth', () => {
       ...{ ids: ['557058:1'], mention: null, name: 'Slipway' },
       ...{ account: 'cloud-1', accountName: 'acme' },
     });
-    expect(await installation('gitlab', 'https://gitlab.com')).toMatchObject({ ids: ['7'], mention: 'slipway-bot', account: null });
+    expect(await installation('gitlab', 'https://gitlab.com')).toMatchObject({
+      ids: ['7'],
+      mention: 'slipway-bot',
+      account: null,
+    });
     expect(oauthOf('jira').apiBase?.('cloud-1')).toBe('https://api.atlassian.com/ex/jira/cloud-1');
-    expect(PROVIDERS.jira.answers?.apiUrl('https://api.atlassian.com/ex/jira/cloud-1')).toBe('https://api.atlassian.com/ex/jira/cloud-1/rest/api/3');
+    expect(PROVIDERS.jira.answers?.apiUrl('https://api.atlassian.com/ex/jira/cloud-1')).toBe(
+      'https://api.atlassian.com/ex/jira/cloud-1/rest/api/3',
+    );
   });
 
   it('adversary: a consent for another Jira site than that of the connection is refused', async () => {
-    answers = { '/api.atlassian.com/oauth/token/accessible-resources': [200, [{ id: 'cloud-0', url: 'https://evil.atlassian.net', name: 'evil' }]] };
+    answers = {
+      '/api.atlassian.com/oauth/token/accessible-resources': [
+        200,
+        [{ id: 'cloud-0', url: 'https://evil.atlassian.net', name: 'evil' }],
+      ],
+    };
     await expect(installation('jira', 'https://acme.atlassian.net')).rejects.toMatchObject({ kind: 'forbidden' });
   });
 
   it('redeems a code in the form that each provider takes, and reads scopes however they are written', async () => {
     const redeem = (id: ProviderId, baseUrl: string) =>
-      redeemCode(oauthOf(id), { baseUrl, app: APP, code: 'the-code', redirectUri: ASKED.redirectUri, verifier: 'v' }, connect);
+      redeemCode(
+        oauthOf(id),
+        { baseUrl, app: APP, code: 'the-code', redirectUri: ASKED.redirectUri, verifier: 'v' },
+        connect,
+      );
     answers = {
-      '/slack.com/api/oauth.v2.access': [200, { ok: true, access_token: 'xoxb-1', scope: 'chat:write,commands', bot_user_id: 'U1', team: { id: 'T1' } }],
-      '/auth.atlassian.com/oauth/token': [200, { access_token: 'at', refresh_token: 'rt', expires_in: 3600, scope: 'read:jira-work offline_access' }],
-      '/api.linear.app/oauth/token': [200, { access_token: 'at', refresh_token: 'rt', expires_in: 86399, scope: ['read', 'write'] }],
+      '/slack.com/api/oauth.v2.access': [
+        200,
+        { ok: true, access_token: 'xoxb-1', scope: 'chat:write,commands', bot_user_id: 'U1', team: { id: 'T1' } },
+      ],
+      '/auth.atlassian.com/oauth/token': [
+        200,
+        { access_token: 'at', refresh_token: 'rt', expires_in: 3600, scope: 'read:jira-work offline_access' },
+      ],
+      '/api.linear.app/oauth/token': [
+        200,
+        { access_token: 'at', refresh_token: 'rt', expires_in: 86399, scope: ['read', 'write'] },
+      ],
     };
     expect(await redeem('slack', 'https://slack.com')).toEqual({
       accessToken: 'xoxb-1',
@@ -134,36 +186,63 @@ describe('connecting by OAuth', () => {
       expiresIn: 3600,
       scopes: ['read:jira-work', 'offline_access'],
     });
-    expect(await redeem('linear', 'https://linear.app')).toMatchObject({ refreshToken: 'rt', expiresIn: 86_399, scopes: ['read', 'write'] });
+    expect(await redeem('linear', 'https://linear.app')).toMatchObject({
+      refreshToken: 'rt',
+      expiresIn: 86_399,
+      scopes: ['read', 'write'],
+    });
     expect(requests[1]).toMatch(/^POST \/auth\.atlassian\.com\/oauth\/token \{"grant_type":"authorization_code",/);
     expect(requests[2]).toMatch(/^POST \/api\.linear\.app\/oauth\/token grant_type=authorization_code&/);
   });
 
   it('takes a renewal that a provider refuses for final, and nothing else', async () => {
-    const of = async (id: ProviderId, baseUrl: string, path: string, status: number, body: unknown): Promise<boolean> => {
+    const of = async (
+      id: ProviderId,
+      baseUrl: string,
+      path: string,
+      status: number,
+      body: unknown,
+    ): Promise<boolean> => {
       answers = { [path]: [status, body] };
       return renew(id, baseUrl).then(
         () => false,
         (error: unknown) => isFinal(error),
       );
     };
-    const gitlab = (status: number, body: unknown): Promise<boolean> => of('gitlab', 'https://gitlab.com', '/gitlab.com/oauth/token', status, body);
-    const slack = (body: unknown): Promise<boolean> => of('slack', 'https://slack.com', '/slack.com/api/oauth.v2.access', 200, body);
-    const jira = (status: number, body: unknown): Promise<boolean> => of('jira', 'https://acme.atlassian.net', '/auth.atlassian.com/oauth/token', status, body);
-    expect([await gitlab(400, { error: 'invalid_grant' }), await gitlab(401, { error: 'invalid_client' })]).toEqual([true, true]);
-    expect([await slack({ ok: false, error: 'invalid_refresh_token' }), await jira(403, { error: 'unauthorized_client' })]).toEqual([true, true]);
-    expect([await gitlab(503, {}), await gitlab(429, {}), await gitlab(200, {}), await gitlab(404, {}), await jira(500, {})]).toEqual([
-      false,
-      false,
-      false,
-      false,
-      false,
+    const gitlab = (status: number, body: unknown): Promise<boolean> =>
+      of('gitlab', 'https://gitlab.com', '/gitlab.com/oauth/token', status, body);
+    const slack = (body: unknown): Promise<boolean> =>
+      of('slack', 'https://slack.com', '/slack.com/api/oauth.v2.access', 200, body);
+    const jira = (status: number, body: unknown): Promise<boolean> =>
+      of('jira', 'https://acme.atlassian.net', '/auth.atlassian.com/oauth/token', status, body);
+    expect([await gitlab(400, { error: 'invalid_grant' }), await gitlab(401, { error: 'invalid_client' })]).toEqual([
+      true,
+      true,
     ]);
-    expect([await slack({ ok: false, error: 'ratelimited' }), await slack({ ok: false, error: 'internal_error' })]).toEqual([false, false]);
+    expect([
+      await slack({ ok: false, error: 'invalid_refresh_token' }),
+      await jira(403, { error: 'unauthorized_client' }),
+    ]).toEqual([true, true]);
+    expect([
+      await gitlab(503, {}),
+      await gitlab(429, {}),
+      await gitlab(200, {}),
+      await gitlab(404, {}),
+      await jira(500, {}),
+    ]).toEqual([false, false, false, false, false]);
+    expect([
+      await slack({ ok: false, error: 'ratelimited' }),
+      await slack({ ok: false, error: 'internal_error' }),
+    ]).toEqual([false, false]);
   });
 
   it('keeps a refresh token that the provider does not replace', async () => {
     answers = { '/gitlab.com/oauth/token': [200, { access_token: 'at-2', expires_in: 7200 }] };
-    expect(await renew('gitlab', 'https://gitlab.com')).toEqual({ accessToken: 'at-2', refreshToken: 'rt-1', expiresIn: 7200, scopes: null });
+    expect(await renew('gitlab', 'https://gitlab.com')).toEqual({
+      accessToken: 'at-2',
+      refreshToken: 'rt-1',
+      expiresIn: 7200,
+      scopes: null,
+    });
   });
 });

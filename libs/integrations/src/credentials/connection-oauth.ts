@@ -27,7 +27,10 @@ export interface Installation {
   readonly accountName: string | null;
 }
 
-/** How a provider lets an admin connect an organization by OAuth 2.0. `baseUrl` is where its pages are, without a slash at its end. */
+/**
+ * How a provider lets an admin connect an organization by OAuth 2.0. `baseUrl` is where its pages are, without a slash
+ * at its end.
+ */
 export interface ConnectionOAuth {
   /** Whether the instance there has it. */
   readonly supports?: (baseUrl: string) => boolean;
@@ -40,13 +43,19 @@ export interface ConnectionOAuth {
   readonly asks?: Readonly<Record<string, string>>;
   /** Where the calls of `installation` and `revoke` go. */
   readonly apiUrl: (baseUrl: string) => string;
-  /** @param api with the access token. @throws ProviderRefusal for a consent that does not reach what is at `baseUrl`. */
+  /**
+   * @param api with the access token. @throws ProviderRefusal for a consent that does not reach what is at `baseUrl`.
+   */
   readonly installation: (api: ProviderClient, baseUrl: string) => Promise<Installation>;
   /** What the API's address is made from instead of the pages', by the installation's account. */
   readonly apiBase?: (account: string | null) => string | null;
   /** Ends tokens. Missing: the provider has no such call. */
   readonly revoke?: (
-    at: { readonly baseUrl: string; readonly app: OAuthApp; readonly tokens: Pick<Grant, 'accessToken' | 'refreshToken'> },
+    at: {
+      readonly baseUrl: string;
+      readonly app: OAuthApp;
+      readonly tokens: Pick<Grant, 'accessToken' | 'refreshToken'>;
+    },
     connect: Connect,
   ) => Promise<void>;
   /** The scheme of deliveries whose secret is that of the client. */
@@ -69,7 +78,10 @@ const tokens = fields({
 
 /** Of a refused renewal that is final: the tokens are worth nothing, or the client is not taken. */
 export function isFinal(error: unknown): boolean {
-  return error instanceof ProviderRefusal && (error.kind === 'invalid' || error.kind === 'credential' || error.kind === 'forbidden');
+  return (
+    error instanceof ProviderRefusal &&
+    (error.kind === 'invalid' || error.kind === 'credential' || error.kind === 'forbidden')
+  );
 }
 
 /** @throws ProviderRefusal `invalid` for a code that the provider does not take. */
@@ -80,13 +92,27 @@ export function redeemCode(
     redirectUri,
     verifier,
     ...at
-  }: { readonly baseUrl: string; readonly app: OAuthApp; readonly code: string; readonly redirectUri: string; readonly verifier: string },
+  }: {
+    readonly baseUrl: string;
+    readonly app: OAuthApp;
+    readonly code: string;
+    readonly redirectUri: string;
+    readonly verifier: string;
+  },
   connect: Connect,
 ): Promise<Grant> {
-  return askForTokens(oauth, at, { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier }, connect);
+  return askForTokens(
+    oauth,
+    at,
+    { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: verifier },
+    connect,
+  );
 }
 
-/** Once for each refresh token: most providers end the pair that it belongs to. @throws ProviderRefusal; `isFinal` says whether asking again could help. */
+/**
+ * Once for each refresh token: most providers end the pair that it belongs to. @throws ProviderRefusal; `isFinal` says
+ * whether asking again could help.
+ */
 export async function renewTokens(
   oauth: ConnectionOAuth,
   { refreshToken, ...at }: { readonly baseUrl: string; readonly app: OAuthApp; readonly refreshToken: string },
@@ -105,11 +131,22 @@ async function askForTokens(
 ): Promise<Grant> {
   const at = oauth.endpoints(baseUrl).token;
   const sent = { ...asked, client_id: app.clientId, client_secret: app.clientSecret };
-  const { body } = await connect(at.baseUrl, null).call({ method: 'POST', path: at.path, [at.format === 'json' ? 'body' : 'form']: sent, answer: tokens });
+  const { body } = await connect(at.baseUrl, null).call({
+    method: 'POST',
+    path: at.path,
+    [at.format === 'json' ? 'body' : 'form']: sent,
+    answer: tokens,
+  });
   const { access_token: accessToken, error } = body;
-  if (accessToken !== undefined) return { accessToken, refreshToken: body.refresh_token, expiresIn: body.expires_in, scopes: scopesOf(body.scope) };
+  if (accessToken !== undefined)
+    return { accessToken, refreshToken: body.refresh_token, expiresIn: body.expires_in, scopes: scopesOf(body.scope) };
   // Slack refuses with 200 and an `error`, which also says that it is asked too often or is broken.
-  const kind = error === null ? 'unreadable' : /^(internal_error|fatal_error|service_unavailable|request_timeout)$/.test(error) ? 'unavailable' : 'invalid';
+  const kind =
+    error === null
+      ? 'unreadable'
+      : /^(internal_error|fatal_error|service_unavailable|request_timeout)$/.test(error)
+        ? 'unavailable'
+        : 'invalid';
   const limited = error === 'ratelimited' || error === 'rate_limited';
   throw new ProviderRefusal(`POST ${at.path}: ${error === null ? 'no token' : 'refused'}`, {
     kind: limited ? 'limited' : kind,
@@ -130,7 +167,13 @@ function scopesOf(scope: string | readonly string[] | null): readonly string[] |
 /** Where the browser goes to ask for consent. @param challenge S256 of the verifier. */
 export function consentUrl(
   oauth: ConnectionOAuth,
-  asked: { readonly baseUrl: string; readonly clientId: string; readonly redirectUri: string; readonly state: string; readonly challenge: string },
+  asked: {
+    readonly baseUrl: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly state: string;
+    readonly challenge: string;
+  },
 ): string {
   const url = new URL(oauth.endpoints(asked.baseUrl).authorize);
   url.search = new URLSearchParams({

@@ -20,7 +20,10 @@ export interface CredentialNeed {
   readonly repository?: FullName;
   /** What is to be done there [`read`]. */
   readonly step?: AppStep;
-  /** The id of a credential that the provider has just refused: another one is asked for, or the same where there is no other. */
+  /**
+   * The id of a credential that the provider has just refused: another one is asked for, or the same where there is no
+   * other.
+   */
   readonly refused?: string;
   /** Before anybody needs it: what ends soon is renewed, though it would do for a call. */
   readonly renew?: true;
@@ -38,11 +41,17 @@ export interface OpenedSecret {
 export interface CredentialSource {
   readonly kind: CredentialKind;
   /** @throws SlipwayError, ProviderRefusal when there is none to be had now. */
-  credential(orgId: string, connection: CredentialConnection, secret: OpenedSecret, need: CredentialNeed): Promise<Credential>;
+  credential(
+    orgId: string,
+    connection: CredentialConnection,
+    secret: OpenedSecret,
+    need: CredentialNeed,
+  ): Promise<Credential>;
 }
 
 /** An access token that an admin has entered. */
 export const enteredToken: CredentialSource = {
   kind: 'token',
-  credential: (_orgId, _connection, { id, value }) => Promise.resolve({ token: value, id, expiresAt: null, baseUrl: null }),
+  credential: (_orgId, _connection, { id, value }) =>
+    Promise.resolve({ token: value, id, expiresAt: null, baseUrl: null }),
 };

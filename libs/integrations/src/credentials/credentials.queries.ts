@@ -10,7 +10,11 @@ export interface StoredCredential {
 }
 
 /** The newest of a connection. `null`: it has none. */
-export async function findCredentialSecret(client: PoolClient, orgId: string, connectionId: string): Promise<StoredCredential | null> {
+export async function findCredentialSecret(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+): Promise<StoredCredential | null> {
   const { rows } = await client.query<StoredCredential>({
     name: 'find-credential-secret',
     text: `SELECT id, kind, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = ANY ($3)
@@ -21,7 +25,10 @@ export async function findCredentialSecret(client: PoolClient, orgId: string, co
 }
 
 /** The newest of each connection of the organization, by the connection's id. */
-export async function credentialSecretsOf(client: PoolClient, orgId: string): Promise<ReadonlyMap<string, StoredCredential>> {
+export async function credentialSecretsOf(
+  client: PoolClient,
+  orgId: string,
+): Promise<ReadonlyMap<string, StoredCredential>> {
   const { rows } = await client.query<StoredCredential & { connectionId: string }>(
     `SELECT DISTINCT ON (connection_id) connection_id AS "connectionId", id, kind, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret
      WHERE org_id = $1 AND kind = ANY ($2) ORDER BY connection_id, created_at DESC`,

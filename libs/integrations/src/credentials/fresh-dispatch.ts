@@ -3,8 +3,8 @@ import { ProviderRefusal } from '../calls/provider-refusal.js';
 import type { Credential } from './credential.js';
 
 /**
- * Sends a call that is refused with 401 once more where the connection has another credential by then: a renewal ends the token that calls under way were made with. Nothing has happened at
- * the provider before it says 401.
+ * Sends a call that is refused with 401 once more where the connection has another credential by then: a renewal ends
+ * the token that calls under way were made with. Nothing has happened at the provider before it says 401.
  * @param other asks for a credential in place of the refused one; answers the same where there is none.
  */
 export function freshDispatch(

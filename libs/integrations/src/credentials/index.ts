@@ -1,6 +1,21 @@
 export { ConnectionCredentials } from './connection-credentials.js';
-export { type ConnectionOAuth, consentUrl, type Grant, type Installation, isFinal, redeemCode, renewTokens } from './connection-oauth.js';
-export { type Credential, type CredentialConnection, type CredentialNeed, type CredentialSource, enteredToken, type OpenedSecret } from './credential.js';
+export {
+  type ConnectionOAuth,
+  consentUrl,
+  type Grant,
+  type Installation,
+  isFinal,
+  redeemCode,
+  renewTokens,
+} from './connection-oauth.js';
+export {
+  type Credential,
+  type CredentialConnection,
+  type CredentialNeed,
+  type CredentialSource,
+  enteredToken,
+  type OpenedSecret,
+} from './credential.js';
 export { credentialSecretsOf, findCredentialSecret, type StoredCredential } from './credentials.queries.js';
 export { freshDispatch } from './fresh-dispatch.js';
 export { findOAuthApp, openOAuthApp } from './oauth-app.js';

@@ -7,8 +7,15 @@ import type { OAuthApp } from '../linking/account-linking.js';
 const KIND = 'oauth-client';
 const Stored = z.object({ clientId: z.string(), clientSecret: z.string() });
 
-/** The OAuth client of a connection that an admin has entered; `null`: none. @throws SlipwayError `secret.unreadable`. */
-export async function findOAuthApp(pool: SqlPool, envelope: Envelope, orgId: string, connectionId: string): Promise<OAuthApp | null> {
+/**
+ * The OAuth client of a connection that an admin has entered; `null`: none. @throws SlipwayError `secret.unreadable`.
+ */
+export async function findOAuthApp(
+  pool: SqlPool,
+  envelope: Envelope,
+  orgId: string,
+  connectionId: string,
+): Promise<OAuthApp | null> {
   const secret = await inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<{ id: string; bytes: Buffer; keyVersion: number }>(
       `SELECT id, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3 ORDER BY created_at DESC LIMIT 1`,
@@ -30,6 +37,8 @@ export async function openOAuthApp(
     const context = integrationSecretContext({ id, connectionId, kind: KIND });
     return Stored.parse(JSON.parse(await envelope.open(orgId, { bytes, keyVersion }, context)));
   } catch (error) {
-    throw new SlipwayError('secret.unreadable', 'The OAuth client of the connection cannot be opened.', { cause: error });
+    throw new SlipwayError('secret.unreadable', 'The OAuth client of the connection cannot be opened.', {
+      cause: error,
+    });
   }
 }

@@ -46,8 +46,10 @@ class TokenServer {
 
   constructor() {
     this.server = createServer(async (request, response) => {
-      const json = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-      if (request.url !== '/oauth/token') return json(request.headers.authorization === `Bearer ${this.present.access}` ? 200 : 401, {});
+      const json = (status: number, body: object): void =>
+        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (request.url !== '/oauth/token')
+        return json(request.headers.authorization === `Bearer ${this.present.access}` ? 200 : 401, {});
       const form = new URLSearchParams(await text(request));
       this.calls += 1;
       this.atOnce += 1;
@@ -56,11 +58,18 @@ class TokenServer {
       if (typeof fate !== 'string') await fate;
       this.atOnce -= 1;
       if (fate === 'broken') return json(503, {});
-      if (form.get('client_id') !== APP.clientId || form.get('client_secret') !== APP.clientSecret) return json(401, { error: 'invalid_client' });
+      if (form.get('client_id') !== APP.clientId || form.get('client_secret') !== APP.clientSecret)
+        return json(401, { error: 'invalid_client' });
       if (form.get('refresh_token') !== this.present.refresh) return json(400, { error: 'invalid_grant' });
       this.issue();
       if (fate === 'lost') return void request.socket.destroy();
-      json(200, { access_token: this.present.access, refresh_token: this.present.refresh, expires_in: LIFE_S, token_type: 'Bearer', scope: 'api' });
+      json(200, {
+        access_token: this.present.access,
+        refresh_token: this.present.refresh,
+        expires_in: LIFE_S,
+        token_type: 'Bearer',
+        scope: 'api',
+      });
     });
   }
 
@@ -114,7 +123,9 @@ describe('tokens of a connection that was authorized by OAuth', () => {
   }
   const processes: Process[] = [];
   const process = (index: number, ids: () => string = randomUUID): Process => {
-    const pool = processes[index]?.pool ?? createPool({ url: database.urls.app, max: 6, applicationName: `test-${index}`, onError: () => {} });
+    const pool =
+      processes[index]?.pool ??
+      createPool({ url: database.urls.app, max: 6, applicationName: `test-${index}`, onError: () => {} });
     if (processes[index] === undefined) pools.push(pool);
     const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
     const clock = { now: () => new Date(now) };
@@ -122,7 +133,8 @@ describe('tokens of a connection that was authorized by OAuth', () => {
       pool,
       envelope,
       providers: new Map(Object.entries(PROVIDERS)),
-      connect: (baseUrl, authorization) => new ProviderClient({ baseUrl, authorization, dispatch: fetch, now: clock.now }),
+      connect: (baseUrl, authorization) =>
+        new ProviderClient({ baseUrl, authorization, dispatch: fetch, now: clock.now }),
       clock,
       ids: { uuid: ids, prefixed: ids },
       say: (fields, message) => said.push(`${message} ${JSON.stringify(fields)}`),
@@ -151,8 +163,18 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     });
     const place = { id: randomUUID(), connectionId: connection.id, kind: 'oauth-tokens' };
     const { pool } = process(0);
-    const sealed = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(ORG, JSON.stringify(tokens), integrationSecretContext(place));
-    const row = { id: place.id, ...sealed, expiresAt: new Date(now + LIFE_S * 1_000), renewAt: renewAtOf(tokens), scopes: ['api'] };
+    const sealed = await new Envelope(pool, new SecretBox(SECRET), systemClock).seal(
+      ORG,
+      JSON.stringify(tokens),
+      integrationSecretContext(place),
+    );
+    const row = {
+      id: place.id,
+      ...sealed,
+      expiresAt: new Date(now + LIFE_S * 1_000),
+      renewAt: renewAtOf(tokens),
+      scopes: ['api'],
+    };
     await inOrg(pool, ORG, (client) => insertTokens(client, ORG, connection.id, row));
     return connection;
   };
@@ -172,7 +194,9 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     );
     const [row] = rows as [(typeof rows)[number]];
     const context = integrationSecretContext({ id: row.id, connectionId: id, kind: 'oauth-tokens' });
-    return OAuthTokens.parse(JSON.parse(await new Envelope(process(0).pool, new SecretBox(SECRET), systemClock).open(ORG, row, context)));
+    return OAuthTokens.parse(
+      JSON.parse(await new Envelope(process(0).pool, new SecretBox(SECRET), systemClock).open(ORG, row, context)),
+    );
   };
   const revocations = async ({ id }: { id: string }): Promise<number> =>
     (
@@ -218,7 +242,9 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     await expect(ask(dying, connection)).rejects.toThrow('killed');
     now += CLAIM_OVER_MS;
     for (let round = 0; round < 5; round += 1) {
-      const answers = await Promise.allSettled(Array.from({ length: 4 }, (_, index) => ask(process(index % 2), connection)));
+      const answers = await Promise.allSettled(
+        Array.from({ length: 4 }, (_, index) => ask(process(index % 2), connection)),
+      );
       expect(answers.every((each) => each.status === 'rejected' && each.reason.kind === 'credential')).toBe(true);
       now += RETRY_OVER_MS;
     }
@@ -250,7 +276,14 @@ describe('tokens of a connection that was authorized by OAuth', () => {
       const again = (): Promise<Credential | null> => ask(of, connection, { refused: credential.id });
       const dispatch = freshDispatch(fetch, (token) => `Bearer ${token}`, credential, again);
       const headers = { authorization: `Bearer ${credential.token}` };
-      return (await dispatch(`http://${host}/api/v4/user`, { method: 'GET', headers, redirect: 'manual', signal: AbortSignal.timeout(20_000) })).status;
+      return (
+        await dispatch(`http://${host}/api/v4/user`, {
+          method: 'GET',
+          headers,
+          redirect: 'manual',
+          signal: AbortSignal.timeout(20_000),
+        })
+      ).status;
     };
     provider.present = { ...provider.present, access: 'ended by somebody' };
     expect(await call(before)).toBe(200);
@@ -259,7 +292,10 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     // Refused for good: the refusal of the call stands, and is no outage.
     now += 61_000;
     provider.present = { access: 'ended', refresh: 'ended' };
-    expect([await call((await ask(of, connection)) as Credential), (await stateOf(connection))[0]]).toEqual([401, 'needs-attention']);
+    expect([await call((await ask(of, connection)) as Credential), (await stateOf(connection))[0]]).toEqual([
+      401,
+      'needs-attention',
+    ]);
   });
 
   it('that were taken away while they were renewed are given back to the provider, the new pair too', async () => {
@@ -270,7 +306,9 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     const caller = ask(process(0), connection);
     caller.catch(() => {});
     await until('the call is made', () => provider.calls === 1);
-    await inOrg(process(1).pool, ORG, (client) => revokeTokens(client, ORG, { connectionId: connection.id, kinds: ['oauth-tokens'] }));
+    await inOrg(process(1).pool, ORG, (client) =>
+      revokeTokens(client, ORG, { connectionId: connection.id, kinds: ['oauth-tokens'] }),
+    );
     release.resolve();
     await expect(caller).rejects.toMatchObject({ kind: 'credential' });
     expect(await revocations(connection)).toBe(2);
@@ -292,7 +330,10 @@ describe('tokens of a connection that was authorized by OAuth', () => {
     provider.present = mine;
     release.resolve();
     expect((await slow)?.token).toBe(provider.present.access);
-    expect([await stateOf(connection), (await ask(process(1), connection))?.token]).toEqual([['unverified', null], provider.present.access]);
+    expect([await stateOf(connection), (await ask(process(1), connection))?.token]).toEqual([
+      ['unverified', null],
+      provider.present.access,
+    ]);
   });
 
   it('are renewed by at most one call at once under any failures of provider and processes, and end as what the provider has or with one cause for attention', async () => {
@@ -311,7 +352,9 @@ describe('tokens of a connection that was authorized by OAuth', () => {
           return randomUUID();
         };
         let done = false;
-        const callers = Promise.allSettled(Array.from({ length: 6 }, (_, index) => ask(process(index % 2, ids), connection))).then(() => {
+        const callers = Promise.allSettled(
+          Array.from({ length: 6 }, (_, index) => ask(process(index % 2, ids), connection)),
+        ).then(() => {
           done = true;
         });
         await until('all callers have their answer', () => {
@@ -330,7 +373,8 @@ describe('tokens of a connection that was authorized by OAuth', () => {
       const attention = (await stateOf(connection))[0] === 'needs-attention';
       // A pair that was lost on its way is found to be lost; no other is given up.
       expect([seed, attention]).toEqual([seed, lost]);
-      if (attention) expect([last, said.filter((each) => each.includes('needs attention')).length]).toEqual(['credential', 1]);
+      if (attention)
+        expect([last, said.filter((each) => each.includes('needs attention')).length]).toEqual(['credential', 1]);
       else expect((last as Credential).token).toBe(provider.present.access);
     }
   });

@@ -11,14 +11,27 @@ import type { Credential, CredentialConnection, CredentialNeed, CredentialSource
 import { findCredentialSecret } from './credentials.queries.js';
 import { findOAuthApp } from './oauth-app.js';
 import { isAlive, isFresh, OAuthTokens, renewAtOf, tokensOf } from './oauth-tokens.js';
-import { type Claim, claimRenewal, insertRevocation, postponeRenewal, refuseRenewal, replaceTokens } from './renewal.queries.js';
+import {
+  type Claim,
+  claimRenewal,
+  insertRevocation,
+  postponeRenewal,
+  refuseRenewal,
+  replaceTokens,
+} from './renewal.queries.js';
 
-/** Longer than any call to a provider and the commit after it: whoever died with a claim leaves the renewal to another. Milliseconds. */
+/**
+ * Longer than any call to a provider and the commit after it: whoever died with a claim leaves the renewal to another.
+ * Milliseconds.
+ */
 const CLAIM_MS = 60_000;
 /** Longest that a caller waits for another's renewal. Milliseconds; the call itself ends within 20 s. */
 const WAIT_MS = 25_000;
 const POLL_MS = 200;
-/** Tokens that are younger are not renewed since one call was refused: a second pair would be refused as well. Milliseconds. */
+/**
+ * Tokens that are younger are not renewed since one call was refused: a second pair would be refused as well.
+ * Milliseconds.
+ */
 const YOUNG_MS = 60_000;
 /** Until the next attempt after a failure, doubling. Milliseconds. */
 const RETRY_MS = 30_000;
@@ -57,8 +70,9 @@ interface RenewedPair {
 }
 
 /**
- * Credentials of connections that were authorized by OAuth. One caller of all processes renews a pair: it claims the row, asks the provider once, and stores the answer before anybody
- * uses it. A refusal ends the pair for good; any other failure leaves it for later. See `docs/decisions/0030-credentials-of-connections.md`.
+ * Credentials of connections that were authorized by OAuth. One caller of all processes renews a pair: it claims the
+ * row, asks the provider once, and stores the answer before anybody uses it. A refusal ends the pair for good; any
+ * other failure leaves it for later. See `docs/decisions/0030-credentials-of-connections.md`.
  */
 export class OAuthSource implements CredentialSource {
   readonly kind = 'oauth-tokens';
@@ -67,12 +81,21 @@ export class OAuthSource implements CredentialSource {
 
   constructor(private readonly options: OAuthSourceOptions) {}
 
-  /** @throws ProviderRefusal `credential` where the provider refuses to renew; `unavailable` or `limited` where it cannot now. */
-  async credential(orgId: string, connection: CredentialConnection, secret: OpenedSecret, need: CredentialNeed): Promise<Credential> {
+  /**
+   * @throws ProviderRefusal `credential` where the provider refuses to renew; `unavailable` or `limited` where it
+   * cannot now.
+   */
+  async credential(
+    orgId: string,
+    connection: CredentialConnection,
+    secret: OpenedSecret,
+    need: CredentialNeed,
+  ): Promise<Credential> {
     const now = this.options.clock.now();
     const tokens = OAuthTokens.parse(JSON.parse(secret.value));
     const refused = need.refused === secret.id && now.getTime() - Date.parse(tokens.issuedAt) >= YOUNG_MS;
-    if ((isFresh(tokens, now) && !refused && need.renew !== true) || tokens.refreshToken === null) return this.toCredential(connection, secret.id, tokens);
+    if ((isFresh(tokens, now) && !refused && need.renew !== true) || tokens.refreshToken === null)
+      return this.toCredential(connection, secret.id, tokens);
     return this.renew(orgId, { connection, id: secret.id, tokens, refused });
   }
 
@@ -88,9 +111,12 @@ export class OAuthSource implements CredentialSource {
   private async renewAlone(orgId: string, renewal: Renewal): Promise<Credential> {
     const { pool, clock } = this.options;
     const { connection, id, tokens, refused } = renewal;
-    const asItIs = (): Credential | null => (refused || !isAlive(tokens, clock.now()) ? null : this.toCredential(connection, id, tokens));
+    const asItIs = (): Credential | null =>
+      refused || !isAlive(tokens, clock.now()) ? null : this.toCredential(connection, id, tokens);
     for (let waited = 0; waited <= WAIT_MS; waited += POLL_MS) {
-      const claim = await inOrg(pool, orgId, (client) => claimRenewal(client, orgId, { id, now: clock.now(), claimMs: CLAIM_MS }));
+      const claim = await inOrg(pool, orgId, (client) =>
+        claimRenewal(client, orgId, { id, now: clock.now(), claimMs: CLAIM_MS }),
+      );
       switch (claim.kind) {
         case 'claimed':
           return this.ask(orgId, renewal, claim, asItIs);
@@ -127,14 +153,19 @@ export class OAuthSource implements CredentialSource {
     let app: OAuthApp;
     try {
       app = await this.appOf(orgId, connection.id, tokens);
-      grant = await renewTokens(oauth, { baseUrl: baseUrlOf(connection), app, refreshToken: tokens.refreshToken as string }, connect);
+      grant = await renewTokens(
+        oauth,
+        { baseUrl: baseUrlOf(connection), app, refreshToken: tokens.refreshToken as string },
+        connect,
+      );
     } catch (error) {
       if (isFinal(error)) {
         // Another may have stored a pair that this one's call came too late for: then that is the connection's.
         const newly = await inOrg(pool, orgId, (client) =>
           refuseRenewal(client, orgId, { connectionId: connection.id, id, now: clock.now(), why: RENEWAL_REFUSED }),
         );
-        if (newly) say({ ...place, ...failureOf(error) }, 'renewal of an authorization refused, connection needs attention');
+        if (newly)
+          say({ ...place, ...failureOf(error) }, 'renewal of an authorization refused, connection needs attention');
         const now = await this.presentOther(orgId, connection, id);
         if (now !== null) return now;
         throw refusal('credential', RENEWAL_REFUSED, null);
@@ -142,26 +173,50 @@ export class OAuthSource implements CredentialSource {
       const problem = `${connection.host} did not renew the authorization${error instanceof ProviderRefusal && error.status !== null ? ` (${error.status})` : ''}.`;
       const wait = Math.min(RETRY_MS * 2 ** Math.min(failures, 10), MAX_RETRY_MS);
       const asked = error instanceof ProviderRefusal ? (error.retryAt?.getTime() ?? 0) : 0;
-      const at = new Date(Math.max(clock.now().getTime() + wait, Math.min(asked, clock.now().getTime() + MAX_RETRY_MS)));
+      const at = new Date(
+        Math.max(clock.now().getTime() + wait, Math.min(asked, clock.now().getTime() + MAX_RETRY_MS)),
+      );
       await inOrg(pool, orgId, (client) => postponeRenewal(client, orgId, { id, at, problem }));
       say({ ...place, ...failureOf(error) }, 'failed to renew an authorization, will retry');
       const present = asItIs();
       if (present !== null) return present;
-      throw refusal(error instanceof ProviderRefusal && error.kind === 'limited' ? 'limited' : 'unavailable', problem, at);
+      throw refusal(
+        error instanceof ProviderRefusal && error.kind === 'limited' ? 'limited' : 'unavailable',
+        problem,
+        at,
+      );
     }
-    return this.store(orgId, { connection, oldId: id, tokens: tokensOf(grant, app, clock.now()), scopes: grant.scopes });
+    return this.store(orgId, {
+      connection,
+      oldId: id,
+      tokens: tokensOf(grant, app, clock.now()),
+      scopes: grant.scopes,
+    });
   }
 
-  /** Before anybody uses the new pair. Where the old one is gone, whose place it was to take, it belongs nowhere and is given back. */
+  /**
+   * Before anybody uses the new pair. Where the old one is gone, whose place it was to take, it belongs nowhere and is
+   * given back.
+   */
   private async store(orgId: string, { connection, oldId, tokens, scopes }: RenewedPair): Promise<Credential> {
     const { pool, envelope, ids } = this.options;
     const place = { id: ids.uuid(), connectionId: connection.id, kind: this.kind };
     const { bytes, keyVersion } = await envelope.seal(orgId, JSON.stringify(tokens), integrationSecretContext(place));
-    const made = { id: place.id, bytes, keyVersion, expiresAt: tokens.expiresAt === null ? null : new Date(tokens.expiresAt), renewAt: renewAtOf(tokens) };
+    const made = {
+      id: place.id,
+      bytes,
+      keyVersion,
+      expiresAt: tokens.expiresAt === null ? null : new Date(tokens.expiresAt),
+      renewAt: renewAtOf(tokens),
+    };
     const stored = await inOrg(pool, orgId, async (client) => {
-      const known = await client.query<{ scopes: string[] | null }>('SELECT scopes FROM app.integration_secret WHERE org_id = $1 AND id = $2', [orgId, oldId]);
+      const known = await client.query<{ scopes: string[] | null }>(
+        'SELECT scopes FROM app.integration_secret WHERE org_id = $1 AND id = $2',
+        [orgId, oldId],
+      );
       const next = { ...made, scopes: scopes ?? known.rows[0]?.scopes ?? null };
-      if (await replaceTokens(client, orgId, connection.id, { oldId, made: next, attention: RENEWAL_REFUSED })) return true;
+      if (await replaceTokens(client, orgId, connection.id, { oldId, made: next, attention: RENEWAL_REFUSED }))
+        return true;
       await insertRevocation(client, orgId, connection, made);
       return false;
     });
@@ -175,11 +230,19 @@ export class OAuthSource implements CredentialSource {
     return found;
   }
 
-  private async presentOther(orgId: string, connection: CredentialConnection, than: string | null): Promise<Credential | null> {
+  private async presentOther(
+    orgId: string,
+    connection: CredentialConnection,
+    than: string | null,
+  ): Promise<Credential | null> {
     const { pool, envelope } = this.options;
     const stored = await inOrg(pool, orgId, (client) => findCredentialSecret(client, orgId, connection.id));
     if (stored === null || stored.id === than || stored.kind !== this.kind) return null;
-    const value = await envelope.open(orgId, stored, integrationSecretContext({ id: stored.id, connectionId: connection.id, kind: stored.kind }));
+    const value = await envelope.open(
+      orgId,
+      stored,
+      integrationSecretContext({ id: stored.id, connectionId: connection.id, kind: stored.kind }),
+    );
     return this.toCredential(connection, stored.id, OAuthTokens.parse(JSON.parse(value)));
   }
 
@@ -195,7 +258,11 @@ export class OAuthSource implements CredentialSource {
     return oauth;
   }
 
-  private toCredential(connection: CredentialConnection, id: string, { accessToken, expiresAt }: OAuthTokens): Credential {
+  private toCredential(
+    connection: CredentialConnection,
+    id: string,
+    { accessToken, expiresAt }: OAuthTokens,
+  ): Credential {
     const baseUrl = this.oauthOf(connection).apiBase?.(connection.account) ?? null;
     return { token: accessToken, id, expiresAt: expiresAt === null ? null : new Date(expiresAt), baseUrl };
   }
@@ -207,4 +274,6 @@ function refusal(kind: RefusalKind, message: string, retryAt: Date | null): Prov
 
 /** For logs: without what the provider wrote, in which there may be what it was sent. */
 const failureOf = (error: unknown): object =>
-  error instanceof ProviderRefusal ? { kind: error.kind, status: error.status } : { kind: error instanceof Error ? error.name : 'unknown', status: null };
+  error instanceof ProviderRefusal
+    ? { kind: error.kind, status: error.status }
+    : { kind: error instanceof Error ? error.name : 'unknown', status: null };

@@ -9,7 +9,10 @@ const MINUTE_MS = 60_000;
  */
 const RENEW_BEFORE_MS = 5 * MINUTE_MS;
 
-/** What is sealed of an OAuth authorization. The client is part of it: a refresh token is worth something to the client alone that it was issued to. */
+/**
+ * What is sealed of an OAuth authorization. The client is part of it: a refresh token is worth something to the client
+ * alone that it was issued to.
+ */
 export const OAuthTokens = z.object({
   clientId: z.string(),
   clientSecret: z.string(),
@@ -21,7 +24,11 @@ export const OAuthTokens = z.object({
 });
 export type OAuthTokens = z.infer<typeof OAuthTokens>;
 
-export function tokensOf({ accessToken, refreshToken, expiresIn }: Grant, { clientId, clientSecret }: OAuthApp, now: Date): OAuthTokens {
+export function tokensOf(
+  { accessToken, refreshToken, expiresIn }: Grant,
+  { clientId, clientSecret }: OAuthApp,
+  now: Date,
+): OAuthTokens {
   const expiresAt = expiresIn === null ? null : new Date(now.getTime() + expiresIn * 1_000).toISOString();
   return { clientId, clientSecret, accessToken, refreshToken, issuedAt: now.toISOString(), expiresAt };
 }
@@ -29,14 +36,20 @@ export function tokensOf({ accessToken, refreshToken, expiresIn }: Grant, { clie
 /** Whether a caller may use the access token without a word to the provider. */
 export function isFresh({ expiresAt, issuedAt }: OAuthTokens, now: Date): boolean {
   if (expiresAt === null) return true;
-  return now.getTime() < Date.parse(expiresAt) - Math.min(RENEW_BEFORE_MS, (Date.parse(expiresAt) - Date.parse(issuedAt)) / 4);
+  return (
+    now.getTime() <
+    Date.parse(expiresAt) - Math.min(RENEW_BEFORE_MS, (Date.parse(expiresAt) - Date.parse(issuedAt)) / 4)
+  );
 }
 
 /** Whether it is worth anything still. */
-export const isAlive = ({ expiresAt }: OAuthTokens, now: Date): boolean => expiresAt === null || now.getTime() < Date.parse(expiresAt);
+export const isAlive = ({ expiresAt }: OAuthTokens, now: Date): boolean =>
+  expiresAt === null || now.getTime() < Date.parse(expiresAt);
 
 /** When the worker renews them; `null`: never. */
 export function renewAtOf({ expiresAt, issuedAt, refreshToken }: OAuthTokens): Date | null {
   if (expiresAt === null || refreshToken === null) return null;
-  return new Date(Date.parse(expiresAt) - Math.min(2 * RENEW_BEFORE_MS, (Date.parse(expiresAt) - Date.parse(issuedAt)) / 3));
+  return new Date(
+    Date.parse(expiresAt) - Math.min(2 * RENEW_BEFORE_MS, (Date.parse(expiresAt) - Date.parse(issuedAt)) / 3),
+  );
 }

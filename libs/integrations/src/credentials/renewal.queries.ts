@@ -29,7 +29,13 @@ export async function claimRenewal(
   orgId: string,
   { id, now, claimMs }: { readonly id: string; readonly now: Date; readonly claimMs: number },
 ): Promise<Claim> {
-  const { rows } = await client.query<{ renewingUntil: Date | null; renewAt: Date | null; failures: number; problem: string | null; refusedAt: Date | null }>(
+  const { rows } = await client.query<{
+    renewingUntil: Date | null;
+    renewAt: Date | null;
+    failures: number;
+    problem: string | null;
+    refusedAt: Date | null;
+  }>(
     `SELECT renewing_until AS "renewingUntil", renew_at AS "renewAt", renew_failures AS failures, renew_problem AS problem, refused_at AS "refusedAt"
      FROM app.integration_secret WHERE org_id = $1 AND id = $2 FOR UPDATE`,
     [orgId, id],
@@ -38,12 +44,20 @@ export async function claimRenewal(
   if (row === undefined) return { kind: 'replaced' };
   if (row.refusedAt !== null) return { kind: 'refused' };
   if (row.renewingUntil !== null && row.renewingUntil > now) return { kind: 'busy' };
-  if (row.failures > 0 && row.renewAt !== null && row.renewAt > now) return { kind: 'later', at: row.renewAt, problem: row.problem };
-  await client.query('UPDATE app.integration_secret SET renewing_until = $3 WHERE org_id = $1 AND id = $2', [orgId, id, new Date(now.getTime() + claimMs)]);
+  if (row.failures > 0 && row.renewAt !== null && row.renewAt > now)
+    return { kind: 'later', at: row.renewAt, problem: row.problem };
+  await client.query('UPDATE app.integration_secret SET renewing_until = $3 WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+    new Date(now.getTime() + claimMs),
+  ]);
   return { kind: 'claimed', failures: row.failures };
 }
 
-/** Puts the new pair in the place of the one that it came from. False: that one is not there any more, and nothing has changed. @param attention what the connection needs attention for no more. */
+/**
+ * Puts the new pair in the place of the one that it came from. False: that one is not there any more, and nothing has
+ * changed. @param attention what the connection needs attention for no more.
+ */
 export async function replaceTokens(
   client: PoolClient,
   orgId: string,
@@ -51,7 +65,10 @@ export async function replaceTokens(
   { oldId, made, attention }: { readonly oldId: string; readonly made: SealedTokens; readonly attention: string },
 ): Promise<boolean> {
   await lockConnection(client, orgId, connectionId);
-  const { rowCount } = await client.query('DELETE FROM app.integration_secret WHERE org_id = $1 AND id = $2', [orgId, oldId]);
+  const { rowCount } = await client.query('DELETE FROM app.integration_secret WHERE org_id = $1 AND id = $2', [
+    orgId,
+    oldId,
+  ]);
   if (rowCount === 0) return false;
   await insertTokens(client, orgId, connectionId, made);
   // Another's renewal was refused, since this one had come first.
@@ -63,7 +80,12 @@ export async function replaceTokens(
   return true;
 }
 
-export async function insertTokens(client: PoolClient, orgId: string, connectionId: string, made: SealedTokens): Promise<void> {
+export async function insertTokens(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  made: SealedTokens,
+): Promise<void> {
   await client.query(
     `INSERT INTO app.integration_secret (org_id, id, connection_id, kind, sealed, key_version, expires_at, renew_at, scopes) VALUES ($1, $2, $3, 'oauth-tokens', $4, $5, $6, $7, $8)`,
     [orgId, made.id, connectionId, made.bytes, made.keyVersion, made.expiresAt, made.renewAt, made.scopes],
@@ -91,7 +113,11 @@ export interface RefusedRenewal {
 }
 
 /** Once and for all. @returns whether the connection needs attention only now. */
-export async function refuseRenewal(client: PoolClient, orgId: string, { connectionId, id, now, why }: RefusedRenewal): Promise<boolean> {
+export async function refuseRenewal(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, id, now, why }: RefusedRenewal,
+): Promise<boolean> {
   await lockConnection(client, orgId, connectionId);
   const { rowCount } = await client.query(
     `UPDATE app.integration_secret SET renewing_until = NULL, renew_at = NULL, refused_at = $3, renew_problem = $4 WHERE org_id = $1 AND id = $2 AND refused_at IS NULL`,
@@ -107,10 +133,16 @@ export async function refuseRenewal(client: PoolClient, orgId: string, { connect
 
 /** Whoever changes a connection and its secrets takes the connection first. */
 async function lockConnection(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('SELECT 1 FROM app.integration_connection WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE', [orgId, id]);
+  await client.query('SELECT 1 FROM app.integration_connection WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE', [
+    orgId,
+    id,
+  ]);
 }
 
-/** Has the worker give tokens back that have just been obtained and belong nowhere; `settings` and `host` as those of the connection. */
+/**
+ * Has the worker give tokens back that have just been obtained and belong nowhere; `settings` and `host` as those of
+ * the connection.
+ */
 export async function insertRevocation(
   client: PoolClient,
   orgId: string,
@@ -119,7 +151,16 @@ export async function insertRevocation(
 ): Promise<void> {
   await client.query(
     `INSERT INTO app.credential_revocation (org_id, id, connection_id, kind, sealed, key_version, provider, host, settings) VALUES ($1, $2, $3, 'oauth-tokens', $4, $5, $6, $7, $8)`,
-    [orgId, made.id, connection.id, made.bytes, made.keyVersion, connection.provider, connection.host, JSON.stringify(connection.settings)],
+    [
+      orgId,
+      made.id,
+      connection.id,
+      made.bytes,
+      made.keyVersion,
+      connection.provider,
+      connection.host,
+      JSON.stringify(connection.settings),
+    ],
   );
   await wantRevocation(client, orgId, made.id);
 }
@@ -130,8 +171,15 @@ export interface RevokedTokens {
   readonly ids?: readonly string[] | undefined;
 }
 
-/** Moves what a connection has of these kinds to what is to be given back. @param ids of the secrets; not given: all. @returns how many. */
-export async function revokeTokens(client: PoolClient, orgId: string, { connectionId, kinds, ids }: RevokedTokens): Promise<number> {
+/**
+ * Moves what a connection has of these kinds to what is to be given back. @param ids of the secrets; not given: all.
+ * @returns how many.
+ */
+export async function revokeTokens(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, kinds, ids }: RevokedTokens,
+): Promise<number> {
   const { rows } = await client.query<{ id: string }>(
     `WITH gone AS (DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = ANY ($3) AND ($4::text[] IS NULL OR id = ANY ($4)) RETURNING *)
      INSERT INTO app.credential_revocation (org_id, id, connection_id, kind, sealed, key_version, provider, host, settings)

@@ -11,15 +11,21 @@ const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw
 const LINE_END = 0x0a;
 
 /** Of headers that may carry a credential or who stands between, whatever the provider. */
-const CREDENTIAL = /^(?:cookie|forwarded|via|x-real-ip)$|authorization|token|secret|signature|password|credential|api-?key|x-forwarded/;
+const CREDENTIAL =
+  /^(?:cookie|forwarded|via|x-real-ip)$|authorization|token|secret|signature|password|credential|api-?key|x-forwarded/;
 
 /** The headers that are kept: all but authenticating ones. @param scheme whose own header is dropped, too. */
 export function withoutSecrets(headers: Delivery['headers'], scheme: SignatureScheme): Delivery['headers'] {
   const own = 'header' in scheme ? scheme.header : null;
-  return Object.fromEntries(Object.entries(headers).filter(([name, value]) => value !== undefined && name !== own && !CREDENTIAL.test(name)));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => value !== undefined && name !== own && !CREDENTIAL.test(name)),
+  );
 }
 
-/** One text to be sealed: headers and the exact bytes, deflated. In the thread pool: a large body does not hold up others. */
+/**
+ * One text to be sealed: headers and the exact bytes, deflated. In the thread pool: a large body does not hold up
+ * others.
+ */
 export async function packDelivery({ headers, raw }: Delivery): Promise<string> {
   const whole = Buffer.concat([Buffer.from(`${JSON.stringify(headers)}\n`), raw]);
   return (await pack(whole)).toString('base64');
@@ -37,10 +43,16 @@ export function mediaTypeOf(headers: Delivery['headers']): string | null {
   return headerOf({ headers }, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase() ?? null;
 }
 
-/** What a body that holds says, from JSON or from a form's one field `payload`. `body: undefined`: it cannot be read; it is kept and listed nevertheless. */
+/**
+ * What a body that holds says, from JSON or from a form's one field `payload`. `body: undefined`: it cannot be read; it
+ * is kept and listed nevertheless.
+ */
 export function readBody(delivery: Delivery, form: boolean): ReadDelivery {
   const text = delivery.raw.toString('utf8');
-  const json = form && mediaTypeOf(delivery.headers) === 'application/x-www-form-urlencoded' ? new URLSearchParams(text).get('payload') : text;
+  const json =
+    form && mediaTypeOf(delivery.headers) === 'application/x-www-form-urlencoded'
+      ? new URLSearchParams(text).get('payload')
+      : text;
   try {
     return { headers: delivery.headers, body: JSON.parse((json ?? '').replace(/^\ufeff/, '')) as unknown };
   } catch {

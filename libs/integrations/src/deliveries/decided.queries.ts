@@ -19,7 +19,12 @@ export interface DecidedDelivery {
   readonly conversationId: string | null;
 }
 
-export async function writeDecision(client: PoolClient, orgId: string, id: string, decided: DecidedDelivery): Promise<void> {
+export async function writeDecision(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  decided: DecidedDelivery,
+): Promise<void> {
   await client.query({
     name: 'write-decision',
     text: `UPDATE app.integration_delivery SET state = $3, reason = $4, detail = left($5, 500), semantic_key = $6, conversation_id = $7, attempts = attempts + 1, decided_at = now()
@@ -30,11 +35,24 @@ export async function writeDecision(client: PoolClient, orgId: string, id: strin
 
 /** An attempt that ended without a decision, for readers of the log. */
 export async function noteAttempt(pool: SqlPool, orgId: string, id: string): Promise<void> {
-  await inOrg(pool, orgId, (client) => client.query('UPDATE app.integration_delivery SET attempts = attempts + 1 WHERE org_id = $1 AND id = $2', [orgId, id]));
+  await inOrg(pool, orgId, (client) =>
+    client.query('UPDATE app.integration_delivery SET attempts = attempts + 1 WHERE org_id = $1 AND id = $2', [
+      orgId,
+      id,
+    ]),
+  );
 }
 
-/** An attempt that found the provider away: it stays undecided, the log says why it waits, and the outbox leaves it alone for as long. */
-export async function noteWaiting(pool: SqlPool, orgId: string, id: string, { why, ms }: { readonly why: string; readonly ms: number }): Promise<void> {
+/**
+ * An attempt that found the provider away: it stays undecided, the log says why it waits, and the outbox leaves it
+ * alone for as long.
+ */
+export async function noteWaiting(
+  pool: SqlPool,
+  orgId: string,
+  id: string,
+  { why, ms }: { readonly why: string; readonly ms: number },
+): Promise<void> {
   await inOrg(pool, orgId, async (client) => {
     await client.query(
       `UPDATE app.integration_delivery SET attempts = attempts + 1, reason = 'provider-away', detail = left($3, 500) WHERE org_id = $1 AND id = $2 AND state = 'received'`,

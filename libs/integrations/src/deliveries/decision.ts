@@ -34,7 +34,10 @@ export type Decision =
   | { readonly state: 'ignored' | 'refused'; readonly code: DeliveryReason; readonly detail: string | null }
   | { readonly state: 'act'; readonly act: Act; readonly intent: Intent; readonly actor: ActorHere };
 
-/** Whether an actor may write to the repository of an intent, by the provider's answer. `unknown` whenever it has not given one. */
+/**
+ * Whether an actor may write to the repository of an intent, by the provider's answer. `unknown` whenever it has not
+ * given one.
+ */
 export type WriteAccess = 'write' | 'none' | 'other-account' | 'unknown';
 
 const ignored = (code: DeliveryReason, detail: string | null = null): Decision => ({ state: 'ignored', code, detail });
@@ -50,15 +53,18 @@ export function withoutIntent(reading: Reading): Decision | null {
     case 'challenge':
       return ignored('connection-test');
     case 'lifecycle':
-      return ignored(reading.lifecycle.kind === 'verified' ? 'connection-test' : 'connection-changed', reading.lifecycle.kind);
+      return ignored(
+        reading.lifecycle.kind === 'verified' ? 'connection-test' : 'connection-changed',
+        reading.lifecycle.kind,
+      );
     case 'outcome':
       return ignored('outcome-reported', reading.outcome.kind);
   }
 }
 
 /**
- * What an intent may lead to, as far as we know by ourselves. Every refusal is final for this delivery; an `act` still needs the provider's word where a repository is
- * named (`allowedBy`). Pure: the worker and a dry run decide alike.
+ * What an intent may lead to, as far as we know by ourselves. Every refusal is final for this delivery; an `act` still
+ * needs the provider's word where a repository is named (`allowedBy`). Pure: the worker and a dry run decide alike.
  */
 export function decide(intent: Intent, standing: Standing): Decision {
   if (standing.disabled) return refused('connection-disabled');
@@ -72,7 +78,8 @@ export function decide(intent: Intent, standing: Standing): Decision {
   const act = actOf(intent, thread);
   if (act === null) return ignored(intent.press === undefined ? 'nothing-to-stop' : 'answered-already');
   const needs = act === 'start' ? 'conversation:create' : 'conversation:write';
-  if (!(ROLE_PERMISSIONS[actor.role] as readonly string[]).includes(needs)) return refused('actor-not-allowed', `${actor.role}: no ${needs}`);
+  if (!(ROLE_PERMISSIONS[actor.role] as readonly string[]).includes(needs))
+    return refused('actor-not-allowed', `${actor.role}: no ${needs}`);
   // To end something costs nothing.
   if ((act === 'start' || act === 'message') && actor.overBudget) return refused('over-budget', actor.label);
   return { state: 'act', act, intent, actor };
@@ -80,13 +87,18 @@ export function decide(intent: Intent, standing: Standing): Decision {
 
 const REFUSALS = { none: 'no-write-access', 'other-account': 'other-account', unknown: 'permission-unknown' } as const;
 
-/** The decision after the provider was asked. Fails closed: what it has not said is a no. @param why for the log [the repository]. */
+/**
+ * The decision after the provider was asked. Fails closed: what it has not said is a no. @param why for the log [the
+ * repository].
+ */
 export function allowedBy(access: WriteAccess, decision: Decision, why: string | null = null): Decision {
   if (decision.state !== 'act' || access === 'write') return decision;
   return refused(REFUSALS[access], why ?? decision.intent.repository?.fullName ?? null);
 }
 
-/** Whether the provider has to be asked: where no repository is named, the user does what they could do on our own page. */
+/**
+ * Whether the provider has to be asked: where no repository is named, the user does what they could do on our own page.
+ */
 export function needsWriteAccess(decision: Decision): boolean {
   return decision.state === 'act' && decision.intent.repository !== null;
 }

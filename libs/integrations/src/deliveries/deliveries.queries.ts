@@ -52,11 +52,26 @@ export async function findDelivery(client: PoolClient, orgId: string, id: string
   const row = rows[0];
   if (row === undefined) return null;
   const { state, attempts, received_at: receivedAt, sealed, key_version, signature, connection, closing } = row;
-  return { id, orgId, state, attempts, receivedAt, sealed: { bytes: sealed, keyVersion: key_version }, signature, connection, closing };
+  return {
+    id,
+    orgId,
+    state,
+    attempts,
+    receivedAt,
+    sealed: { bytes: sealed, keyVersion: key_version },
+    signature,
+    connection,
+    closing,
+  };
 }
 
 /** Of the threads that are asked for, those that belong to a conversation or are muted. */
-export async function findThreads(client: PoolClient, orgId: string, connectionId: string, keys: readonly string[]): Promise<ReadonlyMap<string, ThreadHere>> {
+export async function findThreads(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, ThreadHere>> {
   if (keys.length === 0) return new Map();
   const { rows } = await client.query<{ thread_key: string; conversation_id: string | null; muted: boolean }>({
     name: 'find-threads',
@@ -77,7 +92,9 @@ export async function findActor(
     values: [orgId, actor.provider, actor.host, actor.id],
   });
   const row = rows[0];
-  return row === undefined ? null : { userId: row.user_id, label: row.label, role: row.role, overBudget: row.over_budget };
+  return row === undefined
+    ? null
+    : { userId: row.user_id, label: row.label, role: row.role, overBudget: row.over_budget };
 }
 
 /** A deed, by the key that all its deliveries share. */
@@ -88,7 +105,12 @@ export interface Deed {
 }
 
 /** Whether another delivery than `id` has claimed the deed. */
-export async function isRepeated(client: PoolClient, orgId: string, { provider, host, semanticKey }: Deed, id: string): Promise<boolean> {
+export async function isRepeated(
+  client: PoolClient,
+  orgId: string,
+  { provider, host, semanticKey }: Deed,
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'deed-claimed',
     text: 'SELECT 1 FROM app.integration_dedupe WHERE org_id = $1 AND provider = $2 AND host = $3 AND semantic_key = $4 AND delivery_id <> $5',
@@ -97,8 +119,16 @@ export async function isRepeated(client: PoolClient, orgId: string, { provider, 
   return rowCount === 1;
 }
 
-/** Takes the deed for this delivery, until the transaction ends for good. False: another has it. Waits for one that is about to take it. */
-export async function claimDeed(client: PoolClient, orgId: string, { provider, host, semanticKey }: Deed, id: string): Promise<boolean> {
+/**
+ * Takes the deed for this delivery, until the transaction ends for good. False: another has it. Waits for one that is
+ * about to take it.
+ */
+export async function claimDeed(
+  client: PoolClient,
+  orgId: string,
+  { provider, host, semanticKey }: Deed,
+  id: string,
+): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'claim-deed',
     text: `INSERT INTO app.integration_dedupe (org_id, provider, host, semantic_key, delivery_id) VALUES ($1, $2, $3, $4, $5)

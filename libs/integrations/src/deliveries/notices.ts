@@ -5,20 +5,37 @@ import { z } from 'zod';
 import type { Intent, Thread } from '../intent.js';
 
 /** Said where each request is answered, whatever was decided: beside those that are said in every thread. */
-const SAID_IN_SESSIONS = ['actor-foreign', 'actor-not-member', 'permission-unknown', 'other-account', 'queue-full', 'nothing-to-stop'] as const;
+const SAID_IN_SESSIONS = [
+  'actor-foreign',
+  'actor-not-member',
+  'permission-unknown',
+  'other-account',
+  'queue-full',
+  'nothing-to-stop',
+] as const;
 
 /** Said to who pressed a button of ours. */
 const SAID_TO_PRESSES = ['four-eyes', 'second-factor', 'answer-late'] as const;
 
 /** Notice of a refusal to the actor. As stored in the row. */
 export const Notice = z.object({
-  code: z.enum(['actor-not-linked', 'actor-not-allowed', 'over-budget', 'no-write-access', ...SAID_TO_PRESSES, ...SAID_IN_SESSIONS]),
+  code: z.enum([
+    'actor-not-linked',
+    'actor-not-allowed',
+    'over-budget',
+    'no-write-access',
+    ...SAID_TO_PRESSES,
+    ...SAID_IN_SESSIONS,
+  ]),
   actor: z.object({ id: z.string(), login: z.string() }),
   repository: z.object({ fullName: z.string(), private: z.boolean() }).nullable(),
 });
 export type Notice = z.infer<typeof Notice>;
 
-/** `null`: nothing is said. Who was not addressed is not answered, and neither are people of other workspaces or whoever has muted the thread. */
+/**
+ * `null`: nothing is said. Who was not addressed is not answered, and neither are people of other workspaces or whoever
+ * has muted the thread.
+ */
 export function noticeOf(code: DeliveryReason, { trigger, actor, repository, thread }: Intent): Notice | null {
   if (trigger === 'thread-reply' || trigger === 'review' || trigger === 'mute') return null;
   if ((SAID_IN_SESSIONS as readonly string[]).includes(code) && thread.kind !== 'agent-session') return null;
@@ -35,11 +52,19 @@ export async function wantNoticeJob(client: PoolClient, orgId: string, answerId:
   });
 }
 
-/** A refusal is said once in a thread to an actor: where each request is answered (`deed`), once for each. @returns what is to be said; `null`: it is said already. */
+/**
+ * A refusal is said once in a thread to an actor: where each request is answered (`deed`), once for each. @returns what
+ * is to be said; `null`: it is said already.
+ */
 export async function wantNotice(
   client: PoolClient,
   orgId: string,
-  { connectionId, thread, notice, deed }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice; readonly deed: string | null },
+  {
+    connectionId,
+    thread,
+    notice,
+    deed,
+  }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice; readonly deed: string | null },
 ): Promise<string | null> {
   const id = randomUUID();
   const { rowCount } = await client.query({

@@ -14,7 +14,11 @@ export interface SealedSecret {
   readonly keyVersion: number;
 }
 
-export async function findHookConnection(client: PoolClient, orgId: string, id: string): Promise<HookConnection | null> {
+export async function findHookConnection(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<HookConnection | null> {
   const { rows } = await client.query<HookConnection>({
     name: 'find-hook-connection',
     text: `SELECT id, provider, host, account, platform, signature, state, own, settings, hook_patterns AS patterns FROM app.integration_connection WHERE org_id = $1 AND id = $2`,
@@ -24,7 +28,11 @@ export async function findHookConnection(client: PoolClient, orgId: string, id: 
 }
 
 /** The newest that has no end; `null`: there is none. */
-export async function findWebhookSecret(client: PoolClient, orgId: string, connectionId: string): Promise<SealedSecret | null> {
+export async function findWebhookSecret(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+): Promise<SealedSecret | null> {
   const { rows } = await client.query<SealedSecret>({
     name: 'find-webhook-secret',
     text: `SELECT id, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret
@@ -39,7 +47,12 @@ export async function findWebhookSecret(client: PoolClient, orgId: string, conne
  * the better one, since that would be a downgrade.
  * @returns whether deliveries with it are accepted.
  */
-export async function settleSignature(client: PoolClient, orgId: string, connectionId: string, signature: string): Promise<boolean> {
+export async function settleSignature(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  signature: string,
+): Promise<boolean> {
   const { rowCount } = await client.query(
     `UPDATE app.integration_connection SET signature = $3, updated_at = CASE WHEN signature = $3 THEN updated_at ELSE now() END
      WHERE org_id = $1 AND id = $2 AND (signature = $3 OR verified_at IS NULL)`,

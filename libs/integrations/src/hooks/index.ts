@@ -1,1 +1,9 @@
-export { findHookConnection, findWebhookSecret, type HookConnection, repairHooks, type SealedSecret, settleSignature, wantHookJob } from './hooks.queries.js';
+export {
+  findHookConnection,
+  findWebhookSecret,
+  type HookConnection,
+  repairHooks,
+  type SealedSecret,
+  settleSignature,
+  wantHookJob,
+} from './hooks.queries.js';

@@ -28,7 +28,10 @@ export interface LinkedAt {
   readonly workspace: string | null;
 }
 
-/** OAuth 2.0 with an authorization code and PKCE (S256), as one provider has it; one that knows no PKCE ignores it. `baseUrl` is where its pages are, without a slash at its end. */
+/**
+ * OAuth 2.0 with an authorization code and PKCE (S256), as one provider has it; one that knows no PKCE ignores it.
+ * `baseUrl` is where its pages are, without a slash at its end.
+ */
 export interface AccountLinking {
   /** Minimal scope by which the provider identifies a user. */
   readonly scopes: (baseUrl: string) => readonly string[];
@@ -40,18 +43,30 @@ export interface AccountLinking {
   /** @param api with the token. @throws ProviderRefusal for a user of another workspace. */
   readonly whoIs: (api: ProviderClient, at: LinkedAt) => Promise<Account>;
   /** Ends a token before its time. Missing: the provider has no such call. */
-  readonly revoke?: (at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string }, connect: Connect) => Promise<void>;
+  readonly revoke?: (
+    at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string },
+    connect: Connect,
+  ) => Promise<void>;
 }
 
 /** Of a provider that has both below the address of its pages. */
 export function endpointsBelow(authorizePath: string, tokenPath: string): AccountLinking['endpoints'] {
-  return (baseUrl) => ({ authorize: `${baseUrl}${authorizePath}`, token: { baseUrl, path: tokenPath, format: 'form' } });
+  return (baseUrl) => ({
+    authorize: `${baseUrl}${authorizePath}`,
+    token: { baseUrl, path: tokenPath, format: 'form' },
+  });
 }
 
 /** Where the browser goes to ask for consent. @param challenge S256 of the verifier. */
 export function authorizeUrl(
   { endpoints, scopes, asks }: AccountLinking,
-  asked: { readonly baseUrl: string; readonly clientId: string; readonly redirectUri: string; readonly state: string; readonly challenge: string },
+  asked: {
+    readonly baseUrl: string;
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly state: string;
+    readonly challenge: string;
+  },
 ): string {
   const scope = scopes(asked.baseUrl).join(' ');
   const url = new URL(endpoints(asked.baseUrl).authorize);

@@ -8,7 +8,12 @@ import { type AccountLinking, authorizeUrl } from './account-linking.js';
 import { redeemForAccount } from './redeem.js';
 
 const asked = { clientId: 'c', redirectUri: 'https://slipway.test/back', state: 's', challenge: 'x' };
-const code = { app: { clientId: 'c', clientSecret: 'the-secret' }, code: 'the-code', redirectUri: asked.redirectUri, verifier: 'v' };
+const code = {
+  app: { clientId: 'c', clientSecret: 'the-secret' },
+  code: 'the-code',
+  redirectUri: asked.redirectUri,
+  verifier: 'v',
+};
 
 /** The answers of Slack, Linear and Jira as their documentation has them; none of them can be had here. */
 describe('linking an account', () => {
@@ -54,17 +59,53 @@ describe('linking an account', () => {
       return [`${url.origin}${url.pathname}`, scope, audience, prompt, response_type].map(String);
     };
     const none = 'undefined';
-    expect(of('slack', 'https://slack.com')).toEqual(['https://slack.com/openid/connect/authorize', 'openid profile', none, none, 'code']);
-    expect(of('linear', 'https://linear.app')).toEqual(['https://linear.app/oauth/authorize', 'read', none, 'consent', 'code']);
-    expect(of('jira', 'https://acme.atlassian.net')).toEqual(['https://auth.atlassian.com/authorize', 'read:me', 'api.atlassian.com', 'consent', 'code']);
-    expect(of('jira', 'https://jira.acme.test')).toEqual(['https://jira.acme.test/rest/oauth2/latest/authorize', 'READ', none, none, 'code']);
+    expect(of('slack', 'https://slack.com')).toEqual([
+      'https://slack.com/openid/connect/authorize',
+      'openid profile',
+      none,
+      none,
+      'code',
+    ]);
+    expect(of('linear', 'https://linear.app')).toEqual([
+      'https://linear.app/oauth/authorize',
+      'read',
+      none,
+      'consent',
+      'code',
+    ]);
+    expect(of('jira', 'https://acme.atlassian.net')).toEqual([
+      'https://auth.atlassian.com/authorize',
+      'read:me',
+      'api.atlassian.com',
+      'consent',
+      'code',
+    ]);
+    expect(of('jira', 'https://jira.acme.test')).toEqual([
+      'https://jira.acme.test/rest/oauth2/latest/authorize',
+      'READ',
+      none,
+      none,
+      'code',
+    ]);
   });
 
   it('learns who consented from Slack, and ends the token', async () => {
-    const user = { ok: true, sub: 'U7', 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T1', name: 'mia' };
-    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, user] };
+    const user = {
+      ok: true,
+      sub: 'U7',
+      'https://slack.com/user_id': 'U7',
+      'https://slack.com/team_id': 'T1',
+      name: 'mia',
+    };
+    answers = {
+      '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }],
+      '/slack.com/api/openid.connect.userInfo': [200, user],
+    };
     answers['/slack.com/api/auth.revoke'] = [200, { ok: true }];
-    expect(await redeem('slack', 'https://slack.com', 'T1')).toEqual({ account: { id: 'U7', login: 'mia' }, notRevoked: null });
+    expect(await redeem('slack', 'https://slack.com', 'T1')).toEqual({
+      account: { id: 'U7', login: 'mia' },
+      notRevoked: null,
+    });
     expect(requests.map((each) => each.split(' ').slice(0, 4).join(' '))).toEqual([
       expect.stringMatching(
         /^POST \/slack\.com\/api\/openid\.connect\.token grant_type=authorization_code&client_id=c&client_secret=the-secret&code=the-code&/,
@@ -78,7 +119,10 @@ describe('linking an account', () => {
 
   it('adversary: a user of another Slack workspace is unknown here, and their token is ended', async () => {
     const user = { ok: true, 'https://slack.com/user_id': 'U7', 'https://slack.com/team_id': 'T-evil', name: 'mia' };
-    answers = { '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }], '/slack.com/api/openid.connect.userInfo': [200, user] };
+    answers = {
+      '/slack.com/api/openid.connect.token': [200, { ok: true, access_token: 'xoxp-1' }],
+      '/slack.com/api/openid.connect.userInfo': [200, user],
+    };
     await expect(redeem('slack', 'https://slack.com', 'T1')).rejects.toMatchObject({ kind: 'forbidden' });
     expect(requests.at(-1)).toMatch(/^POST \/slack\.com\/api\/auth\.revoke Bearer xoxp-1/);
   });
@@ -97,7 +141,9 @@ describe('linking an account', () => {
     expect((await redeem('jira', 'https://acme.atlassian.net')).account).toEqual({ id: '712020:77', login: 'mia' });
     expect((await redeem('jira', 'https://jira.acme.test')).account).toEqual({ id: 'JIRAUSER10100', login: 'mia' });
     // Atlassian takes JSON.
-    expect(requests.find((each) => each.includes('/auth.atlassian.com/'))).toContain('{"grant_type":"authorization_code"');
+    expect(requests.find((each) => each.includes('/auth.atlassian.com/'))).toContain(
+      '{"grant_type":"authorization_code"',
+    );
     answers['/api.linear.app/graphql'] = [200, { errors: [{ message: 'no' }] }];
     await expect(redeem('linear', 'https://linear.app')).rejects.toMatchObject({ kind: 'unreadable' });
   });

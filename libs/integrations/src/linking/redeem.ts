@@ -13,7 +13,8 @@ export interface Redeemed {
 }
 
 /**
- * Who consented: redeems the code, asks whose the token is, and ends the token. The token is in no answer, so it is used for nothing else.
+ * Who consented: redeems the code, asks whose the token is, and ends the token. The token is in no answer, so it is
+ * used for nothing else.
  * @throws ProviderRefusal `invalid` for a code that the provider does not take; as every call otherwise.
  */
 export async function redeemForAccount(
@@ -45,7 +46,10 @@ export async function redeemForAccount(
   };
   const accessToken = await redeemCode(linking.endpoints(baseUrl).token, sent, connect);
   try {
-    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`), { baseUrl, workspace });
+    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`), {
+      baseUrl,
+      workspace,
+    });
     return { account, notRevoked: await end() };
   } catch (thrown) {
     await end();
@@ -63,14 +67,27 @@ export async function redeemForAccount(
   }
 }
 
-/** Exchanges a code for the token of whoever consented. @throws ProviderRefusal `invalid` for a code that the provider does not take; as every call otherwise. */
+/**
+ * Exchanges a code for the token of whoever consented. @throws ProviderRefusal `invalid` for a code that the provider
+ * does not take; as every call otherwise.
+ */
 export async function redeemCode(
   { baseUrl, path, format }: OAuthEndpoints['token'],
   sent: Readonly<Record<string, string>>,
   connect: Connect,
 ): Promise<string> {
-  const { body } = await connect(baseUrl, null).call({ method: 'POST', path, [format === 'json' ? 'body' : 'form']: sent, answer: token });
+  const { body } = await connect(baseUrl, null).call({
+    method: 'POST',
+    path,
+    [format === 'json' ? 'body' : 'form']: sent,
+    answer: token,
+  });
   if (body.access_token !== undefined) return body.access_token;
-  const details = { kind: body.error === undefined ? 'unreadable' : 'invalid', status: 200, retryAt: null, outcomeUnknown: false } as const;
+  const details = {
+    kind: body.error === undefined ? 'unreadable' : 'invalid',
+    status: 200,
+    retryAt: null,
+    outcomeUnknown: false,
+  } as const;
   throw new ProviderRefusal(`POST ${path}: ${body.error === undefined ? 'no token' : 'the code is refused'}`, details);
 }

@@ -89,11 +89,33 @@ const ROWS: readonly [Syntax, Address, string][] = [
 ];
 
 describe('a mention', () => {
-  for (const [syntax, expected, text] of ROWS) it(`is ${expected} in ${syntax}: ${JSON.stringify(text)}`, () => expect(of(text, syntax)).toBe(expected));
+  for (const [syntax, expected, text] of ROWS)
+    it(`is ${expected} in ${syntax}: ${JSON.stringify(text)}`, () => expect(of(text, syntax)).toBe(expected));
 
   it('is never found where a Markdown parser sees code, a quote, HTML, an image or a URL', () => {
     const piece = fc.constantFrom(
-      ...['@slipway', 'a', ' ', '  ', '    ', '\n', '\n\n', '\n> ', '> ', '`', '``', '```', '\n```\n', '~~~', '- ', '\n- ', '\n1. ', '\n  ', '\n    ', '\t'],
+      ...[
+        '@slipway',
+        'a',
+        ' ',
+        '  ',
+        '    ',
+        '\n',
+        '\n\n',
+        '\n> ',
+        '> ',
+        '`',
+        '``',
+        '```',
+        '\n```\n',
+        '~~~',
+        '- ',
+        '\n- ',
+        '\n1. ',
+        '\n  ',
+        '\n    ',
+        '\t',
+      ],
       ...[
         '<!--',
         '-->',
@@ -121,7 +143,8 @@ describe('a mention', () => {
     fc.assert(
       fc.property(fc.array(piece, { minLength: 1, maxLength: 14 }), (pieces) => {
         const text = pieces.join('');
-        if (of(text) === 'mention') expect({ text, seen: visible(text).includes('@slipway') }).toEqual({ text, seen: true });
+        if (of(text) === 'mention')
+          expect({ text, seen: visible(text).includes('@slipway') }).toEqual({ text, seen: true });
       }),
       { numRuns: 5_000 },
     );
@@ -168,10 +191,19 @@ describe('a mention', () => {
 /** Texts that a reader sees as prose, by a parser of its own. */
 function visible(markdown: string): string {
   const walk = (node: Nodes): string => {
-    if (['code', 'inlineCode', 'blockquote', 'html', 'image', 'imageReference', 'definition'].includes(node.type)) return '\n';
-    if (node.type === 'link' && node.children.length === 1 && node.children[0]?.type === 'text' && node.url.includes('@slipway')) return '\n';
+    if (['code', 'inlineCode', 'blockquote', 'html', 'image', 'imageReference', 'definition'].includes(node.type))
+      return '\n';
+    if (
+      node.type === 'link' &&
+      node.children.length === 1 &&
+      node.children[0]?.type === 'text' &&
+      node.url.includes('@slipway')
+    )
+      return '\n';
     if (node.type === 'text') return node.value;
     return 'children' in node ? `${node.children.map(walk).join('')}\n` : '\n';
   };
-  return walk(fromMarkdown(markdown, { extensions: [gfmAutolinkLiteral()], mdastExtensions: [gfmAutolinkLiteralFromMarkdown()] }));
+  return walk(
+    fromMarkdown(markdown, { extensions: [gfmAutolinkLiteral()], mdastExtensions: [gfmAutolinkLiteralFromMarkdown()] }),
+  );
 }

@@ -59,7 +59,10 @@ export function commandOf(text: string): 'stop' | 'mute' | null {
   return STOP.has(words) ? 'stop' : MUTE.has(words) ? 'mute' : null;
 }
 
-/** Not within a word, a path or an e-mail address, before or after. Slack writes every mention by id, so `@name` there is but text. */
+/**
+ * Not within a word, a path or an e-mail address, before or after. Slack writes every mention by id, so `@name` there
+ * is but text.
+ */
 function mentionPattern(syntax: Syntax, { name, ids }: Addressee): RegExp {
   const literal = `(?<![\\p{L}\\p{N}\\p{M}_@/.+#=&?%$~\\\\-])@${escaped(name)}(?:\\[bot\\])?(?![\\p{L}\\p{N}\\p{M}_@/-]|[.:+~]+[\\p{L}\\p{N}_@/-])`;
   // Never an empty alternative: it would match anybody.
@@ -78,5 +81,6 @@ function mentionPattern(syntax: Syntax, { name, ids }: Addressee): RegExp {
   }
 }
 
-const commandPattern = (name: string): RegExp => new RegExp(`^[ \\t]*/(?:slipway|${escaped(name)})[ \\t]+(ignore|mute|stop|cancel)[ \\t]*[.!]?[ \\t]*$`, 'imu');
+const commandPattern = (name: string): RegExp =>
+  new RegExp(`^[ \\t]*/(?:slipway|${escaped(name)})[ \\t]+(ignore|mute|stop|cancel)[ \\t]*[.!]?[ \\t]*$`, 'imu');
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');

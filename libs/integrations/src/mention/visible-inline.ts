@@ -5,19 +5,31 @@ const ANGLE = /<!--[\s\S]*?(?:-->|$)|<\/?[a-z][^<>]{0,2000}>|<[a-z][a-z0-9+.-]{1
 const URL = /(?:[a-z][a-z0-9+.-]{1,31}:\/\/|www\.|mailto:|xmpp:)\S*/gi;
 const MAIL = /<[^\s<>@]{1,320}@[^\s<>]{1,320}>/g;
 /** Where a link or image leads, with its title; or a reference's. */
-const DESTINATION = /\]\([^()]*(?:\([^()]*\)[^()]*)*\)|\]\[[^[\]]{0,999}\]|^ {0,3}\[[^[\]\n]{1,999}\]:[^\n]*(?:\n[ \t]+["'(][^\n]*)?/gm;
+const DESTINATION =
+  /\]\([^()]*(?:\([^()]*\)[^()]*)*\)|\]\[[^[\]]{0,999}\]|^ {0,3}\[[^[\]\n]{1,999}\]:[^\n]*(?:\n[ \t]+["'(][^\n]*)?/gm;
 /** Alternative text of an image, invisible to most readers. */
 const IMAGE = /!\[[^[\]]{0,2000}\]/g;
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
 
-/** What is left of a document's stretches: the same text with all that is no prose blanked out. The element that hides goes on over stretches. */
-export function visibleProse(stretches: readonly { readonly kind: 'text' | 'html'; readonly text: string }[]): string[] {
+/**
+ * What is left of a document's stretches: the same text with all that is no prose blanked out. The element that hides
+ * goes on over stretches.
+ */
+export function visibleProse(
+  stretches: readonly { readonly kind: 'text' | 'html'; readonly text: string }[],
+): string[] {
   let hidden: string | null = null;
   return stretches.map(({ kind, text }) => {
-    // Of a line alone and of the paragraph: spans pair differently in a table's cells and beside an address, and a mention must be visible each way.
+    // Of a line alone and of the paragraph: spans pair differently in a table's cells and beside an address, and a
+    // mention must be visible each way.
     const withoutCode =
-      kind === 'html' ? text : [text.split('\n').map(blankCode).join('\n'), blankCode(text.replace(URL, blank))].reduce(both, blankCode(text));
+      kind === 'html'
+        ? text
+        : [text.split('\n').map(blankCode).join('\n'), blankCode(text.replace(URL, blank))].reduce(
+            both,
+            blankCode(text),
+          );
     const parts = withoutAngles(withoutCode, hidden);
     hidden = parts.hidden;
     if (kind === 'html') return blank(text);
@@ -74,7 +86,10 @@ function blankCode(text: string): string {
 }
 
 /** The first of ascending indexes beyond `index`; never visits one twice. */
-function nextAfter(place: { readonly indexes: readonly number[]; at: number } | undefined, index: number): number | undefined {
+function nextAfter(
+  place: { readonly indexes: readonly number[]; at: number } | undefined,
+  index: number,
+): number | undefined {
   if (place === undefined) return undefined;
   while (place.at < place.indexes.length && (place.indexes[place.at] as number) <= index) place.at++;
   return place.indexes[place.at];

@@ -5,7 +5,9 @@ interface Stretch {
 }
 
 /** `bare`: nothing stood beside the item's marker. */
-type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number; readonly bare: boolean };
+type Container =
+  | { readonly kind: 'quote' }
+  | { readonly kind: 'item'; readonly indent: number; readonly bare: boolean };
 type Leaf =
   | { readonly kind: 'none' }
   | { readonly kind: 'paragraph'; readonly lines: string[] }
@@ -21,8 +23,9 @@ const BLOCK_TAG =
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 /**
- * What a reader sees as the author's own words: without code blocks, indented code and block quotes, lazy continuation lines included.
- * Follows CommonMark's block structure; where that is ambiguous for so small a parser, it hides rather than shows. Linear in the text.
+ * What a reader sees as the author's own words: without code blocks, indented code and block quotes, lazy continuation
+ * lines included. Follows CommonMark's block structure; where that is ambiguous for so small a parser, it hides rather
+ * than shows. Linear in the text.
  */
 export function visibleMarkdown(source: string): readonly Stretch[] {
   const reader = new BlockReader();
@@ -39,7 +42,8 @@ class BlockReader {
   /** @returns false when the text is nested too deeply to be read on. */
   take(line: string): boolean {
     // Whether code follows a bare marker or a paragraph is read differently by parsers: then nothing more is shown.
-    if (indentOf(line) >= TAB && this.stack.some((container) => container.kind === 'item' && container.bare)) return false;
+    if (indentOf(line) >= TAB && this.stack.some((container) => container.kind === 'item' && container.bare))
+      return false;
     let rest = line;
     let matched = 0;
     for (const container of this.stack) {
@@ -50,7 +54,8 @@ class BlockReader {
     }
     if (matched < this.stack.length) {
       if (this.leaf.kind === 'paragraph' && !BLANK_LINE.test(rest) && opened(rest) === null && !startsBlock(rest)) {
-        // Of a bare marker: whether its item goes on is read differently, and with it where code begins and ends. Nothing more is shown.
+        // Of a bare marker: whether its item goes on is read differently, and with it where code begins and ends.
+        // Nothing more is shown.
         if (this.leaf.lines.length === 1 && this.leaf.lines[0] === '') return false;
         this.leaf.lines.push(rest.trimStart());
         return true;
@@ -127,7 +132,13 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
 
 /** Whether a line cannot continue a paragraph. */
 function startsBlock(line: string): boolean {
-  return indentOf(line) < TAB && (isHeading(line.trimStart()) || FENCE.test(line.trimStart()) || isRule(line) || htmlEnd(line.trimStart(), true) !== null);
+  return (
+    indentOf(line) < TAB &&
+    (isHeading(line.trimStart()) ||
+      FENCE.test(line.trimStart()) ||
+      isRule(line) ||
+      htmlEnd(line.trimStart(), true) !== null)
+  );
 }
 
 /** Where an HTML block that begins with this line ends; `null` when none begins. */

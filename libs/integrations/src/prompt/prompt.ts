@@ -30,7 +30,10 @@ export interface PromptInput {
   readonly thread: readonly ThreadPassage[];
   /** Random for each conversation and never shown to those who write in the thread: 32 or more letters and digits. */
   readonly fence: string;
-  /** Whether comments of those without write access are quoted; the subject of the thread, and what is needed, always is. */
+  /**
+   * Whether comments of those without write access are quoted; the subject of the thread, and what is needed, always
+   * is.
+   */
   readonly outsiders: boolean;
 }
 
@@ -49,8 +52,8 @@ const MAX_PASSAGE = 40_000;
 const MAX_NAME = 100;
 
 /**
- * The instruction first, then everything else of its thread as quoted data between lines with the fence. Who writes in the thread cannot know the fence,
- * so no text closes its own quotation.
+ * The instruction first, then everything else of its thread as quoted data between lines with the fence. Who writes in
+ * the thread cannot know the fence, so no text closes its own quotation.
  * @throws Error for a fence that could be guessed.
  */
 export function promptOf({ instruction, subject, thread, fence, outsiders }: PromptInput): Prompt {
@@ -59,10 +62,15 @@ export function promptOf({ instruction, subject, thread, fence, outsiders }: Pro
   const shown = (text: string): string => {
     const { text: visible, hidden: kinds } = shownText(text);
     for (const kind of kinds) hidden.add(kind);
-    const cut = visible.length > MAX_PASSAGE ? `${visible.slice(0, MAX_PASSAGE)}\n[cut: ${visible.length - MAX_PASSAGE} more characters]` : visible;
+    const cut =
+      visible.length > MAX_PASSAGE
+        ? `${visible.slice(0, MAX_PASSAGE)}\n[cut: ${visible.length - MAX_PASSAGE} more characters]`
+        : visible;
     return cut.replaceAll(fence, '[removed]');
   };
-  const heard = thread.filter(({ authority, needed }) => outsiders || needed === true || authority === 'ours' || authority === 'write');
+  const heard = thread.filter(
+    ({ authority, needed }) => outsiders || needed === true || authority === 'ours' || authority === 'write',
+  );
   const kept: { readonly passage: ThreadPassage; readonly text: string }[] = [];
   let room = MAX_QUOTED;
   for (const passage of heard.toReversed()) {
@@ -73,11 +81,22 @@ export function promptOf({ instruction, subject, thread, fence, outsiders }: Pro
   }
   const quoted = [...(subject === null ? [] : [{ passage: subject, text: shown(subject.passage.text) }]), ...kept];
   const leftOut = thread.length - kept.length;
-  const text = [shown(instruction.passage.text).trim(), ...quotation(quoted, leftOut, fence)].filter((part) => part !== '').join('\n\n');
-  return { text, leftOut, hidden: [...hidden].sort(), weakest: weakestOf([instruction, ...quoted.map(({ passage }) => passage)]) };
+  const text = [shown(instruction.passage.text).trim(), ...quotation(quoted, leftOut, fence)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+  return {
+    text,
+    leftOut,
+    hidden: [...hidden].sort(),
+    weakest: weakestOf([instruction, ...quoted.map(({ passage }) => passage)]),
+  };
 }
 
-function quotation(quoted: readonly { readonly passage: ThreadPassage; readonly text: string }[], leftOut: number, fence: string): string[] {
+function quotation(
+  quoted: readonly { readonly passage: ThreadPassage; readonly text: string }[],
+  leftOut: number,
+  fence: string,
+): string[] {
   if (quoted.length === 0) return [];
   const note = leftOut === 0 ? '' : ` ${leftOut} more ${leftOut === 1 ? 'comment is' : 'comments are'} not quoted.`;
   return [

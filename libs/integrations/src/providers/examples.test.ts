@@ -34,12 +34,13 @@ function readAll(provider: Provider, deliveries: readonly ReadDelivery[]): Recor
   return Object.fromEntries(Object.entries(read).map(([event, kinds]) => [event, [...kinds].sort()]));
 }
 
-const github: ReadDelivery[] = (examples as unknown as { name: string; examples: Json[] }[]).flatMap(({ name, examples }) =>
-  examples.map((body, index) => ({
-    headers: { 'x-github-event': name, 'x-github-delivery': `${name}-${index}` },
-    // Most were recorded by hooks of a repository.
-    body: { ...body, installation: { ...(body['installation'] as Json | undefined), id: INSTALLATION } },
-  })),
+const github: ReadDelivery[] = (examples as unknown as { name: string; examples: Json[] }[]).flatMap(
+  ({ name, examples }) =>
+    examples.map((body, index) => ({
+      headers: { 'x-github-event': name, 'x-github-delivery': `${name}-${index}` },
+      // Most were recorded by hooks of a repository.
+      body: { ...body, installation: { ...(body['installation'] as Json | undefined), id: INSTALLATION } },
+    })),
 );
 
 describe('examples of GitHub', () => {
@@ -118,7 +119,11 @@ describe('examples of Gitea', () => {
       body,
     }));
     const unknown = { ...CONTEXT, ours: () => false };
-    expect(deliveries.map((delivery) => kindOf(PROVIDERS.gitea.read(delivery, unknown))).filter((kind) => kind !== 'event-not-followed')).toEqual([
+    expect(
+      deliveries
+        .map((delivery) => kindOf(PROVIDERS.gitea.read(delivery, unknown)))
+        .filter((kind) => kind !== 'event-not-followed'),
+    ).toEqual([
       'no-trigger',
       'no-trigger',
       'intent label',
@@ -159,7 +164,13 @@ describe('examples of GitLab', () => {
 
 /** What distinguishes its events, where a header says it. */
 const HEADERS: Readonly<Partial<Record<string, string>>> = { github: 'x-github-event', gitea: 'x-gitea-event' };
-const EVENTS = [...new Set(github.map(({ headers }) => headers['x-github-event'] as string)), 'pull_request_rejected', '__proto__', 'toString', ''];
+const EVENTS = [
+  ...new Set(github.map(({ headers }) => headers['x-github-event'] as string)),
+  'pull_request_rejected',
+  '__proto__',
+  'toString',
+  '',
+];
 
 describe('a provider, of a body that an attacker has made,', () => {
   const anyJson = fc.jsonValue({ maxDepth: 5 });
@@ -182,10 +193,15 @@ describe('a provider, of a body that an attacker has made,', () => {
 
     it(`never throws, and reads the same bytes the same: real bodies with any part changed (${id})`, () => {
       // A provider whose events are named in the body is given its own.
-      const own = header === undefined ? SAMPLES.filter((sample) => sample.provider === id).map(({ body }) => body) : bodies;
+      const own =
+        header === undefined ? SAMPLES.filter((sample) => sample.provider === id).map(({ body }) => body) : bodies;
       fc.assert(
-        fc.property(fc.constantFrom(...EVENTS), fc.constantFrom(...own), fc.array(fc.nat(), { maxLength: 5 }), anyJson, (event, body, way, value) =>
-          check(event, changed(body, way, value)),
+        fc.property(
+          fc.constantFrom(...EVENTS),
+          fc.constantFrom(...own),
+          fc.array(fc.nat(), { maxLength: 5 }),
+          anyJson,
+          (event, body, way, value) => check(event, changed(body, way, value)),
         ),
         { numRuns: 1_000 },
       );
@@ -197,7 +213,8 @@ describe('a provider, of a body that an attacker has made,', () => {
 function changed(body: unknown, way: readonly number[], value: unknown): unknown {
   const [step, ...rest] = way;
   if (step === undefined || typeof body !== 'object' || body === null) return value;
-  if (Array.isArray(body)) return body.map((item, index) => (index === step % body.length ? changed(item, rest, value) : item));
+  if (Array.isArray(body))
+    return body.map((item, index) => (index === step % body.length ? changed(item, rest, value) : item));
   const names = Object.keys(body);
   const name = names[step % names.length];
   return name === undefined ? value : { ...body, [name]: changed((body as Json)[name], rest, value) };

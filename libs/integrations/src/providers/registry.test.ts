@@ -16,7 +16,15 @@ const toySaid = reads(fields({ id, by: id, topic: id, text }), (body, context) =
   const actor = { id: body.by, login: body.by, kind: 'user' as const };
   const trigger = triggerOf({ text: body.text, syntax: 'markdown', trigger: 'mention' }, context);
   if (typeof trigger !== 'string') return trigger;
-  const thread = { kind: 'ticket' as const, key: body.topic, place: { topic: body.topic }, url: null, title: '', confidential: false, state: 'open' as const };
+  const thread = {
+    kind: 'ticket' as const,
+    key: body.topic,
+    place: { topic: body.topic },
+    url: null,
+    title: '',
+    confidential: false,
+    state: 'open' as const,
+  };
   const instruction = { id: body.id, author: actor, text: body.text, createdAt: null, url: null };
   const said = {
     trigger,
@@ -56,8 +64,16 @@ const toy: Provider = {
 };
 const WITH_TOY = { ...PROVIDERS, toy } satisfies Record<string, Provider>;
 
-/** The way of a delivery, of whichever provider: what is done at the intake and by the worker, without what they store. */
-function arrive(provider: Provider, secret: string, delivery: Delivery, context: ReadingContext, now: Date): Reading | string {
+/**
+ * The way of a delivery, of whichever provider: what is done at the intake and by the worker, without what they store.
+ */
+function arrive(
+  provider: Provider,
+  secret: string,
+  delivery: Delivery,
+  context: ReadingContext,
+  now: Date,
+): Reading | string {
   const signature = provider.signatures[provider.connections[0]?.signature ?? ''];
   if (signature === undefined || delivery.raw.length > provider.maxBytes) return 'refused';
   const refusal = verifySignature(signature, [secret], delivery, now);
@@ -75,7 +91,8 @@ describe('the list of providers', () => {
       expect(new Set(provider.connections.map(({ kind }) => kind)).size).toBe(provider.connections.length);
       // What a signature does not cover is asked for again.
       for (const [signature, { kind }] of Object.entries(provider.signatures))
-        if (kind === 'jwt-hs256') expect([name, provider.rereading?.signatures ?? []]).toEqual([name, expect.arrayContaining([signature])]);
+        if (kind === 'jwt-hs256')
+          expect([name, provider.rereading?.signatures ?? []]).toEqual([name, expect.arrayContaining([signature])]);
       expect(provider.maxBytes).toBeLessThanOrEqual(25 * 1024 * 1024);
     }
   });
@@ -85,7 +102,13 @@ describe('the list of providers', () => {
     const folders = readdirSync(sources, { withFileTypes: true }).filter((entry) => entry.isDirectory());
     expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(PROVIDERS).sort());
     const files = readdirSync(path.resolve(sources, '..'), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') && path.basename(entry.parentPath) !== 'testing')
+      .filter(
+        (entry) =>
+          entry.isFile() &&
+          entry.name.endsWith('.ts') &&
+          !entry.name.endsWith('.test.ts') &&
+          path.basename(entry.parentPath) !== 'testing',
+      )
       .map((entry) => path.join(entry.parentPath, entry.name));
     const compares = new RegExp(`(?:===|!==|case)\\s*'(?:${Object.keys(PROVIDERS).join('|')})'`);
     expect(files.filter((file) => compares.test(readFileSync(file, 'utf8')))).toEqual([]);
@@ -94,7 +117,16 @@ describe('the list of providers', () => {
 
   it('takes another with one object and one line: its deliveries are verified and read like any', () => {
     const now = new Date('2026-11-23T10:00:00Z');
-    const raw = Buffer.from(JSON.stringify({ id: 'm1', account: 'a1', by: 'ann', topic: 't1', text: '@slipway go', at: now.getTime() / 1000 }));
+    const raw = Buffer.from(
+      JSON.stringify({
+        id: 'm1',
+        account: 'a1',
+        by: 'ann',
+        topic: 't1',
+        text: '@slipway go',
+        at: now.getTime() / 1000,
+      }),
+    );
     const headers = { 'toy-signature': createHmac('sha256', 'secret').update(raw).digest('hex') };
     const came = (delivery: Delivery, at = now): string => {
       const reading = arrive(WITH_TOY.toy, 'secret', delivery, contextWith(), at);

@@ -38,7 +38,14 @@ export function toPullRequest(row: PullRequestRow): PullRequest {
 function problemOf({ problem }: PullRequestRow): PullRequest['problem'] {
   if (problem === null) return null;
   const { title, nextStep } = ERRORS[problem.code as ErrorCode] ?? ERRORS['internal.unexpected'];
-  return { code: problem.code, title, detail: problem.detail, nextStep, at: problem.at, protectedChanges: problem.protectedChanges ?? null };
+  return {
+    code: problem.code,
+    title,
+    detail: problem.detail,
+    nextStep,
+    at: problem.at,
+    protectedChanges: problem.protectedChanges ?? null,
+  };
 }
 
 function fixOf({ fixWanted, fix }: PullRequestRow): PullRequestFix | null {

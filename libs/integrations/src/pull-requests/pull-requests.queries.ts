@@ -81,7 +81,12 @@ export interface PullRequestRow {
   readonly publish: PullRequest['publish'];
   readonly mergeWanted: RequestedMerge | null;
   readonly merge: PullRequest['merge'];
-  readonly problem: { readonly code: string; readonly detail: string; readonly at: string; readonly protectedChanges?: string } | null;
+  readonly problem: {
+    readonly code: string;
+    readonly detail: string;
+    readonly at: string;
+    readonly protectedChanges?: string;
+  } | null;
   readonly fixWanted: RequestedFix | null;
   readonly fix: SentFix | null;
   /** Rounds on failed checks that were made by themselves. */
@@ -108,7 +113,11 @@ export async function findPullRequest(client: PoolClient, orgId: string, id: str
   return rows[0] ?? null;
 }
 
-export async function listPullRequests(client: PoolClient, orgId: string, conversationId: string): Promise<PullRequestRow[]> {
+export async function listPullRequests(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<PullRequestRow[]> {
   const { rows } = await client.query<PullRequestRow>({
     name: 'list-pull-requests',
     text: `SELECT ${COLUMNS} FROM app.pull_request WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at, id`,
@@ -142,7 +151,12 @@ export async function findRepositoryPlaces(client: PoolClient, orgId: string, ur
 export async function requestPublish(
   client: PoolClient,
   orgId: string,
-  made: { readonly id: string; readonly conversationId: string; readonly place: RepositoryPlace; readonly wanted: RequestedPublish },
+  made: {
+    readonly id: string;
+    readonly conversationId: string;
+    readonly place: RepositoryPlace;
+    readonly wanted: RequestedPublish;
+  },
 ): Promise<PullRequestRow> {
   const { connection, repository } = made.place;
   const { rows } = await client.query<PullRequestRow>({
@@ -167,7 +181,12 @@ export async function requestPublish(
   return rows[0] as PullRequestRow;
 }
 
-export async function requestMerge(client: PoolClient, orgId: string, id: string, merge: RequestedMerge): Promise<PullRequestRow | null> {
+export async function requestMerge(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  merge: RequestedMerge,
+): Promise<PullRequestRow | null> {
   const { rows } = await client.query<PullRequestRow>({
     name: 'request-merge',
     text: `UPDATE app.pull_request SET merge_wanted = $3::jsonb, merge = 'queued', problem = NULL, updated_at = now() WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
@@ -177,7 +196,12 @@ export async function requestMerge(client: PoolClient, orgId: string, id: string
 }
 
 /** No-op while another is on its way. */
-export async function requestFix(client: PoolClient, orgId: string, id: string, fix: RequestedFix): Promise<PullRequestRow | null> {
+export async function requestFix(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  fix: RequestedFix,
+): Promise<PullRequestRow | null> {
   const { rows } = await client.query<PullRequestRow>({
     name: 'request-fix',
     text: `UPDATE app.pull_request SET fix_wanted = coalesce(fix_wanted, $3::jsonb), fix_stopped = NULL, updated_at = now() WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,

@@ -1,8 +1,14 @@
 import { RepositoryPath } from '@slipway/contracts/repositories';
 import { baseUrlOf } from '../base-url.js';
 
-/** `owner/name`, with groups in between where the host has them, of the repository at `url`, as far as it is one of this connection's host; `null` for any other. */
-export function repositoryAt(url: string, connection: { readonly host: string; readonly settings: { readonly baseUrl?: string | null } }): string | null {
+/**
+ * `owner/name`, with groups in between where the host has them, of the repository at `url`, as far as it is one of this
+ * connection's host; `null` for any other.
+ */
+export function repositoryAt(
+  url: string,
+  connection: { readonly host: string; readonly settings: { readonly baseUrl?: string | null } },
+): string | null {
   const base = URL.parse(baseUrlOf(connection));
   const parsed = URL.parse(url);
   if (base === null || parsed === null || parsed.origin !== base.origin) return null;

@@ -8,7 +8,10 @@ const MAX_URL = 4_096;
 /** Of labels, assignees, changes: those beyond are ignored. */
 const MAX_ITEMS = 500;
 
-/** Own properties alone: a body's `__proto__`, `constructor` or `toString` is data or nothing. Fields that are not named are not read. */
+/**
+ * Own properties alone: a body's `__proto__`, `constructor` or `toString` is data or nothing. Fields that are not named
+ * are not read.
+ */
 export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const names = Object.keys(shape);
   return z.preprocess((value) => {

@@ -16,7 +16,10 @@ interface Deed {
   readonly context: ReadingContext;
 }
 
-export function labelled({ subject, actor, context }: Deed, label: { readonly id: string; readonly name: string }): Reading {
+export function labelled(
+  { subject, actor, context }: Deed,
+  label: { readonly id: string; readonly name: string },
+): Reading {
   if (!namesLabel(context, label.name)) return ignored('no-trigger');
   return wordless({ subject, actor, context }, 'label', `label/${label.id}`);
 }
@@ -50,11 +53,24 @@ export function commented(subject: Subject, context: ReadingContext, from: Comme
   if (action === 'deleted') return ignored('deleted');
   if (action !== 'created' && action !== 'edited') return ignored('event-not-followed');
   const actor = actorOf(sender);
-  const refused = refusedActor(actor, context, { text: comment.body, app: comment.performed_via_github_app?.id ?? null });
+  const refused = refusedActor(actor, context, {
+    text: comment.body,
+    app: comment.performed_via_github_app?.id ?? null,
+  });
   if (refused !== null) return refused;
-  if (action === 'edited' && (before === null || names(before, context) || sender.id !== comment.user?.id)) return ignored('edited');
-  const passage = { id: comment.id, author: actorOf(comment.user ?? sender), text: comment.body, createdAt: comment.created_at, url: comment.html_url };
-  const reading = worded({ subject, actor, context }, passage, { ...rest, unasked: rest.unasked === true && action === 'created' });
+  if (action === 'edited' && (before === null || names(before, context) || sender.id !== comment.user?.id))
+    return ignored('edited');
+  const passage = {
+    id: comment.id,
+    author: actorOf(comment.user ?? sender),
+    text: comment.body,
+    createdAt: comment.created_at,
+    url: comment.html_url,
+  };
+  const reading = worded({ subject, actor, context }, passage, {
+    ...rest,
+    unasked: rest.unasked === true && action === 'created',
+  });
   return action === 'edited' && reading.kind === 'ignored' ? ignored('edited') : reading;
 }
 
@@ -68,10 +84,17 @@ export interface Worded {
 }
 
 /** A deed whose words are the instruction. */
-export function worded({ subject, actor, context }: Deed, passage: Passage, { trigger: kind, key, unasked, review, gatherKey, linesApart }: Worded): Reading {
+export function worded(
+  { subject, actor, context }: Deed,
+  passage: Passage,
+  { trigger: kind, key, unasked, review, gatherKey, linesApart }: Worded,
+): Reading {
   const refused = refusedActor(actor, context, { text: passage.text });
   if (refused !== null) return refused;
-  const trigger = triggerOf({ text: passage.text, syntax: 'markdown', trigger: kind, unasked: unasked === true }, context);
+  const trigger = triggerOf(
+    { text: passage.text, syntax: 'markdown', trigger: kind, unasked: unasked === true },
+    context,
+  );
   if (typeof trigger !== 'string') return trigger;
   return intent({
     ...base(subject, actor, key),
@@ -88,18 +111,34 @@ function wordless({ subject, actor, context }: Deed, trigger: TriggerKind, key: 
   const refused = refusedActor(actor, context);
   if (refused !== null) return refused;
   if (subject.thread.state === 'closed') return ignored('closed');
-  const instruction: Passage = { id: key, author: actor, text: '', createdAt: subject.updatedAt, url: subject.thread.url };
+  const instruction: Passage = {
+    id: key,
+    author: actor,
+    text: '',
+    createdAt: subject.updatedAt,
+    url: subject.thread.url,
+  };
   return intent({ ...base(subject, actor, `${key}@${subject.updatedAt}`), trigger, instruction, review: null });
 }
 
-function base(subject: Subject, actor: Actor, key: string): Pick<Intent, 'semanticKey' | 'actor' | 'thread' | 'repository' | 'pullRequest' | 'subject'> {
+function base(
+  subject: Subject,
+  actor: Actor,
+  key: string,
+): Pick<Intent, 'semanticKey' | 'actor' | 'thread' | 'repository' | 'pullRequest' | 'subject'> {
   const { thread, repository, pullRequest, passage } = subject;
   return { semanticKey: `${thread.key}/${key}`, actor, thread, repository, pullRequest, subject: passage };
 }
 
 /** A review that asks for nothing still changes what a pull request of ours shows. */
 export function orChanged({ thread, repository, pullRequest }: Subject, reading: Reading): Reading {
-  if (reading.kind !== 'ignored' || reading.reason !== 'no-trigger' || pullRequest === null || !isOurBranch(pullRequest.headBranch)) return reading;
+  if (
+    reading.kind !== 'ignored' ||
+    reading.reason !== 'no-trigger' ||
+    pullRequest === null ||
+    !isOurBranch(pullRequest.headBranch)
+  )
+    return reading;
   return outcome({ kind: 'pull-request', repository, number: Number(thread.place['number']), state: 'changed' });
 }
 

@@ -74,7 +74,12 @@ export function repositoryOf(from: z.output<typeof repository>): RepositoryRef {
 
 export function issueSubject(from: ForgeIssue, of: z.output<typeof repository>): Subject {
   // A comment on a pull request carries it as an issue, without its branches.
-  return subject(from, of, from.pull_request === null || from.pull_request === undefined ? 'issue' : 'pull-request', null);
+  return subject(
+    from,
+    of,
+    from.pull_request === null || from.pull_request === undefined ? 'issue' : 'pull-request',
+    null,
+  );
 }
 
 export function pullRequestSubject(from: ForgePullRequest, of: z.output<typeof repository>): Subject {
@@ -89,12 +94,23 @@ export function pullRequestSubject(from: ForgePullRequest, of: z.output<typeof r
   });
 }
 
-function subject(from: ForgeIssue | ForgePullRequest, of: z.output<typeof repository>, kind: 'issue' | 'pull-request', ref: PullRequestRef | null): Subject {
+function subject(
+  from: ForgeIssue | ForgePullRequest,
+  of: z.output<typeof repository>,
+  kind: 'issue' | 'pull-request',
+  ref: PullRequestRef | null,
+): Subject {
   return {
     repository: repositoryOf(of),
     pullRequest: ref,
     updatedAt: from.updated_at ?? '',
-    passage: { id: from.id, author: actorOf(from.user), text: from.body, createdAt: from.created_at, url: from.html_url },
+    passage: {
+      id: from.id,
+      author: actorOf(from.user),
+      text: from.body,
+      createdAt: from.created_at,
+      url: from.html_url,
+    },
     thread: {
       kind,
       // Issues and pull requests share their numbers.

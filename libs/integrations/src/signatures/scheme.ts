@@ -18,7 +18,10 @@ export type SignatureScheme =
       readonly encoding: 'hex' | 'base64';
       /** What stands before the digest, such as `sha256=`. */
       readonly prefix?: string;
-      /** The header may hold several signatures with a blank between them, of which one must be right (Standard Webhooks: rotation). */
+      /**
+       * The header may hold several signatures with a blank between them, of which one must be right (Standard
+       * Webhooks: rotation).
+       */
       readonly several?: true;
       /** `whsec-base64`: the key is the base64 after `whsec_`. */
       readonly key: 'utf8' | 'whsec-base64';
@@ -29,7 +32,10 @@ export type SignatureScheme =
   | { readonly kind: 'token'; readonly header: string }
   /** `Authorization: Basic`, the secret being `user:password`. */
   | { readonly kind: 'basic' }
-  /** `Authorization: Bearer` with a JWT of HS256: says who calls, not what the body says, so what it is about is fetched again. */
+  /**
+   * `Authorization: Bearer` with a JWT of HS256: says who calls, not what the body says, so what it is about is fetched
+   * again.
+   */
   | { readonly kind: 'jwt-hs256'; readonly header: string }
   /**
    * A socket that we opened (`calls/socket-access.ts`): the connection authenticates it. Deliveries by HTTP are

@@ -23,7 +23,9 @@ describe('the headers of a message by Standard Webhooks', () => {
         const body = JSON.stringify({ text });
         const headers = standardHeaders([secret, old], { id: 'msg_1', body, at: new Date() });
         for (const each of [secret, old]) expect(new Webhook(each).verify(body, headers)).toEqual({ text });
-        expect(() => new Webhook(old).verify(body, standardHeaders([secret], { id: 'msg_1', body, at: new Date() }))).toThrow();
+        expect(() =>
+          new Webhook(old).verify(body, standardHeaders([secret], { id: 'msg_1', body, at: new Date() })),
+        ).toThrow();
         expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
       }),
     );

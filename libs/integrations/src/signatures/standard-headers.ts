@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** The headers of a message by Standard Webhooks. @param secrets each makes one signature: the present one, and while it is replaced the one before. */
+/**
+ * The headers of a message by Standard Webhooks. @param secrets each makes one signature: the present one, and while it
+ * is replaced the one before.
+ */
 export function standardHeaders(
   secrets: readonly string[],
   { id, body, at }: { readonly id: string; readonly body: string; readonly at: Date },

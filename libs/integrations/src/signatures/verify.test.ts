@@ -7,7 +7,14 @@ import { Webhook } from 'standardwebhooks';
 import type { SignatureScheme } from './scheme.js';
 import { signedTimeRefusal, verifySignature } from './verify.js';
 
-const github: SignatureScheme = { kind: 'hmac-sha256', header: 'x-hub-signature-256', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] };
+const github: SignatureScheme = {
+  kind: 'hmac-sha256',
+  header: 'x-hub-signature-256',
+  encoding: 'hex',
+  prefix: 'sha256=',
+  key: 'utf8',
+  signed: ['body'],
+};
 const slack: SignatureScheme = {
   kind: 'hmac-sha256',
   header: 'x-slack-signature',
@@ -37,15 +44,25 @@ const linear: SignatureScheme = {
 };
 const token: SignatureScheme = { kind: 'token', header: 'x-gitlab-token' };
 const at = (seconds: number): Date => new Date(seconds * 1000);
-const check = (scheme: SignatureScheme, secret: string, headers: Record<string, string | string[]>, raw: string | Buffer, now = at(0)) =>
-  verifySignature(scheme, [secret], { headers, raw: Buffer.from(raw) }, now);
+const check = (
+  scheme: SignatureScheme,
+  secret: string,
+  headers: Record<string, string | string[]>,
+  raw: string | Buffer,
+  now = at(0),
+) => verifySignature(scheme, [secret], { headers, raw: Buffer.from(raw) }, now);
 
 describe('signatures', () => {
   it('hold for what the vendors publish as examples', () => {
     const key = "It's a Secret to Everybody";
-    expect(check(github, key, { 'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' }, 'Hello, World!')).toBe(
-      null,
-    );
+    expect(
+      check(
+        github,
+        key,
+        { 'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17' },
+        'Hello, World!',
+      ),
+    ).toBe(null);
     const form =
       'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
     const slackHeaders = {
@@ -58,13 +75,23 @@ describe('signatures', () => {
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     };
-    expect(check(standard, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', standardHeaders, '{"test": 2432232314}', at(1614265330))).toBe(null);
+    expect(
+      check(standard, 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', standardHeaders, '{"test": 2432232314}', at(1614265330)),
+    ).toBe(null);
     const gitlabHeaders = {
       'webhook-id': 'msg_1',
       'webhook-timestamp': '1760000000',
       'webhook-signature': 'v1,7LJBwjs9QMHl81avhlG+2KfYGEIriKv2Li14Ex3w47Q=',
     };
-    expect(check(standard, 'whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=', gitlabHeaders, '{"object_kind":"note"}', at(1760000000))).toBe(null);
+    expect(
+      check(
+        standard,
+        'whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=',
+        gitlabHeaders,
+        '{"object_kind":"note"}',
+        at(1760000000),
+      ),
+    ).toBe(null);
     const body = '{"type":"Comment","action":"create","webhookTimestamp":1760000000000}';
     const linearHeaders = { 'linear-signature': '19ff9486c2f40d731d4a6492c2c72ab37084779b96ea4ea0dccafe128836bee4' };
     expect(check(linear, 'slipway-linear-secret', linearHeaders, body)).toBe(null);
@@ -73,38 +100,58 @@ describe('signatures', () => {
   it('agree with the vendors’ own verifiers on any body and any change of it', async () => {
     const text = fc.oneof(fc.string({ maxLength: 60, unit: 'binary' }), fc.json({ maxDepth: 2 }));
     await fc.assert(
-      fc.asyncProperty(text, fc.string({ minLength: 1, maxLength: 40 }), fc.boolean(), async (body, secret, changed) => {
-        const sent = changed ? `${body} ` : body;
-        const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-        const theirs = sent === '' ? !changed : await octokit.verify(secret, sent, signature);
-        expect(check(github, secret, { 'x-hub-signature-256': signature }, sent) === null).toBe(theirs);
+      fc.asyncProperty(
+        text,
+        fc.string({ minLength: 1, maxLength: 40 }),
+        fc.boolean(),
+        async (body, secret, changed) => {
+          const sent = changed ? `${body} ` : body;
+          const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+          const theirs = sent === '' ? !changed : await octokit.verify(secret, sent, signature);
+          expect(check(github, secret, { 'x-hub-signature-256': signature }, sent) === null).toBe(theirs);
 
-        const whsec = `whsec_${Buffer.from(secret.padEnd(24, 'k')).toString('base64')}`;
-        const now = new Date();
-        const hook = new Webhook(whsec);
-        // Theirs reads the body as JSON once it holds.
-        const [signed, arrived] = [JSON.stringify({ body }), JSON.stringify({ body: sent })];
-        const headers = { 'webhook-id': 'm', 'webhook-timestamp': String(Math.floor(now.getTime() / 1000)), 'webhook-signature': hook.sign('m', now, signed) };
-        expect(check(standard, whsec, headers, arrived, now) === null).toBe(holds(() => hook.verify(arrived, headers)));
+          const whsec = `whsec_${Buffer.from(secret.padEnd(24, 'k')).toString('base64')}`;
+          const now = new Date();
+          const hook = new Webhook(whsec);
+          // Theirs reads the body as JSON once it holds.
+          const [signed, arrived] = [JSON.stringify({ body }), JSON.stringify({ body: sent })];
+          const headers = {
+            'webhook-id': 'm',
+            'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+            'webhook-signature': hook.sign('m', now, signed),
+          };
+          expect(check(standard, whsec, headers, arrived, now) === null).toBe(
+            holds(() => hook.verify(arrived, headers)),
+          );
 
-        const stamped = JSON.stringify({ text: sent, webhookTimestamp: now.getTime() });
-        const linearSignature = createHmac('sha256', secret)
-          .update(JSON.stringify({ text: body, webhookTimestamp: now.getTime() }))
-          .digest('hex');
-        const client = new LinearWebhookClient(secret);
-        const linearTheirs = holds(() => client.verify(Buffer.from(stamped), linearSignature, now.getTime()));
-        expect(check(linear, secret, { 'linear-signature': linearSignature }, stamped) === null).toBe(linearTheirs);
-      }),
+          const stamped = JSON.stringify({ text: sent, webhookTimestamp: now.getTime() });
+          const linearSignature = createHmac('sha256', secret)
+            .update(JSON.stringify({ text: body, webhookTimestamp: now.getTime() }))
+            .digest('hex');
+          const client = new LinearWebhookClient(secret);
+          const linearTheirs = holds(() => client.verify(Buffer.from(stamped), linearSignature, now.getTime()));
+          expect(check(linear, secret, { 'linear-signature': linearSignature }, stamped) === null).toBe(linearTheirs);
+        },
+      ),
       { numRuns: 60 },
     );
   });
 
   it('are of the raw bytes: a byte-order mark, line ends and invalid UTF-8 hold as they were sent', () => {
-    for (const raw of [Buffer.from('\ufeff{"a":1}'), Buffer.from('{"a":1}\r\n'), Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), Buffer.from('{"ä":"😀"}')]) {
+    for (const raw of [
+      Buffer.from('\ufeff{"a":1}'),
+      Buffer.from('{"a":1}\r\n'),
+      Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
+      Buffer.from('{"ä":"😀"}'),
+    ]) {
       const signature = `sha256=${createHmac('sha256', 's').update(raw).digest('hex')}`;
       expect(check(github, 's', { 'x-hub-signature-256': signature }, raw)).toBe(null);
-      expect(check(github, 's', { 'x-hub-signature-256': signature.replace(/[0-9a-f]+$/, (hex) => hex.toUpperCase()) }, raw)).toBe(null);
-      expect(check(github, 's', { 'x-hub-signature-256': signature }, Buffer.concat([raw, Buffer.from(' ')]))).toBe('wrong');
+      expect(
+        check(github, 's', { 'x-hub-signature-256': signature.replace(/[0-9a-f]+$/, (hex) => hex.toUpperCase()) }, raw),
+      ).toBe(null);
+      expect(check(github, 's', { 'x-hub-signature-256': signature }, Buffer.concat([raw, Buffer.from(' ')]))).toBe(
+        'wrong',
+      );
     }
   });
 
@@ -122,7 +169,9 @@ describe('signatures', () => {
     expect(check(github, 't', { 'x-hub-signature-256': good }, 'x')).toBe('wrong');
     const ofNothing = `sha256=${createHmac('sha256', '').update('x').digest('hex')}`;
     expect(check(github, '', { 'x-hub-signature-256': ofNothing }, 'x')).toBe('no-secret');
-    expect(verifySignature(github, [], { headers: { 'x-hub-signature-256': ofNothing }, raw: Buffer.from('x') }, at(0))).toBe('no-secret');
+    expect(
+      verifySignature(github, [], { headers: { 'x-hub-signature-256': ofNothing }, raw: Buffer.from('x') }, at(0)),
+    ).toBe('no-secret');
     expect(check({ kind: 'socket' }, 's', {}, 'x')).toBe('no-secret');
   });
 
@@ -148,7 +197,11 @@ describe('signatures', () => {
     expect(verifySignature(token, ['old'], { headers, raw: Buffer.alloc(0) }, at(0))).toBe('wrong');
     const whsec = `whsec_${Buffer.alloc(32, 'k').toString('base64')}`;
     const signature = new Webhook(whsec).sign('m', at(100), 'x');
-    const several = { 'webhook-id': 'm', 'webhook-timestamp': '100', 'webhook-signature': `v1a,AAAA v1,${Buffer.alloc(32).toString('base64')} ${signature}` };
+    const several = {
+      'webhook-id': 'm',
+      'webhook-timestamp': '100',
+      'webhook-signature': `v1a,AAAA v1,${Buffer.alloc(32).toString('base64')} ${signature}`,
+    };
     expect(check(standard, whsec, several, 'x', at(100))).toBe(null);
     const ninth = { ...several, 'webhook-signature': `${'v1,x '.repeat(8)}${signature}` };
     expect(check(standard, whsec, ninth, 'x', at(100))).toBe('malformed');
@@ -165,7 +218,9 @@ describe('signatures', () => {
     expect(check(jwt, 's', { authorization: made('HS256', { exp: 100 }) }, 'x', at(100))).toBe('too-old');
     expect(check(jwt, 's', { authorization: made('HS256', {}, 't') }, 'x', at(100))).toBe('wrong');
     expect(check(jwt, 's', { authorization: made('none', {}) }, 'x', at(100))).toBe('malformed');
-    expect(check(jwt, 's', { authorization: `Bearer ${part({ alg: 'none' })}.${part({})}.` }, 'x', at(100))).toBe('malformed');
+    expect(check(jwt, 's', { authorization: `Bearer ${part({ alg: 'none' })}.${part({})}.` }, 'x', at(100))).toBe(
+      'malformed',
+    );
     const basic = `Basic ${Buffer.from('slipway:secret').toString('base64')}`;
     expect(check({ kind: 'basic' }, 'slipway:secret', { authorization: basic }, 'x')).toBe(null);
     expect(check({ kind: 'basic' }, 'slipway:other', { authorization: basic }, 'x')).toBe('wrong');

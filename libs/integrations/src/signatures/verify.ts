@@ -14,7 +14,12 @@ const SHA256_BYTES = 32;
  * Fails closed: without a secret, and with an empty one, nothing is accepted.
  * @returns null when it holds.
  */
-export function verifySignature(scheme: SignatureScheme, secrets: readonly string[], delivery: Delivery, now: Date): SignatureRefusal | null {
+export function verifySignature(
+  scheme: SignatureScheme,
+  secrets: readonly string[],
+  delivery: Delivery,
+  now: Date,
+): SignatureRefusal | null {
   const usable = secrets.filter((secret) => secret.length > 0);
   // A socket is authenticated already; deliveries by HTTP are not.
   if (scheme.kind === 'socket' || usable.length === 0) return 'no-secret';
@@ -51,7 +56,12 @@ export function signedTimeRefusal(scheme: SignatureScheme, body: unknown, now: D
 
 function hmacRefusal(
   scheme: Hmac,
-  { secrets, delivery, header, now }: { readonly secrets: readonly string[]; readonly delivery: Delivery; readonly header: string; readonly now: Date },
+  {
+    secrets,
+    delivery,
+    header,
+    now,
+  }: { readonly secrets: readonly string[]; readonly delivery: Delivery; readonly header: string; readonly now: Date },
 ): SignatureRefusal | null {
   const given = signaturesOf(scheme, header);
   if (given.length === 0) return 'malformed';
@@ -106,7 +116,9 @@ function jwtRefusal(secrets: readonly string[], header: string, now: Date): Sign
   const [, head = '', claims = '', signature = ''] = match;
   const given = Buffer.from(signature, 'base64url');
   if (given.length !== SHA256_BYTES || jsonOf(head)?.['alg'] !== 'HS256') return 'malformed';
-  const holds = secrets.some((secret) => timingSafeEqual(createHmac('sha256', secret).update(`${head}.${claims}`).digest(), given));
+  const holds = secrets.some((secret) =>
+    timingSafeEqual(createHmac('sha256', secret).update(`${head}.${claims}`).digest(), given),
+  );
   if (!holds) return 'wrong';
   const exp = jsonOf(claims)?.['exp'];
   return typeof exp === 'number' && exp * 1000 <= now.getTime() ? 'too-old' : null;

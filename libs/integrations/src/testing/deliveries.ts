@@ -8,7 +8,14 @@ export type Json = { readonly [field: string]: unknown };
 export const OWN = '999';
 
 export function contextWith(change: Partial<ReadingContext> = {}): ReadingContext {
-  return { own: { ids: [OWN], mention: 'slipway' }, labels: ['Slipway'], bots: [], confidential: false, ours: () => false, ...change };
+  return {
+    own: { ids: [OWN], mention: 'slipway' },
+    labels: ['Slipway'],
+    bots: [],
+    confidential: false,
+    ours: () => false,
+    ...change,
+  };
 }
 
 /** In one line: what a table expects. */
@@ -68,5 +75,8 @@ export const comment = (body: string, change: Json = {}): Json => ({
 
 /** A delivery of GitHub (`x-github-event`) or Gitea (`x-gitea-event`). */
 export function forge(header: 'github' | 'gitea', event: string, action: string, body: Json): ReadDelivery {
-  return { headers: { [`x-${header}-event`]: event, [`x-${header}-delivery`]: 'd-1' }, body: { action, repository: REPOSITORY, sender: ANN, ...body } };
+  return {
+    headers: { [`x-${header}-event`]: event, [`x-${header}-delivery`]: 'd-1' },
+    body: { action, repository: REPOSITORY, sender: ANN, ...body },
+  };
 }

@@ -31,7 +31,14 @@ export const exampleProvider: Provider = {
     { kind: 'stamped', name: 'Webhook with its time', signature: 'stamped' },
   ],
   signatures: {
-    hmac: { kind: 'hmac-sha256', header: 'x-example-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
+    hmac: {
+      kind: 'hmac-sha256',
+      header: 'x-example-signature',
+      encoding: 'hex',
+      prefix: 'sha256=',
+      key: 'utf8',
+      signed: ['body'],
+    },
     standard: {
       kind: 'hmac-sha256',
       header: 'webhook-signature',
@@ -61,7 +68,11 @@ export const exampleProvider: Provider = {
 };
 
 /** A body that is signed as the provider does, with an id of its own. */
-export function exampleDelivery(secret: string, body: ExampleBody, id: string = randomUUID()): { body: string; headers: Record<string, string> } {
+export function exampleDelivery(
+  secret: string,
+  body: ExampleBody,
+  id: string = randomUUID(),
+): { body: string; headers: Record<string, string> } {
   const text = JSON.stringify(body);
   return { body: text, headers: signedHeaders(secret, text, id) };
 }
@@ -84,7 +95,8 @@ function readingOf(body: ExampleBody | null, context: ReadingContext): Reading {
   if (body.challenge !== undefined) return { kind: 'challenge', answer: body.challenge };
   if (body.ping === true) return { kind: 'lifecycle', lifecycle: { kind: 'verified' } };
   const { trigger, actor, thread, deed } = body;
-  if (trigger === undefined || actor === undefined || thread === undefined || deed === undefined) return { kind: 'ignored', reason: 'no-trigger' };
+  if (trigger === undefined || actor === undefined || thread === undefined || deed === undefined)
+    return { kind: 'ignored', reason: 'no-trigger' };
   if (context.own.ids.includes(actor.id)) return { kind: 'ignored', reason: 'own-act' };
   if (trigger === 'thread-reply' && !context.ours(thread)) return { kind: 'ignored', reason: 'no-trigger' };
   const author = { kind: 'user' as const, ...actor };
@@ -101,7 +113,10 @@ function readingOf(body: ExampleBody | null, context: ReadingContext): Reading {
       confidential: false,
       state: 'open',
     },
-    repository: body.repository === undefined ? null : { id: '1', fullName: body.repository, private: true, defaultBranch: 'main' },
+    repository:
+      body.repository === undefined
+        ? null
+        : { id: '1', fullName: body.repository, private: true, defaultBranch: 'main' },
     pullRequest: null,
     review: null,
     instruction: { id: deed, author, text: body.text ?? '', createdAt: null, url: null },

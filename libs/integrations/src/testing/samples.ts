@@ -1,7 +1,9 @@
 import type { AgentSessionEventWebhookPayload } from '@linear/sdk/webhooks';
 import type { Json } from './deliveries.js';
 
-/** Bodies of providers whose events are named in them. Ours, by the field lists of each vendor's documentation or types. */
+/**
+ * Bodies of providers whose events are named in them. Ours, by the field lists of each vendor's documentation or types.
+ */
 
 const AT = '2026-11-23T10:00:00.000Z';
 
@@ -48,7 +50,16 @@ export const slackMessage = (event: Json, change: Json = {}): Json => ({
   api_app_id: 'A1',
   event_id: 'Ev1',
   event_time: 1_760_000_000,
-  event: { type: 'message', user: 'U7', text: 'hello', ts: '1760000000.000100', channel: 'C1', channel_type: 'channel', team: 'T1', ...event },
+  event: {
+    type: 'message',
+    user: 'U7',
+    text: 'hello',
+    ts: '1760000000.000100',
+    channel: 'C1',
+    channel_type: 'channel',
+    team: 'T1',
+    ...event,
+  },
   ...change,
 });
 
@@ -90,7 +101,8 @@ export const jiraComment = (body: unknown, change: Json = {}): Json => ({
   created: AT,
   ...change,
 });
-export const jiraChange = (...items: Json[]): Json => jiraBody('jira:issue_updated', { changelog: { id: '77', items } });
+export const jiraChange = (...items: Json[]): Json =>
+  jiraBody('jira:issue_updated', { changelog: { id: '77', items } });
 
 const linearUser = { id: 'u-7', name: 'Ann', email: 'ann@acme.example', url: 'https://linear.app/acme/profiles/ann' };
 export const linearSession = (action: string, change: Partial<AgentSessionEventWebhookPayload> = {}): Json => {
@@ -174,7 +186,14 @@ export const linearIssue = (change: Json = {}): Json => ({
 
 /** One or more of each kind, for tests that change any part of them. */
 export const SAMPLES: readonly { readonly provider: string; readonly body: Json }[] = [
-  { provider: 'gitlab', body: gitlabBody('issue', { action: 'update' }, { changes: { labels: { previous: [], current: [{ id: 3, title: 'bug' }] } } }) },
+  {
+    provider: 'gitlab',
+    body: gitlabBody(
+      'issue',
+      { action: 'update' },
+      { changes: { labels: { previous: [], current: [{ id: 3, title: 'bug' }] } } },
+    ),
+  },
   {
     provider: 'gitlab',
     body: gitlabBody(
@@ -194,11 +213,22 @@ export const SAMPLES: readonly { readonly provider: string; readonly body: Json 
   {
     provider: 'jira',
     body: jiraBody('comment_created', {
-      comment: jiraComment({ type: 'doc', content: [{ type: 'paragraph', content: [{ type: 'text', text: '@slipway go' }] }] }),
+      comment: jiraComment({
+        type: 'doc',
+        content: [{ type: 'paragraph', content: [{ type: 'text', text: '@slipway go' }] }],
+      }),
     }),
   },
   { provider: 'linear', body: linearSession('created') },
   { provider: 'linear', body: linearPrompt('go on') },
-  { provider: 'linear', body: linearEntity('Issue', 'update', linearIssue({ labels: [{ id: 'l', name: 'bug' }] }), { updatedFrom: { labelIds: [] } }) },
-  { provider: 'linear', body: linearEntity('Comment', 'create', { id: 'cm-1', body: '@slipway go', issue: linearIssue() }) },
+  {
+    provider: 'linear',
+    body: linearEntity('Issue', 'update', linearIssue({ labels: [{ id: 'l', name: 'bug' }] }), {
+      updatedFrom: { labelIds: [] },
+    }),
+  },
+  {
+    provider: 'linear',
+    body: linearEntity('Comment', 'create', { id: 'cm-1', body: '@slipway go', issue: linearIssue() }),
+  },
 ];

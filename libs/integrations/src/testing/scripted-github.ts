@@ -63,7 +63,10 @@ type Handler = (at: {
 /** Longest that GitHub takes a JWT to hold, and how far its clock may be from the caller's. Seconds. */
 const MAX_JWT_S = 600;
 
-/** GitHub's side of apps over real HTTP, as its documentation has it: manifests, installations, tokens, who is asking, and deliveries. It checks what GitHub checks. */
+/**
+ * GitHub's side of apps over real HTTP, as its documentation has it: manifests, installations, tokens, who is asking,
+ * and deliveries. It checks what GitHub checks.
+ */
 export class ScriptedGitHub {
   readonly apps = new Map<number, ScriptedApp>();
   readonly installations = new Map<number, ScriptedInstallation>();
@@ -81,7 +84,10 @@ export class ScriptedGitHub {
   /** Roles in organizations by login of the user and of the organization. */
   readonly roles = new Map<string, 'admin' | 'member'>();
   private readonly manifests = new Map<string, { manifest: Record<string, unknown>; owner: string }>();
-  private readonly codes = new Map<string, { user: ScriptedAccount; challenge: string | null; redirectUri: string | null; clientId: string }>();
+  private readonly codes = new Map<
+    string,
+    { user: ScriptedAccount; challenge: string | null; redirectUri: string | null; clientId: string }
+  >();
   private readonly userTokens = new Map<string, { user: ScriptedAccount; appId: number }>();
   private count = 1_000;
 
@@ -123,13 +129,28 @@ export class ScriptedGitHub {
    * An authorized user installs the app from an installation page. @returns the installation, and where GitHub sends
    * the browser back to.
    */
-  install(installUrl: string, user: ScriptedAccount, account: ScriptedAccount, repositories: string[]): { installation: ScriptedInstallation; back: URL } {
+  install(
+    installUrl: string,
+    user: ScriptedAccount,
+    account: ScriptedAccount,
+    repositories: string[],
+  ): { installation: ScriptedInstallation; back: URL } {
     const app = this.appAt(installUrl);
     const id = this.next();
     const permissions = { ...(app.manifest['default_permissions'] as Record<string, string>) };
-    const installation: ScriptedInstallation = { id, appId: app.id, account, repositories, permissions, suspended: false };
+    const installation: ScriptedInstallation = {
+      id,
+      appId: app.id,
+      account,
+      repositories,
+      permissions,
+      suspended: false,
+    };
     this.installations.set(id, installation);
-    return { installation, back: this.back(installUrl, app, user, { installation_id: String(id), setup_action: 'install' }) };
+    return {
+      installation,
+      back: this.back(installUrl, app, user, { installation_id: String(id), setup_action: 'install' }),
+    };
   }
 
   /** The way back from an installation page, with whatever the browser makes of it. */
@@ -148,7 +169,12 @@ export class ScriptedGitHub {
   }
 
   /** Delivers an event as GitHub signs it; `lost`: without an answer. @returns the status. */
-  async deliver(appId: number, event: string, body: object, { lost = false, guid = randomUUID() as string } = {}): Promise<number> {
+  async deliver(
+    appId: number,
+    event: string,
+    body: object,
+    { lost = false, guid = randomUUID() as string } = {},
+  ): Promise<number> {
     const app = this.apps.get(appId) as ScriptedApp;
     const installation = (body as { installation?: { id: number } }).installation?.id ?? null;
     const attempt = {
@@ -166,18 +192,35 @@ export class ScriptedGitHub {
     return attempt.status;
   }
 
-  private async send(app: ScriptedApp, { event, guid, body }: Pick<ScriptedAttempt, 'event' | 'guid' | 'body'>): Promise<number> {
+  private async send(
+    app: ScriptedApp,
+    { event, guid, body }: Pick<ScriptedAttempt, 'event' | 'guid' | 'body'>,
+  ): Promise<number> {
     const signature = createHmac('sha256', app.webhookSecret).update(body).digest('hex');
-    const headers = { 'content-type': 'application/json', 'x-github-event': event, 'x-github-delivery': guid, 'x-hub-signature-256': `sha256=${signature}` };
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-event': event,
+      'x-github-delivery': guid,
+      'x-hub-signature-256': `sha256=${signature}`,
+    };
     const { url } = app.manifest['hook_attributes'] as { url: string };
     return (await fetch(url, { method: 'POST', headers, body })).status;
   }
 
-  private back(installUrl: string, app: ScriptedApp, user: ScriptedAccount, query: Readonly<Record<string, string>>): URL {
+  private back(
+    installUrl: string,
+    app: ScriptedApp,
+    user: ScriptedAccount,
+    query: Readonly<Record<string, string>>,
+  ): URL {
     const [first = ''] = app.manifest['callback_urls'] as string[];
     const back = new URL(first);
     const state = new URL(installUrl).searchParams.get('state') ?? '';
-    back.search = new URLSearchParams({ code: this.codeFor(user, app.clientId, null, null), state, ...query }).toString();
+    back.search = new URLSearchParams({
+      code: this.codeFor(user, app.clientId, null, null),
+      state,
+      ...query,
+    }).toString();
     return back;
   }
 
@@ -188,7 +231,12 @@ export class ScriptedGitHub {
     return app;
   }
 
-  private codeFor(user: ScriptedAccount, clientId: string, challenge: string | null, redirectUri: string | null): string {
+  private codeFor(
+    user: ScriptedAccount,
+    clientId: string,
+    challenge: string | null,
+    redirectUri: string | null,
+  ): string {
     const code = randomUUID();
     this.codes.set(code, { user, challenge, redirectUri, clientId });
     return code;
@@ -235,16 +283,27 @@ export class ScriptedGitHub {
       [
         'GET',
         /^\/users\/[^/]+$/,
-        (at) => this.asInstallation(at, () => at.json(200, { id: 90_000, login: decodeURIComponent(at.path.slice(7)), type: 'Bot' })),
+        (at) =>
+          this.asInstallation(at, () =>
+            at.json(200, { id: 90_000, login: decodeURIComponent(at.path.slice(7)), type: 'Bot' }),
+          ),
       ],
-      ['POST', /^\/applications\/[^/]+\/token$/, (at) => this.asClient(at, () => at.json(404, { message: 'Not Found' }))],
+      [
+        'POST',
+        /^\/applications\/[^/]+\/token$/,
+        (at) => this.asClient(at, () => at.json(404, { message: 'Not Found' })),
+      ],
       ['GET', /^\/app$/, (at) => this.asApp(at, ({ id, slug }) => at.json(200, { id, slug }))],
       ['GET', /^\/app\/installations\/\d+$/, (at) => this.asApp(at, (app) => this.installationOf(at, app))],
       ['POST', /^\/app\/installations\/\d+\/access_tokens$/, (at) => this.asApp(at, (app) => this.mint(at, app))],
       ['GET', /^\/app\/hook\/deliveries$/, (at) => this.asApp(at, () => this.list(at))],
       ['POST', /^\/app\/hook\/deliveries\/\d+\/attempts$/, (at) => this.asApp(at, (app) => this.again(at, app))],
       ['GET', /^\/user\/repos$/, (at) => at.json(403, { message: 'Resource not accessible by integration' })],
-      ['GET', /^\/installation\/repositories$/, (at) => this.asInstallation(at, (token) => this.repositories(at, token))],
+      [
+        'GET',
+        /^\/installation\/repositories$/,
+        (at) => this.asInstallation(at, (token) => this.repositories(at, token)),
+      ],
     ];
     return routes.find(([known, pattern]) => known === method && pattern.test(path))?.[2];
   }
@@ -289,7 +348,9 @@ export class ScriptedGitHub {
     const code = form.get('code') ?? '';
     const known = this.codes.get(code);
     this.codes.delete(code);
-    const app = [...this.apps.values()].find((each) => each.clientId === form.get('client_id') && each.clientSecret === form.get('client_secret'));
+    const app = [...this.apps.values()].find(
+      (each) => each.clientId === form.get('client_id') && each.clientSecret === form.get('client_secret'),
+    );
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
@@ -306,7 +367,9 @@ export class ScriptedGitHub {
   }
 
   private asClient({ authorization, path, json }: Parameters<Handler>[0], work: () => void): undefined {
-    const app = [...this.apps.values()].find((each) => authorization === `Basic ${Buffer.from(`${each.clientId}:${each.clientSecret}`).toString('base64')}`);
+    const app = [...this.apps.values()].find(
+      (each) => authorization === `Basic ${Buffer.from(`${each.clientId}:${each.clientSecret}`).toString('base64')}`,
+    );
     if (app === undefined || !path.includes(app.clientId)) return json(401, {});
     work();
   }
@@ -317,14 +380,22 @@ export class ScriptedGitHub {
     json(204, {});
   }
 
-  private asUser({ authorization, json }: Parameters<Handler>[0], work: (known: { user: ScriptedAccount; appId: number }) => void): undefined {
+  private asUser(
+    { authorization, json }: Parameters<Handler>[0],
+    work: (known: { user: ScriptedAccount; appId: number }) => void,
+  ): undefined {
     const known = this.userTokens.get(authorization.replace('Bearer ', ''));
     if (known === undefined) return json(401, { message: 'Bad credentials' });
     work(known);
   }
 
-  private userInstallations({ json }: Parameters<Handler>[0], { user, appId }: { user: ScriptedAccount; appId: number }): undefined {
-    const shown = [...this.installations.values()].filter((each) => each.appId === appId && this.sees(user, each.account));
+  private userInstallations(
+    { json }: Parameters<Handler>[0],
+    { user, appId }: { user: ScriptedAccount; appId: number },
+  ): undefined {
+    const shown = [...this.installations.values()].filter(
+      (each) => each.appId === appId && this.sees(user, each.account),
+    );
     json(200, { total_count: shown.length, installations: shown.map((each) => asJson(each)) });
   }
 
@@ -345,12 +416,18 @@ export class ScriptedGitHub {
     const [head = '', claims = '', signature = ''] = jwt.split('.');
     try {
       const { alg } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { alg: string };
-      const { iat, exp, iss } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { iat: number; exp: number; iss: string };
+      const { iat, exp, iss } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
+        iat: number;
+        exp: number;
+        iss: string;
+      };
       const app = [...this.apps.values()].find(({ clientId }) => clientId === iss);
       const now = this.now() / 1000;
       const holds = alg === 'RS256' && iat <= now && exp > now && exp <= now + MAX_JWT_S;
       const signed = Buffer.from(`${head}.${claims}`);
-      const isSigned = app?.pems.some((pem) => verify('sha256', signed, createPublicKey(pem), Buffer.from(signature, 'base64url'))) === true;
+      const isSigned =
+        app?.pems.some((pem) => verify('sha256', signed, createPublicKey(pem), Buffer.from(signature, 'base64url'))) ===
+        true;
       if (app !== undefined && holds && isSigned) {
         work(app);
         return;
@@ -376,19 +453,43 @@ export class ScriptedGitHub {
     const rank = (access: string | undefined): number => ['read', 'write', 'admin'].indexOf(access ?? '');
     if (Object.entries(permissions).some(([each, access]) => rank(found.permissions[each]) < rank(access)))
       return json(422, { message: 'The permissions requested are not granted to this installation.' });
-    const full = names?.map((each) => found.repositories.find((known) => known.split('/')[1]?.toLowerCase() === each.toLowerCase()));
-    if (full?.some((each) => each === undefined)) return json(422, { message: 'There is at least one repository that does not exist or is not accessible' });
+    const full = names?.map((each) =>
+      found.repositories.find((known) => known.split('/')[1]?.toLowerCase() === each.toLowerCase()),
+    );
+    if (full?.some((each) => each === undefined))
+      return json(422, { message: 'There is at least one repository that does not exist or is not accessible' });
     const expiresAt = this.now() + 60 * 60_000;
     const random = createHash('sha512').update(`${this.next()}`).digest('base64url');
-    const token = this.tokenForm === 'classic' ? `ghs_${random.replace(/[^A-Za-z0-9]/g, '0').slice(0, 36)}` : stateless(app.id, random);
-    this.minted.push({ token, installation: found.id, repositories: (full as string[] | undefined) ?? null, permissions, expiresAt });
+    const token =
+      this.tokenForm === 'classic'
+        ? `ghs_${random.replace(/[^A-Za-z0-9]/g, '0').slice(0, 36)}`
+        : stateless(app.id, random);
+    this.minted.push({
+      token,
+      installation: found.id,
+      repositories: (full as string[] | undefined) ?? null,
+      permissions,
+      expiresAt,
+    });
     const repositories = full === undefined ? {} : { repositories: full.map((full_name) => ({ id: 1, full_name })) };
-    json(201, { token, expires_at: new Date(expiresAt).toISOString(), permissions, repository_selection: 'selected', ...repositories });
+    json(201, {
+      token,
+      expires_at: new Date(expiresAt).toISOString(),
+      permissions,
+      repository_selection: 'selected',
+      ...repositories,
+    });
   }
 
-  private asInstallation({ authorization, json }: Parameters<Handler>[0], work: (token: MintedToken) => void): undefined {
-    const known = this.minted.find(({ token, expiresAt }) => authorization === `Bearer ${token}` && expiresAt > this.now());
-    if (known === undefined || this.installations.get(known.installation)?.suspended !== false) return json(401, { message: 'Bad credentials' });
+  private asInstallation(
+    { authorization, json }: Parameters<Handler>[0],
+    work: (token: MintedToken) => void,
+  ): undefined {
+    const known = this.minted.find(
+      ({ token, expiresAt }) => authorization === `Bearer ${token}` && expiresAt > this.now(),
+    );
+    if (known === undefined || this.installations.get(known.installation)?.suspended !== false)
+      return json(401, { message: 'Bad credentials' });
     work(known);
   }
 
@@ -396,26 +497,56 @@ export class ScriptedGitHub {
     const all = token.repositories ?? this.installations.get(token.installation)?.repositories ?? [];
     // GitHub says of an installation's token that it may nothing there, whatever it may.
     const permissions = { admin: false, push: false, pull: false };
-    const repositories = all.map((full_name, index) => ({ id: index + 1, full_name, private: true, fork: false, default_branch: 'main', permissions }));
+    const repositories = all.map((full_name, index) => ({
+      id: index + 1,
+      full_name,
+      private: true,
+      fork: false,
+      default_branch: 'main',
+      permissions,
+    }));
     json(200, { total_count: repositories.length, repositories });
   }
 
   private list({ query, json }: Parameters<Handler>[0]): undefined {
     const from = Number(query.get('cursor') ?? 0);
     const size = Math.min(Number(query.get('per_page') ?? 30), 100);
-    const page = this.attempts.slice(from, from + size).map(({ id, guid, event, at, status, redelivery, installation, body }) => ({
-      ...{ id, guid, event, delivered_at: at, redelivery, duration: 0.1, status: status === 200 ? 'OK' : 'failed', status_code: status },
-      ...{ action: (JSON.parse(body) as { action?: string }).action ?? null, installation_id: installation, repository_id: null },
-    }));
+    const page = this.attempts
+      .slice(from, from + size)
+      .map(({ id, guid, event, at, status, redelivery, installation, body }) => ({
+        ...{
+          id,
+          guid,
+          event,
+          delivered_at: at,
+          redelivery,
+          duration: 0.1,
+          status: status === 200 ? 'OK' : 'failed',
+          status_code: status,
+        },
+        ...{
+          action: (JSON.parse(body) as { action?: string }).action ?? null,
+          installation_id: installation,
+          repository_id: null,
+        },
+      }));
     const next: Record<string, string> =
-      from + size < this.attempts.length ? { link: `<${this.url}/app/hook/deliveries?per_page=${size}&cursor=${from + size}>; rel="next"` } : {};
+      from + size < this.attempts.length
+        ? { link: `<${this.url}/app/hook/deliveries?per_page=${size}&cursor=${from + size}>; rel="next"` }
+        : {};
     json(200, page, next);
   }
 
   private again({ path, json }: Parameters<Handler>[0], app: ScriptedApp): undefined {
     const first = this.attempts.find(({ id }) => id === Number(path.split('/')[4]));
     if (first === undefined) return json(404, { message: 'Not Found' });
-    const attempt: ScriptedAttempt = { ...first, id: this.next(), at: new Date(this.now()).toISOString(), status: 0, redelivery: true };
+    const attempt: ScriptedAttempt = {
+      ...first,
+      id: this.next(),
+      at: new Date(this.now()).toISOString(),
+      status: 0,
+      redelivery: true,
+    };
     this.attempts.unshift(attempt);
     void this.send(app, first).then((status) => {
       attempt.status = status;
@@ -425,7 +556,8 @@ export class ScriptedGitHub {
 }
 
 /** As GitHub makes one for the owner of an app. */
-export const newKey = (): string => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+export const newKey = (): string =>
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
 
 /** The shape that github.com mints since 2026: about 520 characters, with two dots and underscores. */
 function stateless(appId: number, random: string): string {
@@ -436,6 +568,10 @@ function stateless(appId: number, random: string): string {
 function asJson({ id, appId, account, repositories, permissions, suspended }: ScriptedInstallation): object {
   return {
     ...{ id, app_id: appId, account: { ...account }, permissions, events: [] },
-    ...{ repository_selection: 'selected', suspended_at: suspended ? '2026-11-25T00:00:00Z' : null, repositories_count: repositories.length },
+    ...{
+      repository_selection: 'selected',
+      suspended_at: suspended ? '2026-11-25T00:00:00Z' : null,
+      repositories_count: repositories.length,
+    },
   };
 }

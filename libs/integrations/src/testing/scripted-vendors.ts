@@ -11,7 +11,11 @@ export interface VendorMessage {
 }
 
 /** `lost`: takes effect, and its answer never comes. `half`: takes effect, and half of its answer comes. */
-export type VendorFate = 'well' | 'lost' | 'half' | readonly [status: number, body: unknown, headers?: Record<string, string>];
+export type VendorFate =
+  | 'well'
+  | 'lost'
+  | 'half'
+  | readonly [status: number, body: unknown, headers?: Record<string, string>];
 
 interface Asked {
   readonly method: string;
@@ -120,7 +124,13 @@ export const slackVendor = (): ScriptedVendor =>
         const recent = vendor.messages.filter(({ createdAt }) => createdAt >= oldest);
         return [
           200,
-          { ok: true, messages: recent.map(({ id, mark }) => ({ ts: id, metadata: { event_type: 'slipway_answer', event_payload: { marker: mark } } })) },
+          {
+            ok: true,
+            messages: recent.map(({ id, mark }) => ({
+              ts: id,
+              metadata: { event_type: 'slipway_answer', event_payload: { marker: mark } },
+            })),
+          },
         ];
       }
       default:
@@ -140,7 +150,9 @@ function seenInSlack({ text, blocks }: Record<string, unknown>): string {
   const quoted = elements
     .filter(({ type }) => type === 'rich_text_preformatted')
     .flatMap(({ elements = [] }) => elements.map((each) => `\n| ${String(each.text)}`));
-  const buttons = elements.filter(({ type }) => type === 'button').map((each) => ` [${typeof each.text === 'object' ? each.text.text : ''}]`);
+  const buttons = elements
+    .filter(({ type }) => type === 'button')
+    .map((each) => ` [${typeof each.text === 'object' ? each.text.text : ''}]`);
   const choice = elements.some(({ type }) => type === 'external_select') ? ' [choice]' : '';
   return `${String(text)}${choice}${quoted.join('')}${buttons.join('')}`;
 }
@@ -175,7 +187,12 @@ export const jiraVendor = (): ScriptedVendor =>
   });
 
 /** A workflow in which a transition by screen, which asks for a field, comes first. */
-function ticketOfJira(vendor: ScriptedVendor, method: string, url: URL, body: Record<string, unknown>): readonly [number, unknown] | null {
+function ticketOfJira(
+  vendor: ScriptedVendor,
+  method: string,
+  url: URL,
+  body: Record<string, unknown>,
+): readonly [number, unknown] | null {
   if (url.pathname.endsWith('/remotelink')) {
     vendor.links.set(String(body['globalId']), (body['object'] as { url: string }).url);
     return [201, { id: 1 }];
@@ -224,7 +241,8 @@ function ticketOfLinear(
 ): readonly [number, unknown] | null {
   const { ticket, links } = vendor;
   if (query.includes('attachmentCreate') || query.includes('agentSessionUpdate')) {
-    for (const url of [input?.url, ...(input?.addedExternalUrls ?? []).map((each) => each.url)]) if (url !== undefined) links.set(url, url);
+    for (const url of [input?.url, ...(input?.addedExternalUrls ?? []).map((each) => each.url)])
+      if (url !== undefined) links.set(url, url);
     return [200, { data: {} }];
   }
   if (query.includes('issueUpdate')) {
@@ -237,7 +255,10 @@ function ticketOfLinear(
   const nodes = [3, 1, 2].map((position) => ({ id: `${type}-${position}`, position }));
   const delegate = ticket.delegate === null ? null : { id: ticket.delegate };
   const state = { type: ticket.state === 'new' ? 'unstarted' : ticket.state };
-  return [200, { data: { viewer: { id: 'app-user', app: true }, issue: { delegate, state, team: { states: { nodes } } } } }];
+  return [
+    200,
+    { data: { viewer: { id: 'app-user', app: true }, issue: { delegate, state, team: { states: { nodes } } } } },
+  ];
 }
 
 /** Linear's GraphQL, for the documents that we send. */
@@ -246,7 +267,10 @@ export const linearVendor = (): ScriptedVendor =>
     const query = String(body['query']);
     const variables = body['variables'] as { id?: string; type?: string; input?: LinearInput };
     const { input } = variables;
-    const taken = (): readonly [number, unknown] => [200, { errors: [{ message: 'Entity already exists', extensions: { code: 'INVALID_INPUT' } }] }];
+    const taken = (): readonly [number, unknown] => [
+      200,
+      { errors: [{ message: 'Entity already exists', extensions: { code: 'INVALID_INPUT' } }] },
+    ];
     if (query.includes('reactionCreate')) {
       if (vendor.reactions.includes(input?.id ?? '')) return taken();
       vendor.reactions.push(input?.id ?? '');
@@ -257,9 +281,14 @@ export const linearVendor = (): ScriptedVendor =>
     if (query.includes('commentCreate') || query.includes('agentActivityCreate')) {
       if (vendor.messages.some(({ id }) => id === input?.id)) return taken();
       const { content, signal, ephemeral = false } = input ?? {};
-      const said = content === undefined ? '' : `${content.type}${signal === undefined ? '' : ` (${signal})`}: ${content.parameter ?? content.body}`;
+      const said =
+        content === undefined
+          ? ''
+          : `${content.type}${signal === undefined ? '' : ` (${signal})`}: ${content.parameter ?? content.body}`;
       // One that is ephemeral is gone with the next.
-      if (content !== undefined) for (const [at, each] of vendor.messages.entries()) if (each.mark === 'ephemeral') vendor.messages.splice(at, 1);
+      if (content !== undefined)
+        for (const [at, each] of vendor.messages.entries())
+          if (each.mark === 'ephemeral') vendor.messages.splice(at, 1);
       vendor.keep(content === undefined ? (input?.body ?? '') : said, ephemeral ? 'ephemeral' : '', input?.id);
       return [200, { data: {} }];
     }

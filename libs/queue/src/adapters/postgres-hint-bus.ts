@@ -11,7 +11,10 @@ const MAX_FRAME_BYTES = 7_900;
 /** Hints that wait for the connection; older ones are dropped first. */
 const MAX_WAITING = 2_000;
 
-/** NOTIFY and LISTEN on one connection of its own. Hints that come while one NOTIFY is under way go together in the next. */
+/**
+ * NOTIFY and LISTEN on one connection of its own. Hints that come while one NOTIFY is under way go together in the
+ * next.
+ */
 export class PostgresHintBus implements HintBus {
   private readonly listeners: HintListeners;
   private readonly session: PostgresSession;
@@ -20,7 +23,11 @@ export class PostgresHintBus implements HintBus {
   private sending = false;
   private closed = false;
 
-  constructor({ databaseUrl, applicationName, logger }: { databaseUrl: string; applicationName: string; logger: Logger }) {
+  constructor({
+    databaseUrl,
+    applicationName,
+    logger,
+  }: { databaseUrl: string; applicationName: string; logger: Logger }) {
     this.listeners = new HintListeners(logger);
     this.session = listen({
       url: databaseUrl,
@@ -59,7 +66,11 @@ export class PostgresHintBus implements HintBus {
     try {
       while (this.waiting.length > 0 && this.connection?.lost.aborted === false) {
         const frames = packHints(this.waiting.splice(0), MAX_FRAME_BYTES);
-        await this.connection.query({ name: 'notify', text: 'SELECT pg_notify($1, frame) FROM unnest($2::text[]) AS frame', values: [CHANNEL, frames] });
+        await this.connection.query({
+          name: 'notify',
+          text: 'SELECT pg_notify($1, frame) FROM unnest($2::text[]) AS frame',
+          values: [CHANNEL, frames],
+        });
       }
     } catch {
       // The connection is lost with these hints, which the log makes good.

@@ -26,13 +26,17 @@ export function connectRedis(url: string, logger: Logger): Redis {
   return redis;
 }
 
-/** BullMQ on Redis 6.2 or newer, which must have `maxmemory-policy noeviction`. Does not wait for Redis: jobs run as soon as it is there. */
+/**
+ * BullMQ on Redis 6.2 or newer, which must have `maxmemory-policy noeviction`. Does not wait for Redis: jobs run as
+ * soon as it is there.
+ */
 export function openRedisBackend(options: { redisUrl: string; logger: Logger }): BullBackend {
   const redis = connectRedis(options.redisUrl, options.logger);
   return {
     name: 'redis',
     openQueue: (name) => new BullMqQueue(name, { connection: redis, prefix: 'slipway' }),
-    openWorker: (name, processor, settings) => new Worker(name, processor, { connection: redis, prefix: 'slipway', ...settings }),
+    openWorker: (name, processor, settings) =>
+      new Worker(name, processor, { connection: redis, prefix: 'slipway', ...settings }),
     connected: () => redis.status === 'ready' || redis.status === 'connecting' || redis.status === 'connect',
     ping: async () => {
       if (redis.status !== 'ready') throw new Error(`Redis is ${redis.status}`);

@@ -10,7 +10,10 @@ const CHANNEL = 'slipway:hints';
 /** No limit of Redis; small frames keep other commands from waiting. */
 const MAX_FRAME_BYTES = 64 * 1024;
 
-/** Redis pub/sub: one connection to publish, one to listen, because Redis gives a listening connection no other commands. */
+/**
+ * Redis pub/sub: one connection to publish, one to listen, because Redis gives a listening connection no other
+ * commands.
+ */
 export class RedisHintBus implements HintBus {
   private readonly listeners: HintListeners;
   private readonly publisher: Redis;

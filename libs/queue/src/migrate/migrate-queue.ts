@@ -5,10 +5,12 @@ import pg from 'pg';
 export const QUEUE_SCHEMA = 'bullmq';
 
 /**
- * Brings the schema of the Postgres queue to BullMQ's newest version and lets `role` work in it. Repeatable; safe when several start at once.
+ * Brings the schema of the Postgres queue to BullMQ's newest version and lets `role` work in it. Repeatable; safe when
+ * several start at once.
  *
  * @param ownerUrl connects as one who may create schemas.
- * @param role who adds and takes jobs: a service's own role. Payloads are ids only, so its tables carry no row-level security.
+ * @param role who adds and takes jobs: a service's own role. Payloads are ids only, so its tables carry no row-level
+ * security.
  */
 export async function migrateQueue(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: 'slipway-migrate' });

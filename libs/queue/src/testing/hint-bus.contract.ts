@@ -6,7 +6,13 @@ import { createHintBus } from '../create.js';
 import type { HintBus } from '../hint-bus.js';
 import type { Scenario } from './scenario.js';
 
-const eventsHint = (conversationId: string, head: number): Hint => ({ kind: 'events', orgId: 'org_test', conversationId, head, from: 'replica-a' });
+const eventsHint = (conversationId: string, head: number): Hint => ({
+  kind: 'events',
+  orgId: 'org_test',
+  conversationId,
+  head,
+  from: 'replica-a',
+});
 
 /** The contract of `HintBus`, for one backend. */
 export function describeHintBus(backend: string, open: () => Promise<Scenario>): void {
@@ -24,7 +30,9 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
           a.publish(eventsHint(id, 1));
           b.publish(eventsHint(id, 2));
           const both = (heard: Hint[]): boolean =>
-            [1, 2].every((head) => heard.some((hint) => hint.kind === 'events' && hint.conversationId === id && hint.head === head));
+            [1, 2].every((head) =>
+              heard.some((hint) => hint.kind === 'events' && hint.conversationId === id && hint.head === head),
+            );
           return both(heardByA) && both(heardByB);
         },
         15_000,
@@ -50,7 +58,8 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
     it('brings the hints of one process to all others in order', async () => {
       const id = randomUUID();
       for (let head = 1; head <= 300; head += 1) a.publish(eventsHint(id, head));
-      const heads = (): number[] => heardByB.flatMap((hint) => (hint.kind === 'events' && hint.conversationId === id ? [hint.head] : []));
+      const heads = (): number[] =>
+        heardByB.flatMap((hint) => (hint.kind === 'events' && hint.conversationId === id ? [hint.head] : []));
       await until('all of them', () => heads().length === 300);
       expect(heads()).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
     });
@@ -64,8 +73,12 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
         from: 'replica-a',
         delta: { responseId: 'long', channel: 'content', offset: 7, text },
       });
-      const pieces = () => heardByB.flatMap((hint) => (hint.kind === 'delta' && hint.delta.responseId === 'long' ? [hint.delta] : []));
-      await until('the whole text', () => pieces().reduce((length, piece) => length + piece.text.length, 0) === text.length);
+      const pieces = () =>
+        heardByB.flatMap((hint) => (hint.kind === 'delta' && hint.delta.responseId === 'long' ? [hint.delta] : []));
+      await until(
+        'the whole text',
+        () => pieces().reduce((length, piece) => length + piece.text.length, 0) === text.length,
+      );
       let next = 7;
       for (const piece of pieces()) {
         expect(piece.offset).toBe(next);
@@ -119,7 +132,9 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
         times.push(performance.now() - began);
       }
       times.sort((x, y) => x - y);
-      process.stderr.write(`${backend}: publish → heard p50 ${times[50]?.toFixed(1)} ms, p99 ${times[98]?.toFixed(1)} ms\n`);
+      process.stderr.write(
+        `${backend}: publish → heard p50 ${times[50]?.toFixed(1)} ms, p99 ${times[98]?.toFixed(1)} ms\n`,
+      );
       expect(times[50]).toBeLessThan(200);
     });
   });

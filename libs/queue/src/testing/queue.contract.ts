@@ -83,7 +83,8 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       for (let round = 0; round < 60; round += 1) {
         const added = performance.now();
         await queue.add('conversation-deliver', payloadOf(id), { key: id });
-        if (round % 3 === 0) await until('a run after the add', () => runs.some((run) => run.id === id && run.at >= added), 4_000);
+        if (round % 3 === 0)
+          await until('a run after the add', () => runs.some((run) => run.id === id && run.at >= added), 4_000);
       }
     });
 
@@ -103,20 +104,28 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
 
     it('gives the job of a killed process to another within TAKEOVER_MS', async () => {
       const id = randomUUID();
-      const child = fork(fileURLToPath(new URL('./hold-job.js', import.meta.url)), [scenario.options.redisUrl ?? '', scenario.options.databaseUrl], {
-        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      });
+      const child = fork(
+        fileURLToPath(new URL('./hold-job.js', import.meta.url)),
+        [scenario.options.redisUrl ?? '', scenario.options.databaseUrl],
+        {
+          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        },
+      );
       const began = new Promise((resolve) => child.once('message', resolve));
       await queue.add('conversation-start', payloadOf(id), { key: id });
       await began;
       const taken: string[] = [];
-      queue.handle('conversation-start', async ({ conversationId }) => void taken.push(conversationId), { concurrency: 1 });
+      queue.handle('conversation-start', async ({ conversationId }) => void taken.push(conversationId), {
+        concurrency: 1,
+      });
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');
       await gone;
       const killed = performance.now();
       await until('the job runs here', () => taken.includes(id), TAKEOVER_MS + 3_000);
-      process.stderr.write(`${backend}: job of a killed process taken over after ${Math.round(performance.now() - killed)} ms\n`);
+      process.stderr.write(
+        `${backend}: job of a killed process taken over after ${Math.round(performance.now() - killed)} ms\n`,
+      );
     });
 
     it('goes on after every connection was cut, and add never waits longer than its limit', async () => {
@@ -126,7 +135,9 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
         'a job after the cut',
         async () => {
           const passed = stopwatch();
-          const answer = await queue.add('conversation-deliver', payloadOf(id), { key: id }).catch((error: unknown) => error);
+          const answer = await queue
+            .add('conversation-deliver', payloadOf(id), { key: id })
+            .catch((error: unknown) => error);
           expect(passed()).toBeLessThan(3_000);
           if (answer !== undefined) expect(answer).toBeInstanceOf(SlipwayError);
           return runsOf(id) > 0;
@@ -170,7 +181,9 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       }
       work = async () => {};
       times.sort((a, b) => a - b);
-      process.stderr.write(`${backend}: add → handled p50 ${times[50]?.toFixed(1)} ms, p99 ${times[98]?.toFixed(1)} ms\n`);
+      process.stderr.write(
+        `${backend}: add → handled p50 ${times[50]?.toFixed(1)} ms, p99 ${times[98]?.toFixed(1)} ms\n`,
+      );
       expect(times[50]).toBeLessThan(500);
     });
   });

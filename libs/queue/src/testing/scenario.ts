@@ -14,14 +14,18 @@ export interface Scenario {
 export const silent = createLogger('queue-test', process.env['LOG_LEVEL'] ?? 'silent');
 
 export async function postgresScenario(): Promise<Scenario> {
-  const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+  const database = await createTestDatabase({
+    extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+  });
   const { default: pg } = await import('pg');
   return {
     options: { databaseUrl: database.urls.app, applicationName: 'queue-test', logger: silent },
     cutConnections: async () => {
       const client = new pg.Client({ connectionString: database.ownerUrl });
       await client.connect();
-      await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'slipway_app'`);
+      await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = 'slipway_app'`,
+      );
       await client.end();
     },
     close: () => database.close(),
@@ -33,7 +37,12 @@ export async function redisScenario(): Promise<Scenario | null> {
   const server: RedisServer | null = await startRedisServer();
   if (server === null) return null;
   return {
-    options: { redisUrl: server.url, databaseUrl: 'postgresql://nobody:nothing@127.0.0.1:1/none', applicationName: 'queue-test', logger: silent },
+    options: {
+      redisUrl: server.url,
+      databaseUrl: 'postgresql://nobody:nothing@127.0.0.1:1/none',
+      applicationName: 'queue-test',
+      logger: silent,
+    },
     cutConnections: async () => {
       await server.kill();
       await server.restart();

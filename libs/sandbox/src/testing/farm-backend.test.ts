@@ -4,5 +4,9 @@ import { SandboxFarm } from './sandbox-farm.js';
 
 describeSandboxBackend('farm', async (publicKey) => {
   const farm = await new SandboxFarm(publicKey).start();
-  return { backend: new FarmBackend(farm.url), killAgentServer: async (name) => farm.end(name), close: () => farm.close() };
+  return {
+    backend: new FarmBackend(farm.url),
+    killAgentServer: async (name) => farm.end(name),
+    close: () => farm.close(),
+  };
 });

@@ -1,5 +1,12 @@
 import { SlipwayError } from '@slipway/errors';
-import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxObservation, SandboxOwner, SandboxSpec } from '../sandbox-backend.js';
+import type {
+  ListedSandbox,
+  RemoveOptions,
+  SandboxBackend,
+  SandboxObservation,
+  SandboxOwner,
+  SandboxSpec,
+} from '../sandbox-backend.js';
 import { sandboxRequest } from '../sandbox-request.js';
 import { type FarmedState, type SandboxFarm, STORE_AWAY } from './sandbox-farm.js';
 
@@ -42,8 +49,16 @@ export class FarmBackend implements SandboxBackend {
     return state.sandboxes.map((sandbox) => this.listed(sandbox));
   }
 
-  async remove(name: string, uid: string, signal: AbortSignal, { evenUnkept = false, onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
-    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as { result: 'kept' | 'unkept' | 'nothing'; bytes?: number | null };
+  async remove(
+    name: string,
+    uid: string,
+    signal: AbortSignal,
+    { evenUnkept = false, onKept }: RemoveOptions = {},
+  ): Promise<'gone' | 'kept'> {
+    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as {
+      result: 'kept' | 'unkept' | 'nothing';
+      bytes?: number | null;
+    };
     if (keep.result === 'unkept' && !evenUnkept) throw new SlipwayError('sandbox.archive-unavailable', STORE_AWAY);
     if (keep.result === 'kept') await onKept?.(keep.bytes ?? null);
     return ((await this.call('POST', 'remove', { name, uid }, signal)) as { result: 'gone' | 'kept' }).result;
@@ -71,11 +86,27 @@ export class FarmBackend implements SandboxBackend {
     if (ended !== null) return { name, uid, observation: { state: 'ended', uid, reason: ended } };
     if (pending !== null) return { name, uid, observation: { state: 'pending', ...pending } };
     const address = `${port === null ? this.url : `http://127.0.0.1:${port}`}/sandboxes/${name}`;
-    return { name, uid, observation: { state: 'running', uid, address, restarts: { count: 0, reasons: [] }, ...(avoid === null ? {} : { avoid }) } };
+    return {
+      name,
+      uid,
+      observation: {
+        state: 'running',
+        uid,
+        address,
+        restarts: { count: 0, reasons: [] },
+        ...(avoid === null ? {} : { avoid }),
+      },
+    };
   }
 
   private async call(method: 'GET' | 'POST', call: string, body: object | null, signal: AbortSignal): Promise<unknown> {
-    const request = { method, headers: {}, signal, maxAnswerBytes: MAX_STATE_BYTES, ...(body === null ? {} : { body: JSON.stringify(body) }) };
+    const request = {
+      method,
+      headers: {},
+      signal,
+      maxAnswerBytes: MAX_STATE_BYTES,
+      ...(body === null ? {} : { body: JSON.stringify(body) }),
+    };
     const answer = await sandboxRequest(`${this.url}/backend/${call}`, request).catch((error: unknown) => {
       throw new SlipwayError('sandbox.unreachable', 'The farm does not answer.', { cause: error });
     });

@@ -15,11 +15,15 @@ export async function serveJson(
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      void Promise.resolve(answer(request.method ?? 'GET', request.url ?? '/', request, Buffer.concat(chunks).toString('utf8')))
+      void Promise.resolve(
+        answer(request.method ?? 'GET', request.url ?? '/', request, Buffer.concat(chunks).toString('utf8')),
+      )
         .catch((error: unknown): Answer => ({ status: 500, body: { error: String(error) } }))
         .then(({ status, body }) => {
           const text = JSON.stringify(body);
-          response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+          response
+            .writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+            .end(text);
         });
     });
   });

@@ -4,7 +4,10 @@ import { z } from 'zod';
 
 const Token = ActivationClaims.extend({ aud: z.literal('slipway-activation'), exp: z.number() });
 
-/** The one-shot activation of a sandbox, as agent-server keeps it: the first claim wins, for ever. For sandboxes of tests and benchmarks. */
+/**
+ * The one-shot activation of a sandbox, as agent-server keeps it: the first claim wins, for ever. For sandboxes of
+ * tests and benchmarks.
+ */
 export class Latch {
   claimId: string | null = null;
   /** The body that was accepted; its secrets are what I14 asks about. */
@@ -36,7 +39,8 @@ export class Latch {
   activate(authorization: string | undefined, body: string): { status: number; body: unknown } {
     const claims = this.verify(authorization, body);
     if (claims === null) return { status: 401, body: { code: 'auth.missing' } };
-    if (this.claimId !== null && this.claimId !== claims.claim_id) return { status: 409, body: { code: 'sandbox.already-activated' } };
+    if (this.claimId !== null && this.claimId !== claims.claim_id)
+      return { status: 409, body: { code: 'sandbox.already-activated' } };
     this.claimId = claims.claim_id;
     this.body = body;
     return { status: 200, body: this.state() };

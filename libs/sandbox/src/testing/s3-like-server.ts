@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * What the server does instead of its work:
- * `no-bucket` 404 NoSuchBucket, `forbidden` 403 AccessDenied to whatever writes, `broken` 500 InternalError, `slow` no answer at all,
- * `cut` the connection ends in the middle of an answer, `forgets` an object that was written is not there.
+ * What the server does instead of its work: `no-bucket` 404 NoSuchBucket, `forbidden` 403 AccessDenied to whatever
+ * writes, `broken` 500 InternalError, `slow` no answer at all, `cut` the connection ends in the middle of an answer,
+ * `forgets` an object that was written is not there.
  */
 export type S3Fault = 'no-bucket' | 'forbidden' | 'broken' | 'slow' | 'cut' | 'forgets';
 
@@ -72,16 +72,24 @@ export class S3LikeServer {
     const prefix = url.searchParams.get('prefix') ?? '';
     const delimiter = url.searchParams.get('delimiter');
     const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix));
-    const folders = new Set(delimiter === null ? [] : keys.map((key) => `${prefix}${key.slice(prefix.length).split(delimiter)[0]}${delimiter}`));
+    const folders = new Set(
+      delimiter === null
+        ? []
+        : keys.map((key) => `${prefix}${key.slice(prefix.length).split(delimiter)[0]}${delimiter}`),
+    );
     const entries =
       delimiter === null
         ? keys.map((key) => `<Contents><Key>${key}</Key></Contents>`)
         : [...folders].map((folder) => `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`);
     response.writeHead(200, { 'content-type': 'application/xml' });
-    response.end(`<ListBucketResult><Name>${this.bucket}</Name><IsTruncated>false</IsTruncated>${entries.join('')}</ListBucketResult>`);
+    response.end(
+      `<ListBucketResult><Name>${this.bucket}</Name><IsTruncated>false</IsTruncated>${entries.join('')}</ListBucketResult>`,
+    );
   }
 }
 
 function refuse(response: ServerResponse, status: number, code: string, message: string): void {
-  response.writeHead(status, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+  response
+    .writeHead(status, { 'content-type': 'application/xml' })
+    .end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
 }

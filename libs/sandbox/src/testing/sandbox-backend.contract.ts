@@ -19,7 +19,10 @@ const until = async (what: string, probe: () => Promise<boolean>): Promise<void>
   }
 };
 
-/** What every `SandboxBackend` keeps. @param open gets the public activation key (SPKI DER, base64) that its sandboxes verify with. */
+/**
+ * What every `SandboxBackend` keeps. @param open gets the public activation key (SPKI DER, base64) that its sandboxes
+ * verify with.
+ */
 export function describeSandboxBackend(name: string, open: (publicKey: string) => Promise<BackendUnderTest>): void {
   describe(`sandbox backend: ${name}`, () => {
     const keys = generateKeyPairSync('ed25519');
@@ -33,7 +36,9 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
     afterAll(() => under.close());
 
     let count = 0;
-    const running = async (): Promise<{ name: string; slotId: string } & Extract<SandboxObservation, { state: 'running' }>> => {
+    const running = async (): Promise<
+      { name: string; slotId: string } & Extract<SandboxObservation, { state: 'running' }>
+    > => {
       count += 1;
       const spec = { name: `sb-contract-${count}`, slotId: `contract-${count}`, image: 'any' };
       await backend.ensure(spec, signal);
@@ -45,8 +50,14 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
 
     it('makes a sandbox that is dormant and knows its slot', async () => {
       const sandbox = await running();
-      expect(await readActivation(sandbox.address, signal)).toMatchObject({ state: 'dormant', slot_id: sandbox.slotId, claim_id: null });
-      expect(await backend.list(signal)).toContainEqual(expect.objectContaining({ name: sandbox.name, uid: sandbox.uid }));
+      expect(await readActivation(sandbox.address, signal)).toMatchObject({
+        state: 'dormant',
+        slot_id: sandbox.slotId,
+        claim_id: null,
+      });
+      expect(await backend.list(signal)).toContainEqual(
+        expect.objectContaining({ name: sandbox.name, uid: sandbox.uid }),
+      );
     });
 
     it('makes one sandbox however often it is asked', async () => {
@@ -60,7 +71,9 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
       const activate = async (claim: string, key: KeyObject = keys.privateKey) => {
         const body = JSON.stringify({ session_api_keys: ['k'.repeat(32)], env: {} });
         const claims = { slot_id: sandbox.slotId, pod_uid: sandbox.uid, claim_id: claim, epoch: 1, org: 'org' };
-        return (await sendActivation(sandbox.address, { token: signActivation(claims, body, key, new Date()), body, signal })).result;
+        return (
+          await sendActivation(sandbox.address, { token: signActivation(claims, body, key, new Date()), body, signal })
+        ).result;
       };
       expect(await activate('first', generateKeyPairSync('ed25519').privateKey)).toBe('failed');
       expect(await activate('first')).toBe('accepted');

@@ -83,7 +83,8 @@ export class SandboxFarm {
         return this.away ? { status: 503, body: {} } : this.backend(method, name, fields);
       }
       const sandbox = this.sandboxes.get(name);
-      if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name)) return { status: 503, body: {} };
+      if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name))
+        return { status: 503, body: {} };
       if (rest.join('/') === 'server_info') return { status: 200, body: { idle_time: this.idleSeconds } };
       if (rest.join('/') !== 'api/init') return { status: 404, body: {} };
       if (method === 'POST') await this.beforeEffect('init', { name });
@@ -93,7 +94,8 @@ export class SandboxFarm {
         return { status: 503, body: {} };
       }
       const answer = sandbox.latch.activate(request.headers.authorization, body);
-      if (answer.status === 200) this.history.push({ kind: 'activated', name, uid: sandbox.uid, claimId: sandbox.latch.claimId ?? '' });
+      if (answer.status === 200)
+        this.history.push({ kind: 'activated', name, uid: sandbox.uid, claimId: sandbox.latch.claimId ?? '' });
       else this.history.push({ kind: 'refused', name, status: answer.status });
       return answer;
     });
@@ -131,10 +133,21 @@ export class SandboxFarm {
   }
 
   private seen(name: string, { uid, own, ended }: FarmedSandbox): FarmedState {
-    return { name, uid, port: own?.port ?? null, ended, pending: this.inTheWay(name), avoid: this.avoided.get(name) ?? null };
+    return {
+      name,
+      uid,
+      port: own?.port ?? null,
+      ended,
+      pending: this.inTheWay(name),
+      avoid: this.avoided.get(name) ?? null,
+    };
   }
 
-  private async backend(method: string, call: string, body: Record<string, string>): Promise<{ status: number; body: unknown }> {
+  private async backend(
+    method: string,
+    call: string,
+    body: Record<string, string>,
+  ): Promise<{ status: number; body: unknown }> {
     const { name = '', uid = '', slotId = '', workspace = '' } = body;
     const sandbox = this.sandboxes.get(name);
     switch (`${method} ${call}`) {
@@ -142,7 +155,10 @@ export class SandboxFarm {
         if (sandbox === undefined) {
           const own = this.portEach && this.server !== undefined ? await listenAlso(this.server.server) : null;
           const created = { uid: randomUUID(), own, ended: null, note: null };
-          this.sandboxes.set(name, { ...created, latch: new Latch({ slotId, podUid: created.uid, publicKey: this.publicKey }, `/workspaces/${name}`) });
+          this.sandboxes.set(name, {
+            ...created,
+            latch: new Latch({ slotId, podUid: created.uid, publicKey: this.publicKey }, `/workspaces/${name}`),
+          });
           this.workspaces.add(name);
           this.history.push({ kind: 'created', name, uid: created.uid });
         }
@@ -159,7 +175,11 @@ export class SandboxFarm {
         const bytes = sandbox.latch.claimId === null ? null : this.workspaceBytes;
         return {
           status: 200,
-          body: { result: sandbox.ended !== null ? 'nothing' : this.storeAway && sandbox.latch.claimId !== null ? 'unkept' : 'kept', bytes },
+          body: {
+            result:
+              sandbox.ended !== null ? 'nothing' : this.storeAway && sandbox.latch.claimId !== null ? 'unkept' : 'kept',
+            bytes,
+          },
         };
       }
       case 'POST note':
@@ -179,7 +199,10 @@ export class SandboxFarm {
       case 'GET state':
         return {
           status: 200,
-          body: { sandboxes: [...this.sandboxes].map(([key, value]) => this.seen(key, value)), workspaces: [...this.workspaces] },
+          body: {
+            sandboxes: [...this.sandboxes].map(([key, value]) => this.seen(key, value)),
+            workspaces: [...this.workspaces],
+          },
         };
       default:
         return { status: 404, body: {} };

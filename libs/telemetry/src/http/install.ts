@@ -14,15 +14,24 @@ export interface TelemetryOptions {
    * ones as errors, in `logger`.
    */
   readonly access?: Logger | undefined;
-  /** Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once a second. */
+  /**
+   * Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once
+   * a second.
+   */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Warnings of a service that can still work: sentences by name, which `/ready` shows to this machine. */
   readonly notes?: () => Promise<Readonly<Record<string, string>>>;
   /** Shows the notes to every caller of `/ready`; for a service that is not reachable from outside of the cluster. */
   readonly notesForAll?: boolean;
-  /** Aborted when this process is about to end (`GracefulStop.stopping`): from then on `/ready` says 503, so that new connections go elsewhere. */
+  /**
+   * Aborted when this process is about to end (`GracefulStop.stopping`): from then on `/ready` says 503, so that new
+   * connections go elsewhere.
+   */
   readonly stopping?: AbortSignal | undefined;
-  /** Where `/metrics` answers (`metricsAddress`): a port of its own, which opens with the server and closes with it. Without it nothing is exposed. */
+  /**
+   * Where `/metrics` answers (`metricsAddress`): a port of its own, which opens with the server and closes with it.
+   * Without it nothing is exposed.
+   */
   readonly metrics?: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -72,8 +81,9 @@ export function createMetrics(service: string): Registry {
 }
 
 /**
- * Gives a Fastify server its request context (request id, trace), `/alive`, `/ready`, a duration histogram and one log line a request.
- * `/metrics` is not on this server, whose port clients reach: it has one of its own. Call before routes are added.
+ * Gives a Fastify server its request context (request id, trace), `/alive`, `/ready`, a duration histogram and one log
+ * line a request. `/metrics` is not on this server, whose port clients reach: it has one of its own. Call before routes
+ * are added.
  */
 export function installTelemetry(fastify: FastifyInstance, options: TelemetryOptions): Telemetry {
   const durations = new Histogram({
@@ -100,10 +110,16 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
-    const line = { method: request.method, route, status: reply.statusCode, elapsed_ms: Math.round(reply.elapsedTime * 10) / 10 };
+    const line = {
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      elapsed_ms: Math.round(reply.elapsedTime * 10) / 10,
+    };
     const failed = reply.statusCode >= 500;
     if (options.access !== undefined) {
-      if (!PROBES.has(route)) options.access[failed ? 'error' : 'info']({ ...line, ...whose(contexts.get(request), request) }, 'request');
+      if (!PROBES.has(route))
+        options.access[failed ? 'error' : 'info']({ ...line, ...whose(contexts.get(request), request) }, 'request');
     } else if (failed) options.logger.error(line, 'request failed');
     else options.logger.debug(line, 'request');
     done();
@@ -124,8 +140,13 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   fastify.get('/ready', async (request, reply) => {
     if (options.stopping?.aborted === true) return reply.code(503).send({ status: 'draining' });
     const { reason, notes } = await check();
-    const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in request.headers);
-    if (reason === null) return { status: 'ready', ...((isHere || options.notesForAll === true) && Object.keys(notes).length > 0 ? { notes } : {}) };
+    const isHere =
+      LOOPBACK.has(request.socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in request.headers);
+    if (reason === null)
+      return {
+        status: 'ready',
+        ...((isHere || options.notesForAll === true) && Object.keys(notes).length > 0 ? { notes } : {}),
+      };
     // The reason is the database's own words: for callers on this machine, and for the log.
     options.logger.warn({ reason }, 'not ready');
     return reply.code(503).send(isHere ? { status: 'not ready', reason } : { status: 'not ready' });
@@ -134,7 +155,12 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   let server: MetricsServer | null = null;
   if (metrics !== undefined) {
     fastify.addHook('onReady', async () => {
-      server = await startMetricsServer({ ...metrics, contentType: registry.contentType, metrics: () => registry.metrics(), readiness: check });
+      server = await startMetricsServer({
+        ...metrics,
+        contentType: registry.contentType,
+        metrics: () => registry.metrics(),
+        readiness: check,
+      });
     });
     fastify.addHook('onClose', () => server?.close());
   }
@@ -145,7 +171,9 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
 async function withinTime(ready: TelemetryOptions['ready']): Promise<void> {
   const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`the checks took longer than ${READY_TIMEOUT_MS} ms`)), { once: true });
+    signal.addEventListener('abort', () => reject(new Error(`the checks took longer than ${READY_TIMEOUT_MS} ms`)), {
+      once: true,
+    });
   });
   await Promise.race([ready(signal), late]);
 }

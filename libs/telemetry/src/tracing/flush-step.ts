@@ -1,6 +1,9 @@
 import { activeTracing } from './tracing.js';
 
-/** Longest that an exit waits for spans to be sent. Milliseconds. What an absent receiver would have got is lost, and the exit is clean all the same. */
+/**
+ * Longest that an exit waits for spans to be sent. Milliseconds. What an absent receiver would have got is lost, and
+ * the exit is clean all the same.
+ */
 const FLUSH_MS = 1_000;
 
 /** Last step of a `GracefulStop`: sends the spans that wait. */

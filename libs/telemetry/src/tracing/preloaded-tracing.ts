@@ -1,8 +1,19 @@
-import { type AttributeValue, context, propagation, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type AttributeValue,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Tracing } from './tracing.js';
 
-/** What a file that was preloaded (`node --import`) leaves of its tracer; `deploy/images/apps/datadog/preload.mjs` is one. */
+/**
+ * What a file that was preloaded (`node --import`) leaves of its tracer; `deploy/images/apps/datadog/preload.mjs` is
+ * one.
+ */
 interface PreloadedTracer {
   /** Of the vendor. */
   readonly name: string;
@@ -19,15 +30,23 @@ interface PreloadedTracer {
 const PRELOADED = Symbol.for('slipway.tracer');
 
 /**
- * The tracer that was preloaded, behind OpenTelemetry's API; `null` without one.
- * Logs an error, and answers `null`, when the tracer has registered with another copy of that API: all spans would be lost without a word.
+ * The tracer that was preloaded, behind OpenTelemetry's API; `null` without one. Logs an error, and answers `null`,
+ * when the tracer has registered with another copy of that API: all spans would be lost without a word.
  */
 export function preloadedTracing(logger: Logger): Tracing | null {
   const preloaded = (globalThis as { [PRELOADED]?: PreloadedTracer })[PRELOADED];
   if (preloaded === undefined) return null;
   const tracer = trace.getTracer('slipway');
-  if (!context.with(trace.setSpan(ROOT_CONTEXT, tracer.startSpan('probe')), () => trace.getActiveSpan()?.isRecording() ?? false)) {
-    logger.error({ tracer: preloaded.name }, 'preloaded tracer not reachable by @opentelemetry/api, no spans of this service are sent');
+  if (
+    !context.with(
+      trace.setSpan(ROOT_CONTEXT, tracer.startSpan('probe')),
+      () => trace.getActiveSpan()?.isRecording() ?? false,
+    )
+  ) {
+    logger.error(
+      { tracer: preloaded.name },
+      'preloaded tracer not reachable by @opentelemetry/api, no spans of this service are sent',
+    );
     return null;
   }
   return {
@@ -40,29 +59,41 @@ export function preloadedTracing(logger: Logger): Tracing | null {
     isUnsampled: () => preloaded.isWithoutSpans?.() === true,
     async span(name, { parent, attributes }, work) {
       if (preloaded.isWithoutSpans?.() === true) return work();
-      if (preloaded.withoutSpans !== undefined && typeof parent === 'string' && parent.endsWith('-00')) return preloaded.withoutSpans(work);
-      const from = typeof parent === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent: parent }) : context.active();
-      return tracer.startActiveSpan(name, { attributes: attributes as Record<string, AttributeValue> }, from, async (span) => {
-        try {
-          return await work();
-        } catch (error) {
-          markFailed(span, error, preloaded.keepTag);
-          throw error;
-        } finally {
-          span.end();
-        }
-      });
+      if (preloaded.withoutSpans !== undefined && typeof parent === 'string' && parent.endsWith('-00'))
+        return preloaded.withoutSpans(work);
+      const from =
+        typeof parent === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent: parent }) : context.active();
+      return tracer.startActiveSpan(
+        name,
+        { attributes: attributes as Record<string, AttributeValue> },
+        from,
+        async (span) => {
+          try {
+            return await work();
+          } catch (error) {
+            markFailed(span, error, preloaded.keepTag);
+            throw error;
+          } finally {
+            span.end();
+          }
+        },
+      );
     },
     logFields() {
       const span = trace.getActiveSpan()?.spanContext();
       // Datadog's names and forms of them.
-      return span === undefined ? {} : { dd: { trace_id: span.traceId, span_id: BigInt(`0x${span.spanId}`).toString() } };
+      return span === undefined
+        ? {}
+        : { dd: { trace_id: span.traceId, span_id: BigInt(`0x${span.spanId}`).toString() } };
     },
     flush: () => new Promise((resolve) => preloaded.flush(resolve)),
   };
 }
 
-/** Its kind, and nothing of its message or stack: those may hold what a user wrote, and are in the log under the same trace. */
+/**
+ * Its kind, and nothing of its message or stack: those may hold what a user wrote, and are in the log under the same
+ * trace.
+ */
 function markFailed(span: Span, error: unknown, keepTag: string): void {
   const kind = (error as { code?: unknown } | null)?.code;
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -23,7 +23,10 @@ export interface Tracing {
   active(): ActiveSpan | undefined;
   /** Is the running code part of a trace that is not sent, and makes no span? Then a peer must not begin one either. */
   isUnsampled(): boolean;
-  /** Runs `work` in a span, which ends with it. A rejection marks the span as failed and keeps its trace, whatever the sampling. */
+  /**
+   * Runs `work` in a span, which ends with it. A rejection marks the span as failed and keeps its trace, whatever the
+   * sampling.
+   */
   span<T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T>;
   /** Fields of each log line within a span. */
   logFields(): Readonly<Record<string, unknown>>;
@@ -54,17 +57,23 @@ export function activeTracing(): Tracing {
 }
 
 /**
- * The running code's place in its trace, as a W3C `traceparent`: the tracer's span when there is one, else a new span id under the current trace (or under `traceId`).
- * For what is stored or passed on in a body; a request gets `traceHeaders`.
+ * The running code's place in its trace, as a W3C `traceparent`: the tracer's span when there is one, else a new span
+ * id under the current trace (or under `traceId`). For what is stored or passed on in a body; a request gets
+ * `traceHeaders`.
  */
 export function currentTraceparent(traceId?: string): string {
   const span = tracing.active();
-  // A context may have taken over another trace than its request's, as that of an ingest batch: then the span is none of it.
-  if (span === undefined || span.traceId !== (traceId ?? currentTraceId(span.traceId))) return makeTraceparent(traceId, !tracing.isUnsampled());
+  // A context may have taken over another trace than its request's, as that of an ingest batch: then the span is none
+  // of it.
+  if (span === undefined || span.traceId !== (traceId ?? currentTraceId(span.traceId)))
+    return makeTraceparent(traceId, !tracing.isUnsampled());
   return `00-${span.traceId}-${span.spanId}-${span.sampled ? '01' : '00'}`;
 }
 
-/** The trace of an outgoing request, the only place where its header is written: tracers are set up to leave it alone, so exactly one goes out, and only to peers of ours. */
+/**
+ * The trace of an outgoing request, the only place where its header is written: tracers are set up to leave it alone,
+ * so exactly one goes out, and only to peers of ours.
+ */
 export function traceHeaders(traceId?: string): { readonly traceparent: string } {
   return { traceparent: currentTraceparent(traceId) };
 }

@@ -10,7 +10,9 @@ export function givenKubeconfig(): string | null {
 
 /** @throws Error: what a cluster that is not this harness's own cannot do. */
 export function cannot(what: string): never {
-  throw new Error(`${what} is not possible on a cluster that this harness did not build: ask for its capabilities first`);
+  throw new Error(
+    `${what} is not possible on a cluster that this harness did not build: ask for its capabilities first`,
+  );
 }
 
 /** A program of a cluster that cannot be made to fail. */
@@ -20,7 +22,9 @@ export function untouchable(name: string): ClusterComponent {
 }
 
 interface NodeList {
-  readonly items: readonly { readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  }[];
 }
 
 /** The first node that is not kwok's. */
@@ -38,7 +42,8 @@ export async function findRealNode(ask: (args: readonly string[]) => Promise<str
  */
 export async function openGivenCluster(kubeconfig: string): Promise<TestCluster> {
   const program = findProgram('kubectl');
-  if (program === null) throw new ClusterUnavailable(`A cluster is given (${kubeconfig}), and kubectl is not on the PATH to talk to it.`);
+  if (program === null)
+    throw new ClusterUnavailable(`A cluster is given (${kubeconfig}), and kubectl is not on the PATH to talk to it.`);
   const ask = (args: readonly string[], input?: string): Promise<string> => kubectl(program, kubeconfig, args, input);
   return {
     kind: 'given',

@@ -18,7 +18,10 @@ export interface ImageDescription {
   readonly user?: string;
 }
 
-/** Writes an image of one layer as an OCI archive, made of the files and nothing else: no time, no name of who made it. @returns the manifest's digest. */
+/**
+ * Writes an image of one layer as an OCI archive, made of the files and nothing else: no time, no name of who made it.
+ * @returns the manifest's digest.
+ */
 export async function writeImage(file: string, image: ImageDescription): Promise<string> {
   const blobs = new Map<string, Buffer>();
   const put = (content: Buffer, mediaType: string): { mediaType: string; digest: string; size: number } => {
@@ -33,14 +36,26 @@ export async function writeImage(file: string, image: ImageDescription): Promise
     json({
       ...platform,
       rootfs: { type: 'layers', diff_ids: [sha256(layer)] },
-      config: { Entrypoint: image.entrypoint, User: image.user ?? '', WorkingDir: '/', Env: ['PATH=/usr/local/bin:/usr/bin:/bin'] },
+      config: {
+        Entrypoint: image.entrypoint,
+        User: image.user ?? '',
+        WorkingDir: '/',
+        Env: ['PATH=/usr/local/bin:/usr/bin:/bin'],
+      },
     }),
     'application/vnd.oci.image.config.v1+json',
   );
   const mediaType = 'application/vnd.oci.image.manifest.v1+json';
   const manifest = put(json({ schemaVersion: 2, mediaType, config, layers }), mediaType);
-  const annotations = { 'io.containerd.image.name': image.name, 'org.opencontainers.image.ref.name': image.name.slice(image.name.lastIndexOf(':') + 1) };
-  const index = { schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [{ ...manifest, platform, annotations }] };
+  const annotations = {
+    'io.containerd.image.name': image.name,
+    'org.opencontainers.image.ref.name': image.name.slice(image.name.lastIndexOf(':') + 1),
+  };
+  const index = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.index.v1+json',
+    manifests: [{ ...manifest, platform, annotations }],
+  };
   await writeFile(
     file,
     tar([
@@ -60,7 +75,8 @@ function tar(files: readonly ImageFile[]): Buffer {
   const parts = files.flatMap(({ path, mode, content }) => {
     if (Buffer.byteLength(path) > 100) throw new Error(`${path} is too long for a tar header`);
     const header = Buffer.alloc(512);
-    const octal = (value: number, at: number, length: number): void => void header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, 'latin1');
+    const octal = (value: number, at: number, length: number): void =>
+      void header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, 'latin1');
     header.write(path, 0);
     octal(mode, 100, 8);
     for (const at of [108, 116]) octal(0, at, 8);

@@ -26,7 +26,10 @@ export async function canRunKind(): Promise<boolean> {
   );
 }
 
-/** A cluster in a container of its own. Its programs cannot be made to fail, and its pods are reached through the API server only. */
+/**
+ * A cluster in a container of its own. Its programs cannot be made to fail, and its pods are reached through the API
+ * server only.
+ */
 export async function openKindCluster(): Promise<TestCluster> {
   await removeOrphans();
   const name = `slipway-${process.pid}-${processStart(process.pid) ?? 0}-${randomBytes(2).toString('hex')}`;
@@ -37,8 +40,11 @@ export async function openKindCluster(): Promise<TestCluster> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await run('kind', ['create', 'cluster', '--name', name, '--kubeconfig', kubeconfig, '--wait', '120s'], { timeout: CREATE_TIMEOUT_MS });
-    const ask = (args: readonly string[], input?: string): Promise<string> => kubectl('kubectl', kubeconfig, args, input);
+    await run('kind', ['create', 'cluster', '--name', name, '--kubeconfig', kubeconfig, '--wait', '120s'], {
+      timeout: CREATE_TIMEOUT_MS,
+    });
+    const ask = (args: readonly string[], input?: string): Promise<string> =>
+      kubectl('kubectl', kubeconfig, args, input);
     return {
       kind: 'kind',
       name,
@@ -59,7 +65,9 @@ export async function openKindCluster(): Promise<TestCluster> {
       controllerManager: untouchable('the controller manager'),
       kubectl: ask,
       importImage: async (archive) =>
-        void (await run('kind', ['load', 'image-archive', path.resolve(archive), '--name', name], { timeout: CREATE_TIMEOUT_MS })),
+        void (await run('kind', ['load', 'image-archive', path.resolve(archive), '--name', name], {
+          timeout: CREATE_TIMEOUT_MS,
+        })),
       addKwokNodes: async () => cannot('adding fake nodes'),
       killContainer: async () => cannot('killing a container'),
       spawnInside: () => cannot('entering its network'),
@@ -75,9 +83,13 @@ export async function openKindCluster(): Promise<TestCluster> {
 
 /** This machine as containers of kind's network see it. */
 async function gateway(): Promise<string> {
-  const { stdout } = await run('docker', ['network', 'inspect', 'kind', '--format', '{{range .IPAM.Config}}{{.Gateway}} {{end}}'], {
-    timeout: SHORT_TIMEOUT_MS,
-  });
+  const { stdout } = await run(
+    'docker',
+    ['network', 'inspect', 'kind', '--format', '{{range .IPAM.Config}}{{.Gateway}} {{end}}'],
+    {
+      timeout: SHORT_TIMEOUT_MS,
+    },
+  );
   const address = stdout.split(' ').find((word) => /^\d+(\.\d+){3}$/.test(word));
   if (address === undefined) throw new Error(`Docker's network "kind" has no IPv4 gateway: ${stdout}`);
   return address;
@@ -88,6 +100,7 @@ async function removeOrphans(): Promise<void> {
   const { stdout } = await run('kind', ['get', 'clusters', '--quiet'], { timeout: SHORT_TIMEOUT_MS });
   for (const name of stdout.split('\n')) {
     const [, pid, start] = /^slipway-(\d+)-(\d+)-[0-9a-f]+$/.exec(name) ?? [];
-    if (pid !== undefined && processStart(Number(pid)) !== start) await run('kind', ['delete', 'cluster', '--name', name], { timeout: SHORT_TIMEOUT_MS });
+    if (pid !== undefined && processStart(Number(pid)) !== start)
+      await run('kind', ['delete', 'cluster', '--name', name], { timeout: SHORT_TIMEOUT_MS });
   }
 }

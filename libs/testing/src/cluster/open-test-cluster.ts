@@ -13,12 +13,14 @@ import { ClusterUnavailable } from './unavailable.js';
 const run = promisify(execFile);
 
 /**
- * A Kubernetes cluster to test against: the one of SLIPWAY_TEST_KUBECONFIG or KUBECONFIG; else `kind` where a Docker daemon answers; else built from
- * Go modules and run in namespaces of its own, which takes minutes the first time and seconds after.
+ * A Kubernetes cluster to test against: the one of SLIPWAY_TEST_KUBECONFIG or KUBECONFIG; else `kind` where a Docker
+ * daemon answers; else built from Go modules and run in namespaces of its own, which takes minutes the first time and
+ * seconds after.
  *
  * The first two take no options: what a test needs of them stands in `capabilities`.
  *
- * @throws ClusterUnavailable with one sentence when none of them can be had; Error when one should have come up and did not.
+ * @throws ClusterUnavailable with one sentence when none of them can be had; Error when one should have come up and did
+ * not.
  */
 export async function openTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
   const given = givenKubeconfig();
@@ -35,7 +37,9 @@ export async function openBuiltCluster(options: TestClusterOptions = {}): Promis
   return openLabCluster(await buildPrograms(say, options.signal), options);
 }
 
-/** Why no cluster can be had here, as one sentence; `null` when one can. Takes some seconds at most and builds nothing. */
+/**
+ * Why no cluster can be had here, as one sentence; `null` when one can. Takes some seconds at most and builds nothing.
+ */
 export async function missingForTestCluster(): Promise<string | null> {
   if (givenKubeconfig() !== null || (await canRunKind())) return null;
   return missingForBuiltCluster();
@@ -44,11 +48,14 @@ export async function missingForTestCluster(): Promise<string | null> {
 /** Why none of its own can be had here, as one sentence; `null` when it can. */
 export async function missingForBuiltCluster(): Promise<string | null> {
   const missing = (await missingForRunning()) ?? ((await builtPrograms()) === null ? await missingForBuilding() : null);
-  return missing === null ? null : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${missing}.`;
+  return missing === null
+    ? null
+    : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${missing}.`;
 }
 
 /**
- * Does everything that takes minutes, so that the tests themselves need not. @returns the sentence of `missingForTestCluster`.
+ * Does everything that takes minutes, so that the tests themselves need not. @returns the sentence of
+ * `missingForTestCluster`.
  * @throws Error when it can be built and the build fails.
  */
 export async function prepareTestCluster(say: (line: string) => void, signal?: AbortSignal): Promise<string | null> {
@@ -77,9 +84,12 @@ async function missingForRunning(): Promise<string | null> {
     ['/sys/fs/cgroup', constants.W_OK],
     ['/dev/kmsg', constants.R_OK],
   ] as const)
-    if (!(await succeeds(access(place, mode)))) return `one of its own needs ${place}, which this user or container may not use`;
+    if (!(await succeeds(access(place, mode))))
+      return `one of its own needs ${place}, which this user or container may not use`;
   const unshare = run('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], { timeout: 10_000 });
-  return (await succeeds(unshare)) ? null : 'one of its own needs namespaces, which this user or container may not make';
+  return (await succeeds(unshare))
+    ? null
+    : 'one of its own needs namespaces, which this user or container may not make';
 }
 
 const succeeds = (promise: Promise<unknown>): Promise<boolean> =>

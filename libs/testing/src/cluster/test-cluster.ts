@@ -13,9 +13,15 @@ export interface TestClusterOptions {
   readonly kubeProxy?: boolean;
   /** Pods of the real node find services by their names [false]. */
   readonly dns?: boolean;
-  /** With `dns`: names beside those of services, such as `slipway.test`, that lead pods to `hostAddress`; `hostCertificate` is for them, and may have wildcards. */
+  /**
+   * With `dns`: names beside those of services, such as `slipway.test`, that lead pods to `hostAddress`;
+   * `hostCertificate` is for them, and may have wildcards.
+   */
   readonly hostNames?: readonly string[];
-  /** Seconds without a word from a kubelet until its node is NotReady [40]. A short one takes a slow machine for a dead node. */
+  /**
+   * Seconds without a word from a kubelet until its node is NotReady [40]. A short one takes a slow machine for a dead
+   * node.
+   */
   readonly nodeGraceSeconds?: number;
   /** Further flags of the API server, such as `--max-mutating-requests-inflight=20`. */
   readonly apiServerFlags?: readonly string[];
@@ -42,7 +48,9 @@ export interface ClusterComponent {
 
 /** What can be done with a cluster beside asking its API server; a method that cannot throws an Error that says so. */
 export interface ClusterCapabilities {
-  /** Programs of the control plane and the kubelet can be stopped, containers killed, `spawnInside` and `usage` work. */
+  /**
+   * Programs of the control plane and the kubelet can be stopped, containers killed, `spawnInside` and `usage` work.
+   */
   readonly faults: boolean;
   /** The test's process reaches pods at their own addresses, and they reach it at `hostAddress`. */
   readonly podAddresses: boolean;
@@ -73,11 +81,16 @@ export interface TestCluster {
   readonly kubectlProgram: string;
   /** Where pods find services that this machine offers on all its addresses. */
   readonly hostAddress: string;
-  /** Of a server that listens there under the names of `hostNames`, and who signed it; `null` when none were asked for. */
+  /**
+   * Of a server that listens there under the names of `hostNames`, and who signed it; `null` when none were asked for.
+   */
   readonly hostCertificate: HostCertificate | null;
   /** Name of the node that runs containers. */
   readonly realNode: string;
-  /** Addresses that fake pods get, such as `198.18.0.0/18`. Connections to them arrive at whoever listens inside on all addresses. */
+  /**
+   * Addresses that fake pods get, such as `198.18.0.0/18`. Connections to them arrive at whoever listens inside on all
+   * addresses.
+   */
   readonly kwokRange: string;
   /** A file of one JSON object a line (`audit.k8s.io/v1` Event), one a write; `null` when it was not asked for. */
   readonly auditLog: string | null;
@@ -91,7 +104,10 @@ export interface TestCluster {
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** Takes an image archive (OCI or docker) into the real node. */
   importImage(archive: string): Promise<void>;
-  /** Adds fake nodes, tainted `kwok.x-k8s.io/node=fake:NoSchedule`, labelled `type=kwok`, and waits until they are ready. @returns their names. */
+  /**
+   * Adds fake nodes, tainted `kwok.x-k8s.io/node=fake:NoSchedule`, labelled `type=kwok`, and waits until they are
+   * ready. @returns their names.
+   */
   addKwokNodes(count: number): Promise<string[]>;
   /** Signals the first process of a container, with no word to Kubernetes. */
   killContainer(podUid: string, containerName: string, signal?: NodeJS.Signals): Promise<void>;

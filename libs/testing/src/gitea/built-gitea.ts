@@ -42,9 +42,16 @@ export async function prepareGitea(say: (line: string) => void = () => {}, signa
     const version = await giteaVersion();
     say(`gitea: building ${version}, which takes minutes the first time …`);
     const flags = ['-trimpath', '-ldflags', `-s -w -X main.Version=${version}`];
-    await compileGo({ go, what: 'Gitea', args: ['build', ...flags, '-o', path.join(making, 'gitea'), '.'], cwd: GITEA_MODULE, signal });
+    await compileGo({
+      go,
+      what: 'Gitea',
+      args: ['build', ...flags, '-o', path.join(making, 'gitea'), '.'],
+      cwd: GITEA_MODULE,
+      signal,
+    });
     const source = await moduleFolder(go);
-    for (const name of READ_WHILE_RUNNING) await cp(path.join(source, name), path.join(making, name), { recursive: true });
+    for (const name of READ_WHILE_RUNNING)
+      await cp(path.join(source, name), path.join(making, name), { recursive: true });
     // Go keeps its modules read-only, and copies of them could not be removed.
     await run('chmod', ['-R', 'u+w', making], { timeoutMs: 60_000 });
     say(`gitea: built in ${((performance.now() - began) / 1000).toFixed(0)} s`);

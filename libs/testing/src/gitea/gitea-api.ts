@@ -27,12 +27,19 @@ export class GiteaApi {
   async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
-      headers: { authorization: this.authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: this.authorization,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       signal: AbortSignal.timeout(CALL_MS),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new GiteaRefusal(response.status, `${method} ${path} was answered ${response.status}: ${text.slice(0, 1_000)}`);
+    if (!response.ok)
+      throw new GiteaRefusal(
+        response.status,
+        `${method} ${path} was answered ${response.status}: ${text.slice(0, 1_000)}`,
+      );
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 }

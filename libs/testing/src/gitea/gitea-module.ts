@@ -15,10 +15,14 @@ export async function giteaVersion(): Promise<string> {
   return version;
 }
 
-/** Where this Gitea is or will be, outside the checkout. Another one for other sources: a half-changed module never runs an old program. */
+/**
+ * Where this Gitea is or will be, outside the checkout. Another one for other sources: a half-changed module never runs
+ * an old program.
+ */
 export async function programsFolder(): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(`${file}\0`).update(await readFile(path.join(GITEA_MODULE, file)));
+  for (const file of ['go.mod', 'go.sum', 'main.go'])
+    hash.update(`${file}\0`).update(await readFile(path.join(GITEA_MODULE, file)));
   return programFolder('gitea', `${await giteaVersion()}-${hash.digest('hex').slice(0, 8)}`);
 }
 

@@ -14,21 +14,29 @@ const BUILD_MS = 600_000;
 /** What the build adds below `public/assets`. */
 const BUILT = ['.vite', 'css', 'js'];
 
-/** A folder to be Gitea's `custom` one; `null` when no pages are built. Without it its pages have neither styles nor scripts, and everything else works. */
+/**
+ * A folder to be Gitea's `custom` one; `null` when no pages are built. Without it its pages have neither styles nor
+ * scripts, and everything else works.
+ */
 export async function giteaPages(): Promise<string | null> {
   const folder = await pagesFolder();
   return existsSync(folder) ? folder : null;
 }
 
 /**
- * The styles and scripts of Gitea's pages, which its module has as sources only: for people and browsers. Half a minute of CPU and 420 MB on the way, 13 MB that stay.
+ * The styles and scripts of Gitea's pages, which its module has as sources only: for people and browsers. Half a minute
+ * of CPU and 420 MB on the way, 13 MB that stay.
  * @returns why they cannot be had, as one sentence; `null` when they are there.
  */
-export async function prepareGiteaPages(say: (line: string) => void = () => {}, signal?: AbortSignal): Promise<string | null> {
+export async function prepareGiteaPages(
+  say: (line: string) => void = () => {},
+  signal?: AbortSignal,
+): Promise<string | null> {
   const folder = await pagesFolder();
   if (existsSync(folder)) return null;
   const go = findGo();
-  if (go === null) return 'The pages of Gitea are built from its Go module, and there is no Go on the PATH: they have no styles. Everything else works.';
+  if (go === null)
+    return 'The pages of Gitea are built from its Go module, and there is no Go on the PATH: they have no styles. Everything else works.';
   const pnpm = await npmProgram('pnpm', PNPM);
   if ('missing' in pnpm) return `The pages of Gitea have no styles: ${pnpm.missing}.`;
   const make = async (making: string): Promise<void> => {
@@ -36,11 +44,19 @@ export async function prepareGiteaPages(say: (line: string) => void = () => {}, 
     const sources = path.join(making, 'sources');
     await cp(await moduleFolder(go), sources, { recursive: true });
     await run('chmod', ['-R', 'u+w', sources], { timeoutMs: 60_000 });
-    const install = ['install', '--prod', '--frozen-lockfile', '--ignore-scripts', '--store-dir', path.join(making, 'store')];
+    const install = [
+      'install',
+      '--prod',
+      '--frozen-lockfile',
+      '--ignore-scripts',
+      '--store-dir',
+      path.join(making, 'store'),
+    ];
     await node([path.join(pnpm.modules, 'pnpm/bin/pnpm.mjs'), ...install], { cwd: sources, timeoutMs: INSTALL_MS });
     await node(['node_modules/vite/bin/vite.js', 'build'], { cwd: sources, timeoutMs: BUILD_MS });
     await mkdir(path.join(making, 'public/assets'), { recursive: true });
-    for (const name of BUILT) await rename(path.join(sources, 'public/assets', name), path.join(making, 'public/assets', name));
+    for (const name of BUILT)
+      await rename(path.join(sources, 'public/assets', name), path.join(making, 'public/assets', name));
     for (const name of ['sources', 'store']) await rm(path.join(making, name), { recursive: true });
   };
   const failed = await makeOnce(folder, { what: "gitea's pages", say, signal, make }).then(

@@ -62,14 +62,21 @@ export class GiteaRepository {
     return this.api.call(method, `/repos/${this.owner}/${this.name}${path}`, body);
   }
 
-  /** Makes or replaces files in one commit. @param newBranch made from `branch` for it [none: it goes to `branch`]. @returns its hash. */
+  /**
+   * Makes or replaces files in one commit. @param newBranch made from `branch` for it [none: it goes to `branch`].
+   * @returns its hash.
+   */
   async commit(commit: {
     readonly message: string;
     readonly files: Readonly<Record<string, string>>;
     readonly branch?: string;
     readonly newBranch?: string;
   }): Promise<string> {
-    const files = Object.entries(commit.files).map(([path, text]) => ({ operation: 'upload', path, content: Buffer.from(text).toString('base64') }));
+    const files = Object.entries(commit.files).map(([path, text]) => ({
+      operation: 'upload',
+      path,
+      content: Buffer.from(text).toString('base64'),
+    }));
     const answer = await this.call<{ commit: { sha: string } }>('POST', '/contents', {
       message: commit.message,
       branch: commit.branch ?? 'main',
@@ -101,7 +108,11 @@ export class GiteaRepository {
     return this.call('POST', `/issues/${issue}/comments`, { body });
   }
 
-  createWebhook(hook: { readonly url: string; readonly secret: string; readonly events?: readonly string[] }): Promise<{ readonly id: number }> {
+  createWebhook(hook: {
+    readonly url: string;
+    readonly secret: string;
+    readonly events?: readonly string[];
+  }): Promise<{ readonly id: number }> {
     const config = { url: hook.url, secret: hook.secret, content_type: 'json' };
     return this.call('POST', '/hooks', { type: 'gitea', active: true, events: hook.events ?? WEBHOOK_EVENTS, config });
   }
@@ -111,7 +122,10 @@ export class GiteaRepository {
     return this.call('POST', '/branch_protections', { rule_name: branch, enable_push: false, ...rule });
   }
 
-  setStatus(sha: string, status: { readonly context: string; readonly state: StatusState; readonly description?: string }): Promise<unknown> {
+  setStatus(
+    sha: string,
+    status: { readonly context: string; readonly state: StatusState; readonly description?: string },
+  ): Promise<unknown> {
     return this.call('POST', `/statuses/${sha}`, status);
   }
 
@@ -120,7 +134,12 @@ export class GiteaRepository {
     return this.call('GET', `/commits/${ref}/status`);
   }
 
-  openPullRequest(pull: { readonly title: string; readonly head: string; readonly base?: string; readonly body?: string }): Promise<GiteaPullRequest> {
+  openPullRequest(pull: {
+    readonly title: string;
+    readonly head: string;
+    readonly base?: string;
+    readonly body?: string;
+  }): Promise<GiteaPullRequest> {
     return this.call('POST', '/pulls', { base: 'main', ...pull });
   }
 
@@ -134,11 +153,19 @@ export class GiteaRepository {
   }
 
   review(number: number, { verdict, body = '', comments = [] }: NewReview): Promise<GiteaReview> {
-    const lines = comments.map(({ path, line, body: text }) => ({ path, body: text, new_position: line, old_position: 0 }));
+    const lines = comments.map(({ path, line, body: text }) => ({
+      path,
+      body: text,
+      new_position: line,
+      old_position: 0,
+    }));
     return this.call('POST', `/pulls/${number}/reviews`, { event: verdict, body, comments: lines });
   }
 
-  reviewComments(number: number, review: number): Promise<ReadonlyArray<{ readonly id: number; readonly path: string; readonly body: string }>> {
+  reviewComments(
+    number: number,
+    review: number,
+  ): Promise<ReadonlyArray<{ readonly id: number; readonly path: string; readonly body: string }>> {
     return this.call('GET', `/pulls/${number}/reviews/${review}/comments`);
   }
 

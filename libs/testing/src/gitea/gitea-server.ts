@@ -25,7 +25,10 @@ const START_MS = 60_000;
 const STOP_MS = 15_000;
 const COMMAND_MS = 60_000;
 
-/** A real Gitea as a process of its own, at a port of 127.0.0.1. Ends with the process that started it, also when that is killed. */
+/**
+ * A real Gitea as a process of its own, at a port of 127.0.0.1. Ends with the process that started it, also when that
+ * is killed.
+ */
 export class GiteaServer {
   private child: ChildProcess | undefined;
   private output = '';
@@ -71,7 +74,11 @@ export class GiteaServer {
   /** Starts it, and waits until it serves. After `stop` or `kill`: the same again, on the same data and port. */
   async start(): Promise<void> {
     const settings = await writeGiteaSettings(this.place);
-    const child = spawn(this.program, ['web', '--config', settings], { cwd: this.place.home, env: this.environment(), stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(this.program, ['web', '--config', settings], {
+      cwd: this.place.home,
+      env: this.environment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
     this.child = child;
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
@@ -81,7 +88,8 @@ export class GiteaServer {
     child.once('error', (error) => {
       this.output += `\n${error.message}`;
     });
-    const serves = async (): Promise<boolean> => (await fetch(`${this.url}/api/healthz`, { signal: AbortSignal.timeout(5_000) })).ok;
+    const serves = async (): Promise<boolean> =>
+      (await fetch(`${this.url}/api/healthz`, { signal: AbortSignal.timeout(5_000) })).ok;
     await until('Gitea answers', () => ended(child) || serves(), START_MS).catch((error: unknown) => {
       throw new Error(`Gitea did not come up: ${this.output.slice(-2_000)}`, { cause: error });
     });

@@ -54,7 +54,12 @@ function settings({ home, programs, port }: GiteaPlace, secrets: GiteaSecrets): 
       OFFLINE_MODE: true,
       LFS_START_SERVER: false,
     },
-    database: { DB_TYPE: 'sqlite3', PATH: path.join(home, 'data/gitea.db'), SQLITE_JOURNAL_MODE: 'WAL', SQLITE_TIMEOUT: 10_000 },
+    database: {
+      DB_TYPE: 'sqlite3',
+      PATH: path.join(home, 'data/gitea.db'),
+      SQLITE_JOURNAL_MODE: 'WAL',
+      SQLITE_TIMEOUT: 10_000,
+    },
     security: {
       INSTALL_LOCK: true,
       // Where webhooks may be sent.
@@ -82,7 +87,12 @@ function settings({ home, programs, port }: GiteaPlace, secrets: GiteaSecrets): 
 
 function toIni(sections: Settings): string {
   return Object.entries(sections)
-    .map(([section, values]) => [...(section === '' ? [] : [`[${section}]`]), ...Object.entries(values).map(([key, value]) => `${key} = ${value}`)].join('\n'))
+    .map(([section, values]) =>
+      [
+        ...(section === '' ? [] : [`[${section}]`]),
+        ...Object.entries(values).map(([key, value]) => `${key} = ${value}`),
+      ].join('\n'),
+    )
     .join('\n\n');
 }
 

@@ -36,9 +36,22 @@ export class GiteaUser {
     this.api = new GiteaApi(url, `token ${token}`);
   }
 
-  /** With a new token for the account. @param scopes of that token, such as `write:repository` [everything]. @throws GiteaRefusal 401 for a wrong password. */
-  static async signIn(url: string, login: string, password: string, scopes: readonly string[] = ['all']): Promise<GiteaUser> {
-    return new GiteaUser(url, login, password, await createToken(url, login, password, `slipway-${Date.now()}`, scopes));
+  /**
+   * With a new token for the account. @param scopes of that token, such as `write:repository` [everything]. @throws
+   * GiteaRefusal 401 for a wrong password.
+   */
+  static async signIn(
+    url: string,
+    login: string,
+    password: string,
+    scopes: readonly string[] = ['all'],
+  ): Promise<GiteaUser> {
+    return new GiteaUser(
+      url,
+      login,
+      password,
+      await createToken(url, login, password, `slipway-${Date.now()}`, scopes),
+    );
   }
 
   /** As `GiteaApi.call`, with the user's token. */
@@ -57,7 +70,12 @@ export class GiteaUser {
 
   /** For admins. @returns the new user, with a token for everything. */
   async createUser(login: string, password = `${login}-password`): Promise<GiteaUser> {
-    await this.call('POST', '/admin/users', { username: login, email: `${login}@example.test`, password, must_change_password: false });
+    await this.call('POST', '/admin/users', {
+      username: login,
+      email: `${login}@example.test`,
+      password,
+      must_change_password: false,
+    });
     return GiteaUser.signIn(this.url, login, password);
   }
 
@@ -88,12 +106,22 @@ export class GiteaUser {
   }
 
   createOAuth2Application(name: string, redirectUris: readonly string[]): Promise<GiteaOAuth2Application> {
-    return this.call('POST', '/user/applications/oauth2', { name, redirect_uris: redirectUris, confidential_client: true });
+    return this.call('POST', '/user/applications/oauth2', {
+      name,
+      redirect_uris: redirectUris,
+      confidential_client: true,
+    });
   }
 }
 
 /** Gitea makes tokens for a password only. */
-async function createToken(url: string, login: string, password: string, name: string, scopes: readonly string[]): Promise<string> {
+async function createToken(
+  url: string,
+  login: string,
+  password: string,
+  name: string,
+  scopes: readonly string[],
+): Promise<string> {
   const api = new GiteaApi(url, `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`);
   return (await api.call<{ sha1: string }>('POST', `/users/${login}/tokens`, { name, scopes })).sha1;
 }

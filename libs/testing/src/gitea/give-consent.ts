@@ -15,7 +15,10 @@ export async function giveConsent(user: GiteaUser, asked: string | URL): Promise
   const post = (path: string, body: URLSearchParams): Promise<Response> =>
     browser.send(`${user.url}${path}`, { method: 'POST', body, headers: { origin: user.url } });
   const signedIn = await post('/user/login', new URLSearchParams({ user_name: user.login, password: user.password }));
-  if (signedIn.status !== 303) throw new Error(`Gitea does not sign ${user.login} in (${signedIn.status}): ${(await signedIn.text()).slice(0, 2_000)}`);
+  if (signedIn.status !== 303)
+    throw new Error(
+      `Gitea does not sign ${user.login} in (${signedIn.status}): ${(await signedIn.text()).slice(0, 2_000)}`,
+    );
   const question = await browser.send(asked);
   if (question.status !== 200) return destination(question);
   const form = new URLSearchParams({ granted: 'true' });
@@ -26,6 +29,9 @@ export async function giveConsent(user: GiteaUser, asked: string | URL): Promise
 /** Without a question when it was answered before. */
 async function destination(response: Response): Promise<URL> {
   const location = response.headers.get('location');
-  if (location === null) throw new Error(`Gitea answered ${response.status} and sends the browser nowhere: ${(await response.text()).slice(0, 2_000)}`);
+  if (location === null)
+    throw new Error(
+      `Gitea answered ${response.status} and sends the browser nowhere: ${(await response.text()).slice(0, 2_000)}`,
+    );
   return new URL(location, response.url);
 }

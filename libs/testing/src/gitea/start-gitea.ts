@@ -13,12 +13,19 @@ export interface Gitea {
 }
 
 /** An empty Gitea with an admin, in a temporary folder, for one test. @throws as `GiteaServer.open`. */
-export async function startGitea(options: { readonly say?: (line: string) => void; readonly signal?: AbortSignal } = {}): Promise<Gitea> {
+export async function startGitea(
+  options: { readonly say?: (line: string) => void; readonly signal?: AbortSignal } = {},
+): Promise<Gitea> {
   const server = await GiteaServer.open(options);
   try {
     const password = randomBytes(16).toString('hex');
     await server.createAdmin('operator', password);
-    return { url: server.url, server, admin: await GiteaUser.signIn(server.url, 'operator', password), close: () => server.close() };
+    return {
+      url: server.url,
+      server,
+      admin: await GiteaUser.signIn(server.url, 'operator', password),
+      close: () => server.close(),
+    };
   } catch (error) {
     await server.close();
     throw error;

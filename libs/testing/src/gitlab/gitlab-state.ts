@@ -68,7 +68,10 @@ export abstract class GitLabState {
     return made;
   }
 
-  openIssue(project: GitLabProject, made: Pick<GitLabThread, 'title' | 'author'> & Partial<Pick<GitLabThread, 'description' | 'confidential'>>): GitLabThread {
+  openIssue(
+    project: GitLabProject,
+    made: Pick<GitLabThread, 'title' | 'author'> & Partial<Pick<GitLabThread, 'description' | 'confidential'>>,
+  ): GitLabThread {
     const issue = this.thread(project, 'issues', {
       description: '',
       confidential: false,
@@ -78,13 +81,18 @@ export abstract class GitLabState {
       sha: null,
       ...made,
     });
-    this.sending.send(project, issueEvent(this.url, project, issue, issue.author, { action: 'open' }), issue.confidential);
+    this.sending.send(
+      project,
+      issueEvent(this.url, project, issue, issue.author, { action: 'open' }),
+      issue.confidential,
+    );
     return issue;
   }
 
   openMergeRequest(
     project: GitLabProject,
-    made: Pick<GitLabThread, 'title' | 'description' | 'author' | 'source' | 'target' | 'sha'> & Partial<Pick<GitLabThread, 'sourceProject'>>,
+    made: Pick<GitLabThread, 'title' | 'description' | 'author' | 'source' | 'target' | 'sha'> &
+      Partial<Pick<GitLabThread, 'sourceProject'>>,
   ): GitLabThread {
     const merge = this.thread(project, 'merge_requests', { confidential: false, sourceProject: project.id, ...made });
     this.sending.send(project, mergeRequestEvent(this.url, project, merge, merge.author, { action: 'open' }));
@@ -94,11 +102,27 @@ export abstract class GitLabState {
   label(project: GitLabProject, issue: GitLabThread, label: string, by: GitLabUser): void {
     const before = [...issue.labels];
     issue.labels.push(label);
-    this.sending.send(project, issueEvent(this.url, project, issue, by, { action: 'update', labelsBefore: before }), issue.confidential);
+    this.sending.send(
+      project,
+      issueEvent(this.url, project, issue, by, { action: 'update', labelsBefore: before }),
+      issue.confidential,
+    );
   }
 
-  note(project: GitLabProject, on: GitLabThread, { body, author, internal = false, position, discussion }: NewNote): GitLabNote {
-    const made: GitLabNote = { id: this.nextId(), body, author, createdAt: new Date().toISOString(), internal, position: position ?? null, resolved: false };
+  note(
+    project: GitLabProject,
+    on: GitLabThread,
+    { body, author, internal = false, position, discussion }: NewNote,
+  ): GitLabNote {
+    const made: GitLabNote = {
+      id: this.nextId(),
+      body,
+      author,
+      createdAt: new Date().toISOString(),
+      internal,
+      position: position ?? null,
+      resolved: false,
+    };
     if (discussion === undefined) on.discussions.push({ id: randomBytes(20).toString('hex'), notes: [made] });
     else discussion.notes.push(made);
     this.sending.send(project, noteEvent(this.url, project, on, made), internal || on.confidential);
@@ -114,7 +138,12 @@ export abstract class GitLabState {
   status(
     project: GitLabProject,
     sha: string,
-    said: { readonly name: string; readonly status: string; readonly description?: string; readonly targetUrl?: string },
+    said: {
+      readonly name: string;
+      readonly status: string;
+      readonly description?: string;
+      readonly targetUrl?: string;
+    },
   ): void {
     const { name, status, description = '', targetUrl = null } = said;
     project.statuses.push({ id: this.nextId(), sha, name, status, description, targetUrl });
@@ -125,7 +154,10 @@ export abstract class GitLabState {
   /** As GitLab itself does it, of whom it lets. */
   async merge(project: GitLabProject, merge: GitLabThread, by: GitLabUser): Promise<boolean> {
     const { repository } = project;
-    const [base, head] = await Promise.all([repository.commitOf(`refs/heads/${merge.target}`), repository.commitOf(`refs/heads/${merge.source}`)]);
+    const [base, head] = await Promise.all([
+      repository.commitOf(`refs/heads/${merge.target}`),
+      repository.commitOf(`refs/heads/${merge.source}`),
+    ]);
     if (base === null || head === null) return false;
     const tree = await repository.mergedTree(base, head);
     if (tree === null) return false;
@@ -140,7 +172,10 @@ export abstract class GitLabState {
   private thread(
     project: GitLabProject,
     kind: GitLabThread['kind'],
-    made: Pick<GitLabThread, 'title' | 'description' | 'author' | 'confidential' | 'source' | 'target' | 'sourceProject' | 'sha'>,
+    made: Pick<
+      GitLabThread,
+      'title' | 'description' | 'author' | 'confidential' | 'source' | 'target' | 'sourceProject' | 'sha'
+    >,
   ): GitLabThread {
     const iid = project.nextIid[kind]++;
     const one: GitLabThread = {

@@ -22,13 +22,21 @@ function write({ gitlab, body }: ProjectCall, hook: GitLabHook): RouteAnswer | n
     return [422, { message: 'Signing token is not base64 of 32 bytes' }];
   if (url !== undefined) hook.url = String(url);
   if (token !== undefined) hook.token = token === null || token === '' ? null : String(token);
-  if (signing !== undefined && gitlab.signsWebhooks) hook.signingToken = signing === null || signing === '' ? null : String(signing);
-  hook.events = { ...hook.events, ...Object.fromEntries(Object.entries(rest).filter(([name]) => name.endsWith('_events'))) } as GitLabHook['events'];
+  if (signing !== undefined && gitlab.signsWebhooks)
+    hook.signingToken = signing === null || signing === '' ? null : String(signing);
+  hook.events = {
+    ...hook.events,
+    ...Object.fromEntries(Object.entries(rest).filter(([name]) => name.endsWith('_events'))),
+  } as GitLabHook['events'];
   return null;
 }
 
 export const hookRoutes: readonly Route[] = [
-  { at: 'GET /hooks', level: 40, answer: (call) => [200, pageOf(call.project.hooks, call.query).map((hook) => shown(call, hook))] },
+  {
+    at: 'GET /hooks',
+    level: 40,
+    answer: (call) => [200, pageOf(call.project.hooks, call.query).map((hook) => shown(call, hook))],
+  },
   {
     at: 'POST /hooks',
     level: 40,
@@ -83,7 +91,9 @@ export const hookRoutes: readonly Route[] = [
     level: 40,
     answer: of(async ({ gitlab, parts: [, id] }, hook) => {
       const sent = hook.sent.find((each) => String(each.id) === id);
-      return sent === undefined ? missing('Hook event') : [201, { response_status: await gitlab.sending.resend(hook, sent) }];
+      return sent === undefined
+        ? missing('Hook event')
+        : [201, { response_status: await gitlab.sending.resend(hook, sent) }];
     }),
   },
 ];

@@ -24,7 +24,9 @@ export class HookSending {
     const flag = confidential ? `confidential_${trigger.flag}` : trigger.flag;
     for (const hook of project.hooks)
       if (hook.events[flag] === true && hook.alertStatus === 'executable')
-        this.track(this.deliver(hook, { key: randomUUID(), trigger: flag, event: trigger.event, body: JSON.stringify(body) }));
+        this.track(
+          this.deliver(hook, { key: randomUUID(), trigger: flag, event: trigger.event, body: JSON.stringify(body) }),
+        );
   }
 
   /** @returns the status of the answer. */
@@ -41,7 +43,10 @@ export class HookSending {
     this.underWay.add(done);
   }
 
-  private async deliver(hook: GitLabHook, sent: Pick<GitLabHookEvent, 'key' | 'trigger' | 'event' | 'body'>): Promise<string> {
+  private async deliver(
+    hook: GitLabHook,
+    sent: Pick<GitLabHookEvent, 'key' | 'trigger' | 'event' | 'body'>,
+  ): Promise<string> {
     const { url, token, signingToken } = hook;
     const at = String(Math.floor(Date.now() / 1000));
     const signature =
@@ -62,7 +67,12 @@ export class HookSending {
       ...(token === null ? {} : { 'x-gitlab-token': token }),
       ...signature,
     };
-    const responseStatus = await fetch(url, { method: 'POST', headers, body: sent.body, signal: AbortSignal.timeout(TIMEOUT_MS) }).then(
+    const responseStatus = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: sent.body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    }).then(
       ({ status }) => String(status),
       () => 'internal error',
     );

@@ -21,7 +21,10 @@ export const projectRoutes: readonly Route[] = [
     at: 'GET /repository/branches',
     answer: async ({ project, query }) => [
       200,
-      pageOf([...(await project.repository.branches()).entries()], query).map(([name, id]) => ({ name, commit: { id } })),
+      pageOf([...(await project.repository.branches()).entries()], query).map(([name, id]) => ({
+        name,
+        commit: { id },
+      })),
     ],
   },
   {
@@ -43,7 +46,12 @@ export const projectRoutes: readonly Route[] = [
     at: 'GET /repository/blobs/*',
     answer: async ({ project, parts: [sha = ''] }) => {
       const text = await project.repository.blob(sha);
-      return text === null ? missing('Blob') : [200, { size: Buffer.byteLength(text), encoding: 'base64', content: Buffer.from(text).toString('base64'), sha }];
+      return text === null
+        ? missing('Blob')
+        : [
+            200,
+            { size: Buffer.byteLength(text), encoding: 'base64', content: Buffer.from(text).toString('base64'), sha },
+          ];
     },
   },
   {
@@ -69,7 +77,10 @@ export const projectRoutes: readonly Route[] = [
   },
   {
     at: 'GET /repository/commits/*/statuses',
-    answer: ({ project, parts: [sha], query }) => [200, pageOf(project.statuses.filter((each) => each.sha === sha).toReversed(), query).map(shownStatus)],
+    answer: ({ project, parts: [sha], query }) => [
+      200,
+      pageOf(project.statuses.filter((each) => each.sha === sha).toReversed(), query).map(shownStatus),
+    ],
   },
   {
     at: 'POST /statuses/*',

@@ -29,7 +29,19 @@ export const pageOf = <T>(all: readonly T[], query: URLSearchParams): readonly T
   return all.slice((page - 1) * size, page * size);
 };
 export const shownUser = ({ id, username }: GitLabUser): object => ({ id, username, name: username, state: 'active' });
-export const shownProject = ({ id, path, visibility }: GitLabProject): object => ({ id, path_with_namespace: path, default_branch: 'main', visibility });
+export const shownProject = ({ id, path, visibility }: GitLabProject): object => ({
+  id,
+  path_with_namespace: path,
+  default_branch: 'main',
+  visibility,
+});
 export const shownCommit = ({ sha, at, authorEmail, parents, message }: ListedCommit): object => ({
-  ...{ id: sha, title: message.split('\n', 1)[0], message, author_email: authorEmail, committed_date: at, parent_ids: parents },
+  ...{
+    id: sha,
+    title: message.split('\n', 1)[0],
+    message,
+    author_email: authorEmail,
+    committed_date: at,
+    parent_ids: parents,
+  },
 });

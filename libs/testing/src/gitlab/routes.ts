@@ -24,18 +24,30 @@ export class GitLabRoutes {
     response.end(status === 204 ? undefined : JSON.stringify(answer));
   }
 
-  private async answer(request: IncomingMessage, { pathname, searchParams: query }: URL, body: Record<string, unknown>): Promise<RouteAnswer> {
+  private async answer(
+    request: IncomingMessage,
+    { pathname, searchParams: query }: URL,
+    body: Record<string, unknown>,
+  ): Promise<RouteAnswer> {
     const token = this.gitlab.tokens.get(request.headers.authorization?.replace(/^Bearer /, '') ?? '');
     if (token === undefined) return [401, { message: '401 Unauthorized' }];
     const method = request.method ?? '';
     if (!token.scopes.some((scope) => (method === 'GET' ? READS.includes(scope) : scope === 'api')))
-      return [403, { error: 'insufficient_scope', error_description: 'The request requires higher privileges than provided by the access token.' }];
+      return [
+        403,
+        {
+          error: 'insufficient_scope',
+          error_description: 'The request requires higher privileges than provided by the access token.',
+        },
+      ];
     const [first, id, ...rest] = pathname.slice('/api/v4/'.length).split('/').map(decodeURIComponent);
     const call = { gitlab: this.gitlab, by: token.user, query, body };
     if (method === 'GET' && first === 'user' && id === undefined) return [200, shownUser(token.user)];
     if (first !== 'projects') return missing('Route');
     if (id === undefined) return [200, listed(this.gitlab, token.user, query)];
-    const project = this.gitlab.projects.find((each) => String(each.id) === id || each.path.toLowerCase() === id.toLowerCase());
+    const project = this.gitlab.projects.find(
+      (each) => String(each.id) === id || each.path.toLowerCase() === id.toLowerCase(),
+    );
     const level = project?.members.get(token.user.id) ?? 0;
     if (project === undefined || (level === 0 && project.visibility !== 'public')) return missing('Project');
     for (const route of ROUTES) {
@@ -52,7 +64,12 @@ export class GitLabRoutes {
 function matched(at: string, method: string, rest: readonly string[]): string[] | null {
   const [wanted, path = ''] = at.split(' ') as [string, string];
   const names = path.split('/').filter(Boolean);
-  if (wanted !== method || names.length !== rest.length || names.some((name, index) => name !== '*' && name !== rest[index])) return null;
+  if (
+    wanted !== method ||
+    names.length !== rest.length ||
+    names.some((name, index) => name !== '*' && name !== rest[index])
+  )
+    return null;
   return rest.filter((_, index) => names[index] === '*');
 }
 
@@ -60,7 +77,10 @@ function listed(gitlab: GitLabState, by: GitLabUser, query: URLSearchParams): ob
   const [after, search] = [Number(query.get('id_after') ?? 0), query.get('search')?.toLowerCase() ?? ''];
   const least = Number(query.get('min_access_level') ?? 1);
   return gitlab.projects
-    .filter(({ id, path, members }) => id > after && (members.get(by.id) ?? 0) >= least && path.toLowerCase().includes(search))
+    .filter(
+      ({ id, path, members }) =>
+        id > after && (members.get(by.id) ?? 0) >= least && path.toLowerCase().includes(search),
+    )
     .toSorted((one, other) => one.id - other.id)
     .slice(0, Number(query.get('per_page') ?? 20))
     .map(shownProject);

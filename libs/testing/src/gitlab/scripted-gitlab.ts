@@ -12,7 +12,10 @@ import { GitLabRoutes } from './routes.js';
 /** Of a ref that does not exist. */
 const NOTHING = '0'.repeat(40);
 
-/** The part of GitLab that we call, over real HTTP: its API, its webhooks, and git itself behind `git http-backend`. What it answers is taken from GitLab's documentation. */
+/**
+ * The part of GitLab that we call, over real HTTP: its API, its webhooks, and git itself behind `git http-backend`.
+ * What it answers is taken from GitLab's documentation.
+ */
 export class ScriptedGitLab extends GitLabState {
   /** `METHOD path` of each call, its path decoded. */
   readonly asked: string[] = [];
@@ -69,15 +72,25 @@ export class ScriptedGitLab extends GitLabState {
     const token = this.tokens.get(secret ?? '');
     const writes = rest === 'git-receive-pack' || search.includes('git-receive-pack');
     const level = project === undefined || token === undefined ? 0 : (project.members.get(token.user.id) ?? 0);
-    const scoped = token?.scopes.some((scope) => scope === 'api' || scope === 'write_repository' || (scope === 'read_repository' && !writes)) ?? false;
+    const scoped =
+      token?.scopes.some(
+        (scope) => scope === 'api' || scope === 'write_repository' || (scope === 'read_repository' && !writes),
+      ) ?? false;
     if (token === undefined && (project?.visibility !== 'public' || writes))
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="GitLab"' }).end();
-    if (project === undefined || (project.visibility !== 'public' && (level === 0 || !scoped))) return void response.writeHead(404).end();
-    if (writes && (level < DEVELOPER || !scoped)) return void response.writeHead(403).end('You are not allowed to push code to this project.');
+    if (project === undefined || (project.visibility !== 'public' && (level === 0 || !scoped)))
+      return void response.writeHead(404).end();
+    if (writes && (level < DEVELOPER || !scoped))
+      return void response.writeHead(403).end('You are not allowed to push code to this project.');
     const before = rest === 'git-receive-pack' ? await project.repository.branches() : null;
     const by = token?.user;
-    if (before !== null && by !== undefined) response.once('finish', () => void this.pushed(project, before, by).catch(() => {}));
-    runGitBackend({ directory: this.folder, pathname: `/${project.path}.git/${rest}`, search, user: by?.username ?? 'nobody' }, request, response);
+    if (before !== null && by !== undefined)
+      response.once('finish', () => void this.pushed(project, before, by).catch(() => {}));
+    runGitBackend(
+      { directory: this.folder, pathname: `/${project.path}.git/${rest}`, search, user: by?.username ?? 'nobody' },
+      request,
+      response,
+    );
   }
 
   private async pushed(project: GitLabProject, before: ReadonlyMap<string, string>, by: GitLabUser): Promise<void> {
@@ -85,7 +98,12 @@ export class ScriptedGitLab extends GitLabState {
       const oldrev = before.get(branch) ?? NOTHING;
       if (oldrev === sha) continue;
       for (const merge of project.threads)
-        if (merge.kind === 'merge_requests' && merge.state === 'opened' && merge.source === branch && merge.sourceProject === project.id) {
+        if (
+          merge.kind === 'merge_requests' &&
+          merge.state === 'opened' &&
+          merge.source === branch &&
+          merge.sourceProject === project.id
+        ) {
           merge.sha = sha;
           this.sending.send(project, mergeRequestEvent(this.url, project, merge, by, { action: 'update', oldrev }));
         }

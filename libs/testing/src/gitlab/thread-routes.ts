@@ -2,15 +2,28 @@ import type { GitLabDiscussion, GitLabNote, GitLabThread } from './model.js';
 import { missing, type ProjectCall, pageOf, type Route, type RouteAnswer, refused, shownUser } from './route.js';
 
 const shownNote = (on: GitLabThread, note: GitLabNote): object => ({
-  ...{ id: note.id, body: note.body, author: shownUser(note.author), created_at: note.createdAt, system: false, internal: note.internal },
+  ...{
+    id: note.id,
+    body: note.body,
+    author: shownUser(note.author),
+    created_at: note.createdAt,
+    system: false,
+    internal: note.internal,
+  },
   ...{ resolvable: on.kind === 'merge_requests' && note.position !== null, resolved: note.resolved },
   ...(note.position === null ? {} : { position: { new_path: note.position.path, new_line: note.position.line } }),
 });
-const shownDiscussion = (on: GitLabThread, { id, notes }: GitLabDiscussion): object => ({ id, notes: notes.map((note) => shownNote(on, note)) });
+const shownDiscussion = (on: GitLabThread, { id, notes }: GitLabDiscussion): object => ({
+  id,
+  notes: notes.map((note) => shownNote(on, note)),
+});
 const notesOf = (on: GitLabThread): readonly GitLabNote[] => on.discussions.flatMap(({ notes }) => notes);
 
 /** Of an issue or a merge request alike. */
-const both = (at: string, answer: (call: ProjectCall, on: GitLabThread) => RouteAnswer | Promise<RouteAnswer>): readonly Route[] =>
+const both = (
+  at: string,
+  answer: (call: ProjectCall, on: GitLabThread) => RouteAnswer | Promise<RouteAnswer>,
+): readonly Route[] =>
   (['issues', 'merge_requests'] as const).map((kind) => ({
     at: at.replace('THREAD', `${kind}/*`),
     answer: (call) => {
@@ -37,7 +50,10 @@ export const threadRoutes: readonly Route[] = [
   }),
   ...both('POST /THREAD/notes', ({ gitlab, project, by, body }, on) => [
     201,
-    shownNote(on, gitlab.note(project, on, { body: String(body['body']), author: by, internal: body['internal'] === true })),
+    shownNote(
+      on,
+      gitlab.note(project, on, { body: String(body['body']), author: by, internal: body['internal'] === true }),
+    ),
   ]),
   ...both('PUT /THREAD/notes/*', ({ by, parts: [, id], body }, on) => {
     const note = notesOf(on).find((each) => String(each.id) === id);
@@ -54,7 +70,10 @@ export const threadRoutes: readonly Route[] = [
     'POST /THREAD/notes/*/award_emoji',
     award(({ parts: [, id] }) => `note ${id}`),
   ),
-  ...both('GET /THREAD/discussions', ({ query }, on) => [200, pageOf(on.discussions, query).map((each) => shownDiscussion(on, each))]),
+  ...both('GET /THREAD/discussions', ({ query }, on) => [
+    200,
+    pageOf(on.discussions, query).map((each) => shownDiscussion(on, each)),
+  ]),
   ...both('POST /THREAD/discussions/*/notes', ({ gitlab, project, by, parts: [, id], body }, on) => {
     const discussion = on.discussions.find((each) => each.id === id);
     if (discussion === undefined) return missing('Discussion');

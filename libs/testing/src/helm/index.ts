@@ -1,1 +1,8 @@
-export { HELM_VERSION, type Helm, HelmUnavailable, missingForHelm, type OpenHelmOptions, openHelm } from './open-helm.js';
+export {
+  HELM_VERSION,
+  type Helm,
+  HelmUnavailable,
+  missingForHelm,
+  type OpenHelmOptions,
+  openHelm,
+} from './open-helm.js';

@@ -6,7 +6,10 @@ import { makeOnce } from '../programs/make-once.js';
 
 export const HELM_VERSION = '4.3.1';
 export const HELM_UNITTEST_VERSION = '1.1.2';
-/** libs/testing/helm, from libs/testing/dist/helm: the module of helm-unittest, which holds a replace line that `go install` refuses. */
+/**
+ * libs/testing/helm, from libs/testing/dist/helm: the module of helm-unittest, which holds a replace line that `go
+ * install` refuses.
+ */
 const UNITTEST_MODULE = path.resolve(import.meta.dirname, '../../helm');
 
 /** No helm can be had on this machine. The message is one sentence that says what is missing and what to do. */
@@ -26,7 +29,10 @@ export interface OpenHelmOptions {
 }
 
 const folder = (): string =>
-  path.join(process.env['SLIPWAY_HELM_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/helm'), `${HELM_VERSION}-unittest-${HELM_UNITTEST_VERSION}`);
+  path.join(
+    process.env['SLIPWAY_HELM_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/helm'),
+    `${HELM_VERSION}-unittest-${HELM_UNITTEST_VERSION}`,
+  );
 
 /** What `openHelm` misses, as one sentence; `null` when it can be tried, or is built. */
 export function missingForHelm(): string | null {

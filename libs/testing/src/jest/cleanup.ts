@@ -6,7 +6,10 @@ afterEach(async () => {
   for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) await cleanup();
 });
 
-/** Runs `cleanup` when the current test has ended, also when it failed; the last one first. Not for `it.concurrent`: any test's end runs all. */
+/**
+ * Runs `cleanup` when the current test has ended, also when it failed; the last one first. Not for `it.concurrent`: any
+ * test's end runs all.
+ */
 export function afterTest(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }

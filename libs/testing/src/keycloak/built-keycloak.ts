@@ -25,7 +25,10 @@ export interface BuiltKeycloak {
 }
 
 const place = (): string =>
-  path.join(process.env['SLIPWAY_KEYCLOAK_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/keycloak'), `${KEYCLOAK_VERSION}-${BUILD}`);
+  path.join(
+    process.env['SLIPWAY_KEYCLOAK_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/keycloak'),
+    `${KEYCLOAK_VERSION}-${BUILD}`,
+  );
 
 /** What `buildKeycloak` misses, as one sentence; `null` when it can be tried, or is built. */
 function missingForKeycloak(): string | null {
@@ -49,22 +52,32 @@ export async function buildKeycloak(say: (line: string) => void, signal?: AbortS
   const folder = place();
   if (existsSync(folder)) return { folder, java };
   await mkdir(path.dirname(folder), { recursive: true });
-  const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`keycloak: process ${pid} is building it; waiting for it`), signal);
+  const release = await takeBuildLock(
+    `${folder}.lock`,
+    (pid) => say(`keycloak: process ${pid} is building it; waiting for it`),
+    signal,
+  );
   try {
     if (existsSync(folder)) return { folder, java };
     await removeUnfinished(folder);
     const making = `${folder}.building-${process.pid}`;
     await mkdir(making);
     say(`keycloak: downloading ${KEYCLOAK_VERSION} …`);
-    // In a folder of its own: Maven marks below the working directory what it has unpacked once, and never unpacks it again.
+    // In a folder of its own: Maven marks below the working directory what it has unpacked once, and never unpacks it
+    // again.
     const artifact = `org.keycloak:keycloak-quarkus-dist:${KEYCLOAK_VERSION}:zip`;
-    await run('mvn', ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${making}`], { cwd: making, java, signal }).catch(
-      (error: unknown) => {
-        throw new KeycloakUnavailable(`Keycloak could not be downloaded with Maven (${firstLine(error)}): look at its settings and the network.`, {
+    await run('mvn', ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${making}`], {
+      cwd: making,
+      java,
+      signal,
+    }).catch((error: unknown) => {
+      throw new KeycloakUnavailable(
+        `Keycloak could not be downloaded with Maven (${firstLine(error)}): look at its settings and the network.`,
+        {
           cause: error,
-        });
-      },
-    );
+        },
+      );
+    });
     const unpacked = path.join(making, `keycloak-${KEYCLOAK_VERSION}`);
     say('keycloak: building …');
     await run(path.join(unpacked, 'bin/kc.sh'), ['build', ...BUILD_OPTIONS], { cwd: unpacked, java, signal });
@@ -90,18 +103,30 @@ export async function whyNoKeycloak(say: (line: string) => void): Promise<string
 /** What builders that were killed left behind. Only with the lock. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(path.dirname(folder)))
-    if (name.startsWith(`${path.basename(folder)}.building-`)) await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
+    if (name.startsWith(`${path.basename(folder)}.building-`))
+      await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
 }
 
-async function run(program: string, args: readonly string[], at: { cwd: string; java: Java; signal: AbortSignal | undefined }): Promise<void> {
+async function run(
+  program: string,
+  args: readonly string[],
+  at: { cwd: string; java: Java; signal: AbortSignal | undefined },
+): Promise<void> {
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], JAVA_HOME: at.java.home };
-  const child = spawn(program, args, { cwd: at.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...(at.signal === undefined ? {} : { signal: at.signal }) });
+  const child = spawn(program, args, {
+    cwd: at.cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(at.signal === undefined ? {} : { signal: at.signal }),
+  });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-4_000);
     });
-  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
   if (code !== 0) throw new Error(`${path.basename(program)} ended with ${code}: ${said.trim()}`);
 }
 

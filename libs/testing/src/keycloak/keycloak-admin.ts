@@ -15,12 +15,15 @@ export class KeycloakAdmin {
    * @throws Error with the server's words when it refuses.
    */
   async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.url}/admin/realms${method === 'POST' && path === '' ? '' : `/${this.realm}${path}`}`, {
-      method,
-      headers: { authorization: `Bearer ${await this.accessToken()}`, 'content-type': 'application/json' },
-      signal: AbortSignal.timeout(30_000),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const response = await fetch(
+      `${this.url}/admin/realms${method === 'POST' && path === '' ? '' : `/${this.realm}${path}`}`,
+      {
+        method,
+        headers: { authorization: `Bearer ${await this.accessToken()}`, 'content-type': 'application/json' },
+        signal: AbortSignal.timeout(30_000),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+    );
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 1_000)}`);
     const location = response.headers.get('location');
@@ -28,26 +31,45 @@ export class KeycloakAdmin {
   }
 
   /** Another realm of the same Keycloak, made of its representation. */
-  async makeRealm(representation: Readonly<Record<string, unknown>> & { readonly realm: string }): Promise<KeycloakAdmin> {
+  async makeRealm(
+    representation: Readonly<Record<string, unknown>> & { readonly realm: string },
+  ): Promise<KeycloakAdmin> {
     const other = new KeycloakAdmin(this.url, representation.realm, this.password);
     await other.call('POST', '', representation);
     return other;
   }
 
   /** A user with a password and a verified e-mail address. @returns their id. */
-  createUser(user: { username: string; email: string; password: string; firstName: string; lastName: string }): Promise<string> {
+  createUser(user: {
+    username: string;
+    email: string;
+    password: string;
+    firstName: string;
+    lastName: string;
+  }): Promise<string> {
     const { password, ...rest } = user;
-    return this.call('POST', '/users', { ...rest, enabled: true, emailVerified: true, credentials: [{ type: 'password', value: password, temporary: false }] });
+    return this.call('POST', '/users', {
+      ...rest,
+      enabled: true,
+      emailVerified: true,
+      credentials: [{ type: 'password', value: password, temporary: false }],
+    });
   }
 
   private async accessToken(): Promise<string> {
     if (this.token !== undefined && this.token.until > performance.now()) return this.token.text;
     const response = await fetch(`${this.url}/realms/master/protocol/openid-connect/token`, {
       method: 'POST',
-      body: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: this.password }),
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username: 'admin',
+        password: this.password,
+      }),
       signal: AbortSignal.timeout(30_000),
     });
-    if (!response.ok) throw new Error(`Keycloak gave its admin no token (${response.status}): ${await response.text()}`);
+    if (!response.ok)
+      throw new Error(`Keycloak gave its admin no token (${response.status}): ${await response.text()}`);
     const { access_token, expires_in } = (await response.json()) as { access_token: string; expires_in: number };
     this.token = { text: access_token, until: performance.now() + (expires_in - 10) * 1_000 };
     return access_token;

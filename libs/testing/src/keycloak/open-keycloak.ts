@@ -66,12 +66,22 @@ export class Keycloak {
     private readonly ports: { readonly http: number; readonly management: number },
     private readonly password: string,
     private readonly publicUrl: string | undefined,
-    /** `…/realms/<name>`; without a `publicUrl` another host name than an app's at 127.0.0.1, so that their cookies stay apart. */
+    /**
+     * `…/realms/<name>`; without a `publicUrl` another host name than an app's at 127.0.0.1, so that their cookies stay
+     * apart.
+     */
     readonly issuerUrl: string,
     readonly admin: KeycloakAdmin,
   ) {}
 
-  static async open({ realm, port, publicUrl, themes, say = () => {}, signal }: OpenKeycloakOptions): Promise<Keycloak> {
+  static async open({
+    realm,
+    port,
+    publicUrl,
+    themes,
+    say = () => {},
+    signal,
+  }: OpenKeycloakOptions): Promise<Keycloak> {
     const built = await buildKeycloak(say, signal);
     const database = await createTestDatabase();
     const home = await mkdtemp(path.join(os.tmpdir(), 'slipway-keycloak-'));
@@ -79,7 +89,16 @@ export class Keycloak {
     const password = randomBytes(16).toString('hex');
     const url = `http://localhost:${ports.http}`;
     const admin = new KeycloakAdmin(url, realm.realm, password);
-    const keycloak = new Keycloak(built, database, home, ports, password, publicUrl, `${publicUrl ?? url}/realms/${realm.realm}`, admin);
+    const keycloak = new Keycloak(
+      built,
+      database,
+      home,
+      ports,
+      password,
+      publicUrl,
+      `${publicUrl ?? url}/realms/${realm.realm}`,
+      admin,
+    );
     try {
       await keycloak.layOut(realm, themes ?? path.join(built.folder, 'themes'));
       await keycloak.start();
@@ -104,7 +123,11 @@ export class Keycloak {
   async start(): Promise<void> {
     const { java } = this.built;
     const options = [...JVM, `-Dkc.home.dir=${this.home}`, `-Djboss.server.config.dir=${path.join(this.home, 'conf')}`];
-    const program = ['-cp', path.join(this.built.folder, 'lib/quarkus-run.jar'), 'io.quarkus.bootstrap.runner.QuarkusEntryPoint'];
+    const program = [
+      '-cp',
+      path.join(this.built.folder, 'lib/quarkus-run.jar'),
+      'io.quarkus.bootstrap.runner.QuarkusEntryPoint',
+    ];
     const child = spawn(path.join(java.home, 'bin/java'), [...options, ...program, ...this.arguments()], {
       cwd: this.home,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...this.environment() },
@@ -119,7 +142,8 @@ export class Keycloak {
         this.output = (this.output + chunk.toString()).slice(-200_000);
       });
     const ready = async (): Promise<boolean> =>
-      (await fetch(`http://localhost:${this.ports.management}/health/ready`, { signal: AbortSignal.timeout(5_000) })).ok;
+      (await fetch(`http://localhost:${this.ports.management}/health/ready`, { signal: AbortSignal.timeout(5_000) }))
+        .ok;
     const started = until('Keycloak is ready', () => (ended(child) ? true : ready()), START_MS);
     await started;
     if (ended(child)) throw new Error(`Keycloak ended: ${this.output.slice(-4_000)}`);
@@ -154,11 +178,14 @@ export class Keycloak {
 
   /** A home of its own for what it writes; the program itself is shared. */
   private async layOut(realm: OpenKeycloakOptions['realm'], themes: string): Promise<void> {
-    for (const name of ['lib', 'providers']) await symlink(path.join(this.built.folder, name), path.join(this.home, name));
+    for (const name of ['lib', 'providers'])
+      await symlink(path.join(this.built.folder, name), path.join(this.home, name));
     await symlink(themes, path.join(this.home, 'themes'));
     await cp(path.join(this.built.folder, 'conf'), path.join(this.home, 'conf'), { recursive: true });
     await mkdir(path.join(this.home, 'data/import'), { recursive: true });
-    await writeFile(path.join(this.home, 'data/import', `${realm.realm}-realm.json`), JSON.stringify(realm), { mode: 0o600 });
+    await writeFile(path.join(this.home, 'data/import', `${realm.realm}-realm.json`), JSON.stringify(realm), {
+      mode: 0o600,
+    });
   }
 
   private arguments(): string[] {

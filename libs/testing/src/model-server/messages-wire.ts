@@ -4,13 +4,27 @@ import type { ModelRequest, ScriptedAnswer } from './model-script.js';
 /** What Anthropic's `POST /v1/messages` answers, whole. */
 export function messageOf(request: ModelRequest, answer: ScriptedAnswer): object {
   const usage = countsOf(request, answer);
-  return { ...head(request), content: blocksOf(request, answer), stop_reason: stopReasonOf(answer), stop_sequence: null, usage };
+  return {
+    ...head(request),
+    content: blocksOf(request, answer),
+    stop_reason: stopReasonOf(answer),
+    stop_sequence: null,
+    usage,
+  };
 }
 
 /** The same as an event stream, to its end. */
 export function* messageEventsOf(request: ModelRequest, answer: ScriptedAnswer): Generator<string> {
   const { output_tokens: output, ...input } = countsOf(request, answer);
-  yield event('message_start', { message: { ...head(request), content: [], stop_reason: null, stop_sequence: null, usage: { ...input, output_tokens: 1 } } });
+  yield event('message_start', {
+    message: {
+      ...head(request),
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...input, output_tokens: 1 },
+    },
+  });
   yield event('ping', {});
   for (const [index, block] of blocksOf(request, answer).entries()) {
     const { start, deltas } = partsOf(block, answer.chunkLength ?? 16);
@@ -18,7 +32,10 @@ export function* messageEventsOf(request: ModelRequest, answer: ScriptedAnswer):
     for (const delta of deltas) yield event('content_block_delta', { index, delta });
     yield event('content_block_stop', { index });
   }
-  yield event('message_delta', { delta: { stop_reason: stopReasonOf(answer), stop_sequence: null }, usage: { output_tokens: output } });
+  yield event('message_delta', {
+    delta: { stop_reason: stopReasonOf(answer), stop_sequence: null },
+    usage: { output_tokens: output },
+  });
   yield event('message_stop', {});
 }
 
@@ -29,7 +46,9 @@ type Block =
 
 function blocksOf(request: ModelRequest, answer: ScriptedAnswer): Block[] {
   return [
-    ...(answer.reasoning === undefined ? [] : [{ type: 'thinking' as const, thinking: answer.reasoning, signature: `sig-${request.number}` }]),
+    ...(answer.reasoning === undefined
+      ? []
+      : [{ type: 'thinking' as const, thinking: answer.reasoning, signature: `sig-${request.number}` }]),
     ...(answer.text === undefined ? [] : [{ type: 'text' as const, text: answer.text }]),
     ...(answer.toolCalls ?? []).map((call, index) => ({
       type: 'tool_use' as const,
@@ -51,17 +70,28 @@ function partsOf(block: Block, length: number): { start: object; deltas: object[
         ],
       };
     case 'text':
-      return { start: { type: 'text', text: '' }, deltas: pieces(block.text, length).map((text) => ({ type: 'text_delta', text })) };
+      return {
+        start: { type: 'text', text: '' },
+        deltas: pieces(block.text, length).map((text) => ({ type: 'text_delta', text })),
+      };
     case 'tool_use':
       return {
         start: { type: 'tool_use', id: block.id, name: block.name, input: {} },
-        deltas: pieces(JSON.stringify(block.input), length).map((text) => ({ type: 'input_json_delta', partial_json: text })),
+        deltas: pieces(JSON.stringify(block.input), length).map((text) => ({
+          type: 'input_json_delta',
+          partial_json: text,
+        })),
       };
   }
 }
 
 function head(request: ModelRequest): object {
-  return { id: `msg_scripted_${request.number}`, type: 'message', role: 'assistant', model: request.body.model ?? 'scripted' };
+  return {
+    id: `msg_scripted_${request.number}`,
+    type: 'message',
+    role: 'assistant',
+    model: request.body.model ?? 'scripted',
+  };
 }
 
 function stopReasonOf(answer: ScriptedAnswer): string {
@@ -88,5 +118,7 @@ function event(type: string, fields: object): string {
 }
 
 export function pieces(text: string, length: number): string[] {
-  return Array.from({ length: Math.ceil(text.length / length) }, (_, index) => text.slice(index * length, (index + 1) * length));
+  return Array.from({ length: Math.ceil(text.length / length) }, (_, index) =>
+    text.slice(index * length, (index + 1) * length),
+  );
 }

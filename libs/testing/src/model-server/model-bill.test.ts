@@ -11,13 +11,24 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** What one call is billed. USD, and the tokens of its output. */
-async function billOf(of: BilledTurn, body: object, path = '/chat/completions'): Promise<{ usd: number; output: number; text: string }> {
+async function billOf(
+  of: BilledTurn,
+  body: object,
+  path = '/chat/completions',
+): Promise<{ usd: number; output: number; text: string }> {
   turn = of;
   const from = server.bill().calls.length;
-  const response = await fetch(server.url + path, { method: 'POST', body: JSON.stringify({ model: 'm', messages: [], ...body }) });
+  const response = await fetch(server.url + path, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'm', messages: [], ...body }),
+  });
   const text = await response.text().catch(() => '');
   const calls = server.bill().calls.slice(from);
-  return { usd: calls.reduce((sum, { usd }) => sum + usd, 0), output: calls.reduce((sum, { outputTokens }) => sum + outputTokens, 0), text };
+  return {
+    usd: calls.reduce((sum, { usd }) => sum + usd, 0),
+    output: calls.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+    text,
+  };
 }
 
 const work = { promptTokens: 100_000, charactersPerToken: 1 };
@@ -41,7 +52,10 @@ describe('the provider that bills', () => {
   });
 
   it('bills an aborted call and a 5xx after its work, and no refusal', async () => {
-    expect((await billOf({ fault: 'status', status: 500, work }, { max_tokens: 10 })).usd).toBeCloseTo(0.1 + 0.0001, 10);
+    expect((await billOf({ fault: 'status', status: 500, work }, { max_tokens: 10 })).usd).toBeCloseTo(
+      0.1 + 0.0001,
+      10,
+    );
     expect((await billOf({ fault: 'status', status: 429, work }, {})).usd).toBe(0);
     turn = { fault: 'hang-mid-stream', work };
     const before = server.bill().usd;
@@ -61,7 +75,12 @@ describe('the provider that bills', () => {
   it('reports what it bills where it answers whole', async () => {
     const of = { text: 'abcd', work: { ...work, cachedTokens: 10, writtenTokens: 20, hiddenTokens: 6 } };
     const { usd, text } = await billOf(of, { max_tokens: 100 }, '/messages');
-    expect(JSON.parse(text).usage).toEqual({ input_tokens: 99_970, cache_read_input_tokens: 10, cache_creation_input_tokens: 20, output_tokens: 10 });
+    expect(JSON.parse(text).usage).toEqual({
+      input_tokens: 99_970,
+      cache_read_input_tokens: 10,
+      cache_creation_input_tokens: 20,
+      output_tokens: 10,
+    });
     expect(usd).toBeCloseTo((99_970 + 10 * 0.1 + 20 * 2 + 10 * 10) / 1e6, 10);
   });
 });

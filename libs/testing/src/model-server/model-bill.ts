@@ -71,14 +71,22 @@ const COUNTED_TOKENS = 42;
 const FAULTY_TOKENS = 1_000;
 
 /**
- * A model provider that bills like the real ones: all that it was going to generate up to the output limit that it was sent (hidden reasoning first), times `n`, at the price
- * of the service tier, with a fee for each search; also for calls that were aborted, cut or ended with a 5xx after the work. An answer is cut at its limit.
+ * A model provider that bills like the real ones: all that it was going to generate up to the output limit that it was
+ * sent (hidden reasoning first), times `n`, at the price of the service tier, with a fee for each search; also for
+ * calls that were aborted, cut or ended with a 5xx after the work. An answer is cut at its limit.
  */
 export async function startBillingServer(options: BillingServerOptions): Promise<BillingServer> {
   const calls: BilledCall[] = [];
   const counted = (body: ModelRequest['body']): number => {
     const model = body.model ?? '';
-    calls.push({ path: '/v1/messages/count_tokens', model, promptTokens: 0, outputTokens: 0, limit: null, usd: options.models[model]?.count ?? 0 });
+    calls.push({
+      path: '/v1/messages/count_tokens',
+      model,
+      promptTokens: 0,
+      outputTokens: 0,
+      limit: null,
+      usd: options.models[model]?.count ?? 0,
+    });
     return COUNTED_TOKENS;
   };
   const server = await startModelServer({
@@ -95,7 +103,11 @@ export async function startBillingServer(options: BillingServerOptions): Promise
       return answer;
     },
   });
-  return { ...server, requests: server.requests, bill: () => ({ usd: calls.reduce((sum, { usd }) => sum + usd, 0), calls: [...calls] }) };
+  return {
+    ...server,
+    requests: server.requests,
+    bill: () => ({ usd: calls.reduce((sum, { usd }) => sum + usd, 0), calls: [...calls] }),
+  };
 }
 
 function billed(request: ModelRequest, turn: BilledTurn, model: BilledModel): { call: BilledCall; answer: ModelTurn } {
@@ -134,7 +146,8 @@ function billed(request: ModelRequest, turn: BilledTurn, model: BilledModel): { 
     prompt_tokens_details: { cached_tokens: cached, cache_creation_tokens: written },
     web_searches: searched,
   };
-  const said = cut && text !== undefined ? text.slice(0, Math.max(0, outputTokens - hiddenTokens) * charactersPerToken) : text;
+  const said =
+    cut && text !== undefined ? text.slice(0, Math.max(0, outputTokens - hiddenTokens) * charactersPerToken) : text;
   return {
     call,
     answer: {
@@ -155,21 +168,30 @@ function limitOf(body: ModelRequest['body'], known: string | undefined): number 
 
 function tokensOf(answer: ScriptedAnswer, perToken: number): number {
   const characters =
-    (answer.text ?? '').length + (answer.reasoning ?? '').length + (answer.toolCalls === undefined ? 0 : JSON.stringify(answer.toolCalls).length);
+    (answer.text ?? '').length +
+    (answer.reasoning ?? '').length +
+    (answer.toolCalls === undefined ? 0 : JSON.stringify(answer.toolCalls).length);
   return Math.ceil(characters / perToken);
 }
 
 function faultTokens(fault: ModelFault, perToken: number): number {
-  return 'text' in fault && fault.text !== undefined ? Math.max(FAULTY_TOKENS, Math.ceil(fault.text.length / perToken)) : FAULTY_TOKENS;
+  return 'text' in fault && fault.text !== undefined
+    ? Math.max(FAULTY_TOKENS, Math.ceil(fault.text.length / perToken))
+    : FAULTY_TOKENS;
 }
 
 /** As the APIs that have one write it. */
 function searchLimitOf(body: ModelRequest['body']): number {
-  const uses = Array.isArray(body['tools']) ? (body['tools'] as { max_uses?: unknown }[]).map(({ max_uses: most }) => most) : [];
+  const uses = Array.isArray(body['tools'])
+    ? (body['tools'] as { max_uses?: unknown }[]).map(({ max_uses: most }) => most)
+    : [];
   return Math.min(...[body['max_tool_calls'], ...uses].flatMap((limit) => (typeof limit === 'number' ? [limit] : [])));
 }
 
 function offersSearch(body: ModelRequest['body']): boolean {
   const tools = Array.isArray(body['tools']) ? (body['tools'] as { type?: unknown }[]) : [];
-  return body['web_search_options'] !== undefined || tools.some(({ type }) => typeof type === 'string' && type.startsWith('web_search'));
+  return (
+    body['web_search_options'] !== undefined ||
+    tools.some(({ type }) => typeof type === 'string' && type.startsWith('web_search'))
+  );
 }

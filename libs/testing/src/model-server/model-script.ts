@@ -1,4 +1,6 @@
-/** A tool call as the scripted model makes it. A string as `arguments` is sent as it is, so that it may be malformed. */
+/**
+ * A tool call as the scripted model makes it. A string as `arguments` is sent as it is, so that it may be malformed.
+ */
 export interface ScriptedToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>> | string;
@@ -96,7 +98,10 @@ export interface ModelRequestBody {
 export interface ModelRequestMessage {
   readonly role: string;
   readonly content?: unknown;
-  readonly tool_calls?: ReadonlyArray<{ readonly id: string; readonly function: { readonly name: string; readonly arguments: string } }>;
+  readonly tool_calls?: ReadonlyArray<{
+    readonly id: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }>;
   readonly tool_call_id?: string;
 }
 
@@ -122,5 +127,7 @@ export function byAnswersSoFar(turns: readonly ModelTurn[]): (request: ModelRequ
 export function textOfMessage(message: ModelRequestMessage): string {
   if (typeof message.content === 'string') return message.content;
   if (!Array.isArray(message.content)) return '';
-  return message.content.map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? String(part.text) : '')).join('');
+  return message.content
+    .map((part: unknown) => (typeof part === 'object' && part !== null && 'text' in part ? String(part.text) : ''))
+    .join('');
 }

@@ -29,10 +29,18 @@ async function outcome(turn: ModelTurn, stream: boolean): Promise<[number, strin
 
 describe('the scripted model server', () => {
   it('gives the same answer streamed and whole', async () => {
-    const turn: ModelTurn = { text: 'Grüße 🎈 und mehr', reasoning: 'hm', toolCalls: [{ name: 'terminal', arguments: { command: 'ls -la' } }], chunkLength: 3 };
+    const turn: ModelTurn = {
+      text: 'Grüße 🎈 und mehr',
+      reasoning: 'hm',
+      toolCalls: [{ name: 'terminal', arguments: { command: 'ls -la' } }],
+      chunkLength: 3,
+    };
     server.use([turn, turn]);
     const whole = (await (await post({})).json()) as {
-      choices: Array<{ message: { content: string; tool_calls: Array<{ function: { arguments: string } }> }; finish_reason: string }>;
+      choices: Array<{
+        message: { content: string; tool_calls: Array<{ function: { arguments: string } }> };
+        finish_reason: string;
+      }>;
       usage: object;
     };
     const text = await (await post({ stream: true, stream_options: { include_usage: true } })).text();
@@ -42,13 +50,18 @@ describe('the scripted model server', () => {
       .map(
         (frame) =>
           JSON.parse(frame.slice(6)) as {
-            choices: Array<{ delta: { content?: string; tool_calls?: Array<{ function: { arguments: string } }> }; finish_reason: string | null }>;
+            choices: Array<{
+              delta: { content?: string; tool_calls?: Array<{ function: { arguments: string } }> };
+              finish_reason: string | null;
+            }>;
             usage?: object;
           },
       );
     const deltas = frames.flatMap((frame) => frame.choices);
     expect(deltas.map(({ delta }) => delta.content ?? '').join('')).toBe(whole.choices[0]?.message.content);
-    expect(deltas.map(({ delta }) => delta.tool_calls?.[0]?.function.arguments ?? '').join('')).toBe('{"command":"ls -la"}');
+    expect(deltas.map(({ delta }) => delta.tool_calls?.[0]?.function.arguments ?? '').join('')).toBe(
+      '{"command":"ls -la"}',
+    );
     expect(whole.choices[0]?.message.tool_calls[0]?.function.arguments).toBe('{"command":"ls -la"}');
     expect(deltas.at(-1)?.finish_reason).toBe('tool_calls');
     expect(frames.at(-1)?.usage).toBeDefined();

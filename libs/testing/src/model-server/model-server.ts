@@ -3,7 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { completionOf, frame, framesOf } from './completion-wire.js';
 import { messageEventsOf, messageOf } from './messages-wire.js';
-import type { ModelFault, ModelRequest, ModelRequestBody, ModelScript, ModelTurn, ScriptedAnswer } from './model-script.js';
+import type {
+  ModelFault,
+  ModelRequest,
+  ModelRequestBody,
+  ModelScript,
+  ModelTurn,
+  ScriptedAnswer,
+} from './model-script.js';
 import { responseEventsOf, responseOf } from './responses-wire.js';
 
 /** How an answer is said at each path: whole, as events, and what ends the stream. */
@@ -30,14 +37,16 @@ export interface ModelServerOptions {
   /** When set, requests without it as `Authorization: Bearer` or `x-api-key` are answered 401. */
   readonly apiKey?: string;
   readonly port?: number;
-  /** Hears of each `POST /v1/messages/count_tokens` and answers the tokens; without it the server does not count (404). */
+  /**
+   * Hears of each `POST /v1/messages/count_tokens` and answers the tokens; without it the server does not count (404).
+   */
   readonly counted?: (body: ModelRequestBody) => number;
 }
 
 /**
- * A model provider under a test's control: a real HTTP server on loopback that speaks OpenAI's chat completions and responses and Anthropic's messages, streamed and not;
- * faults have the form of completions.
- * A list that is used up, and a script that throws, answer 500 with the reason, so that the test sees it.
+ * A model provider under a test's control: a real HTTP server on loopback that speaks OpenAI's chat completions and
+ * responses and Anthropic's messages, streamed and not; faults have the form of completions. A list that is used up,
+ * and a script that throws, answer 500 with the reason, so that the test sees it.
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
@@ -48,7 +57,13 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     if (typeof script === 'function') return script(request);
     const turn = script[used];
     used += 1;
-    return turn ?? { fault: 'status', status: 500, message: `the script has ${script.length} turns and this is request ${used}` };
+    return (
+      turn ?? {
+        fault: 'status',
+        status: 500,
+        message: `the script has ${script.length} turns and this is request ${used}`,
+      }
+    );
   };
 
   const server = createServer((incoming, response) => {
@@ -61,18 +76,37 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (incoming.url ?? '').split('?')[0] ?? '';
     const raw = await readAll(incoming);
-    if (options.apiKey !== undefined && incoming.headers.authorization !== `Bearer ${options.apiKey}` && incoming.headers['x-api-key'] !== options.apiKey) {
-      return sendError(response, { fault: 'status', status: 401, message: 'Incorrect API key provided.', code: 'invalid_api_key' });
+    if (
+      options.apiKey !== undefined &&
+      incoming.headers.authorization !== `Bearer ${options.apiKey}` &&
+      incoming.headers['x-api-key'] !== options.apiKey
+    ) {
+      return sendError(response, {
+        fault: 'status',
+        status: 401,
+        message: 'Incorrect API key provided.',
+        code: 'invalid_api_key',
+      });
     }
     if (path === '/v1/models') {
-      const data = (options.models ?? ['scripted']).map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'scripted' }));
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
+      const data = (options.models ?? ['scripted']).map((id) => ({
+        id,
+        object: 'model',
+        created: 1_700_000_000,
+        owned_by: 'scripted',
+      }));
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ object: 'list', data }));
     }
     if (path === '/v1/messages/count_tokens' && options.counted !== undefined) {
       const tokens = options.counted(JSON.parse(raw.toString('utf8')) as ModelRequestBody);
-      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: tokens }));
+      return void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ input_tokens: tokens }));
     }
-    if (DIALECTS[path] === undefined) return sendError(response, { fault: 'status', status: 404, message: `no route ${path}` });
+    if (DIALECTS[path] === undefined)
+      return sendError(response, { fault: 'status', status: 404, message: `no route ${path}` });
     const body = JSON.parse(raw.toString('utf8')) as ModelRequestBody;
     const request: ModelRequest = {
       number: requests.length + 1,
@@ -94,7 +128,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     else await answer(request, response, turn);
   };
 
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) =>
+    server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve),
+  );
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
@@ -113,7 +149,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
 async function answer(request: ModelRequest, response: ServerResponse, turn: ScriptedAnswer): Promise<void> {
   if (turn.delayMs !== undefined) await wait(turn.delayMs);
   const { whole, events, end } = DIALECTS[request.path] ?? { whole: completionOf, events: framesOf, end: '' };
-  if (request.body.stream !== true) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(request, turn)));
+  if (request.body.stream !== true)
+    return void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(whole(request, turn)));
   openStream(response);
   for (const text of events(request, turn)) {
     if (response.destroyed) return;
@@ -150,7 +189,10 @@ async function misbehave(request: ModelRequest, response: ServerResponse, fault:
         `${frame({ error: { message: fault.message ?? 'The server had an error', type: 'server_error', code: null } })}data: [DONE]\n\n`,
       );
     case 'malformed-json':
-      if (!stream) return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"chatcmpl-1","choices":[{"message":');
+      if (!stream)
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"id":"chatcmpl-1","choices":[{"message":');
       openStream(response);
       return void response.end('data: {"id":"chatcmpl-1","choices":[{"delta":\n\ndata: [DONE]\n\n');
     case 'malformed-sse':
@@ -170,9 +212,14 @@ async function misbehave(request: ModelRequest, response: ServerResponse, fault:
       return void response.end();
     }
     case 'wrong-content-type':
-      return void response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Login</title><p>Please sign in to the proxy.</p>');
+      return void response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Login</title><p>Please sign in to the proxy.</p>');
     case 'nonsense':
-      if (!stream) return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"weather":"sunny","choices":"none"}');
+      if (!stream)
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end('{"weather":"sunny","choices":"none"}');
       openStream(response);
       return void response.end(`${frame({ weather: 'sunny' })}${frame([1, 2, 3])}${frame('text')}data: [DONE]\n\n`);
   }
@@ -193,7 +240,8 @@ function drained(response: ServerResponse): Promise<void> {
 function begin(request: ModelRequest, response: ServerResponse, text = 'The beginning of an answer'): void {
   openStream(response);
   const frames = [...framesOf(request, { text })];
-  for (const part of frames.slice(0, frames.findLastIndex((candidate) => candidate.includes('"content"')) + 1)) response.write(part);
+  for (const part of frames.slice(0, frames.findLastIndex((candidate) => candidate.includes('"content"')) + 1))
+    response.write(part);
 }
 
 function openStream(response: ServerResponse): void {
@@ -209,7 +257,14 @@ function sendError(response: ServerResponse, fault: Extract<ModelFault, { fault:
     })
     .end(
       fault.body ??
-        JSON.stringify({ error: { message: fault.message ?? `scripted ${fault.status}`, type: 'scripted', code: fault.code ?? null, param: null } }),
+        JSON.stringify({
+          error: {
+            message: fault.message ?? `scripted ${fault.status}`,
+            type: 'scripted',
+            code: fault.code ?? null,
+            param: null,
+          },
+        }),
     );
 }
 

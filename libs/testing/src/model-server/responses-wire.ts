@@ -12,7 +12,9 @@ export function responseOf(request: ModelRequest, answer: ScriptedAnswer): objec
       input_tokens: usage?.prompt_tokens ?? 0,
       input_tokens_details: {
         cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
-        ...(usage?.prompt_tokens_details?.cache_creation_tokens === undefined ? {} : { cache_write_tokens: usage.prompt_tokens_details.cache_creation_tokens }),
+        ...(usage?.prompt_tokens_details?.cache_creation_tokens === undefined
+          ? {}
+          : { cache_write_tokens: usage.prompt_tokens_details.cache_creation_tokens }),
       },
       output_tokens: usage?.completion_tokens ?? 0,
       output_tokens_details: { reasoning_tokens: 0 },
@@ -35,15 +37,24 @@ export function* responseEventsOf(request: ModelRequest, answer: ScriptedAnswer)
   for (const [index, item] of itemsOf(request, answer).entries()) {
     const at = { output_index: index, item_id: item.id };
     if (item.type === 'function_call') {
-      yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress', arguments: '' } });
-      for (const delta of pieces(item.arguments, length)) yield event('response.function_call_arguments.delta', { ...at, delta });
+      yield event('response.output_item.added', {
+        output_index: index,
+        item: { ...item, status: 'in_progress', arguments: '' },
+      });
+      for (const delta of pieces(item.arguments, length))
+        yield event('response.function_call_arguments.delta', { ...at, delta });
       yield event('response.function_call_arguments.done', { ...at, arguments: item.arguments, name: item.name });
-    } else if (item.type === 'web_search_call') yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } });
+    } else if (item.type === 'web_search_call')
+      yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } });
     else {
       const [part] = item.content;
-      yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress', content: [] } });
+      yield event('response.output_item.added', {
+        output_index: index,
+        item: { ...item, status: 'in_progress', content: [] },
+      });
       yield event('response.content_part.added', { ...at, content_index: 0, part: { ...part, text: '' } });
-      for (const delta of pieces(part.text, length)) yield event('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] });
+      for (const delta of pieces(part.text, length))
+        yield event('response.output_text.delta', { ...at, content_index: 0, delta, logprobs: [] });
       yield event('response.output_text.done', { ...at, content_index: 0, text: part.text, logprobs: [] });
       yield event('response.content_part.done', { ...at, content_index: 0, part });
     }
@@ -58,7 +69,9 @@ type Item =
       readonly type: 'message';
       readonly role: 'assistant';
       readonly status: 'completed';
-      readonly content: readonly [{ readonly type: 'output_text'; readonly text: string; readonly annotations: readonly [] }];
+      readonly content: readonly [
+        { readonly type: 'output_text'; readonly text: string; readonly annotations: readonly [] },
+      ];
     }
   | {
       readonly id: string;

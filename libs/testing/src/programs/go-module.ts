@@ -21,7 +21,11 @@ export async function goModule(module: string, version: string): Promise<GoModul
   const env = { ...process.env, GOFLAGS: '-mod=mod', GOWORK: 'off' };
   let last = 'There is no Go on the PATH.';
   for (const go of GO) {
-    const { code, output } = await run(go, ['mod', 'download', '-json', `${module}@${version}`], { timeoutMs: DOWNLOAD_MS, cwd, env });
+    const { code, output } = await run(go, ['mod', 'download', '-json', `${module}@${version}`], {
+      timeoutMs: DOWNLOAD_MS,
+      cwd,
+      env,
+    });
     const folder = /"Dir": "([^"]+)"/.exec(output)?.[1];
     if (code === 0 && folder !== undefined && existsSync(folder)) return { folder };
     if (!output.includes(`there is no ${go}`)) last = output.trim().split('\n').at(-1) ?? last;

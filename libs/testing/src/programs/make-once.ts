@@ -18,7 +18,11 @@ export interface MakeOnce {
  */
 export async function makeOnce(folder: string, { what, say, signal, make }: MakeOnce): Promise<void> {
   if (existsSync(folder)) return;
-  const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`${what}: process ${pid} is making it; waiting for it`), signal);
+  const release = await takeBuildLock(
+    `${folder}.lock`,
+    (pid) => say(`${what}: process ${pid} is making it; waiting for it`),
+    signal,
+  );
   try {
     if (existsSync(folder)) return;
     await removeUnfinished(folder);
@@ -35,5 +39,6 @@ export async function makeOnce(folder: string, { what, say, signal, make }: Make
 /** Also what was left by those that were killed. Only with the lock. */
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(path.dirname(folder)))
-    if (name.startsWith(`${path.basename(folder)}.making-`)) await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
+    if (name.startsWith(`${path.basename(folder)}.making-`))
+      await rm(path.join(path.dirname(folder), name), { recursive: true, force: true });
 }

@@ -11,7 +11,9 @@ export interface PythonEnvironment {
 }
 
 export interface PythonEnvironmentOptions {
-  /** Folder in the cache. With the version in it when there is one main package: another version is another environment. */
+  /**
+   * Folder in the cache. With the version in it when there is one main package: another version is another environment.
+   */
   readonly name: string;
   /** `name==version` each. */
   readonly packages: readonly string[];
@@ -26,17 +28,24 @@ const OLDEST = [3, 10] as const;
 const WHOLE = 'slipway-installed';
 
 /**
- * Packages of PyPI in an environment of their own, kept from run to run; processes that want it at the same time make it once.
+ * Packages of PyPI in an environment of their own, kept from run to run; processes that want it at the same time make
+ * it once.
  * @returns it, or a sentence that says why there is none here. Never rejects for want of a network.
  */
-export async function pythonEnvironment(options: PythonEnvironmentOptions): Promise<PythonEnvironment | { readonly missing: string }> {
+export async function pythonEnvironment(
+  options: PythonEnvironmentOptions,
+): Promise<PythonEnvironment | { readonly missing: string }> {
   const folder = programFolder(...options.name.split('/'));
   const found: PythonEnvironment = { program: (program) => path.join(folder, 'bin', program) };
   if (await isWhole(folder, found)) return found;
   const python = await findPython(options.oldest ?? OLDEST);
   if (python === null)
-    return { missing: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
-  const release = await takeBuildLock(`${folder}.lock`, (pid) => console.error(`${options.name}: waiting for process ${pid}, which is installing it`));
+    return {
+      missing: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.`,
+    };
+  const release = await takeBuildLock(`${folder}.lock`, (pid) =>
+    console.error(`${options.name}: waiting for process ${pid}, which is installing it`),
+  );
   try {
     return (await isWhole(folder, found)) ? found : await install(python, folder, found, options);
   } finally {
@@ -45,7 +54,10 @@ export async function pythonEnvironment(options: PythonEnvironmentOptions): Prom
 }
 
 async function isWhole(folder: string, found: PythonEnvironment): Promise<boolean> {
-  return existsSync(path.join(folder, WHOLE)) && (await run(found.program('python'), ['--version'], { timeoutMs: 20_000 })).code === 0;
+  return (
+    existsSync(path.join(folder, WHOLE)) &&
+    (await run(found.program('python'), ['--version'], { timeoutMs: 20_000 })).code === 0
+  );
 }
 
 /** The lock is held. */
@@ -60,7 +72,11 @@ async function install(
   // Programs of an environment name its folder, so it is made where it will be.
   const made = await run(python, ['-m', 'venv', folder], { timeoutMs: 120_000 });
   const installed =
-    made.code !== 0 ? made : await run(found.program('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages], { timeoutMs: installMs });
+    made.code !== 0
+      ? made
+      : await run(found.program('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages], {
+          timeoutMs: installMs,
+        });
   if (installed.code === 0) {
     await writeFile(path.join(folder, WHOLE), packages.join('\n'));
     return found;
@@ -69,7 +85,9 @@ async function install(
   await rm(broken, { recursive: true, force: true });
   await rename(folder, broken).catch(() => {});
   await rm(broken, { recursive: true, force: true });
-  return { missing: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
+  return {
+    missing: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}`,
+  };
 }
 
 /** Those that pyenv holds, also when none of them is chosen: its own commands then refuse. Newest first. */
@@ -83,7 +101,9 @@ function ofPyenv(): string[] {
 /** The first that is new enough, in the order in which a user would expect it. */
 async function findPython(oldest: readonly [number, number]): Promise<string | null> {
   for (const name of ['python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3', ...ofPyenv()]) {
-    const { code, output } = await run(name, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2])'], { timeoutMs: 20_000 });
+    const { code, output } = await run(name, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2])'], {
+      timeoutMs: 20_000,
+    });
     const [major = 0, minor = 0] = output.trim().split(' ').map(Number);
     if (code === 0 && (major > oldest[0] || (major === oldest[0] && minor >= oldest[1]))) return name;
   }

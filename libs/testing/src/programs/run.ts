@@ -23,7 +23,12 @@ export function run(program: string, args: readonly string[], { timeoutMs, cwd, 
     const child = execFile(
       program,
       args,
-      { timeout: timeoutMs, maxBuffer: 2 ** 28, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env: { ...env } }) },
+      {
+        timeout: timeoutMs,
+        maxBuffer: 2 ** 28,
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(env === undefined ? {} : { env: { ...env } }),
+      },
       (error: ExecFileException | null, stdout, stderr) =>
         resolve({
           code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,

@@ -18,7 +18,9 @@ describe('the scenario of two organizations', () => {
 
   it('has ten people in all roles, a thousand conversations that want no sandbox, and logs that are whole and can be read', async () => {
     const { orgs } = await seedTwoOrgs(owner);
-    expect(orgs.map(({ members, conversationIds }) => [members.map(({ role }) => role), conversationIds.length])).toEqual([
+    expect(
+      orgs.map(({ members, conversationIds }) => [members.map(({ role }) => role), conversationIds.length]),
+    ).toEqual([
       [['owner', 'admin', 'member', 'member', 'viewer'], 500],
       [['owner', 'admin', 'member', 'member', 'viewer'], 500],
     ]);
@@ -28,7 +30,9 @@ describe('the scenario of two organizations', () => {
          (SELECT count(DISTINCT created_by)::int FROM app.conversation) AS writers`,
     );
     expect(counts).toEqual([{ memberships: 20, wanted: 0, whole: 1_000, writers: 8 }]);
-    const { rows: events } = await owner.query<{ event: unknown }>('SELECT event FROM app.event ORDER BY conversation_id, seq LIMIT 12');
+    const { rows: events } = await owner.query<{ event: unknown }>(
+      'SELECT event FROM app.event ORDER BY conversation_id, seq LIMIT 12',
+    );
     expect(events.map(({ event }) => ConversationEvent.safeParse(event).success)).toEqual(Array(12).fill(true));
   });
 });

@@ -47,7 +47,10 @@ const uuidOf = (text: string): string =>
  * @param owner connected as the owner of the tables, on an empty database.
  * @param options.conversations of both together [1,000]; `events` of each [6, at least 1].
  */
-export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conversations?: number; events?: number } = {}): Promise<TwoOrgs> {
+export async function seedTwoOrgs(
+  owner: Pick<pg.Pool, 'query'>,
+  options: { conversations?: number; events?: number } = {},
+): Promise<TwoOrgs> {
   const { conversations = 1_000, events = 6 } = options;
   const sessionExpiresAt = new Date(Math.floor(Date.now() / 1000) * 1000 + 30 * 86_400_000);
   const orgs = COMPANIES.map((name, index) => seededOrg(name, index));
@@ -57,7 +60,12 @@ export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conv
       JSON.stringify(
         orgs.flatMap((org) => [
           { ...org, kind: 'company' },
-          ...org.members.map((user) => ({ id: user.personalOrgId, slug: user.userId.replaceAll('_', '-'), name: user.name, kind: 'personal' })),
+          ...org.members.map((user) => ({
+            id: user.personalOrgId,
+            slug: user.userId.replaceAll('_', '-'),
+            name: user.name,
+            kind: 'personal',
+          })),
         ]),
       ),
     ],
@@ -97,7 +105,10 @@ export async function seedTwoOrgs(owner: Pick<pg.Pool, 'query'>, options: { conv
      SELECT id, org_id FROM made ORDER BY created_at DESC, id DESC`,
     [JSON.stringify(people), conversations, events, orgs[0]?.id, orgs[1]?.id],
   );
-  const seeded = orgs.map((org) => ({ ...org, conversationIds: rows.filter((row) => row.org_id === org.id).map(({ id }) => id) }));
+  const seeded = orgs.map((org) => ({
+    ...org,
+    conversationIds: rows.filter((row) => row.org_id === org.id).map(({ id }) => id),
+  }));
   const [first, second] = seeded as unknown as readonly [SeededOrg, SeededOrg];
   return { orgs: [first, second], sessionExpiresAt };
 }

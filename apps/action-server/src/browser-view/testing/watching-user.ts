@@ -57,7 +57,11 @@ export class WatchingUser {
 
   /** The newest state that is so. */
   state(so: (state: BrowserState) => boolean): Promise<BrowserState> {
-    return until(`a state in which ${so}; the last is ${JSON.stringify(this.states.at(-1))}`, () => this.states.slice(-1).find(so), PATIENCE_MS);
+    return until(
+      `a state in which ${so}; the last is ${JSON.stringify(this.states.at(-1))}`,
+      () => this.states.slice(-1).find(so),
+      PATIENCE_MS,
+    );
   }
 
   /** The so-manieth frame of this connection. */
@@ -90,7 +94,15 @@ export class WatchingUser {
 
   key(key: string): void {
     for (const act of ['press', 'release'] as const)
-      this.send({ type: 'key', act, key, code: `Key${key.toUpperCase()}`, keyCode: key.toUpperCase().charCodeAt(0), location: 0, modifiers: 0 });
+      this.send({
+        type: 'key',
+        act,
+        key,
+        code: `Key${key.toUpperCase()}`,
+        keyCode: key.toUpperCase().charCodeAt(0),
+        location: 0,
+        modifiers: 0,
+      });
   }
 
   /** What most of the last frame is, decoded by a browser. */
@@ -103,7 +115,13 @@ export class WatchingUser {
       return [...context.getImageData(6, 6, 1, 1).data];
     })()`)) as number[] | undefined;
     const [red = 0, green = 0, blue = 0] = pixel ?? [];
-    return red > 200 && green < 60 ? 'red' : green > 200 && red < 60 ? 'green' : blue > 200 && red < 60 ? 'blue' : 'other';
+    return red > 200 && green < 60
+      ? 'red'
+      : green > 200 && red < 60
+        ? 'green'
+        : blue > 200 && red < 60
+          ? 'blue'
+          : 'other';
   }
 
   close(): void {

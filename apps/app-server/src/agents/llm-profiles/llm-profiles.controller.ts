@@ -1,5 +1,10 @@
 import { Controller, Param } from '@nestjs/common';
-import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, type UpdateLlmProfile } from '@slipway/contracts/models';
+import {
+  type CreateLlmProfile,
+  type LlmProfile,
+  type LlmProfileList,
+  type UpdateLlmProfile,
+} from '@slipway/contracts/models';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
@@ -21,7 +26,11 @@ export class LlmProfilesController {
   }
 
   @Serves(operations.updateLlmProfile)
-  update(@Caller() caller: Principal, @Param('profile') id: string, @Body() body: UpdateLlmProfile): Promise<LlmProfile> {
+  update(
+    @Caller() caller: Principal,
+    @Param('profile') id: string,
+    @Body() body: UpdateLlmProfile,
+  ): Promise<LlmProfile> {
     return this.profiles.update(caller, id, body);
   }
 

@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, llmKeyContext } from '@slipway/auth/envelope';
-import { type CreateLlmProfile, type LlmProfile, type LlmProfileList, MAX_LLM_PROFILES, type UpdateLlmProfile } from '@slipway/contracts/models';
+import {
+  type CreateLlmProfile,
+  type LlmProfile,
+  type LlmProfileList,
+  MAX_LLM_PROFILES,
+  type UpdateLlmProfile,
+} from '@slipway/contracts/models';
 import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
@@ -21,7 +27,10 @@ import {
   updateProfile,
 } from './llm-profiles.queries.js';
 
-/** Models with their address, key and manner; worker gives them to conversations. A key is sealed for the address that it was given for. */
+/**
+ * Models with their address, key and manner; worker gives them to conversations. A key is sealed for the address that
+ * it was given for.
+ */
 @Injectable()
 export class LlmProfilesService {
   constructor(
@@ -32,7 +41,9 @@ export class LlmProfilesService {
   ) {}
 
   async list(caller: Principal): Promise<LlmProfileList> {
-    return { data: (await inOrg(this.pool, caller.orgId, (client) => listProfiles(client, caller.orgId))).map(toProfile) };
+    return {
+      data: (await inOrg(this.pool, caller.orgId, (client) => listProfiles(client, caller.orgId))).map(toProfile),
+    };
   }
 
   /** @throws SlipwayError `settings.url-refused`, `settings.name-taken`, `settings.too-many` */
@@ -47,12 +58,17 @@ export class LlmProfilesService {
       if (values.default) await unsetDefault(client, caller.orgId, values.id);
       const row = await insertProfile(client, caller.orgId, { values, key, by: caller.actor });
       if (row === null) throw nameTaken(values.name);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.create', target: row.id, after: auditedOf(row) }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'llm-profile.create', target: row.id, after: auditedOf(row) }),
+      );
       return toProfile(row);
     });
   }
 
-  /** @throws SlipwayError `resource.not-found`, `settings.url-refused`, `settings.name-taken`; `request.invalid` when the address changes and a key that is there is not given again. */
+  /**
+   * @throws SlipwayError `resource.not-found`, `settings.url-refused`, `settings.name-taken`; `request.invalid` when
+   * the address changes and a key that is there is not given again.
+   */
   async update(caller: Principal, id: string, change: UpdateLlmProfile): Promise<LlmProfile> {
     if (change.baseUrl !== undefined) await this.assertUrl(change.baseUrl);
     const found = await inOrg(this.pool, caller.orgId, (client) => lockProfile(client, caller.orgId, id));
@@ -63,7 +79,8 @@ export class LlmProfilesService {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const before = await lockProfile(client, caller.orgId, id);
       if (before === null) throw notFound();
-      if (before.base_url !== found.base_url) throw new SlipwayError('settings.name-taken', 'The profile was changed by another user; read it again.');
+      if (before.base_url !== found.base_url)
+        throw new SlipwayError('settings.name-taken', 'The profile was changed by another user; read it again.');
       if (baseUrl !== before.base_url && before.has_key && key === undefined)
         throw new SlipwayError('request.invalid', 'apiKey: is needed again for another baseUrl', {
           fields: [{ path: 'apiKey', message: 'is needed again for another baseUrl' }],
@@ -99,7 +116,9 @@ export class LlmProfilesService {
       const row = await lockProfile(client, caller.orgId, id);
       if (row === null) throw notFound();
       await deleteProfile(client, caller.orgId, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'llm-profile.delete', target: id, before: auditedOf(row) }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'llm-profile.delete', target: id, before: auditedOf(row) }),
+      );
     });
   }
 
@@ -107,12 +126,17 @@ export class LlmProfilesService {
     if (baseUrl !== null) await assertOutside(baseUrl, this.config.ALLOW_PRIVATE_URLS);
   }
 
-  private sealed(caller: Principal, profile: { id: string; baseUrl: string | null }, apiKey: string): Promise<SealedKey> {
+  private sealed(
+    caller: Principal,
+    profile: { id: string; baseUrl: string | null },
+    apiKey: string,
+  ): Promise<SealedKey> {
     return this.envelope.seal(caller.orgId, apiKey, llmKeyContext(profile));
   }
 }
 
-const nameTaken = (name: string): SlipwayError => new SlipwayError('settings.name-taken', `There is a profile ${JSON.stringify(name)}.`);
+const nameTaken = (name: string): SlipwayError =>
+  new SlipwayError('settings.name-taken', `There is a profile ${JSON.stringify(name)}.`);
 
 function auditedOf(row: LlmProfileRow): Record<string, unknown> {
   return { name: row.name, model: row.model, baseUrl: row.base_url, default: row.is_default, hasApiKey: row.has_key };

@@ -1,7 +1,13 @@
 import { Controller, Param } from '@nestjs/common';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
-import { type CreateMcpServer, type McpServer, type McpServerList, type McpServerTest, type UpdateMcpServer } from '@slipway/contracts/secrets';
+import {
+  type CreateMcpServer,
+  type McpServer,
+  type McpServerList,
+  type McpServerTest,
+  type UpdateMcpServer,
+} from '@slipway/contracts/secrets';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { McpServersService } from './mcp-servers.service.js';

@@ -10,16 +10,26 @@ export type McpServerRow = Columns<
 const COLUMNS = 'id, name, transport, enabled, config, created_by, created_by_label, created_at, updated_at';
 
 export async function listServers(client: PoolClient, orgId: string): Promise<McpServerRow[]> {
-  return (await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 ORDER BY name, id`, [orgId])).rows;
+  return (
+    await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 ORDER BY name, id`, [
+      orgId,
+    ])
+  ).rows;
 }
 
 export async function lockServer(client: PoolClient, orgId: string, id: string): Promise<McpServerRow | null> {
-  const { rows } = await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2 FOR UPDATE`, [orgId, id]);
+  const { rows } = await client.query<McpServerRow>(
+    `SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+    [orgId, id],
+  );
   return rows[0] ?? null;
 }
 
 export async function findServer(client: PoolClient, orgId: string, id: string): Promise<McpServerRow | null> {
-  const { rows } = await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2`, [orgId, id]);
+  const { rows } = await client.query<McpServerRow>(
+    `SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2`,
+    [orgId, id],
+  );
   return rows[0] ?? null;
 }
 
@@ -44,7 +54,11 @@ export async function updateServer(
   orgId: string,
   server: Pick<McpServerRow, 'id' | 'name' | 'enabled' | 'config'>,
 ): Promise<McpServerRow | null> {
-  const taken = await client.query('SELECT 1 FROM app.mcp_server WHERE org_id = $1 AND name = $2 AND id <> $3', [orgId, server.name, server.id]);
+  const taken = await client.query('SELECT 1 FROM app.mcp_server WHERE org_id = $1 AND name = $2 AND id <> $3', [
+    orgId,
+    server.name,
+    server.id,
+  ]);
   if (taken.rowCount !== 0) return null;
   const { rows } = await client.query<McpServerRow>(
     `UPDATE app.mcp_server SET name = $3, enabled = $4, config = $5, updated_at = now() WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
@@ -58,7 +72,11 @@ export async function deleteServer(client: PoolClient, orgId: string, id: string
 }
 
 /** Those of the names that a secret of the organization has, whoever gets it. */
-export async function knownSecretNames(client: PoolClient, orgId: string, names: readonly string[]): Promise<Set<string>> {
+export async function knownSecretNames(
+  client: PoolClient,
+  orgId: string,
+  names: readonly string[],
+): Promise<Set<string>> {
   const { rows } = await client.query<Columns<'app.secret', 'name'>>(
     "SELECT DISTINCT name FROM app.secret WHERE org_id = $1 AND kind = 'variable' AND name = ANY ($2)",
     [orgId, names],
@@ -71,7 +89,11 @@ export type SealedVariable = Columns<'app.secret', 'id' | 'name' | 'sealed'> & {
 };
 
 /** Those of the names that every conversation of the organization is given. */
-export async function sealedVariables(client: PoolClient, orgId: string, names: readonly string[]): Promise<SealedVariable[]> {
+export async function sealedVariables(
+  client: PoolClient,
+  orgId: string,
+  names: readonly string[],
+): Promise<SealedVariable[]> {
   const { rows } = await client.query<SealedVariable>(
     `SELECT id, name, sealed, key_version AS "keyVersion" FROM app.secret WHERE org_id = $1 AND scope = 'org' AND kind = 'variable' AND name = ANY ($2)`,
     [orgId, names],
@@ -80,5 +102,8 @@ export async function sealedVariables(client: PoolClient, orgId: string, names: 
 }
 
 export async function markUsed(client: PoolClient, orgId: string, secrets: readonly SealedVariable[]): Promise<void> {
-  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [orgId, secrets.map(({ id }) => id)]);
+  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [
+    orgId,
+    secrets.map(({ id }) => id),
+  ]);
 }

@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Principal } from '@slipway/contracts/organizations';
-import { type CreateMcpServer, MAX_MCP_SERVERS, McpServer, type McpServerList, type UpdateMcpServer } from '@slipway/contracts/secrets';
+import {
+  type CreateMcpServer,
+  MAX_MCP_SERVERS,
+  McpServer,
+  type McpServerList,
+  type UpdateMcpServer,
+} from '@slipway/contracts/secrets';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Ids, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -8,7 +14,15 @@ import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
-import { deleteServer, insertServer, knownSecretNames, listServers, lockServer, type McpServerRow, updateServer } from './mcp-servers.queries.js';
+import {
+  deleteServer,
+  insertServer,
+  knownSecretNames,
+  listServers,
+  lockServer,
+  type McpServerRow,
+  updateServer,
+} from './mcp-servers.queries.js';
 
 /** What belongs to each transport, and to no other. */
 const FIELDS = { stdio: ['command', 'args', 'env'], http: ['url', 'headers'], sse: ['url', 'headers'] } as const;
@@ -23,7 +37,9 @@ export class McpServersService {
   ) {}
 
   async list(caller: Principal): Promise<McpServerList> {
-    return inOrg(this.pool, caller.orgId, async (client) => ({ data: await this.asSettings(client, caller, await listServers(client, caller.orgId)) }));
+    return inOrg(this.pool, caller.orgId, async (client) => ({
+      data: await this.asSettings(client, caller, await listServers(client, caller.orgId)),
+    }));
   }
 
   /** @throws SlipwayError `settings.url-refused`, `settings.name-taken`, `settings.too-many` */
@@ -33,14 +49,24 @@ export class McpServersService {
     return inOrg(this.pool, caller.orgId, async (client) => {
       if ((await listServers(client, caller.orgId)).length >= MAX_MCP_SERVERS)
         throw new SlipwayError('settings.too-many', `There are ${MAX_MCP_SERVERS} servers already.`);
-      const row = await insertServer(client, caller.orgId, { id: this.ids.prefixed('mcp'), name, transport, enabled, config }, caller.actor);
+      const row = await insertServer(
+        client,
+        caller.orgId,
+        { id: this.ids.prefixed('mcp'), name, transport, enabled, config },
+        caller.actor,
+      );
       if (row === null) throw nameTaken(name);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'mcp-server.create', target: row.id, after: inWords(row) }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'mcp-server.create', target: row.id, after: inWords(row) }),
+      );
       return this.one(client, caller, row);
     });
   }
 
-  /** @throws SlipwayError `resource.not-found`, `settings.url-refused`, `settings.name-taken`; `request.invalid` for a field of another transport. */
+  /**
+   * @throws SlipwayError `resource.not-found`, `settings.url-refused`, `settings.name-taken`; `request.invalid` for a
+   * field of another transport.
+   */
   async update(caller: Principal, id: string, change: UpdateMcpServer): Promise<McpServer> {
     await this.assertUrl(change);
     return inOrg(this.pool, caller.orgId, async (client) => {
@@ -48,14 +74,28 @@ export class McpServersService {
       if (before === null) throw notFound();
       const { name = before.name, enabled = before.enabled, ...fields } = change;
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
-      const strange = given.map(([field]) => field).find((field) => !(FIELDS[before.transport] as readonly string[]).includes(field));
+      const strange = given
+        .map(([field]) => field)
+        .find((field) => !(FIELDS[before.transport] as readonly string[]).includes(field));
       if (strange !== undefined) {
         const message = `is not of the transport ${before.transport}`;
         throw new SlipwayError('request.invalid', `${strange}: ${message}`, { fields: [{ path: strange, message }] });
       }
-      const after = await updateServer(client, caller.orgId, { id, name, enabled, config: { ...before.config, ...Object.fromEntries(given) } });
+      const after = await updateServer(client, caller.orgId, {
+        id,
+        name,
+        enabled,
+        config: { ...before.config, ...Object.fromEntries(given) },
+      });
       if (after === null) throw nameTaken(name);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'mcp-server.update', target: id, before: inWords(before), after: inWords(after) }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'mcp-server.update',
+          target: id,
+          before: inWords(before),
+          after: inWords(after),
+        }),
+      );
       return this.one(client, caller, after);
     });
   }
@@ -66,12 +106,15 @@ export class McpServersService {
       const row = await lockServer(client, caller.orgId, id);
       if (row === null) throw notFound();
       await deleteServer(client, caller.orgId, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'mcp-server.delete', target: id, before: inWords(row) }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'mcp-server.delete', target: id, before: inWords(row) }),
+      );
     });
   }
 
   private async assertUrl(config: object): Promise<void> {
-    if ('url' in config && typeof config.url === 'string') await assertOutside(config.url, this.config.ALLOW_PRIVATE_URLS);
+    if ('url' in config && typeof config.url === 'string')
+      await assertOutside(config.url, this.config.ALLOW_PRIVATE_URLS);
   }
 
   private async one(client: PoolClient, caller: Principal, row: McpServerRow): Promise<McpServer> {
@@ -110,4 +153,5 @@ function inWords({ name, transport, enabled, config }: McpServerRow): Record<str
   };
 }
 
-const nameTaken = (name: string): SlipwayError => new SlipwayError('settings.name-taken', `There is a server ${JSON.stringify(name)}.`);
+const nameTaken = (name: string): SlipwayError =>
+  new SlipwayError('settings.name-taken', `There is a server ${JSON.stringify(name)}.`);

@@ -14,7 +14,13 @@ import { agentAt } from '../../conversations/reach-sandbox.js';
 import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { RuntimeApiClient } from '../../sandboxes/runtime-api.client.js';
-import { findServer, type McpServerRow, markUsed, type SealedVariable, sealedVariables } from './mcp-servers.queries.js';
+import {
+  findServer,
+  type McpServerRow,
+  markUsed,
+  type SealedVariable,
+  sealedVariables,
+} from './mcp-servers.queries.js';
 
 /** Longest wait for the server: a program may have to be installed first. Seconds. */
 const SERVER_SECONDS = { stdio: 60, http: 20, sse: 20 } as const;
@@ -31,8 +37,8 @@ const MAX_NAME = 200;
 const MAX_DETAIL = 1_000;
 
 /**
- * Tries a server as an agent would: in a sandbox of its own, under the network rules of sandboxes, which ends with the test. Nothing of a server is run or reached
- * from here.
+ * Tries a server as an agent would: in a sandbox of its own, under the network rules of sandboxes, which ends with the
+ * test. Nothing of a server is run or reached from here.
  */
 @Injectable()
 export class McpTestService {
@@ -53,8 +59,10 @@ export class McpTestService {
 
   /**
    * Secrets are those that every conversation is given, no others.
-   * @throws SlipwayError `resource.not-found`; `permission.denied` for one that names secrets, without `secret:write`; `settings.url-refused` when its address is not
-   *   public any more; `rate.limited`; `sandbox.*` and `service.unavailable` when there is no sandbox to try it in; `secret.unreadable`.
+   * @throws SlipwayError `resource.not-found`; `permission.denied` for one that names secrets, without `secret:write`;
+   * `settings.url-refused` when its address is not
+   *   public any more; `rate.limited`; `sandbox.*` and `service.unavailable` when there is no sandbox to try it in;
+   *   `secret.unreadable`.
    */
   async test(caller: Principal, id: string): Promise<McpServerTest> {
     const { row, variables } = await inOrg(this.pool, caller.orgId, async (client) => {
@@ -65,18 +73,30 @@ export class McpTestService {
     const names = secretsOfMcpServer(row.config);
     // Who may send a secret to an address of their choice may as well read it.
     if (names.length > 0 && !caller.permissions.has('secret:write'))
-      throw new SlipwayError('permission.denied', 'Trying a server that is given secrets needs the permission secret:write.');
-    if (row.transport !== 'stdio' && row.config.url !== undefined) await assertOutside(row.config.url, this.config.ALLOW_PRIVATE_URLS);
+      throw new SlipwayError(
+        'permission.denied',
+        'Trying a server that is given secrets needs the permission secret:write.',
+      );
+    if (row.transport !== 'stdio' && row.config.url !== undefined)
+      await assertOutside(row.config.url, this.config.ALLOW_PRIVATE_URLS);
     const missing = names.filter((name) => !variables.some((variable) => variable.name === name));
     if (missing.length > 0) return notTried(missing);
-    if (this.runtime === null) throw new SlipwayError('service.unavailable', 'This installation does not let app-server start sandboxes, which a test needs.');
+    if (this.runtime === null)
+      throw new SlipwayError(
+        'service.unavailable',
+        'This installation does not let app-server start sandboxes, which a test needs.',
+      );
     return this.inItsTurn(caller.orgId, () => this.inSandbox(caller, row, variables));
   }
 
   private async inItsTurn<T>(orgId: string, work: () => Promise<T>): Promise<T> {
     const now = this.underWay.get(orgId) ?? 0;
     if (now >= MAX_AT_ONCE)
-      throw new SlipwayError('rate.limited', `${MAX_AT_ONCE} servers of the organization are being tested; wait for their answers.`, { retryAfterSeconds: 10 });
+      throw new SlipwayError(
+        'rate.limited',
+        `${MAX_AT_ONCE} servers of the organization are being tested; wait for their answers.`,
+        { retryAfterSeconds: 10 },
+      );
     this.underWay.set(orgId, now + 1);
     try {
       return await work();
@@ -87,7 +107,11 @@ export class McpTestService {
     }
   }
 
-  private async inSandbox(caller: Principal, row: McpServerRow, sealed: readonly SealedVariable[]): Promise<McpServerTest> {
+  private async inSandbox(
+    caller: Principal,
+    row: McpServerRow,
+    sealed: readonly SealedVariable[],
+  ): Promise<McpServerTest> {
     const variables = await this.opened(caller.orgId, sealed);
     // Before anything goes out: no use of a secret without its entry.
     await inOrg(this.pool, caller.orgId, async (client) => {
@@ -102,14 +126,24 @@ export class McpTestService {
     });
     const timeout = SERVER_SECONDS[row.transport];
     const ready = AbortSignal.timeout(SANDBOX_MS);
-    return (this.runtime as RuntimeApiClient).borrow(caller.orgId, `mcp-test-${randomUUID()}`, ready, async (runtime: Runtime) => {
-      const sandbox = agentAt({ url: runtime.url, sessionKey: runtime.session_api_key });
-      if (sealed.length > 0) await sandbox.call('setSecrets', { body: { variables, git: [] } }, { timeoutMs: MARGIN_MS });
-      const began = performance.now();
-      const body = { name: row.name, server: mcpServerConfigOf(row.transport, row.config), timeout };
-      const answer = await sandbox.call('testMcpServer', { body }, { timeoutMs: timeout * 1_000 + MARGIN_MS, maxBytes: MAX_ANSWER_BYTES });
-      return resultOf(answer, Math.round(performance.now() - began));
-    });
+    return (this.runtime as RuntimeApiClient).borrow(
+      caller.orgId,
+      `mcp-test-${randomUUID()}`,
+      ready,
+      async (runtime: Runtime) => {
+        const sandbox = agentAt({ url: runtime.url, sessionKey: runtime.session_api_key });
+        if (sealed.length > 0)
+          await sandbox.call('setSecrets', { body: { variables, git: [] } }, { timeoutMs: MARGIN_MS });
+        const began = performance.now();
+        const body = { name: row.name, server: mcpServerConfigOf(row.transport, row.config), timeout };
+        const answer = await sandbox.call(
+          'testMcpServer',
+          { body },
+          { timeoutMs: timeout * 1_000 + MARGIN_MS, maxBytes: MAX_ANSWER_BYTES },
+        );
+        return resultOf(answer, Math.round(performance.now() - began));
+      },
+    );
   }
 
   private async opened(orgId: string, sealed: readonly SealedVariable[]): Promise<Record<string, string>> {
@@ -126,13 +160,21 @@ export class McpTestService {
 }
 
 function resultOf(answer: McpTestResponse, elapsedMs: number): McpServerTest {
-  if (!answer.ok) return { ok: false, elapsedMs, tools: [], moreTools: 0, failure: { kind: answer.error_kind, detail: answer.error.slice(0, MAX_DETAIL) } };
+  if (!answer.ok)
+    return {
+      ok: false,
+      elapsedMs,
+      tools: [],
+      moreTools: 0,
+      failure: { kind: answer.error_kind, detail: answer.error.slice(0, MAX_DETAIL) },
+    };
   const tools = answer.tools.slice(0, MAX_TESTED_TOOLS).map((tool) => tool.slice(0, MAX_NAME));
   return { ok: true, elapsedMs, tools, moreTools: answer.tools.length - tools.length, failure: null };
 }
 
 function notTried(missing: readonly string[]): McpServerTest {
-  const [what, them] = missing.length === 1 ? [`the secret ${missing[0]}`, 'it'] : [`the secrets ${missing.join(', ')}`, 'them'];
+  const [what, them] =
+    missing.length === 1 ? [`the secret ${missing[0]}`, 'it'] : [`the secrets ${missing.join(', ')}`, 'them'];
   const detail = `It needs ${what}, and a test is given only what every conversation is given. Keep ${them} for every conversation, or leave it to a conversation that has ${them}.`;
   return { ok: false, elapsedMs: 0, tools: [], moreTools: 0, failure: { kind: 'settings', detail } };
 }

@@ -38,9 +38,14 @@ describe('the places that answer to models', () => {
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-    app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
+    app = await ConversationApp.start({
+      env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` },
+    });
     [owner, member, stranger] = [await app.user(), await app.user(), await app.user()];
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [
+      owner.orgId,
+      member.userId,
+    ]);
   });
   afterAll(async () => {
     await app?.close();
@@ -49,7 +54,10 @@ describe('the places that answer to models', () => {
   });
 
   const at = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/model-deployments${rest}`;
-  const test = (user: User) => app.http<{ code?: string }>(user, 'POST', at('/sonnet%2F1/test'), undefined, { 'content-type': 'application/json' });
+  const test = (user: User) =>
+    app.http<{ code?: string }>(user, 'POST', at('/sonnet%2F1/test'), undefined, {
+      'content-type': 'application/json',
+    });
 
   it('are shown to who sees the models, with their state in times, and without what a provider said to another user', async () => {
     answer = { status: 200, body: { data: [PLACE] } };
@@ -57,7 +65,15 @@ describe('the places that answer to models', () => {
     expect(status).toBe(200);
     const { data, asOf } = ModelDeploymentList.parse(body);
     expect(data).toMatchObject([
-      { id: 'sonnet/1', provider: 'anthropic', state: 'open', coolsDown: true, inFlight: 2, firstTokenMs: 350, lastFailure: { code: 'model.rate-limited' } },
+      {
+        id: 'sonnet/1',
+        provider: 'anthropic',
+        state: 'open',
+        coolsDown: true,
+        inFlight: 2,
+        firstTokenMs: 350,
+        lastFailure: { code: 'model.rate-limited' },
+      },
     ]);
     expect(Date.parse(data[0]?.openUntil ?? '') - Date.parse(asOf)).toBe(30_000);
     expect(Date.parse(asOf) - Date.parse(data[0]?.lastFailure?.at ?? '')).toBe(60_000);
@@ -69,11 +85,22 @@ describe('the places that answer to models', () => {
     asked = [];
     expect([(await test(member)).status, (await test(stranger)).status, asked]).toEqual([403, 404, []]);
     answer = { status: 200, body: { ok: true, elapsed_ms: 120, prompt_tokens: 9, completion_tokens: 1 } };
-    expect((await test(owner)).body).toEqual({ ok: true, elapsedMs: 120, promptTokens: 9, completionTokens: 1, failure: null });
+    expect((await test(owner)).body).toEqual({
+      ok: true,
+      elapsedMs: 120,
+      promptTokens: 9,
+      completionTokens: 1,
+      failure: null,
+    });
     expect(asked).toEqual([expect.stringMatching(/^POST \/internal\/deployments\/sonnet%2F1\/test Bearer .+/)]);
-    answer = { status: 200, body: { ok: false, elapsed_ms: 12, code: 'model.auth', detail: 'The provider refuses the key.' } };
+    answer = {
+      status: 200,
+      body: { ok: false, elapsed_ms: 12, code: 'model.auth', detail: 'The provider refuses the key.' },
+    };
     expect((await test(owner)).body).toMatchObject({ ok: false, failure: { code: 'model.auth' } });
-    const { rows } = await app.owner.query("SELECT target, detail FROM app.audit_entry WHERE action = 'model-deployment.test' ORDER BY created_at");
+    const { rows } = await app.owner.query(
+      "SELECT target, detail FROM app.audit_entry WHERE action = 'model-deployment.test' ORDER BY created_at",
+    );
     expect(rows).toEqual([
       { target: 'sonnet/1', detail: { ok: true, elapsedMs: 120 } },
       { target: 'sonnet/1', detail: { ok: false, elapsedMs: 12, code: 'model.auth' } },

@@ -39,7 +39,12 @@ export class ModelHealthService {
 
   /** @throws SlipwayError `resource.not-found`, `rate.limited` after six in a minute, `service.unavailable`. */
   async test(caller: Principal, id: string): Promise<ModelDeploymentTest> {
-    const result = await this.ask(GatewayDeploymentTest, 'POST', `/internal/deployments/${encodeURIComponent(id)}/test`, TEST_MS);
+    const result = await this.ask(
+      GatewayDeploymentTest,
+      'POST',
+      `/internal/deployments/${encodeURIComponent(id)}/test`,
+      TEST_MS,
+    );
     const { elapsed_ms: elapsedMs } = result;
     await inOrg(this.pool, caller.orgId, (client) =>
       client.query(
@@ -51,11 +56,28 @@ export class ModelHealthService {
       ),
     );
     return result.ok
-      ? { ok: true, elapsedMs, promptTokens: result.prompt_tokens, completionTokens: result.completion_tokens, failure: null }
-      : { ok: false, elapsedMs, promptTokens: null, completionTokens: null, failure: { code: result.code, detail: result.detail } };
+      ? {
+          ok: true,
+          elapsedMs,
+          promptTokens: result.prompt_tokens,
+          completionTokens: result.completion_tokens,
+          failure: null,
+        }
+      : {
+          ok: false,
+          elapsedMs,
+          promptTokens: null,
+          completionTokens: null,
+          failure: { code: result.code, detail: result.detail },
+        };
   }
 
-  private async ask<T extends z.ZodType>(schema: T, method: 'GET' | 'POST', path: string, withinMs: number): Promise<z.output<T>> {
+  private async ask<T extends z.ZodType>(
+    schema: T,
+    method: 'GET' | 'POST',
+    path: string,
+    withinMs: number,
+  ): Promise<z.output<T>> {
     try {
       const response = await fetch(new URL(path, this.config.LLM_GATEWAY_URL), {
         method,
@@ -72,7 +94,10 @@ export class ModelHealthService {
       throw new Error(`llm-gateway answered ${response.status}`);
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
-      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', { cause: error, retryAfterSeconds: 3 });
+      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', {
+        cause: error,
+        retryAfterSeconds: 3,
+      });
     }
   }
 }

@@ -27,16 +27,19 @@ describe('the log of prompts', () => {
     gateway = createServer((request, response) => {
       const url = new URL(request.url ?? '', 'http://gateway');
       const found = url.pathname === '/internal/prompt-log' ? { mode } : pages[url.searchParams.get('after') ?? ''];
-      response.writeHead(found === undefined ? 503 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(found ?? {}));
+      response
+        .writeHead(found === undefined ? 503 : 200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(found ?? {}));
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-    app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
+    app = await ConversationApp.start({
+      env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` },
+    });
     [owner, admin, member] = [await app.user(), await app.user(), await app.user()];
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin'), ($1, $3, 'member')", [
-      owner.orgId,
-      admin.userId,
-      member.userId,
-    ]);
+    await app.owner.query(
+      "INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin'), ($1, $3, 'member')",
+      [owner.orgId, admin.userId, member.userId],
+    );
   });
   afterAll(async () => {
     await app?.close();
@@ -46,12 +49,16 @@ describe('the log of prompts', () => {
 
   const at = (rest: string): string => `/api/v1/orgs/${owner?.orgId}/${rest}`;
   const set = (user: User | undefined, promptLogDays: number | null) =>
-    app.http<{ code?: string; promptLogDays?: number | null }>(user ?? null, 'PATCH', at('settings'), { promptLogDays });
+    app.http<{ code?: string; promptLogDays?: number | null }>(user ?? null, 'PATCH', at('settings'), {
+      promptLogDays,
+    });
 
   it('is off until an owner says for how many days, which every member can read and the audit has', async () => {
     mode = 'by-policy';
     expect((await set(admin, 7)).body).toMatchObject({ code: 'permission.denied' });
-    expect([(await set(member, 7)).status, (await set(owner, 0)).status, (await set(owner, 366)).status]).toEqual([403, 400, 400]);
+    expect([(await set(member, 7)).status, (await set(owner, 0)).status, (await set(owner, 366)).status]).toEqual([
+      403, 400, 400,
+    ]);
     expect((await app.http(member ?? null, 'GET', at('settings'))).body).toMatchObject({ promptLogDays: null });
     expect((await set(owner, 7)).body).toMatchObject({ promptLogDays: 7 });
     expect((await app.http(member ?? null, 'GET', at('settings'))).body).toMatchObject({ promptLogDays: 7 });
@@ -71,18 +78,25 @@ describe('the log of prompts', () => {
   it('is exported by admins as lines, page after page, with an entry in the audit, and not by members', async () => {
     pages = { '': { data: [entry('one'), entry('two')], next: 'next' }, next: { data: [entry('three')], next: null } };
     const exported = (user: User | undefined) =>
-      fetch(`${app.url}${at('prompt-log/export?from=2026-11-01T00:00:00.000Z')}`, { headers: { cookie: user?.cookie ?? '' } });
+      fetch(`${app.url}${at('prompt-log/export?from=2026-11-01T00:00:00.000Z')}`, {
+        headers: { cookie: user?.cookie ?? '' },
+      });
     expect((await exported(member)).status).toBe(403);
     const answer = await exported(admin);
-    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([200, 'application/x-ndjson', 'no-store']);
-    const lines = (await answer.text()).trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line) as { asked?: string; count?: number }).map(({ asked, count }) => asked ?? count)).toEqual([
-      'one',
-      'two',
-      'three',
-      3,
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+      200,
+      'application/x-ndjson',
+      'no-store',
     ]);
-    const { rows } = await app.owner.query("SELECT actor_id, detail FROM app.audit_entry WHERE action = 'prompt-log.export'");
+    const lines = (await answer.text()).trim().split('\n');
+    expect(
+      lines
+        .map((line) => JSON.parse(line) as { asked?: string; count?: number })
+        .map(({ asked, count }) => asked ?? count),
+    ).toEqual(['one', 'two', 'three', 3]);
+    const { rows } = await app.owner.query(
+      "SELECT actor_id, detail FROM app.audit_entry WHERE action = 'prompt-log.export'",
+    );
     expect(rows).toEqual([{ actor_id: admin?.userId, detail: { from: '2026-11-01T00:00:00.000Z' } }]);
   });
 

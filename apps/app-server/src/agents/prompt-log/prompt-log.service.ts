@@ -15,7 +15,8 @@ const PAGE_MS = 15_000;
 
 /** @throws SlipwayError `permission.denied` */
 export function assertMayKeepPrompts(caller: Principal): void {
-  if (!caller.permissions.has('prompt-log:write')) throw new SlipwayError('permission.denied', 'Only an owner says whether prompts are kept.');
+  if (!caller.permissions.has('prompt-log:write'))
+    throw new SlipwayError('permission.denied', 'Only an owner says whether prompts are kept.');
 }
 
 @Injectable()
@@ -28,7 +29,8 @@ export class PromptLogService {
 
   /**
    * Who may say how long prompts are kept, and where.
-   * @throws SlipwayError `permission.denied` for who is no owner; to keep any: `settings.not-here` when the installation keeps none, `service.unavailable` when the gateway does not say.
+   * @throws SlipwayError `permission.denied` for who is no owner; to keep any: `settings.not-here` when the
+   * installation keeps none, `service.unavailable` when the gateway does not say.
    */
   async allow(caller: Principal, days: number | null): Promise<void> {
     assertMayKeepPrompts(caller);
@@ -38,17 +40,24 @@ export class PromptLogService {
   }
 
   /**
-   * Recorded before its first byte: an export that breaks off was one too. Read no faster than it is taken; ends without its last line when the gateway fails on the way.
+   * Recorded before its first byte: an export that breaks off was one too. Read no faster than it is taken; ends
+   * without its last line when the gateway fails on the way.
    * @throws SlipwayError `service.unavailable` when the gateway does not answer at all.
    */
   async export(caller: Principal, query: PromptLogQuery): Promise<Readable> {
     const { orgId } = caller;
     const first = await this.page(orgId, query, null);
-    await inOrg(this.pool, orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'prompt-log.export', target: orgId, detail: query })));
+    await inOrg(this.pool, orgId, (client) =>
+      client.query(auditOf(this.ids.uuid(), caller, { action: 'prompt-log.export', target: orgId, detail: query })),
+    );
     return Readable.from(this.lines(orgId, query, first), { objectMode: false });
   }
 
-  private async *lines(orgId: string, query: PromptLogQuery, first: PromptPage): AsyncGenerator<string, void, undefined> {
+  private async *lines(
+    orgId: string,
+    query: PromptLogQuery,
+    first: PromptPage,
+  ): AsyncGenerator<string, void, undefined> {
     let count = 0;
     for (let page = first; ; page = await this.page(orgId, query, page.next)) {
       for (const entry of page.data) yield `${JSON.stringify({ kind: 'prompt', ...entry })}\n`;
@@ -59,7 +68,9 @@ export class PromptLogService {
   }
 
   private page(orgId: string, query: PromptLogQuery, after: string | null): Promise<PromptPage> {
-    const given = Object.entries({ ...query, ...(after === null ? {} : { after }) }).filter(([, value]) => value !== undefined);
+    const given = Object.entries({ ...query, ...(after === null ? {} : { after }) }).filter(
+      ([, value]) => value !== undefined,
+    );
     return this.ask(PromptPage, `/internal/prompts/${encodeURIComponent(orgId)}?${new URLSearchParams(given)}`);
   }
 
@@ -72,7 +83,10 @@ export class PromptLogService {
       if (!response.ok) throw new Error(`llm-gateway answered ${response.status}`);
       return schema.parse(await response.json());
     } catch (error) {
-      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', { cause: error, retryAfterSeconds: 3 });
+      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', {
+        cause: error,
+        retryAfterSeconds: 3,
+      });
     }
   }
 }

@@ -15,6 +15,9 @@ export function readSecretCursor(cursor: string): { name: string; id: string } {
     return { name, id };
   } catch (error) {
     const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, { fields: [{ path: 'cursor', message }], cause: error });
+    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
+      fields: [{ path: 'cursor', message }],
+      cause: error,
+    });
   }
 }

@@ -69,12 +69,20 @@ export class SecretsController {
   }
 
   @Serves(operations.createConversationSecret)
-  createOfConversation(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: CreateOwnSecret): Promise<Secret> {
+  createOfConversation(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: CreateOwnSecret,
+  ): Promise<Secret> {
     return this.secrets.create(caller, conversation(id), body);
   }
 
   @Serves(operations.deleteConversationSecret)
-  deleteOfConversation(@Caller() caller: Principal, @Param('conversation') id: string, @Param('secret') secret: string): Promise<void> {
+  deleteOfConversation(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('secret') secret: string,
+  ): Promise<void> {
     return this.secrets.delete(caller, conversation(id), secret);
   }
 }

@@ -20,7 +20,11 @@ describe('secrets', () => {
       [member, 'member'],
       [viewer, 'viewer'],
     ] as const)
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [owner.orgId, user.userId, role]);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+        owner.orgId,
+        user.userId,
+        role,
+      ]);
   });
   afterAll(() => app?.close());
 
@@ -37,7 +41,12 @@ describe('secrets', () => {
     return Secret.parse(answer.body);
   };
   const audit = async (target: string): Promise<Array<{ action: string }>> =>
-    (await app.owner.query('SELECT action, detail, before, after, actor_id FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [target])).rows;
+    (
+      await app.owner.query(
+        'SELECT action, detail, before, after, actor_id FROM app.audit_entry WHERE target = $1 ORDER BY created_at',
+        [target],
+      )
+    ).rows;
   const storedValue = async ({ id }: Secret): Promise<string> => {
     const { rows } = await app.owner.query('SELECT * FROM app.secret WHERE id = $1', [id]);
     const envelope = new Envelope(app.pool, app.box, systemClock);
@@ -55,33 +64,66 @@ describe('secrets', () => {
       await create({ kind: 'git', host: 'GIT.example', username: 'robot' }),
     ];
     expect(made[2]).toMatchObject({ scope: 'repository', scopeValue: 'https://git.example/Acme/App' });
-    expect(made[4]).toMatchObject({ kind: 'git', host: 'git.example', username: 'robot', masked: true, lastUsedAt: null, createdBy: { label: 'Olga' } });
+    expect(made[4]).toMatchObject({
+      kind: 'git',
+      host: 'git.example',
+      username: 'robot',
+      masked: true,
+      lastUsedAt: null,
+      createdBy: { label: 'Olga' },
+    });
     expect(await Promise.all(made.map(storedValue))).toEqual(made.map(() => VALUE));
     const list = await app.http(member, 'GET', path('?limit=200'));
     expect(SecretPage.parse(list.body).data).toEqual(expect.arrayContaining(made));
-    expect(SecretPage.parse((await app.http(owner, 'GET', path('?scope=environment&scopeValue=staging'))).body).data).toEqual([made[1]]);
     expect(
-      SecretPage.parse((await app.http(owner, 'GET', path(`?scope=repository&scopeValue=${encodeURIComponent('https://git.example/Acme/App.git')}`))).body)
-        .data,
+      SecretPage.parse((await app.http(owner, 'GET', path('?scope=environment&scopeValue=staging'))).body).data,
+    ).toEqual([made[1]]);
+    expect(
+      SecretPage.parse(
+        (
+          await app.http(
+            owner,
+            'GET',
+            path(`?scope=repository&scopeValue=${encodeURIComponent('https://git.example/Acme/App.git')}`),
+          )
+        ).body,
+      ).data,
     ).toEqual([made[2]]);
     const { rows } = await app.owner.query<{ dump: string }>(
       `SELECT query_to_xml('SELECT * FROM app.secret', true, false, '')::text || query_to_xml('SELECT * FROM app.audit_entry', true, false, '')::text AS dump`,
     );
-    for (const text of [JSON.stringify(made), JSON.stringify(list.body), rows[0]?.dump ?? VALUE]) expect(text).not.toContain(VALUE);
+    for (const text of [JSON.stringify(made), JSON.stringify(list.body), rows[0]?.dump ?? VALUE])
+      expect(text).not.toContain(VALUE);
   });
 
   it('are changed and deleted by who may, with an entry in the audit that has names and never values', async () => {
     const secret = await create({ kind: 'git', host: 'git.example' });
-    const changed = await app.http(owner, 'PATCH', path(`/${secret.id}`), { value: 'another value of it', description: 'now described', username: 'robot' });
-    expect([changed.status, changed.body]).toMatchObject([200, { id: secret.id, description: 'now described', username: 'robot' }]);
+    const changed = await app.http(owner, 'PATCH', path(`/${secret.id}`), {
+      value: 'another value of it',
+      description: 'now described',
+      username: 'robot',
+    });
+    expect([changed.status, changed.body]).toMatchObject([
+      200,
+      { id: secret.id, description: 'now described', username: 'robot' },
+    ]);
     expect(await storedValue(secret)).toBe('another value of it');
     expect((await app.http(owner, 'PATCH', path(`/${secret.id}`), { description: 'again' })).status).toBe(200);
     expect(await storedValue(secret)).toBe('another value of it');
     expect((await app.http(owner, 'DELETE', path(`/${secret.id}`))).status).toBe(204);
     expect((await app.http(owner, 'DELETE', path(`/${secret.id}`))).status).toBe(404);
     const entries = await audit(secret.id);
-    expect(entries.map(({ action }) => action)).toEqual(['secret.create', 'secret.update', 'secret.update', 'secret.delete']);
-    expect(entries[1]).toMatchObject({ detail: { name: secret.name, newValue: true }, before: { description: '', username: null }, actor_id: owner.userId });
+    expect(entries.map(({ action }) => action)).toEqual([
+      'secret.create',
+      'secret.update',
+      'secret.update',
+      'secret.delete',
+    ]);
+    expect(entries[1]).toMatchObject({
+      detail: { name: secret.name, newValue: true },
+      before: { description: '', username: null },
+      actor_id: owner.userId,
+    });
     expect(JSON.stringify(entries)).not.toMatch(/canary|another value/);
   });
 
@@ -100,17 +142,27 @@ describe('secrets', () => {
     expect(await statuses(stranger)).toEqual([404, 404, 404, 404]);
     expect(await statuses(viewer)).toEqual([403, 403, 403, 403]);
     expect(await statuses(member)).toEqual([200, 403, 403, 403]);
-    const foreign = await app.http(stranger, 'PATCH', `/api/v1/orgs/${stranger.orgId}/secrets/${secret.id}`, { description: 'x' });
-    const missing = await app.http(stranger, 'PATCH', `/api/v1/orgs/${stranger.orgId}/secrets/sec_missing`, { description: 'x' });
-    expect([foreign.status, { ...foreign.body, requestId: '', instance: '' }]).toEqual([404, { ...missing.body, requestId: '', instance: '' }]);
+    const foreign = await app.http(stranger, 'PATCH', `/api/v1/orgs/${stranger.orgId}/secrets/${secret.id}`, {
+      description: 'x',
+    });
+    const missing = await app.http(stranger, 'PATCH', `/api/v1/orgs/${stranger.orgId}/secrets/sec_missing`, {
+      description: 'x',
+    });
+    expect([foreign.status, { ...foreign.body, requestId: '', instance: '' }]).toEqual([
+      404,
+      { ...missing.body, requestId: '', instance: '' },
+    ]);
   });
 
   it('of a user are theirs alone, whatever others may', async () => {
     const secret = await create({ kind: 'git', host: 'git.example' }, mine(), member);
     expect(secret).toMatchObject({ scope: 'person', scopeValue: member.userId });
-    const seen = async (user: User): Promise<string[]> => SecretList.parse((await app.http(user, 'GET', mine())).body).data.map(({ id }) => id);
+    const seen = async (user: User): Promise<string[]> =>
+      SecretList.parse((await app.http(user, 'GET', mine())).body).data.map(({ id }) => id);
     expect([await seen(member), await seen(owner)]).toEqual([[secret.id], []]);
-    expect(SecretPage.parse((await app.http(owner, 'GET', path('?limit=200'))).body).data.map(({ id }) => id)).not.toContain(secret.id);
+    expect(
+      SecretPage.parse((await app.http(owner, 'GET', path('?limit=200'))).body).data.map(({ id }) => id),
+    ).not.toContain(secret.id);
     for (const at of [path(`/${secret.id}`), mine(`/${secret.id}`)]) {
       expect((await app.http(owner, 'PATCH', at, { value: 'taken over by others' })).status).toBe(404);
       expect((await app.http(owner, 'DELETE', at)).status).toBe(404);
@@ -135,7 +187,10 @@ describe('secrets', () => {
       expect((await app.http(owner, method, at(missing), body)).status).toBe(404);
       expect((await app.http(viewer, method, at(conversation.id), body)).status).toBe(403);
     }
-    expect((await app.http(owner, 'POST', path(), { name: 'X', value: VALUE, scope: 'conversation', scopeValue: missing })).status).toBe(404);
+    expect(
+      (await app.http(owner, 'POST', path(), { name: 'X', value: VALUE, scope: 'conversation', scopeValue: missing }))
+        .status,
+    ).toBe(404);
     expect((await app.http(owner, 'DELETE', at((await app.conversation(owner)).id, `/${secret.id}`))).status).toBe(404);
     expect((await app.http(owner, 'DELETE', at(conversation.id, `/${secret.id}`))).status).toBe(204);
   });
@@ -161,8 +216,16 @@ describe('secrets', () => {
       [{ username: 'robot' }, 'username'],
     ];
     for (const [body, field] of wrong) {
-      const answer = await app.http<{ errors?: unknown }>(owner, 'POST', path(), { name: 'FINE', value: VALUE, ...body });
-      expect([field, answer.status, JSON.stringify(answer.body)]).toEqual([field, 400, expect.stringContaining(`"${field}"`)]);
+      const answer = await app.http<{ errors?: unknown }>(owner, 'POST', path(), {
+        name: 'FINE',
+        value: VALUE,
+        ...body,
+      });
+      expect([field, answer.status, JSON.stringify(answer.body)]).toEqual([
+        field,
+        400,
+        expect.stringContaining(`"${field}"`),
+      ]);
       expect(JSON.stringify(answer.body)).not.toContain(VALUE);
     }
     expect((await create({ name: 'GIT_TOKEN' })).name).toBe('GIT_TOKEN');

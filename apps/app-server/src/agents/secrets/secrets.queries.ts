@@ -1,7 +1,10 @@
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
-/** A secret without its value: no statement of this file but `insertSecret` and `updateSecret` touches that, and none reads it. */
+/**
+ * A secret without its value: no statement of this file but `insertSecret` and `updateSecret` touches that, and none
+ * reads it.
+ */
 export type SecretRow = Columns<
   'app.secret',
   | 'id'
@@ -48,7 +51,11 @@ export async function listSecrets(
   return rows;
 }
 
-export async function countSecrets(client: PoolClient, orgId: string, { scopes, scopeValue }: SecretFilter): Promise<number> {
+export async function countSecrets(
+  client: PoolClient,
+  orgId: string,
+  { scopes, scopeValue }: SecretFilter,
+): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM app.secret WHERE org_id = $1 AND scope = ANY ($2) AND ($3::text IS NULL OR scope_value = $3)',
     [orgId, scopes, scopeValue],
@@ -57,7 +64,12 @@ export async function countSecrets(client: PoolClient, orgId: string, { scopes, 
 }
 
 /** One that the route covers, locked until the transaction ends; `null` when it is not, or not there. */
-export async function lockSecret(client: PoolClient, orgId: string, { scopes, scopeValue }: SecretFilter, id: string): Promise<SecretRow | null> {
+export async function lockSecret(
+  client: PoolClient,
+  orgId: string,
+  { scopes, scopeValue }: SecretFilter,
+  id: string,
+): Promise<SecretRow | null> {
   const { rows } = await client.query<SecretRow>(
     `SELECT ${COLUMNS} FROM app.secret WHERE org_id = $1 AND id = $2 AND scope = ANY ($3) AND ($4::text IS NULL OR scope_value = $4) FOR UPDATE`,
     [orgId, id, scopes, scopeValue],
@@ -115,12 +127,27 @@ export interface SecretChange {
   readonly by: { readonly id: string; readonly label: string };
 }
 
-export async function updateSecret(client: PoolClient, orgId: string, id: string, { description, username, value, by }: SecretChange): Promise<SecretRow> {
+export async function updateSecret(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { description, username, value, by }: SecretChange,
+): Promise<SecretRow> {
   const { rows } = await client.query<SecretRow>(
     `UPDATE app.secret SET description = $3, username = $4, sealed = coalesce($5, sealed), key_version = coalesce($6, key_version), masked = coalesce($7, masked),
        updated_by = $8, updated_by_label = $9, updated_at = now()
      WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
-    [orgId, id, description, username, value?.sealed ?? null, value?.keyVersion ?? null, value?.masked ?? null, by.id, by.label],
+    [
+      orgId,
+      id,
+      description,
+      username,
+      value?.sealed ?? null,
+      value?.keyVersion ?? null,
+      value?.masked ?? null,
+      by.id,
+      by.label,
+    ],
   );
   return rows[0] as SecretRow;
 }
@@ -130,5 +157,7 @@ export async function deleteSecret(client: PoolClient, orgId: string, id: string
 }
 
 export async function hasConversation(client: PoolClient, orgId: string, id: string): Promise<boolean> {
-  return (await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id])).rowCount === 1;
+  return (
+    (await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id])).rowCount === 1
+  );
 }

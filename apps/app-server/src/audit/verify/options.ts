@@ -20,11 +20,25 @@ export interface VerifyAuditOptions {
   readonly expected: ExpectedLink | null;
 }
 
-/** `null`: help was requested. @throws Error with a sentence for invalid arguments, SlipwayError `config.invalid` for the environment. */
-export function readOptions(args: readonly string[], environment: Readonly<Record<string, string | undefined>>): VerifyAuditOptions | null {
-  const { values } = parseArgs({ args: [...args], options: { org: { type: 'string' }, expect: { type: 'string' }, help: { type: 'boolean', short: 'h' } } });
+/**
+ * `null`: help was requested. @throws Error with a sentence for invalid arguments, SlipwayError `config.invalid` for
+ * the environment.
+ */
+export function readOptions(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): VerifyAuditOptions | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { org: { type: 'string' }, expect: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
   if (values.help === true) return null;
-  if (values.expect !== undefined && values.org === undefined) throw new Error('--expect is about one organization: name it with --org.');
+  if (values.expect !== undefined && values.org === undefined)
+    throw new Error('--expect is about one organization: name it with --org.');
   const { DATABASE_URL: databaseUrl } = parseConfig(VerifyAuditConfigSchema, environment);
-  return { databaseUrl, org: values.org ?? null, expected: values.expect === undefined ? null : readExpected(values.expect) };
+  return {
+    databaseUrl,
+    org: values.org ?? null,
+    expected: values.expect === undefined ? null : readExpected(values.expect),
+  };
 }

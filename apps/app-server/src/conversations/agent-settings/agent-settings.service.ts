@@ -17,7 +17,10 @@ export interface WantedSettings {
   readonly maxBudgetUsd?: RunLimits['maxBudgetUsd'] | undefined;
 }
 
-/** The fast path of a change of settings to a running sandbox. The worker's `SettingsSync` sends what this does not bring there, and every model. */
+/**
+ * The fast path of a change of settings to a running sandbox. The worker's `SettingsSync` sends what this does not
+ * bring there, and every model.
+ */
 @Injectable()
 export class AgentSettingsService {
   constructor(
@@ -28,21 +31,27 @@ export class AgentSettingsService {
 
   /**
    * Before the commit: would the agent take the change? No-op without a sandbox.
-   * @throws SlipwayError `conversation.busy`, `request.invalid`, in the agent's words; `sandbox.unreachable` when it does not answer; `resource.not-found`.
+   * @throws SlipwayError `conversation.busy`, `request.invalid`, in the agent's words; `sandbox.unreachable` when it
+   * does not answer; `resource.not-found`.
    */
   async check(orgId: string, id: string, row: SandboxRow, wanted: WantedSettings): Promise<void> {
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
     if (sandbox === null) return;
     const stored = await this.read(orgId, id);
     if (stored === null) throw notFound();
-    const { refused } = await applySettings(sandbox, id, { ...requestOf(stored, row), settings: withWanted(stored.settings, wanted), dryRun: true });
+    const { refused } = await applySettings(sandbox, id, {
+      ...requestOf(stored, row),
+      settings: withWanted(stored.settings, wanted),
+      dryRun: true,
+    });
     // What the agent refuses of the settings of before does not keep the user from changing others.
     const refusal = refused.find(({ setting }) => wanted[setting] !== undefined);
     if (refusal !== undefined) throw errorOf(refusal);
   }
 
   /**
-   * After the commit: the newest settings of the conversation, whoever changed them last. @param chosen whether a user has just chosen the confirmation mode.
+   * After the commit: the newest settings of the conversation, whoever changed them last. @param chosen whether a user
+   * has just chosen the confirmation mode.
    * @returns false: the agent has not acknowledged them. The change holds, and the worker retries.
    */
   async apply(orgId: string, id: string, row: SandboxRow, chosen: boolean): Promise<boolean> {
@@ -52,7 +61,9 @@ export class AgentSettingsService {
       if (sandbox === null || stored === null) return false;
       const { version, refused } = await applySettings(sandbox, id, { ...requestOf(stored, row), chosen });
       if (version !== stored.version || refused.length > 0) return false;
-      await inOrg(this.pool, orgId, (client) => markSettingsAcknowledged(client, orgId, id, { version, epoch: row.epoch }));
+      await inOrg(this.pool, orgId, (client) =>
+        markSettingsAcknowledged(client, orgId, id, { version, epoch: row.epoch }),
+      );
       return true;
     } catch (error) {
       this.logger.warn({ err: error, conversation_id: id }, 'settings not acknowledged by agent, worker will retry');
@@ -70,7 +81,11 @@ function requestOf({ settings, version, earlierVersions }: StoredSettings, { epo
 }
 
 function withWanted(settings: StoredSettings['settings'], wanted: WantedSettings): StoredSettings['settings'] {
-  const { maxIterations = settings.limits.maxIterations, maxBudgetUsd = settings.limits.maxBudgetUsd, agentType = settings.agentType } = wanted;
+  const {
+    maxIterations = settings.limits.maxIterations,
+    maxBudgetUsd = settings.limits.maxBudgetUsd,
+    agentType = settings.agentType,
+  } = wanted;
   return { ...settings, agentType, limits: { maxIterations, maxBudgetUsd } };
 }
 

@@ -13,10 +13,18 @@ import { findApproval, isReceiptUsed } from './approvals.queries.js';
 import { hadAccess } from './askers.queries.js';
 
 const Receipt = z.object({
-  actor: z.object({ kind: z.enum(['user', 'service-account', 'integration', 'system']), id: z.string(), label: z.string(), viaKey: z.string().optional() }),
+  actor: z.object({
+    kind: z.enum(['user', 'service-account', 'integration', 'system']),
+    id: z.string(),
+    label: z.string(),
+    viaKey: z.string().optional(),
+  }),
   actionIds: z.array(z.string()),
   record: z.object({ action: z.string(), detail: z.looseObject({ actions: z.array(z.string()) }) }),
-  /** Of the audit entry that was written before the sandbox had the answer. A no, and an app-server of before, has none: its entry comes with the event. */
+  /**
+   * Of the audit entry that was written before the sandbox had the answer. A no, and an app-server of before, has none:
+   * its entry comes with the event.
+   */
   entry: z.string().optional(),
   requestId: z.string().optional(),
   address: z.string().optional(),
@@ -27,7 +35,10 @@ type Receipt = z.infer<typeof Receipt>;
 export interface AnswerRecord {
   readonly action: string;
   /** `fourEyes`: a user gave it who had not asked for what it approves. */
-  readonly detail: Readonly<Record<string, unknown>> & { readonly actions: readonly string[]; readonly fourEyes?: true };
+  readonly detail: Readonly<Record<string, unknown>> & {
+    readonly actions: readonly string[];
+    readonly fourEyes?: true;
+  };
 }
 export const APPROVED = 'conversation.approve';
 export const REJECTED = 'conversation.reject';
@@ -37,11 +48,13 @@ const NOBODY = { kind: 'integration', id: 'session-key', label: 'A holder of the
 
 /**
  * The audit entry of an answer to an agent.
- * - The app's yes: written before the sandbox has it, so that no sandbox can keep an approval out of the audit by losing it.
+ * - The app's yes: written before the sandbox has it, so that no sandbox can keep an approval out of the audit by
+ *   losing it.
  * - Every other answer: written in the transaction that stores its event.
  *
- * The app's own answers bring a receipt, sealed so that a sandbox can neither read nor make one: good for one conversation, exactly these actions, and one event. Those through
- * sandbox-gateway bring its name of the user. Under four eyes an acceptance without a good receipt is not stored.
+ * The app's own answers bring a receipt, sealed so that a sandbox can neither read nor make one: good for one
+ * conversation, exactly these actions, and one event. Those through sandbox-gateway bring its name of the user. Under
+ * four eyes an acceptance without a good receipt is not stored.
  */
 export class AnswerAudit {
   constructor(
@@ -50,8 +63,9 @@ export class AnswerAudit {
   ) {}
 
   /**
-   * Writes down a yes before anybody acts on it. The same user's same yes again, after a crash or a sandbox that did not answer, is the same entry.
-   * Inside of a transaction that holds the conversation's row. @returns the id of the entry.
+   * Writes down a yes before anybody acts on it. The same user's same yes again, after a crash or a sandbox that did
+   * not answer, is the same entry. Inside of a transaction that holds the conversation's row. @returns the id of the
+   * entry.
    */
   async approve(client: PoolClient, caller: Principal, conversationId: string, record: AnswerRecord): Promise<string> {
     const known = await findApproval(client, caller, conversationId, record);
@@ -78,9 +92,15 @@ export class AnswerAudit {
 
   /**
    * For the events of a sandbox that are new, inside of the transaction that stores them.
-   * @throws SlipwayError `request.invalid` under four eyes for an acceptance that the app did not seal, or that comes a second time.
+   * @throws SlipwayError `request.invalid` under four eyes for an acceptance that the app did not seal, or that comes a
+   * second time.
    */
-  async write(client: PoolClient, orgId: string, conversationId: string, events: readonly ConversationEvent[]): Promise<void> {
+  async write(
+    client: PoolClient,
+    orgId: string,
+    conversationId: string,
+    events: readonly ConversationEvent[],
+  ): Promise<void> {
     for (const event of events) {
       if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== CONFIRMATION_ANSWER) continue;
       const said = ConfirmationAnswer.safeParse(event.value);
@@ -91,7 +111,8 @@ export class AnswerAudit {
           'request.invalid',
           'In this organization only Slipway takes a yes: this acceptance is none that it has sealed, or one of before.',
         );
-      if (receipt?.entry === undefined) await this.writeOne(client, orgId, conversationId, { answer: said.data, receipt });
+      if (receipt?.entry === undefined)
+        await this.writeOne(client, orgId, conversationId, { answer: said.data, receipt });
     }
   }
 
@@ -102,7 +123,11 @@ export class AnswerAudit {
     { answer, receipt }: { readonly answer: ConfirmationAnswer; readonly receipt: Receipt | null },
   ): Promise<void> {
     const { accepted, action_ids, reason, always, through, by_id: id, by: label, by_kind: kind } = answer;
-    const isNamed = receipt === null && id !== undefined && through === 'sandbox-gateway' && (await hadAccess(client, orgId, target, id));
+    const isNamed =
+      receipt === null &&
+      id !== undefined &&
+      through === 'sandbox-gateway' &&
+      (await hadAccess(client, orgId, target, id));
     const named = isNamed ? { kind: kind ?? 'user', id, label: short(label ?? id) } : NOBODY;
     const claimed = isNamed ? undefined : (id ?? label);
     const context = { requestId: receipt?.requestId, address: receipt?.address };
@@ -122,7 +147,10 @@ export class AnswerAudit {
     await client.query(statement);
   }
 
-  /** `null` for an answer without one, and for one that was sealed for other actions or elsewhere, or that another event of the log has brought. */
+  /**
+   * `null` for an answer without one, and for one that was sealed for other actions or elsewhere, or that another event
+   * of the log has brought.
+   */
   private async receiptOf(
     client: PoolClient,
     orgId: string,
@@ -141,7 +169,9 @@ export class AnswerAudit {
       if (sealed.toString('base64url') !== receipt) return null;
       const found = Receipt.parse(JSON.parse(this.box.decrypt(sealed, contextOf(conversationId))));
       const { action, detail } = found.record;
-      const isOfThese = accepted ? isSame(action_ids, detail.actions) : action_ids.length > 0 && action_ids.every((id) => found.actionIds.includes(id));
+      const isOfThese = accepted
+        ? isSame(action_ids, detail.actions)
+        : action_ids.length > 0 && action_ids.every((id) => found.actionIds.includes(id));
       return isOfThese && action === (accepted ? APPROVED : REJECTED) ? found : null;
     } catch {
       return null;

@@ -4,16 +4,24 @@ import type { PoolClient } from '@slipway/db/sql';
 /**
  * Everybody whose word the agent works on, for four eyes:
  * - the conversation's owner, always;
- * - who wrote what the agent had not heard before its last approved action: from the app, through sandbox-gateway, queued ones included;
- * - who changed files or ran something through sandbox-gateway since the agent asked for that action (`app.sandbox_steering`);
+ * - who wrote what the agent had not heard before its last approved action: from the app, through sandbox-gateway,
+ *   queued ones included;
+ * - who changed files or ran something through sandbox-gateway since the agent asked for that action
+ *   (`app.sandbox_steering`);
  * - for a message that names nobody (an earlier sandbox-gateway hands it on so), whoever had access to the sandbox;
- * - for each service account among them its maker, and the makers of its keys; where these are service accounts, who is behind them.
+ * - for each service account among them its maker, and the makers of its keys; where these are service accounts, who is
+ *   behind them.
  *
- * What was approved is what the audit says that a user approved in the app under four eyes, and the log says that the sandbox took: the log alone is its sandbox's to write,
- * which could take an asker out with an answer that nobody gave. An approval of before four eyes may be the asker's own.
- * `heard` is the position of the last message that the agent had taken in when it asked for the last action that was approved: what came after may be what it works on now.
+ * What was approved is what the audit says that a user approved in the app under four eyes, and the log says that the
+ * sandbox took: the log alone is its sandbox's to write, which could take an asker out with an answer that nobody gave.
+ * An approval of before four eyes may be the asker's own. `heard` is the position of the last message that the agent
+ * had taken in when it asked for the last action that was approved: what came after may be what it works on now.
  */
-export async function askersOf(client: PoolClient, orgId: string, conversationId: string): Promise<ReadonlySet<string>> {
+export async function askersOf(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ id: string }>({
     name: 'askers-of-conversation',
     text: ASKERS,
@@ -22,8 +30,16 @@ export async function askersOf(client: PoolClient, orgId: string, conversationId
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Was this user, or service account, given access to the agent-server of this conversation? Grants that are over are forgotten in time. */
-export async function hadAccess(client: PoolClient, orgId: string, conversationId: string, userId: string): Promise<boolean> {
+/**
+ * Was this user, or service account, given access to the agent-server of this conversation? Grants that are over are
+ * forgotten in time.
+ */
+export async function hadAccess(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  userId: string,
+): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'had-access-to-agent-server',
     text: 'SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND conversation_id = $2 AND user_id = $3 AND port = $4 LIMIT 1',

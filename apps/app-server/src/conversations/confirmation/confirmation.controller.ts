@@ -16,13 +16,21 @@ export class ConfirmationController {
   ) {}
 
   @Serves(operations.answerConfirmation)
-  async answer(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: AnswerConfirmation): Promise<Conversation> {
+  async answer(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: AnswerConfirmation,
+  ): Promise<Conversation> {
     await this.confirmation.answer(caller, conversationId(id), body);
     return this.conversations.get(caller, conversationId(id));
   }
 
   @Serves(operations.setConfirmationMode)
-  async setMode(@Caller() caller: Principal, @Param('conversation') id: string, @Body() { mode }: SetConfirmationMode): Promise<Conversation> {
+  async setMode(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() { mode }: SetConfirmationMode,
+  ): Promise<Conversation> {
     await this.confirmation.setMode(caller, conversationId(id), mode);
     return this.conversations.get(caller, conversationId(id));
   }

@@ -1,6 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import { type AnswerConfirmation, ConfirmationAnswer, type ConfirmationMode, type RespondToConfirmationRequest } from '@slipway/contracts/conversations';
+import {
+  type AnswerConfirmation,
+  ConfirmationAnswer,
+  type ConfirmationMode,
+  type RespondToConfirmationRequest,
+} from '@slipway/contracts/conversations';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { type Principal } from '@slipway/contracts/organizations';
 import { readTail } from '@slipway/db/conversations';
@@ -54,7 +59,10 @@ export class ConfirmationService {
     private readonly agents: AgentSettingsService,
   ) {}
 
-  /** @throws SlipwayError `resource.not-found`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable`. */
+  /**
+   * @throws SlipwayError `resource.not-found`, `conversation.nothing-to-confirm`, `conversation.four-eyes`,
+   * `sandbox.unreachable`.
+   */
   async answer(caller: Principal, id: string, body: AnswerConfirmation): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
@@ -66,7 +74,8 @@ export class ConfirmationService {
         by: caller.actor.label,
         by_id: caller.actor.id,
         by_kind: caller.actor.kind,
-        // Without the rejected ones, an agent-server of before that knows nothing of rejections refuses: it must not carry them out.
+        // Without the rejected ones, an agent-server of before that knows nothing of rejections refuses: it must not
+        // carry them out.
         action_ids: body.actionIds.filter((each) => !body.accept || !rejects.has(each)),
         run: true,
         ...(body.rejections === undefined ? {} : { rejections: body.rejections }),
@@ -75,14 +84,24 @@ export class ConfirmationService {
     };
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
     if (sandbox === null) return this.writeDown(caller, id, body, request);
-    const { record, receipt } = await inOrg(this.pool, caller.orgId, (client) => this.seal(client, caller, id, { body, request }));
+    const { record, receipt } = await inOrg(this.pool, caller.orgId, (client) =>
+      this.seal(client, caller, id, { body, request }),
+    );
     // With an `answer_id` the audit entry of a no is written with its event. An earlier agent-server gives none.
-    const { answer_id } = await sandbox.call('respondToConfirmation', { id, body: { ...request, slipway: { run: true, ...request.slipway, receipt } } });
+    const { answer_id } = await sandbox.call('respondToConfirmation', {
+      id,
+      body: { ...request, slipway: { run: true, ...request.slipway, receipt } },
+    });
     if (answer_id === null && record.action === REJECTED)
-      await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { ...record, target: id })));
+      await inOrg(this.pool, caller.orgId, (client) =>
+        client.query(auditOf(this.ids.uuid(), caller, { ...record, target: id })),
+      );
   }
 
-  /** What a sandbox gets with an answer. A yes is in the audit before the sandbox has it: what that does with it changes nothing there. */
+  /**
+   * What a sandbox gets with an answer. A yes is in the audit before the sandbox has it: what that does with it changes
+   * nothing there.
+   */
   private async seal(
     client: PoolClient,
     caller: Principal,
@@ -95,12 +114,16 @@ export class ConfirmationService {
     const known = await modeOf(client, caller.orgId, id);
     const tail = await readTail<ConversationEvent>(client, caller.orgId, id, known?.head ?? 0);
     if (isOver(tail, record.detail.actions)) throw nothingToConfirm();
-    return { record, receipt: this.audits.receipt(caller, id, record, await this.audits.approve(client, caller, id, record)) };
+    return {
+      record,
+      receipt: this.audits.receipt(caller, id, record, await this.audits.approve(client, caller, id, record)),
+    };
   }
 
   /**
-   * Another mode from the agent's next step on; the organization's stays the floor. What is committed holds, in the order of its versions: the worker sends it again
-   * until the agent acknowledges it. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then.
+   * Another mode from the agent's next step on; the organization's stays the floor. What is committed holds, in the
+   * order of its versions: the worker sends it again until the agent acknowledges it. @throws SlipwayError
+   * `resource.not-found`, `sandbox.unreachable`: nothing is changed then.
    */
   async setMode(caller: Principal, id: string, mode: ConfirmationMode): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
@@ -116,7 +139,9 @@ export class ConfirmationService {
       const job = jobFor(current);
       if (job !== null) await wantJob(client, caller.orgId, job, id);
       const change = { before: { mode: before.mode }, after: { mode } };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-confirmation', target: id, ...change }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'conversation.set-confirmation', target: id, ...change }),
+      );
       return { current, job };
     });
     if (after === null) return;
@@ -124,23 +149,46 @@ export class ConfirmationService {
     if (after.job !== null && !acknowledged) this.jobs.enqueue(after.job, caller.orgId, id);
   }
 
-  /** Only a yes needs a second user. Each action has its own: none is allowed ahead of time. @returns the rule by which the caller may. */
-  private async assertMayAnswer(client: PoolClient, caller: Principal, id: string, { accept, always }: AnswerConfirmation): Promise<'four-eyes' | 'anybody'> {
+  /**
+   * Only a yes needs a second user. Each action has its own: none is allowed ahead of time. @returns the rule by which
+   * the caller may.
+   */
+  private async assertMayAnswer(
+    client: PoolClient,
+    caller: Principal,
+    id: string,
+    { accept, always }: AnswerConfirmation,
+  ): Promise<'four-eyes' | 'anybody'> {
     if (!(await readOrgSettings(client, caller.orgId)).fourEyes) return 'anybody';
     if (!accept) return 'four-eyes';
-    if (caller.actor.kind !== 'user') throw new SlipwayError('conversation.four-eyes', 'In this organization only users approve; a service account does not.');
+    if (caller.actor.kind !== 'user')
+      throw new SlipwayError(
+        'conversation.four-eyes',
+        'In this organization only users approve; a service account does not.',
+      );
     if (always !== undefined)
       throw new SlipwayError(
         'conversation.four-eyes',
         'In this organization each action is approved by itself: approve this one without a rule for later ones.',
       );
     if ((await askersOf(client, caller.orgId, id)).has(caller.actor.id))
-      throw new SlipwayError('conversation.four-eyes', 'In this organization nobody approves what an agent does for them: somebody else has to.');
+      throw new SlipwayError(
+        'conversation.four-eyes',
+        'In this organization nobody approves what an agent does for them: somebody else has to.',
+      );
     return 'four-eyes';
   }
 
-  /** The answer as events of the platform, the outbox job for a sandbox that goes on with it, and who gave it: all of it or nothing. */
-  private async writeDown(caller: Principal, id: string, body: AnswerConfirmation, request: RespondToConfirmationRequest): Promise<void> {
+  /**
+   * The answer as events of the platform, the outbox job for a sandbox that goes on with it, and who gave it: all of it
+   * or nothing.
+   */
+  private async writeDown(
+    caller: Principal,
+    id: string,
+    body: AnswerConfirmation,
+    request: RespondToConfirmationRequest,
+  ): Promise<void> {
     const publish = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, id);
       const known = await modeOf(client, caller.orgId, id);
@@ -152,14 +200,28 @@ export class ConfirmationService {
       // Under four eyes an acceptance that no second user gave is none: what it names waits on.
       const vouched = allowedBy === 'four-eyes' ? await approvedActions(client, caller.orgId, id) : null;
       const answered = tail.some(
-        (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER && says(event.value, asked, vouched),
+        (event) =>
+          event.kind === 'ConversationStateUpdateEvent' &&
+          event.key === CONFIRMATION_ANSWER &&
+          says(event.value, asked, vouched),
       );
-      if (answered || pending.length === 0 || pending.length !== asked.length || pending.some((action) => !asked.includes(action.id))) throw nothingToConfirm();
+      if (
+        answered ||
+        pending.length === 0 ||
+        pending.length !== asked.length ||
+        pending.some((action) => !asked.includes(action.id))
+      )
+        throw nothingToConfirm();
       const by = request.slipway?.by ?? caller.actor.label;
       const who = { by, by_id: caller.actor.id, by_kind: caller.actor.kind, through: 'app' };
       const { approved, rejected } = dividedOf(request, asked);
       const approves = approved.length > 0;
-      const answer = { accepted: approves, action_ids: approves ? approved : asked, ...who, ...(approves ? {} : { reason: request.reason }) };
+      const answer = {
+        accepted: approves,
+        action_ids: approves ? approved : asked,
+        ...who,
+        ...(approves ? {} : { reason: request.reason }),
+      };
       const events: ConversationEvent[] = [];
       for (const { id: actionId, tool_name, tool_call_id } of pending) {
         const reason = rejected.find((each) => each.id === actionId)?.reason;
@@ -180,7 +242,12 @@ export class ConfirmationService {
       const rule = request.slipway?.rule;
       const settings = confirmationSettingsOf(tail);
       if (approves && rule !== undefined && settings !== undefined)
-        events.push(this.update('user', CONFIRMATION_SETTINGS, { ...settings, rules: [...settings.rules, { ...rule, by }].slice(-100) }));
+        events.push(
+          this.update('user', CONFIRMATION_SETTINGS, {
+            ...settings,
+            rules: [...settings.rules, { ...rule, by }].slice(-100),
+          }),
+        );
       if (!approves) events.push(this.update('environment', 'execution_status', 'idle'));
       const tell = await this.ingest.appendPlatform(client, caller.orgId, id, { events, row });
       await setDesired(client, caller.orgId, id, { desired: 'run' });
@@ -219,11 +286,17 @@ function recordOf(request: RespondToConfirmationRequest, rule: 'four-eyes' | 'an
   };
 }
 
-function dividedOf({ accept, reason, slipway }: RespondToConfirmationRequest, asked: readonly string[]): ReturnType<typeof divideAnswer> {
+function dividedOf(
+  { accept, reason, slipway }: RespondToConfirmationRequest,
+  asked: readonly string[],
+): ReturnType<typeof divideAnswer> {
   return divideAnswer(asked, { accept, reason, rejections: slipway?.rejections });
 }
 
-/** @param vouched actions that were approved; an acceptance of others is none. `null`: everything that the log says counts. */
+/**
+ * @param vouched actions that were approved; an acceptance of others is none. `null`: everything that the log says
+ * counts.
+ */
 function says(value: unknown, actionIds: readonly string[], vouched: ReadonlySet<string> | null): boolean {
   const answer = ConfirmationAnswer.safeParse(value);
   if (!answer.success || !answer.data.action_ids.some((id) => actionIds.includes(id))) return false;
@@ -232,7 +305,11 @@ function says(value: unknown, actionIds: readonly string[], vouched: ReadonlySet
 
 /** Whether one of these has its observation already: somebody was first. */
 function isOver(events: readonly ConversationEvent[], actionIds: readonly string[]): boolean {
-  return events.some((event) => (event.kind === 'ObservationEvent' || event.kind === 'UserRejectObservation') && actionIds.includes(event.action_id));
+  return events.some(
+    (event) =>
+      (event.kind === 'ObservationEvent' || event.kind === 'UserRejectObservation') &&
+      actionIds.includes(event.action_id),
+  );
 }
 
 function nothingToConfirm(): SlipwayError {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts/events';
 import { ConversationApp, executionStatus, riskyCommand, thought, type User } from '../../testing/conversation-app.js';
 
-const acceptance = (value: object): ConversationEvent => ({ ...executionStatus('x'), key: 'confirmation', value }) as ConversationEvent;
+const acceptance = (value: object): ConversationEvent =>
+  ({ ...executionStatus('x'), key: 'confirmation', value }) as ConversationEvent;
 
 describe('an approval under four eyes', () => {
   let app: ConversationApp;
@@ -14,21 +15,35 @@ describe('an approval under four eyes', () => {
     app = await ConversationApp.start({ replicas: 2 });
     [ada, bob, dave] = [await app.user('Ada'), await app.user('Bob'), await app.user('Dave')];
     for (const { userId } of [bob, dave])
-      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [ada.orgId, userId]);
+      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')", [
+        ada.orgId,
+        userId,
+      ]);
     await fourEyes(true);
   });
   afterAll(() => app?.close());
 
   const fourEyes = (on: boolean) =>
-    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify({ fourEyes: on })]);
+    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [
+      ada.orgId,
+      JSON.stringify({ fourEyes: on }),
+    ]);
   const entries = async (id: string) =>
-    (await app.owner.query<{ actor_id: string }>("SELECT actor_id FROM app.audit_entry WHERE target = $1 AND action = 'conversation.approve'", [id])).rows.map(
-      (row) => row.actor_id,
-    );
+    (
+      await app.owner.query<{ actor_id: string }>(
+        "SELECT actor_id FROM app.audit_entry WHERE target = $1 AND action = 'conversation.approve'",
+        [id],
+      )
+    ).rows.map((row) => row.actor_id);
   const answersOf = async (id: string) =>
-    (await app.log(id)).filter(({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation').length;
+    (await app.log(id)).filter(
+      ({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation',
+    ).length;
   const yes = async (user: User, id: string, actionIds: readonly string[]) => {
-    const { status, body } = await app.http<{ code?: string }>(user, 'POST', app.path(ada, id, '/confirmation'), { accept: true, actionIds });
+    const { status, body } = await app.http<{ code?: string }>(user, 'POST', app.path(ada, id, '/confirmation'), {
+      accept: true,
+      actionIds,
+    });
     return `${status} ${body.code ?? ''}`.trim();
   };
 
@@ -58,13 +73,24 @@ describe('an approval under four eyes', () => {
 
   it('that a stolen ingest token writes into the log is not stored, whatever name and receipt it claims', async () => {
     const { id, actionIds, next } = await waiting();
-    for (const claimed of [{}, { by: 'Dave', by_id: dave.userId, by_kind: 'user', through: 'app', receipt: 'Zm9yZ2Vk' }]) {
-      const refused = await app.ingest(ada, id, [{ producerSeq: next, event: acceptance({ accepted: true, action_ids: actionIds, ...claimed }) }]);
+    for (const claimed of [
+      {},
+      { by: 'Dave', by_id: dave.userId, by_kind: 'user', through: 'app', receipt: 'Zm9yZ2Vk' },
+    ]) {
+      const refused = await app.ingest(ada, id, [
+        { producerSeq: next, event: acceptance({ accepted: true, action_ids: actionIds, ...claimed }) },
+      ]);
       expect([refused.status, refused.body.code]).toEqual([400, 'request.invalid']);
     }
     expect([await answersOf(id), await entries(id)]).toEqual([0, []]);
     // A no needs nobody, and the log goes on.
-    expect((await app.ingest(ada, id, [{ producerSeq: next, event: acceptance({ accepted: false, action_ids: actionIds }) }])).status).toBe(200);
+    expect(
+      (
+        await app.ingest(ada, id, [
+          { producerSeq: next, event: acceptance({ accepted: false, action_ids: actionIds }) },
+        ])
+      ).status,
+    ).toBe(200);
   });
 
   it('is in the audit once when a hostile sandbox answers 200 and stores nothing, fails, or refuses, however often it is given and whatever dies between', async () => {
@@ -83,7 +109,9 @@ describe('an approval under four eyes', () => {
     const { sandbox } = await keeping();
     const { id, actionIds } = await waiting(sandbox);
     const approvals = async () => {
-      const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/approvals`, { headers: { authorization: `Bearer ${await app.token(ada, id)}` } });
+      const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/approvals`, {
+        headers: { authorization: `Bearer ${await app.token(ada, id)}` },
+      });
       return ((await response.json()) as { action_ids: string[] }).action_ids;
     };
     await fourEyes(false);
@@ -101,7 +129,11 @@ describe('an approval under four eyes', () => {
       expect(await yes(dave, first.id, first.actionIds)).toBe('200');
       const [receipt] = receipts;
       const put = async (id: string, producerSeq: number, actionIds: readonly string[], sealed = receipt) =>
-        (await app.ingest(ada, id, [{ producerSeq, event: acceptance({ accepted: true, action_ids: actionIds, receipt: sealed }) }])).status;
+        (
+          await app.ingest(ada, id, [
+            { producerSeq, event: acceptance({ accepted: true, action_ids: actionIds, receipt: sealed }) },
+          ])
+        ).status;
       expect(await put(other.id, other.next, other.actionIds)).toBe(400);
       expect(await put(first.id, first.next, [...first.actionIds, randomUUID()])).toBe(400);
       expect(await put(first.id, first.next, [])).toBe(400);
@@ -147,11 +179,15 @@ describe('an approval under four eyes', () => {
       events.map((event, index) => ({ producerSeq: next + index, event })),
     );
     await steers(id, dave, 'now()');
-    expect([await yes(dave, id, [asked.id]), await yes(bob, id, [asked.id])]).toEqual(['403 conversation.four-eyes', '200']);
+    expect([await yes(dave, id, [asked.id]), await yes(bob, id, [asked.id])]).toEqual([
+      '403 conversation.four-eyes',
+      '200',
+    ]);
   });
 
   it('of before four eyes, which may be the asker’s own, takes no asker out', async () => {
-    const atRest = (id: string) => app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);
+    const atRest = (id: string) =>
+      app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);
     const verdicts: string[] = [];
     for (const before of [false, true]) {
       await fourEyes(before);
@@ -164,7 +200,13 @@ describe('an approval under four eyes', () => {
       await fourEyes(true);
       await app.started(id, 2);
       const asked = riskyCommand();
-      const done = { ...thought('x'), kind: 'AgentErrorEvent', tool_name: 'terminal', tool_call_id: `call-${actionIds[0]}`, error: 'x' };
+      const done = {
+        ...thought('x'),
+        kind: 'AgentErrorEvent',
+        tool_name: 'terminal',
+        tool_call_id: `call-${actionIds[0]}`,
+        error: 'x',
+      };
       const events = [done as ConversationEvent, asked, executionStatus('waiting_for_confirmation')];
       await app.ingest(
         ada,

@@ -19,7 +19,11 @@ export class PullRequestsController {
   constructor(private readonly pullRequests: PullRequestsService) {}
 
   @Serves(operations.publishPullRequest)
-  publish(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: PublishPullRequest): Promise<PullRequest> {
+  publish(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: PublishPullRequest,
+  ): Promise<PullRequest> {
     return this.pullRequests.publish(caller, conversationId(id), body);
   }
 
@@ -29,17 +33,31 @@ export class PullRequestsController {
   }
 
   @Serves(operations.listPullRequestChecks)
-  checks(@Caller() caller: Principal, @Param('conversation') id: string, @Param('number') number: string): Promise<PullRequestChecks> {
+  checks(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('number') number: string,
+  ): Promise<PullRequestChecks> {
     return this.pullRequests.checks(caller, conversationId(id), number);
   }
 
   @Serves(operations.fixPullRequest)
-  fix(@Caller() caller: Principal, @Param('conversation') id: string, @Param('number') number: string, @Body() body: FixPullRequest): Promise<PullRequest> {
+  fix(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('number') number: string,
+    @Body() body: FixPullRequest,
+  ): Promise<PullRequest> {
     return this.pullRequests.fix(caller, conversationId(id), number, body);
   }
 
   @Serves(operations.mergePullRequest)
-  merge(@Caller() caller: Principal, @Param('conversation') id: string, @Param('number') number: string, @Body() body: MergePullRequest): Promise<PullRequest> {
+  merge(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('number') number: string,
+    @Body() body: MergePullRequest,
+  ): Promise<PullRequest> {
     return this.pullRequests.merge(caller, conversationId(id), number, body);
   }
 }

@@ -52,8 +52,8 @@ export class PullRequestsService {
 
   /**
    * Wants the workspace published. What comes of it is in the row, and in the log of the conversation.
-   * @throws SlipwayError `resource.not-found`, `pull-request.no-repository`, `pull-request.no-connection`, `pull-request.ended`, `conversation.no-workspace`, `conversation.not-running`,
-   * `conversation.four-eyes`.
+   * @throws SlipwayError `resource.not-found`, `pull-request.no-repository`, `pull-request.no-connection`,
+   * `pull-request.ended`, `conversation.no-workspace`, `conversation.not-running`, `conversation.four-eyes`.
    */
   async publish(caller: Principal, id: string, body: PublishPullRequest): Promise<PullRequest> {
     const { orgId, actor } = caller;
@@ -62,23 +62,38 @@ export class PullRequestsService {
     const row = await inOrg(this.pool, orgId, async (client) => {
       const conversation = await findConversation(client, orgId, id);
       if (conversation === null) throw notFound();
-      if (conversation.repository === null) throw new SlipwayError('pull-request.no-repository', 'It began with an empty workspace.');
+      if (conversation.repository === null)
+        throw new SlipwayError('pull-request.no-repository', 'It began with an empty workspace.');
       const [place] = await findRepositoryPlaces(client, orgId, conversation.repository);
-      if (place === undefined) throw new SlipwayError('pull-request.no-connection', `No connection reaches ${conversation.repository}.`);
-      assertOpen((await listPullRequests(client, orgId, id)).find((each) => each.host === place.connection.host && each.repository === place.repository));
-      if (sandbox.baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
+      if (place === undefined)
+        throw new SlipwayError('pull-request.no-connection', `No connection reaches ${conversation.repository}.`);
+      assertOpen(
+        (await listPullRequests(client, orgId, id)).find(
+          (each) => each.host === place.connection.host && each.repository === place.repository,
+        ),
+      );
+      if (sandbox.baseCommit === null)
+        throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
       if (reachSandbox(this.keys, id, sandbox, ['run']) === null)
         throw new SlipwayError('conversation.not-running', 'Its sandbox is paused, and the workspace with it.');
       if (body.allowProtectedPaths) await this.assertMayAllow(client, caller, id, body.protectedChanges);
       const page = new URL(`/${orgId}/conversations/${id}`, this.config.PUBLIC_URL).href;
-      const wanted = { ...body, by: { kind: actor.kind, id: actor.id, label: actor.label }, page, at: this.clock.now().toISOString() };
+      const wanted = {
+        ...body,
+        by: { kind: actor.kind, id: actor.id, label: actor.label },
+        page,
+        at: this.clock.now().toISOString(),
+      };
       const made = await requestPublish(client, orgId, { id: this.ids.uuid(), conversationId: id, place, wanted });
       await this.want(client, made);
       const detail = {
         repository: `${made.host}/${made.repository}`,
         pullRequest: made.id,
         ...(body.allowProtectedPaths
-          ? { allowProtectedPaths: true, ...(body.protectedChanges === undefined ? {} : { protectedChanges: body.protectedChanges }) }
+          ? {
+              allowProtectedPaths: true,
+              ...(body.protectedChanges === undefined ? {} : { protectedChanges: body.protectedChanges }),
+            }
           : {}),
       };
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'pull-request.publish', target: id, detail }));
@@ -103,14 +118,17 @@ export class PullRequestsService {
   }
 
   /**
-   * Wants the agent asked to mend what stands against the pull request. The worker makes the message, with the logs of the git host, and sends it once.
-   * @throws SlipwayError `resource.not-found`, `pull-request.ended`, `pull-request.nothing-to-fix`, `pull-request.no-connection`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted`.
+   * Wants the agent asked to mend what stands against the pull request. The worker makes the message, with the logs of
+   * the git host, and sends it once.
+   * @throws SlipwayError `resource.not-found`, `pull-request.ended`, `pull-request.nothing-to-fix`,
+   * `pull-request.no-connection`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted`.
    */
   async fix(caller: Principal, id: string, number: string, { what, checks }: FixPullRequest): Promise<PullRequest> {
     const { orgId, actor } = caller;
     const found = byNumber(await this.rows(orgId, id), number);
     assertOpen(found);
-    if (found.connectionId === null) throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
+    if (found.connectionId === null)
+      throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
     if (!standsAgainst(found, what, checks))
       throw new SlipwayError(
         'pull-request.nothing-to-fix',
@@ -118,12 +136,21 @@ export class PullRequestsService {
       );
     const row = await inOrg(this.pool, orgId, async (client) => {
       if ((await queuedOf(client, orgId, id)).length >= MAX_QUEUED_MESSAGES)
-        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
+        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, {
+          retryAfterSeconds: 5,
+        });
       await assertBudget(client, orgId, actor.id, this.clock.now());
       await assertStorage(client, orgId);
       const by = { kind: actor.kind, id: actor.id, label: actor.label };
       const at = this.clock.now().toISOString();
-      const wanted = await requestFix(client, orgId, found.id, { what, checks: checks ?? null, message: this.ids.uuid(), automatic: false, by, at });
+      const wanted = await requestFix(client, orgId, found.id, {
+        what,
+        checks: checks ?? null,
+        message: this.ids.uuid(),
+        automatic: false,
+        by,
+        at,
+      });
       if (wanted === null) throw notFound();
       await this.want(client, wanted);
       return wanted;
@@ -142,8 +169,10 @@ export class PullRequestsService {
     const found = byNumber(await this.rows(orgId, id), number);
     if (actor.kind !== 'user') throw new SlipwayError('pull-request.needs-person', 'A service account does not merge.');
     assertOpen(found);
-    if (found.headSha !== headSha) throw new SlipwayError('pull-request.moved', `Its head is ${found.headSha?.slice(0, 12) ?? 'not published'}.`);
-    if (found.connectionId === null) throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
+    if (found.headSha !== headSha)
+      throw new SlipwayError('pull-request.moved', `Its head is ${found.headSha?.slice(0, 12) ?? 'not published'}.`);
+    if (found.connectionId === null)
+      throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
     const row = await inOrg(this.pool, orgId, async (client) => {
       const wanted = await requestMerge(client, orgId, found.id, {
         sha: headSha,
@@ -160,11 +189,22 @@ export class PullRequestsService {
     return toPullRequest(row);
   }
 
-  /** What is at protected paths runs with the repository's own rights as soon as it is pushed: under four eyes it needs who approves an action. */
-  private async assertMayAllow(client: PoolClient, { orgId, actor }: Principal, id: string, seen: string | undefined): Promise<void> {
+  /**
+   * What is at protected paths runs with the repository's own rights as soon as it is pushed: under four eyes it needs
+   * who approves an action.
+   */
+  private async assertMayAllow(
+    client: PoolClient,
+    { orgId, actor }: Principal,
+    id: string,
+    seen: string | undefined,
+  ): Promise<void> {
     if (!(await readOrgSettings(client, orgId)).fourEyes) return;
     if (actor.kind !== 'user')
-      throw new SlipwayError('conversation.four-eyes', 'In this organization only users allow changes of protected paths; a service account does not.');
+      throw new SlipwayError(
+        'conversation.four-eyes',
+        'In this organization only users allow changes of protected paths; a service account does not.',
+      );
     if ((await askersOf(client, orgId, id)).has(actor.id))
       throw new SlipwayError(
         'conversation.four-eyes',
@@ -194,7 +234,12 @@ export class PullRequestsService {
    * again.
    */
   private lookAgain({ id, orgId, number, state, refreshedAt }: PullRequestRow): void {
-    if (number === null || state !== 'open' || (refreshedAt !== null && this.clock.now().getTime() - refreshedAt.getTime() < STALE_MS)) return;
+    if (
+      number === null ||
+      state !== 'open' ||
+      (refreshedAt !== null && this.clock.now().getTime() - refreshedAt.getTime() < STALE_MS)
+    )
+      return;
     this.jobs.enqueueAs('pull-request', id, { orgId, pullRequestId: id });
   }
 }
@@ -205,12 +250,17 @@ function byNumber(rows: readonly PullRequestRow[], number: string): PullRequestR
   return found;
 }
 
-function standsAgainst({ conflicts, checkList }: PullRequestRow, what: FixPullRequest['what'], ids: readonly string[] | undefined): boolean {
+function standsAgainst(
+  { conflicts, checkList }: PullRequestRow,
+  what: FixPullRequest['what'],
+  ids: readonly string[] | undefined,
+): boolean {
   if (what === 'conflicts') return conflicts === true;
   const failed = checkList.filter(({ state }) => state === 'failure').map((check) => check.id);
   return ids === undefined ? failed.length > 0 : ids.some((each) => failed.includes(each));
 }
 
 function assertOpen(row: PullRequestRow | undefined): void {
-  if (row?.state === 'closed' || row?.state === 'merged') throw new SlipwayError('pull-request.ended', `Pull request ${row.number} is ${row.state}.`);
+  if (row?.state === 'closed' || row?.state === 'merged')
+    throw new SlipwayError('pull-request.ended', `Pull request ${row.number} is ${row.state}.`);
 }

@@ -32,30 +32,49 @@ export class BesideTheTaskService {
     private readonly passes: ChargePassesService,
   ) {}
 
-  /** @throws SlipwayError `resource.not-found`, `conversation.not-running`, `budget.exhausted`, `service.unavailable`, `sandbox.unreachable`. */
+  /**
+   * @throws SlipwayError `resource.not-found`, `conversation.not-running`, `budget.exhausted`, `service.unavailable`,
+   * `sandbox.unreachable`.
+   */
   async condense(caller: Principal, id: string): Promise<void> {
     const sandbox = await this.running(caller, id);
-    await sandbox.call('condense', { id, headers: await this.passes.give(caller, id) }, { timeoutMs: MODEL_TIMEOUT_MS });
-    await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.condense', target: id })));
+    await sandbox.call(
+      'condense',
+      { id, headers: await this.passes.give(caller, id) },
+      { timeoutMs: MODEL_TIMEOUT_MS },
+    );
+    await inOrg(this.pool, caller.orgId, (client) =>
+      client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.condense', target: id })),
+    );
   }
 
   /** @throws SlipwayError as `condense`. */
   async ask(caller: Principal, id: string, question: string): Promise<string> {
     const sandbox = await this.running(caller, id);
     const given = { id, headers: await this.passes.give(caller, id), body: { question } };
-    const { response } = await sandbox.call('askAgent', given, { timeoutMs: MODEL_TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES });
-    await inOrg(this.pool, caller.orgId, (client) => client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.ask', target: id })));
+    const { response } = await sandbox.call('askAgent', given, {
+      timeoutMs: MODEL_TIMEOUT_MS,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+    await inOrg(this.pool, caller.orgId, (client) =>
+      client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.ask', target: id })),
+    );
     return response;
   }
 
   /** @throws SlipwayError `resource.not-found`. */
   async rules(caller: Principal, id: string): Promise<ConfirmationRule[]> {
     if ((await readSandbox(this.pool, caller.orgId, id)) === null) throw notFound();
-    return inOrg(this.pool, caller.orgId, async (client) => (await this.settings(client, caller.orgId, id))?.rules ?? []);
+    return inOrg(
+      this.pool,
+      caller.orgId,
+      async (client) => (await this.settings(client, caller.orgId, id))?.rules ?? [],
+    );
   }
 
   /**
-   * A rule that is not there is fine. With a sandbox it ends there, and the log says so soon after; without one it ends in the log.
+   * A rule that is not there is fine. With a sandbox it ends there, and the log says so soon after; without one it ends
+   * in the log.
    * @returns what is left.
    * @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: the rule holds then.
    */
@@ -69,10 +88,14 @@ export class BesideTheTaskService {
       if (current === null) throw notFound();
       const settings = await this.settings(client, caller.orgId, id);
       const before = settings?.rules ?? [];
-      const left = before.filter(({ tool_name, match, value }) => tool_name !== rule.tool_name || match !== rule.match || value !== rule.value);
+      const left = before.filter(
+        ({ tool_name, match, value }) => tool_name !== rule.tool_name || match !== rule.match || value !== rule.value,
+      );
       // The log of a sandbox that was quick has it already.
       if (sandbox === null && left.length === before.length) return { left, publish: () => {} };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.revoke-rule', target: id, detail: { rule } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'conversation.revoke-rule', target: id, detail: { rule } }),
+      );
       if (sandbox !== null || settings === null) return { left, publish: () => {} };
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'user' as const };
       const value = { ...settings, rules: left };
@@ -99,8 +122,11 @@ export class BesideTheTaskService {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     const sandbox = reachSandbox(this.keys, id, row, ['run']);
-    if (sandbox === null) throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the agent with it.');
-    await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
+    if (sandbox === null)
+      throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the agent with it.');
+    await inOrg(this.pool, caller.orgId, (client) =>
+      assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()),
+    );
     return sandbox;
   }
 }

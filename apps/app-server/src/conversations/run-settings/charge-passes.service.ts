@@ -22,11 +22,20 @@ const MAX_LABEL = 200;
 export class ChargePassesService {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** @returns the header that the sandbox is to show. The gateway knows it when this resolves. @throws SlipwayError `service.unavailable`: nothing may be asked then. */
+  /**
+   * @returns the header that the sandbox is to show. The gateway knows it when this resolves. @throws SlipwayError
+   * `service.unavailable`: nothing may be asked then.
+   */
   async give({ orgId, actor }: Principal, conversation: string): Promise<ChargePassHeader> {
     const pass = randomBytes(32).toString('base64url');
     const sha256 = createHash('sha256').update(pass).digest('hex');
-    const body: ChargePass = { org: orgId, conversation, user: actor.id, userLabel: actor.label.slice(0, MAX_LABEL), sha256 };
+    const body: ChargePass = {
+      org: orgId,
+      conversation,
+      user: actor.id,
+      userLabel: actor.label.slice(0, MAX_LABEL),
+      sha256,
+    };
     const response = await fetch(new URL('/internal/charge-passes', this.config.LLM_GATEWAY_URL), {
       method: 'POST',
       headers: { authorization: `Bearer ${this.config.LLM_GATEWAY_MASTER_KEY}`, 'content-type': 'application/json' },
@@ -44,5 +53,9 @@ export class ChargePassesService {
 }
 
 function unavailable(cause: unknown): SlipwayError {
-  return new SlipwayError('service.unavailable', 'The model gateway cannot be told that this counts for you. Ask again.', { cause, retryAfterSeconds: 1 });
+  return new SlipwayError(
+    'service.unavailable',
+    'The model gateway cannot be told that this counts for you. Ask again.',
+    { cause, retryAfterSeconds: 1 },
+  );
 }

@@ -34,10 +34,10 @@ describe('the limit of a conversation on its way to the gateway', () => {
     meanwhile = async () => {
       if (!first) return;
       first = false;
-      await app.owner.query("INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr_bob', 'Bob')", [
-        id,
-        ada.orgId,
-      ]);
+      await app.owner.query(
+        "INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr_bob', 'Bob')",
+        [id, ada.orgId],
+      );
     };
     const config = {
       LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,

@@ -18,7 +18,8 @@ export class ConversationSpendingService {
   ) {}
 
   /**
-   * What was committed last, also when worker names another author meanwhile: what was sent is compared with what holds after it, so an older author never stays.
+   * What was committed last, also when worker names another author meanwhile: what was sent is compared with what holds
+   * after it, so an older author never stays.
    * @throws Error when the gateway does not take it.
    */
   async apply(orgId: string, id: string): Promise<void> {

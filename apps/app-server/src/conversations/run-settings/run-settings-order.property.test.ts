@@ -61,7 +61,10 @@ describe('the order of changes of run settings', () => {
 
   const running = async (): Promise<string> => {
     const { id } = await app.conversation(ada);
-    await app.started(id, 1, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'session-key-of-the-sandbox' });
+    await app.started(id, 1, {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      key: 'session-key-of-the-sandbox',
+    });
     await app.owner.query(
       `UPDATE app.conversation c SET checkpoint = jsonb_build_object('settingsVersion', settings_version + (SELECT settings_version FROM app.org o WHERE o.id = org_id)) WHERE id = $1`,
       [id],
@@ -69,7 +72,8 @@ describe('the order of changes of run settings', () => {
     await app.owner.query('DELETE FROM app.outbox');
     return id;
   };
-  const update = (id: string, change: UpdateRunSettings) => app.http<Conversation>(ada, 'PATCH', app.path(ada, id, '/run-settings'), change);
+  const update = (id: string, change: UpdateRunSettings) =>
+    app.http<Conversation>(ada, 'PATCH', app.path(ada, id, '/run-settings'), change);
   const state = async (id: string) =>
     (
       await app.owner.query<{
@@ -101,22 +105,29 @@ describe('the order of changes of run settings', () => {
     });
     let agreed = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 7 }), fc.array(fate, { maxLength: 7 }), async (changes, plan) => {
-        agent = new Agent();
-        agent.plan = [...plan];
-        const id = await running();
-        const answers = await Promise.all(changes.map((each) => update(id, each)));
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-        const now = await state(id);
-        if (now === undefined) throw new Error('it is gone');
-        // The log tells the same order as the row.
-        if (now.version > 0) expect(now.logged).toMatchObject({ maxIterations: now.steps, maxBudgetUsd: now.budget });
-        if (now.acknowledged === now.version) {
-          agreed += 1;
-          if (now.version > 0)
-            expect(agent.applied.settings?.limits).toEqual({ maxIterations: now.steps, maxBudgetUsd: now.budget === null ? null : Number(now.budget) });
-        } else expect(now).toMatchObject({ queued: true });
-      }),
+      fc.asyncProperty(
+        fc.array(change, { minLength: 2, maxLength: 7 }),
+        fc.array(fate, { maxLength: 7 }),
+        async (changes, plan) => {
+          agent = new Agent();
+          agent.plan = [...plan];
+          const id = await running();
+          const answers = await Promise.all(changes.map((each) => update(id, each)));
+          expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+          const now = await state(id);
+          if (now === undefined) throw new Error('it is gone');
+          // The log tells the same order as the row.
+          if (now.version > 0) expect(now.logged).toMatchObject({ maxIterations: now.steps, maxBudgetUsd: now.budget });
+          if (now.acknowledged === now.version) {
+            agreed += 1;
+            if (now.version > 0)
+              expect(agent.applied.settings?.limits).toEqual({
+                maxIterations: now.steps,
+                maxBudgetUsd: now.budget === null ? null : Number(now.budget),
+              });
+          } else expect(now).toMatchObject({ queued: true });
+        },
+      ),
       { numRuns: 40 },
     );
     expect(agreed).toBeGreaterThan(5);
@@ -126,7 +137,9 @@ describe('the order of changes of run settings', () => {
     agent = new Agent();
     const id = await running();
     expect((await update(id, { maxIterations: 3 })).status).toBe(200);
-    await app.owner.query(`ALTER TABLE app.audit_entry ADD CONSTRAINT no_run_settings CHECK (action <> 'conversation.set-run-settings') NOT VALID`);
+    await app.owner.query(
+      `ALTER TABLE app.audit_entry ADD CONSTRAINT no_run_settings CHECK (action <> 'conversation.set-run-settings') NOT VALID`,
+    );
     try {
       expect((await update(id, { maxIterations: 4 })).status).toBe(500);
     } finally {

@@ -27,14 +27,22 @@ export class RunSettingsController {
   ) {}
 
   @Serves(operations.updateRunSettings)
-  async update(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateRunSettings): Promise<Conversation> {
+  async update(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: UpdateRunSettings,
+  ): Promise<Conversation> {
     await this.runSettings.change(caller, conversationId(id), body);
     return this.conversations.get(caller, conversationId(id));
   }
 
   /** For pages of the release before. Goes in 0.2.0. */
   @Serves(operations.updateRunSettings, { path: '/api/v1/orgs/{org}/conversations/{conversation}/terms' })
-  updateAsBefore(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateRunSettings): Promise<Conversation> {
+  updateAsBefore(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: UpdateRunSettings,
+  ): Promise<Conversation> {
     return this.update(caller, id, body);
   }
 
@@ -55,7 +63,11 @@ export class RunSettingsController {
   }
 
   @Serves(operations.askConversation)
-  async ask(@Caller() caller: Principal, @Param('conversation') id: string, @Body() { question }: AskConversation): Promise<ConversationAnswer> {
+  async ask(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() { question }: AskConversation,
+  ): Promise<ConversationAnswer> {
     return { answer: await this.beside.ask(caller, conversationId(id), question) };
   }
 
@@ -65,7 +77,11 @@ export class RunSettingsController {
   }
 
   @Serves(operations.revokeConfirmationRule)
-  async revoke(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: RevokeConfirmationRule): Promise<ConfirmationRuleList> {
+  async revoke(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: RevokeConfirmationRule,
+  ): Promise<ConfirmationRuleList> {
     return { data: await this.beside.revoke(caller, conversationId(id), body) };
   }
 }

@@ -9,7 +9,10 @@ import { type Conversation, type QueuedMessage } from '@slipway/contracts/conver
 import { type ChargePass, DEMO_MODEL } from '@slipway/contracts/models';
 import { ConversationApp, executionStatus, type User } from '../../testing/conversation-app.js';
 
-const MODELS = JSON.stringify({ object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] });
+const MODELS = JSON.stringify({
+  object: 'list',
+  data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],
+});
 const rule = { tool_name: 'terminal', match: 'prefix' as const, value: 'npm test' };
 
 describe('the run settings of a conversation, and what is asked of it beside its task', () => {
@@ -18,23 +21,32 @@ describe('the run settings of a conversation, and what is asked of it beside its
   const passes: ChargePass[] = [];
   let knowsPasses = 204;
   const gateway = createServer(async (request, response) => {
-    if (request.url !== '/internal/charge-passes') return void response.setHeader('content-type', 'application/json').end(MODELS);
+    if (request.url !== '/internal/charge-passes')
+      return void response.setHeader('content-type', 'application/json').end(MODELS);
     passes.push((await json(request)) as ChargePass);
     response.writeHead(knowsPasses).end();
   });
   beforeAll(async () => {
     await once(gateway.listen(0, '127.0.0.1'), 'listening');
-    app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
+    app = await ConversationApp.start({
+      env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` },
+    });
     ada = await app.user('Ada');
   });
   afterAll(async () => {
     gateway.close();
     await app?.close();
   });
-  const on = <T = Conversation & { code?: string; fields?: unknown }>(method: string, id: string, path: string, body?: object, who = ada) =>
-    app.http<T>(who, method, app.path(who, id, path), body);
+  const on = <T = Conversation & { code?: string; fields?: unknown }>(
+    method: string,
+    id: string,
+    path: string,
+    body?: object,
+    who = ada,
+  ) => app.http<T>(who, method, app.path(who, id, path), body);
   const update = (id: string, body: object) => on('PATCH', id, '/run-settings', body);
-  const create = (body: object) => app.http<Conversation & { code?: string; fields?: unknown }>(ada, 'POST', app.path(ada), { prompt: 'x', ...body });
+  const create = (body: object) =>
+    app.http<Conversation & { code?: string; fields?: unknown }>(ada, 'POST', app.path(ada), { prompt: 'x', ...body });
   const row = async (id: string) =>
     (
       await app.owner.query<{ acknowledged: number | null; jobs: string[] | null; actions: string[] }>(
@@ -45,7 +57,10 @@ describe('the run settings of a conversation, and what is asked of it beside its
       )
     ).rows[0];
   const settings = (values: object) =>
-    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify(values)]);
+    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [
+      ada.orgId,
+      JSON.stringify(values),
+    ]);
 
   it('is said at the start, within what the organization allows', async () => {
     const made = await create({ agentType: 'plan', maxIterations: 20, maxBudgetUsd: '2.50' });
@@ -78,9 +93,16 @@ describe('the run settings of a conversation, and what is asked of it beside its
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
     for (let time = 0; time < 2; time += 1)
-      expect(await update(id, { maxIterations: 40, maxBudgetUsd: '3.10' })).toMatchObject({ status: 200, body: { maxIterations: 40, maxBudgetUsd: '3.1' } });
+      expect(await update(id, { maxIterations: 40, maxBudgetUsd: '3.10' })).toMatchObject({
+        status: 200,
+        body: { maxIterations: 40, maxBudgetUsd: '3.1' },
+      });
     const { rows } = await app.owner.query('SELECT settings_version FROM app.org WHERE id = $1', [ada.orgId]);
-    expect(await row(id)).toEqual({ acknowledged: rows[0].settings_version + 1, jobs: ['conversation-deliver'], actions: ['conversation.set-run-settings'] });
+    expect(await row(id)).toEqual({
+      acknowledged: rows[0].settings_version + 1,
+      jobs: ['conversation-deliver'],
+      actions: ['conversation.set-run-settings'],
+    });
     expect(sent).toEqual([
       ['PUT', true, 40],
       ['PUT', false, 40],
@@ -113,13 +135,19 @@ describe('the run settings of a conversation, and what is asked of it beside its
       status: 400,
       body: { fields: [{ path: 'maxIterations', message: 'must be at most 500 here' }] },
     });
-    expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+    expect(await update(id, { maxIterations: 90 })).toMatchObject({
+      status: 502,
+      body: { code: 'sandbox.unreachable' },
+    });
     expect((await on('GET', id, '')).body).toMatchObject({ agentType: 'default', maxIterations: null });
   });
 
   it('is not held up by what the sandbox refuses of other settings', async () => {
     const busy = { setting: 'agentType', code: 'conversation.busy', detail: 'The agent is at work.' };
-    const sandbox = await app.fakeSandbox(() => ({ status: 200, body: JSON.stringify({ version: 2, refused: [busy] }) }));
+    const sandbox = await app.fakeSandbox(() => ({
+      status: 200,
+      body: JSON.stringify({ version: 2, refused: [busy] }),
+    }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 200, body: { maxIterations: 90 } });
@@ -130,7 +158,9 @@ describe('the run settings of a conversation, and what is asked of it beside its
   it('reaches an agent-server of the release before by its own routes, with the same refusals', async () => {
     let answer: (url: string, body: string) => { status: number; body?: string } = () => ({ status: 200 });
     const sandbox = await app.fakeSandbox(({ url = '' }, body) =>
-      url.endsWith('/settings') ? { status: 404, body: '{"code":"resource.not-found"}' } : answer(url.replace(/.*conversations\/[^/]*\//, ''), body),
+      url.endsWith('/settings')
+        ? { status: 404, body: '{"code":"resource.not-found"}' }
+        : answer(url.replace(/.*conversations\/[^/]*\//, ''), body),
     );
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
@@ -138,7 +168,11 @@ describe('the run settings of a conversation, and what is asked of it beside its
       route === 'terms/check' && body.includes('max_iterations')
         ? {
             status: 400,
-            body: JSON.stringify({ code: 'request.invalid', detail: 'no', fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }),
+            body: JSON.stringify({
+              code: 'request.invalid',
+              detail: 'no',
+              fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }],
+            }),
           }
         : { status: 200 };
     expect(await update(id, { maxIterations: 900 })).toMatchObject({
@@ -168,7 +202,9 @@ describe('the run settings of a conversation, and what is asked of it beside its
     expect((await update(id, { maxIterations: 41 })).status).toBe(200);
     expect((await row(id))?.jobs).toEqual(['conversation-start']);
     await app.owner.query('DELETE FROM app.outbox');
-    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [
+      id,
+    ]);
     expect((await update(id, { maxIterations: 42 })).status).toBe(200);
     expect((await row(id))?.jobs).toBeNull();
   });
@@ -178,13 +214,17 @@ describe('the run settings of a conversation, and what is asked of it beside its
     const { id } = (await create({ agentType: 'plan' })).body;
     await app.started(id, 1, sandbox);
     const key = randomUUID();
-    const carry = (body: object) => app.http<QueuedMessage>(ada, 'POST', app.path(ada, id, '/carry-out-plan'), body, { 'idempotency-key': key });
+    const carry = (body: object) =>
+      app.http<QueuedMessage>(ada, 'POST', app.path(ada, id, '/carry-out-plan'), body, { 'idempotency-key': key });
     const [first, again] = [await carry({ note: 'but not step 3' }), await carry({ note: 'but not step 3' })];
     expect(first.status).toBe(202);
     expect(again.body.id).toBe(first.body.id);
     expect(first.body.text).toMatch(/PLAN\.md[\s\S]*but not step 3$/);
     const { body } = await on('GET', id, '');
-    expect([body.agentType, body.queued.map((message) => message.id)]).toEqual(['default', [expect.any(String), first.body.id]]);
+    expect([body.agentType, body.queued.map((message) => message.id)]).toEqual([
+      'default',
+      [expect.any(String), first.body.id],
+    ]);
   });
 
   it('summarizes and answers while a sandbox has the conversation', async () => {
@@ -195,12 +235,20 @@ describe('the run settings of a conversation, and what is asked of it beside its
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect((await on('POST', id, '/condense')).status).toBe(200);
-    expect(await on('POST', id, '/ask', { question: 'Why?' })).toMatchObject({ status: 200, body: { answer: 'Because.' } });
+    expect(await on('POST', id, '/ask', { question: 'Why?' })).toMatchObject({
+      status: 200,
+      body: { answer: 'Because.' },
+    });
     expect((await on('POST', id, '/ask', { question: ' ' })).status).toBe(400);
     expect((await row(id))?.actions).toEqual(['conversation.ask', 'conversation.condense']);
-    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [
+      id,
+    ]);
     for (const [path, body] of [['/condense'], ['/ask', { question: 'Why?' }]] as const)
-      expect(await on('POST', id, path, body)).toMatchObject({ status: 409, body: { code: 'conversation.not-running' } });
+      expect(await on('POST', id, path, body)).toMatchObject({
+        status: 409,
+        body: { code: 'conversation.not-running' },
+      });
   });
 
   it('counts what is asked beside the task for who asks: the gateway knows the pass that the sandbox is shown, and nothing is asked while it is unreachable', async () => {
@@ -212,7 +260,10 @@ describe('the run settings of a conversation, and what is asked of it beside its
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     const bob = await app.user('Bob');
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, bob.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      ada.orgId,
+      bob.userId,
+    ]);
     const ask = (path: string, body?: object) => app.http(bob, 'POST', app.path(ada, id, path), body);
     passes.splice(0);
     expect([(await ask('/ask', { question: 'Why?' })).status, (await ask('/condense')).status]).toEqual([200, 200]);
@@ -220,9 +271,14 @@ describe('the run settings of a conversation, and what is asked of it beside its
       [ada.orgId, id, bob.userId],
       [ada.orgId, id, bob.userId],
     ]);
-    expect(passes.map(({ sha256 }) => sha256)).toEqual(shown.map((pass) => createHash('sha256').update(String(pass)).digest('hex')));
+    expect(passes.map(({ sha256 }) => sha256)).toEqual(
+      shown.map((pass) => createHash('sha256').update(String(pass)).digest('hex')),
+    );
     knowsPasses = 503;
-    expect(await ask('/ask', { question: 'Why?' })).toMatchObject({ status: 503, body: { code: 'service.unavailable' } });
+    expect(await ask('/ask', { question: 'Why?' })).toMatchObject({
+      status: 503,
+      body: { code: 'service.unavailable' },
+    });
     knowsPasses = 404;
     expect((await ask('/ask', { question: 'Why?' })).status).toBe(200);
     expect([shown.length, shown.at(-1)]).toEqual([3, undefined]);
@@ -232,7 +288,12 @@ describe('the run settings of a conversation, and what is asked of it beside its
   it('shows what is not asked again, wherever in the log it was said, and revokes it', async () => {
     const { id } = await app.conversation(ada);
     await app.started(id, 1);
-    const said = { id: randomUUID(), timestamp: new Date().toISOString(), source: 'user' as const, kind: 'ConversationStateUpdateEvent' as const };
+    const said = {
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      source: 'user' as const,
+      kind: 'ConversationStateUpdateEvent' as const,
+    };
     const value = { policy: { kind: 'AlwaysConfirm' }, analyzer: null, rules: [{ ...rule, by: 'Ada' }] };
     await app.ingest(ada, id, [
       { producerSeq: 1, event: { ...said, key: 'confirmation_settings', value } },
@@ -240,24 +301,39 @@ describe('the run settings of a conversation, and what is asked of it beside its
     ]);
     const list = () => on<{ data: object[] }>('GET', id, '/confirmation-rules');
     expect((await list()).body.data).toEqual([{ ...rule, by: 'Ada' }]);
-    for (let time = 0; time < 2; time += 1) expect(await on('POST', id, '/confirmation-rules/revoke', rule)).toMatchObject({ status: 200, body: { data: [] } });
+    for (let time = 0; time < 2; time += 1)
+      expect(await on('POST', id, '/confirmation-rules/revoke', rule)).toMatchObject({
+        status: 200,
+        body: { data: [] },
+      });
     expect((await list()).body.data).toEqual([]);
     expect((await row(id))?.actions).toEqual(['conversation.revoke-rule']);
     const last = (await app.log(id)).at(-1)?.event;
-    expect(last).toMatchObject({ key: 'confirmation_settings', value: { policy: { kind: 'AlwaysConfirm' }, rules: [] } });
+    expect(last).toMatchObject({
+      key: 'confirmation_settings',
+      value: { policy: { kind: 'AlwaysConfirm' }, rules: [] },
+    });
   });
 
   it('ends what halted at a limit, with and without a sandbox', async () => {
     const { id } = await app.conversation(ada);
     await app.started(id, 1);
-    const pause = { id: randomUUID(), timestamp: new Date().toISOString(), source: 'environment' as const, kind: 'PauseEvent' as const };
+    const pause = {
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      source: 'environment' as const,
+      kind: 'PauseEvent' as const,
+    };
     await app.ingest(ada, id, [
       { producerSeq: 1, event: executionStatus('running') },
       { producerSeq: 2, event: pause },
       { producerSeq: 3, event: executionStatus('paused') },
     ]);
-    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
-    for (let time = 0; time < 2; time += 1) expect(await on('POST', id, '/stop')).toMatchObject({ status: 202, body: { status: 'stopped' } });
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [
+      id,
+    ]);
+    for (let time = 0; time < 2; time += 1)
+      expect(await on('POST', id, '/stop')).toMatchObject({ status: 202, body: { status: 'stopped' } });
     expect((await app.log(id)).filter(({ event }) => event.kind === 'InterruptEvent')).toHaveLength(1);
   });
 });

@@ -1,5 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CarryOutPlan, ConversationRunSettings, QueuedMessage, UpdateRunSettings } from '@slipway/contracts/conversations';
+import type {
+  CarryOutPlan,
+  ConversationRunSettings,
+  QueuedMessage,
+  UpdateRunSettings,
+} from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -19,14 +24,16 @@ import { assertStepsAllowed } from '../steps-allowed.js';
 import { ConversationSpendingService } from './conversation-spending.js';
 import { forgetAppliedSpending, runSettingsOf, setRunSettings } from './run-settings.queries.js';
 
-const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each step as the plan says. Say where you leave it.';
+const CARRY_OUT =
+  'Carry out the plan in PLAN.md, step by step, and check each step as the plan says. Say where you leave it.';
 
 /**
  * Run settings of a conversation: plan or work, steps, budget.
  *
- * A change is one transaction under the lock of the row. A sandbox that has the conversation is asked before whether it would refuse, and gets the settings after the commit
- * before anybody is answered, so that who resumes it next meets the new limits. The outbox job that is committed with the change has the worker send them again
- * until the agent acknowledges them: a process that dies between, and a message that is lost, cost only time.
+ * A change is one transaction under the lock of the row. A sandbox that has the conversation is asked before whether it
+ * would refuse, and gets the settings after the commit before anybody is answered, so that who resumes it next meets
+ * the new limits. The outbox job that is committed with the change has the worker send them again until the agent
+ * acknowledges them: a process that dies between, and a message that is lost, cost only time.
  */
 @Injectable()
 export class RunSettingsService {
@@ -42,7 +49,10 @@ export class RunSettingsService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** What it has already changes nothing. @throws SlipwayError `resource.not-found`, `request.invalid` beyond a ceiling, `conversation.busy`, `sandbox.unreachable`: nothing has changed then. */
+  /**
+   * What it has already changes nothing. @throws SlipwayError `resource.not-found`, `request.invalid` beyond a ceiling,
+   * `conversation.busy`, `sandbox.unreachable`: nothing has changed then.
+   */
   async change(caller: Principal, id: string, change: UpdateRunSettings): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
@@ -71,14 +81,20 @@ export class RunSettingsService {
       const job = jobFor(current);
       if (job !== null) await wantJob(client, caller.orgId, job, id);
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'conversation.set-run-settings', target: id, before: { ...before }, after: { ...stored } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'conversation.set-run-settings',
+          target: id,
+          before: { ...before },
+          after: { ...stored },
+        }),
       );
       return { publish, job, current };
     });
     if (after === null) return;
     after.publish();
     const { job, current } = after;
-    // Before the agent: who resumes it next is not refused at the limit of before. Also of an idle one: its key may be in other hands.
+    // Before the agent: who resumes it next is not refused at the limit of before. Also of an idle one: its key may be
+    // in other hands.
     const limited = await this.limit(caller.orgId, id);
     const acknowledged = await this.agents.apply(caller.orgId, id, current, false);
     // The outbox job stays also then: the worker compares once more when it comes to it.
@@ -91,13 +107,24 @@ export class RunSettingsService {
       await this.spending.apply(orgId, id);
       return true;
     } catch (error) {
-      this.logger.warn({ err: error, conversation_id: id }, 'budget of a conversation not acknowledged by the gateway, worker will retry');
+      this.logger.warn(
+        { err: error, conversation_id: id },
+        'budget of a conversation not acknowledged by the gateway, worker will retry',
+      );
       return false;
     }
   }
 
-  /** The agent becomes one that works, and receives the message to begin. Asked again under the same id it is the same message. @throws SlipwayError as `change`, `conversation.queue-full`, `budget.exhausted`. */
-  async carryOut(caller: Principal, id: string, { note }: CarryOutPlan, messageId: string | undefined): Promise<QueuedMessage> {
+  /**
+   * The agent becomes one that works, and receives the message to begin. Asked again under the same id it is the same
+   * message. @throws SlipwayError as `change`, `conversation.queue-full`, `budget.exhausted`.
+   */
+  async carryOut(
+    caller: Principal,
+    id: string,
+    { note }: CarryOutPlan,
+    messageId: string | undefined,
+  ): Promise<QueuedMessage> {
     await this.change(caller, id, { agentType: 'default' });
     const text = note === undefined || note === '' ? CARRY_OUT : `${CARRY_OUT}\n\n${note}`;
     return this.conversations.send(caller, id, { text }, messageId);
@@ -109,6 +136,9 @@ function wantedOf({ maxBudgetUsd, ...rest }: UpdateRunSettings): WantedSettings 
 }
 
 function sameRunSettings(one: ConversationRunSettings, other: ConversationRunSettings): boolean {
-  const budget = ({ maxBudgetUsd }: ConversationRunSettings): number | null => (maxBudgetUsd === null ? null : Number(maxBudgetUsd));
-  return one.agentType === other.agentType && one.maxIterations === other.maxIterations && budget(one) === budget(other);
+  const budget = ({ maxBudgetUsd }: ConversationRunSettings): number | null =>
+    maxBudgetUsd === null ? null : Number(maxBudgetUsd);
+  return (
+    one.agentType === other.agentType && one.maxIterations === other.maxIterations && budget(one) === budget(other)
+  );
 }

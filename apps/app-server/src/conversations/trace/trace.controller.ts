@@ -22,6 +22,10 @@ export class TraceController {
     @Req() request: SlipwayRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await sendPacked(request, reply, JSON.stringify(await this.trace.read(caller, conversationId(conversation), query)));
+    await sendPacked(
+      request,
+      reply,
+      JSON.stringify(await this.trace.read(caller, conversationId(conversation), query)),
+    );
   }
 }

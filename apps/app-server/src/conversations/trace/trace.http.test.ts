@@ -9,21 +9,46 @@ import { ConversationApp, type User } from '../../testing/conversation-app.js';
 const BEGIN = Date.parse('2026-01-01T00:00:00Z');
 
 /** A log as rows of the database: quicker than ingest for ten thousand lines. */
-async function store(app: ConversationApp, user: User, id: string, events: ReadonlyArray<Record<string, unknown>>): Promise<void> {
+async function store(
+  app: ConversationApp,
+  user: User,
+  id: string,
+  events: ReadonlyArray<Record<string, unknown>>,
+): Promise<void> {
   const rows = events.map(
-    (event, index): Record<string, unknown> => ({ id: randomUUID(), timestamp: new Date(BEGIN + index * 10).toISOString(), source: 'agent', ...event }),
+    (event, index): Record<string, unknown> => ({
+      id: randomUUID(),
+      timestamp: new Date(BEGIN + index * 10).toISOString(),
+      source: 'agent',
+      ...event,
+    }),
   );
   await app.owner.query(
     `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
      SELECT $1, n, $2, 1, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-    [id, user.orgId, rows.map((row) => JSON.stringify(row)), rows.map((row) => row['id']), rows.map((row) => row['kind'])],
+    [
+      id,
+      user.orgId,
+      rows.map((row) => JSON.stringify(row)),
+      rows.map((row) => row['id']),
+      rows.map((row) => row['kind']),
+    ],
   );
   await app.owner.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [id]);
   await app.owner.query('UPDATE app.conversation SET head = $2 WHERE id = $1', [id, rows.length]);
 }
 
-const state = (key: string, value: unknown) => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
-const message = (text: string) => ({ kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text }] } });
+const state = (key: string, value: unknown) => ({
+  kind: 'ConversationStateUpdateEvent',
+  source: 'environment',
+  key,
+  value,
+});
+const message = (text: string) => ({
+  kind: 'MessageEvent',
+  source: 'user',
+  llm_message: { role: 'user', content: [{ type: 'text', text }] },
+});
 const action = (id: string, tool = 'terminal') => ({ kind: 'ActionEvent', id, tool_name: tool, tool_call_id: id });
 const observation = (of: string, text: string) => ({
   kind: 'ObservationEvent',
@@ -62,7 +87,9 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
       const url = new URL(request.url ?? '', 'http://gateway');
       if (url.pathname === '/v1/models') {
         const model = { id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true };
-        return void response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data: [model] }));
+        return void response
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ object: 'list', data: [model] }));
       }
       const [, org, id] = /^\/internal\/calls\/([^/]+)\/([^/]+)$/.exec(url.pathname) ?? [];
       asked.push(`${org}/${id}`);
@@ -70,10 +97,14 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
       const [from, to] = [url.searchParams.get('from'), url.searchParams.get('to')];
       const all = (ledger.get(id) ?? []).filter(({ at }) => (from === null || at >= from) && (to === null || at < to));
       const limit = Number(url.searchParams.get('limit'));
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ calls: all.slice(0, limit), more: all.length > limit }));
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ calls: all.slice(0, limit), more: all.length > limit }));
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
-    app = await ConversationApp.start({ env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` } });
+    app = await ConversationApp.start({
+      env: { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` },
+    });
     user = await app.user();
   });
   afterAll(async () => {
@@ -87,13 +118,20 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
     return ConversationTrace.parse(answer.body);
   };
-  const names = ({ spans }: ConversationTrace): string[] => spans.map(({ name, status, code }) => `${name} ${code ?? status}`);
+  const names = ({ spans }: ConversationTrace): string[] =>
+    spans.map(({ name, status, code }) => `${name} ${code ?? status}`);
 
   it('200: a turn with its start, its calls and its tools, whatever a tool printed', async () => {
     const { id } = await app.conversation(user);
     const tool = randomUUID();
     await store(app, user, id, [
-      state('start_task', { attempt: 1, status: 'WORKING', state: 'done', startedAt: new Date(BEGIN).toISOString(), elapsedMs: 5 }),
+      state('start_task', {
+        attempt: 1,
+        status: 'WORKING',
+        state: 'done',
+        startedAt: new Date(BEGIN).toISOString(),
+        elapsedMs: 5,
+      }),
       message('Fix the "login"\ntest'),
       state('execution_status', 'running'),
       state('llm_retry', { anything: 1 }),
@@ -107,9 +145,18 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     ]);
     ledger.set(id, [call(BEGIN + 21)]);
     const trace = await read(id);
-    expect(names(trace)).toEqual(['conversation turn ok', 'start ok', 'start WORKING ok', 'invoke_agent agent ok', 'chat demo ok', 'execute_tool terminal ok']);
+    expect(names(trace)).toEqual([
+      'conversation turn ok',
+      'start ok',
+      'start WORKING ok',
+      'invoke_agent agent ok',
+      'chat demo ok',
+      'execute_tool terminal ok',
+    ]);
     expect(trace).toMatchObject({ calls: 'ledger', truncated: false, nextAfter: null, upto: 11 });
-    expect(trace.turns).toMatchObject([{ title: 'Fix the "login" test', traceId: 'ab'.repeat(16), calls: 1, costUsd: '0.01' }]);
+    expect(trace.turns).toMatchObject([
+      { title: 'Fix the "login" test', traceId: 'ab'.repeat(16), calls: 1, costUsd: '0.01' },
+    ]);
     expect(asked).toContain(`${user.orgId}/${id}`);
   });
 
@@ -137,10 +184,21 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/trace', () => {
     const calls: LedgerCall[] = [];
     for (let step = 0; step < 5_100; step += 1) {
       calls.push(
-        call(BEGIN + events.length * 10, { model: long, prompt: 2_000_000, cached: 1_999_999, completion: 100_000, cost: '0.1234567891', attempts: 2 }),
+        call(BEGIN + events.length * 10, {
+          model: long,
+          prompt: 2_000_000,
+          cached: 1_999_999,
+          completion: 100_000,
+          cost: '0.1234567891',
+          attempts: 2,
+        }),
       );
       const tool = randomUUID();
-      events.push(state('stats', { latest: { usage_id: 'agent', cost: 1, latency: 0.001, timestamp: 0, token_usage: usage(2_000_000, 100_000) } }));
+      events.push(
+        state('stats', {
+          latest: { usage_id: 'agent', cost: 1, latency: 0.001, timestamp: 0, token_usage: usage(2_000_000, 100_000) },
+        }),
+      );
       events.push(action(tool, long), observation(tool, 'x'));
     }
     await store(app, user, id, events);

@@ -1,5 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ConversationTrace, LedgerCalls, MAX_TRACE_SPANS, type TraceQuery } from '@slipway/contracts/conversations';
+import {
+  type ConversationTrace,
+  LedgerCalls,
+  MAX_TRACE_SPANS,
+  type TraceQuery,
+} from '@slipway/contracts/conversations';
 import { type Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 import { collectTrace } from '@slipway/db/trace';
@@ -52,19 +57,29 @@ export class TraceService {
   }
 
   /** `null` when the gateway does not answer: the trace is shown all the same. */
-  private async ledger(orgId: string, conversationId: string, range: { from: number | null; to: number | null; limit: number }): Promise<LedgerCalls | null> {
+  private async ledger(
+    orgId: string,
+    conversationId: string,
+    range: { from: number | null; to: number | null; limit: number },
+  ): Promise<LedgerCalls | null> {
     const query = new URLSearchParams({ limit: String(range.limit) });
     if (range.from !== null) query.set('from', new Date(range.from).toISOString());
     if (range.to !== null) query.set('to', new Date(range.to).toISOString());
     try {
-      const response = await fetch(new URL(`/internal/calls/${encodeURIComponent(orgId)}/${conversationId}?${query}`, this.config.LLM_GATEWAY_URL), {
-        headers: { authorization: `Bearer ${this.config.LLM_GATEWAY_MASTER_KEY}` },
-        signal: AbortSignal.timeout(LEDGER_MS),
-      });
+      const response = await fetch(
+        new URL(`/internal/calls/${encodeURIComponent(orgId)}/${conversationId}?${query}`, this.config.LLM_GATEWAY_URL),
+        {
+          headers: { authorization: `Bearer ${this.config.LLM_GATEWAY_MASTER_KEY}` },
+          signal: AbortSignal.timeout(LEDGER_MS),
+        },
+      );
       if (!response.ok) throw new Error(`llm-gateway answered ${response.status}`);
       return LedgerCalls.parse(await response.json());
     } catch (error) {
-      this.logger.warn({ err: error, conversation_id: conversationId }, 'ledger not read for a trace, calls are taken from the log');
+      this.logger.warn(
+        { err: error, conversation_id: conversationId },
+        'ledger not read for a trace, calls are taken from the log',
+      );
       return null;
     }
   }

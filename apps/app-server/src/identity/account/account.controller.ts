@@ -1,6 +1,11 @@
 import { Controller, Headers, Res } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
-import { type AcceptTerms, type MySettings, type UpdateMySettings, type VerifyEmail } from '@slipway/contracts/identity';
+import {
+  type AcceptTerms,
+  type MySettings,
+  type UpdateMySettings,
+  type VerifyEmail,
+} from '@slipway/contracts/identity';
 import { operations } from '@slipway/contracts/operations';
 import { type Me } from '@slipway/contracts/organizations';
 import type { FastifyReply } from 'fastify';
@@ -31,7 +36,9 @@ export class AccountController {
 
   @Serves(operations.verifyEmail)
   verifyEmail(@User() user: SignedIn): VerifyEmail {
-    return { url: `/oauth/login?${new URLSearchParams({ verify: '1', ...(user.email === null ? {} : { login_hint: user.email }) })}` };
+    return {
+      url: `/oauth/login?${new URLSearchParams({ verify: '1', ...(user.email === null ? {} : { login_hint: user.email }) })}`,
+    };
   }
 
   @Serves(operations.getMySettings)

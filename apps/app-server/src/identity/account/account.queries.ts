@@ -11,11 +11,17 @@ export interface StoredSettings {
 
 export function findSettings(pool: SqlPool, userId: string): Promise<StoredSettings | null> {
   return userStore(pool, (store) =>
-    store.userAccount.findUnique({ select: { settings: true, settingsVersion: true, analyticsSince: true }, where: { id: userId } }),
+    store.userAccount.findUnique({
+      select: { settings: true, settingsVersion: true, analyticsSince: true },
+      where: { id: userId },
+    }),
   );
 }
 
-/** @param version of the settings that they take the place of. @returns false when there is a newer one; nothing is changed then. */
+/**
+ * @param version of the settings that they take the place of. @returns false when there is a newer one; nothing is
+ * changed then.
+ */
 export async function writeSettings(
   connection: SqlPool | PoolClient,
   userId: string,
@@ -23,7 +29,10 @@ export async function writeSettings(
   { settings, analyticsSince }: { readonly settings: UserSettings; readonly analyticsSince: Date | null },
 ): Promise<boolean> {
   const { count } = await userStore(connection, (store) =>
-    store.userAccount.updateMany({ where: { id: userId, settingsVersion: version }, data: { settings, analyticsSince, settingsVersion: { increment: 1 } } }),
+    store.userAccount.updateMany({
+      where: { id: userId, settingsVersion: version },
+      data: { settings, analyticsSince, settingsVersion: { increment: 1 } },
+    }),
   );
   return count === 1;
 }

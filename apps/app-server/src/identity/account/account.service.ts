@@ -10,7 +10,13 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, SQL_POOL } from '../../platform/tokens.js';
-import { acceptTerms, deleteProviderToken, findSettings, type StoredSettings, writeSettings } from './account.queries.js';
+import {
+  acceptTerms,
+  deleteProviderToken,
+  findSettings,
+  type StoredSettings,
+  writeSettings,
+} from './account.queries.js';
 
 /** Tries of a change that says no version, when others change the same at the same moment. */
 const TRIES = 10;
@@ -40,7 +46,13 @@ export class AccountService {
       if (!(await acceptTerms(client, user.userId, present, this.clock.now()))) return;
       const before = user.termsVersion === null ? {} : { before: { version: user.termsVersion } };
       await client.query(
-        auditOf(randomUUID(), actor, { action: 'terms.accept', target: user.userId, detail: { url }, ...before, after: { version: present } }),
+        auditOf(randomUUID(), actor, {
+          action: 'terms.accept',
+          target: user.userId,
+          detail: { url },
+          ...before,
+          after: { version: present },
+        }),
       );
     });
     this.sessions.changed(user.userId);
@@ -53,7 +65,8 @@ export class AccountService {
   }
 
   /**
-   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is there.
+   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is
+   * there.
    * @throws SlipwayError `settings.changed` when there is a newer version, or too many change it at once
    */
   async changeSettings(userId: string, change: UpdateMySettings, ifMatch: string | undefined): Promise<MySettings> {
@@ -68,10 +81,20 @@ export class AccountService {
     throw new SlipwayError('settings.changed', 'Your settings were changed in another window or by another program.');
   }
 
-  /** With the consent to analytics, which is a column of its own; one that is taken back takes what waits with it. @returns false when there is a newer version. */
-  private async writeSettings(userId: string, { settingsVersion, analyticsSince }: StoredSettings, settings: UserSettings): Promise<boolean> {
+  /**
+   * With the consent to analytics, which is a column of its own; one that is taken back takes what waits with it.
+   * @returns false when there is a newer version.
+   */
+  private async writeSettings(
+    userId: string,
+    { settingsVersion, analyticsSince }: StoredSettings,
+    settings: UserSettings,
+  ): Promise<boolean> {
     if (settings.analytics === true)
-      return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince: analyticsSince ?? (await transactionTime(this.pool)) });
+      return writeSettings(this.pool, userId, settingsVersion, {
+        settings,
+        analyticsSince: analyticsSince ?? (await transactionTime(this.pool)),
+      });
     if (analyticsSince === null) return writeSettings(this.pool, userId, settingsVersion, { settings, analyticsSince });
     return asSystem(this.pool, 'slipway_app_system', 'a user allows no analytics', async (client) => {
       const written = await writeSettings(client, userId, settingsVersion, { settings, analyticsSince: null });
@@ -97,10 +120,15 @@ export class AccountService {
   }
 
   /** One transaction of the user's personal organization, whose audit has the users' own changes. */
-  private recorded<T>(user: SignedIn, work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>): Promise<T> {
+  private recorded<T>(
+    user: SignedIn,
+    work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>,
+  ): Promise<T> {
     const orgId = user.orgs.find(({ kind }) => kind === 'personal')?.id;
     if (orgId === undefined) throw notFound();
-    return inOrg(this.pool, orgId, (client) => work(client, { orgId, actor: { kind: 'user', id: user.userId, label: user.name } }));
+    return inOrg(this.pool, orgId, (client) =>
+      work(client, { orgId, actor: { kind: 'user', id: user.userId, label: user.name } }),
+    );
   }
 }
 
@@ -123,7 +151,9 @@ function changed(before: UserSettings, { notifications, ...rest }: UpdateMySetti
 }
 
 function withoutAbsent<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 }
 
 function etagsOf(ifMatch: string): string[] {

@@ -1,5 +1,12 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import { type ApiKey, type ChangeApiKey, type CreateApiKey, type CreatedApiKey, type ListApiKeysQuery, type RotateApiKey } from '@slipway/contracts/identity';
+import {
+  type ApiKey,
+  type ChangeApiKey,
+  type CreateApiKey,
+  type CreatedApiKey,
+  type ListApiKeysQuery,
+  type RotateApiKey,
+} from '@slipway/contracts/identity';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Query } from '../../http/params.js';
@@ -11,7 +18,10 @@ export class ApiKeysController {
   constructor(private readonly keys: ApiKeysService) {}
 
   @Serves(operations.listApiKeys)
-  list(@Caller() caller: Principal, @Query() query: ListApiKeysQuery): Promise<{ data: ApiKey[]; page: { nextCursor: string | null } }> {
+  list(
+    @Caller() caller: Principal,
+    @Query() query: ListApiKeysQuery,
+  ): Promise<{ data: ApiKey[]; page: { nextCursor: string | null } }> {
     return this.keys.list(caller, query);
   }
 

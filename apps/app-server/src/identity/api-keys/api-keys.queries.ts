@@ -1,5 +1,11 @@
 import { type API_KEY_OWNERS, type API_KEY_STATES, type ApiKey } from '@slipway/contracts/identity';
-import { PERMISSIONS, type Permission, permissionsOfKey, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
+import {
+  PERMISSIONS,
+  type Permission,
+  permissionsOfKey,
+  ROLE_PERMISSIONS,
+  type Role,
+} from '@slipway/contracts/organizations';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export type ApiKeyState = (typeof API_KEY_STATES)[number];
@@ -76,7 +82,12 @@ export async function listApiKeys(
   client: PoolClient,
   orgId: string,
   now: Date,
-  asked: { readonly ownerId: string | null; readonly state: ApiKeyState | null; readonly before: string | null; readonly limit: number },
+  asked: {
+    readonly ownerId: string | null;
+    readonly state: ApiKeyState | null;
+    readonly before: string | null;
+    readonly limit: number;
+  },
 ): Promise<ApiKeyRow[]> {
   const { rows } = await client.query<ApiKeyRow>(
     `${SELECT} AND ($3::text IS NULL OR k.owner_id = $3) AND ($4::text IS NULL OR ${STATE} = $4) AND ($5::text IS NULL OR k.id < $5) ORDER BY k.id DESC LIMIT $6`,
@@ -138,11 +149,20 @@ export async function renameApiKey(client: PoolClient, orgId: string, id: string
 }
 
 export async function revokeApiKey(client: PoolClient, orgId: string, id: string, now: Date): Promise<void> {
-  await client.query('UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL', [orgId, id, now]);
+  await client.query('UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL', [
+    orgId,
+    id,
+    now,
+  ]);
 }
 
 /** Ends every key of an owner. @returns the ids of those that were live. */
-export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId: string, now: Date): Promise<string[]> {
+export async function revokeApiKeysOf(
+  client: PoolClient,
+  orgId: string,
+  ownerId: string,
+  now: Date,
+): Promise<string[]> {
   const { rows } = await client.query<Columns<'app.api_key', 'id'>>(
     'UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND owner_id = $2 AND revoked_at IS NULL AND expires_at > $3 RETURNING id',
     [orgId, ownerId, now],
@@ -150,8 +170,16 @@ export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId
   return rows.map(({ id }) => id);
 }
 
-/** Live keys that were made with one of these or a predecessor of it, directly or through keys that have ended since. A revocation of their ancestor revokes them (trigger `revoke_child_keys`). */
-export async function liveDescendants(client: PoolClient, orgId: string, ids: readonly string[], now: Date): Promise<string[]> {
+/**
+ * Live keys that were made with one of these or a predecessor of it, directly or through keys that have ended since. A
+ * revocation of their ancestor revokes them (trigger `revoke_child_keys`).
+ */
+export async function liveDescendants(
+  client: PoolClient,
+  orgId: string,
+  ids: readonly string[],
+  now: Date,
+): Promise<string[]> {
   const { rows } = await client.query<Columns<'app.api_key', 'id'>>(
     `SELECT k.id FROM app.api_key k
      WHERE k.org_id = $1 AND k.revoked_at IS NULL AND k.expires_at > $3 AND k.id <> ALL ($2) AND k.id IN (SELECT d.id FROM app.api_key_descendants($1, $2) d)`,
@@ -160,13 +188,19 @@ export async function liveDescendants(client: PoolClient, orgId: string, ids: re
   return rows.map(({ id }) => id);
 }
 
-/** Ends every live descendant of a key, also one that a rotation under way is making: the statement waits for it, and the next one sees what it made. @returns their ids. */
+/**
+ * Ends every live descendant of a key, also one that a rotation under way is making: the statement waits for it, and
+ * the next one sees what it made. @returns their ids.
+ */
 export async function revokeDescendants(client: PoolClient, orgId: string, id: string, now: Date): Promise<string[]> {
   const ended: string[] = [];
   for (;;) {
     const live = await liveDescendants(client, orgId, [id], now);
     if (live.length === 0) return ended;
-    await client.query('UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = ANY ($2) AND revoked_at IS NULL', [orgId, live, now]);
+    await client.query(
+      'UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = ANY ($2) AND revoked_at IS NULL',
+      [orgId, live, now],
+    );
     ended.push(...live);
   }
 }
@@ -177,8 +211,16 @@ export interface ReplacedKey {
   readonly until: Date | null;
 }
 
-/** The key goes on until `until` at the latest; `null`: it ends at once. What was made with it ends with a revocation of either. */
-export async function replaceApiKey(client: PoolClient, orgId: string, id: string, { by, now, until }: ReplacedKey): Promise<void> {
+/**
+ * The key goes on until `until` at the latest; `null`: it ends at once. What was made with it ends with a revocation of
+ * either.
+ */
+export async function replaceApiKey(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { by, now, until }: ReplacedKey,
+): Promise<void> {
   await client.query(
     `UPDATE app.api_key SET replaced_by = $3, revoked_at = CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END, expires_at = least(expires_at, coalesce($5::timestamptz, expires_at))
      WHERE org_id = $1 AND id = $2`,
@@ -189,7 +231,9 @@ export async function replaceApiKey(client: PoolClient, orgId: string, id: strin
 export function toApiKey(row: ApiKeyRow): ApiKey {
   const scopes = PERMISSIONS.filter((permission) => row.scopes.includes(permission));
   const live = row.state === 'active' || row.state === 'pending';
-  const owned: ReadonlySet<Permission> = new Set(row.owner_role === null || !live ? [] : ROLE_PERMISSIONS[row.owner_role]);
+  const owned: ReadonlySet<Permission> = new Set(
+    row.owner_role === null || !live ? [] : ROLE_PERMISSIONS[row.owner_role],
+  );
   return {
     id: row.id,
     name: row.name,
@@ -205,7 +249,10 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     createdBy: { id: row.created_by, label: row.created_by_label, active: row.maker_active },
     madeByKey: row.made_by_key,
     descendants: row.descendants,
-    lastUsed: row.last_used_at === null ? null : { at: row.last_used_at.toISOString(), address: row.last_used_address, route: row.last_used_route ?? '' },
+    lastUsed:
+      row.last_used_at === null
+        ? null
+        : { at: row.last_used_at.toISOString(), address: row.last_used_address, route: row.last_used_route ?? '' },
     revokedAt: row.revoked_at?.toISOString() ?? null,
     replacedBy: row.replaced_by,
   };

@@ -65,27 +65,45 @@ export class ApiKeysService {
    * @throws SlipwayError `permission.denied` for those of all users without `api-key:manage`, or a service account's
    * without `service-account:read`.
    */
-  async list(caller: Principal, query: ListApiKeysQuery): Promise<{ data: ApiKey[]; page: { nextCursor: string | null } }> {
+  async list(
+    caller: Principal,
+    query: ListApiKeysQuery,
+  ): Promise<{ data: ApiKey[]; page: { nextCursor: string | null } }> {
     if (query.all === 'true') needs(caller, 'api-key:manage');
     else if (query.serviceAccountId !== undefined) needs(caller, 'service-account:read');
     if (query.cursor !== undefined && !KEY_ID.test(query.cursor)) {
-      throw new SlipwayError('request.invalid', 'The cursor is none of this list.', { fields: [{ path: 'cursor', message: 'is none of this list' }] });
+      throw new SlipwayError('request.invalid', 'The cursor is none of this list.', {
+        fields: [{ path: 'cursor', message: 'is none of this list' }],
+      });
     }
     const ownerId = query.serviceAccountId ?? (query.all === 'true' ? null : caller.actor.id);
     const rows = await inOrg(this.pool, caller.orgId, (client) =>
-      listApiKeys(client, caller.orgId, this.clock.now(), { ownerId, state: query.state ?? null, before: query.cursor ?? null, limit: query.limit }),
+      listApiKeys(client, caller.orgId, this.clock.now(), {
+        ownerId,
+        state: query.state ?? null,
+        before: query.cursor ?? null,
+        limit: query.limit,
+      }),
     );
     const page = rows.slice(0, query.limit);
-    return { data: page.map(toApiKey), page: { nextCursor: rows.length > page.length ? (page.at(-1)?.id ?? null) : null } };
+    return {
+      data: page.map(toApiKey),
+      page: { nextCursor: rows.length > page.length ? (page.at(-1)?.id ?? null) : null },
+    };
   }
 
   /** @throws SlipwayError `resource.not-found`, also for another's key that the caller may not know of. */
   async get(caller: Principal, id: string): Promise<ApiKey> {
-    const row = await inOrg(this.pool, caller.orgId, (client) => readApiKey(client, caller.orgId, this.clock.now(), id));
+    const row = await inOrg(this.pool, caller.orgId, (client) =>
+      readApiKey(client, caller.orgId, this.clock.now(), id),
+    );
     return toApiKey(seen(caller, row));
   }
 
-  /** @throws SlipwayError `request.invalid`, `api-key.scope-too-wide`, `api-key.limit`, `resource.not-found` for the service account. */
+  /**
+   * @throws SlipwayError `request.invalid`, `api-key.scope-too-wide`, `api-key.limit`, `resource.not-found` for the
+   * service account.
+   */
   async create(caller: Principal, wanted: CreateApiKey): Promise<CreatedApiKey> {
     const times = this.timesOf(wanted);
     if (wanted.serviceAccountId !== undefined) needs(caller, 'service-account:write');
@@ -106,7 +124,10 @@ export class ApiKeysService {
     });
   }
 
-  /** Makes the key in a transaction of the caller's organization: checks the number, records it. @throws SlipwayError `api-key.limit` */
+  /**
+   * Makes the key in a transaction of the caller's organization: checks the number, records it. @throws SlipwayError
+   * `api-key.limit`
+   */
   async insert(
     client: PoolClient,
     caller: Pick<Principal, 'orgId' | 'actor'>,
@@ -125,15 +146,22 @@ export class ApiKeysService {
       const row = changeable(caller, await lockApiKey(client, caller.orgId, this.clock.now(), id));
       if (row.name !== name) {
         await renameApiKey(client, caller.orgId, id, name);
-        await client.query(auditOf(this.ids.uuid(), caller, { action: 'api-key.rename', target: id, before: { name: row.name }, after: { name } }));
+        await client.query(
+          auditOf(this.ids.uuid(), caller, {
+            action: 'api-key.rename',
+            target: id,
+            before: { name: row.name },
+            after: { name },
+          }),
+        );
       }
       return toApiKey({ ...row, name });
     });
   }
 
   /**
-   * What was made with it ends too, invitations included: also with one that has ended before, since whoever had stolen it may have rotated it at once and holds what it made.
-   * Without anything to end it changes nothing.
+   * What was made with it ends too, invitations included: also with one that has ended before, since whoever had stolen
+   * it may have rotated it at once and holds what it made. Without anything to end it changes nothing.
    */
   async revoke(caller: Principal, id: string): Promise<void> {
     const now = this.clock.now();
@@ -144,7 +172,11 @@ export class ApiKeysService {
       const children = [...new Set([...before, ...(await revokeDescendants(client, caller.orgId, id, now))])];
       if (row.revoked_at !== null && children.length === 0) return;
       await revokeInvitationsOfKeys(client, caller.orgId, [id, ...children]);
-      const detail = { name: row.name, ownerId: row.owner_id, ...(children.length === 0 ? {} : { alsoRevoked: children }) };
+      const detail = {
+        name: row.name,
+        ownerId: row.owner_id,
+        ...(children.length === 0 ? {} : { alsoRevoked: children }),
+      };
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'api-key.revoke', target: id, detail }));
       return children;
     });
@@ -163,11 +195,16 @@ export class ApiKeysService {
       const row = changeable(caller, await lockApiKey(client, caller.orgId, now, id));
       const own = row.owner_id === caller.actor.id;
       if (!own && row.owner_kind === 'user')
-        throw new SlipwayError('permission.denied', 'The new token would act as another user. Only they can rotate it; you can revoke it.');
+        throw new SlipwayError(
+          'permission.denied',
+          'The new token would act as another user. Only they can rotate it; you can revoke it.',
+        );
       if (row.replaced_by !== null || (row.state !== 'active' && row.state !== 'pending')) {
         throw new SlipwayError(
           'api-key.not-live',
-          row.replaced_by === null ? `The key is ${row.state}.` : `The key was rotated already; the new one is ${row.replaced_by}.`,
+          row.replaced_by === null
+            ? `The key is ${row.state}.`
+            : `The key was rotated already; the new one is ${row.replaced_by}.`,
         );
       }
       const { name, owner_kind: ownerKind, owner_id: ownerId } = row;
@@ -186,14 +223,22 @@ export class ApiKeysService {
           overlapSeconds,
         },
       });
-      await replaceApiKey(client, caller.orgId, id, { by: key.id, now, until: overlapSeconds === 0 ? null : new Date(now.getTime() + overlapSeconds * 1_000) });
+      await replaceApiKey(client, caller.orgId, id, {
+        by: key.id,
+        now,
+        until: overlapSeconds === 0 ? null : new Date(now.getTime() + overlapSeconds * 1_000),
+      });
       return key;
     });
     this.known.forget(id);
     return made;
   }
 
-  private async put(client: PoolClient, caller: Pick<Principal, 'orgId' | 'actor'>, { draft, action, more }: PutKey): Promise<CreatedApiKey> {
+  private async put(
+    client: PoolClient,
+    caller: Pick<Principal, 'orgId' | 'actor'>,
+    { draft, action, more }: PutKey,
+  ): Promise<CreatedApiKey> {
     const id = this.ids.prefixed('key');
     const { token, ...stored } = makeApiKey(this.config.NODE_ENV === 'production' ? 'live' : 'dev', id);
     const now = this.clock.now();
@@ -209,10 +254,21 @@ export class ApiKeysService {
     });
     const row = await readApiKey(client, caller.orgId, now, id);
     if (row === null)
-      throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', { internal: `the API key ${id} is not there after its insert` });
-    if (row.revoked_at !== null) throw new SlipwayError('auth.missing', 'The key that makes this one has been revoked.');
+      throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
+        internal: `the API key ${id} is not there after its insert`,
+      });
+    if (row.revoked_at !== null)
+      throw new SlipwayError('auth.missing', 'The key that makes this one has been revoked.');
     const { name, scopes, ownerKind, ownerId } = draft;
-    const detail = { name, scopes, ownerKind, ownerId, expiresAt: row.expires_at.toISOString(), ...(madeByKey === null ? {} : { madeByKey }), ...more };
+    const detail = {
+      name,
+      scopes,
+      ownerKind,
+      ownerId,
+      expiresAt: row.expires_at.toISOString(),
+      ...(madeByKey === null ? {} : { madeByKey }),
+      ...more,
+    };
     await client.query(auditOf(this.ids.uuid(), caller, { action, target: id, detail }));
     return { ...toApiKey(row), token };
   }
@@ -229,18 +285,25 @@ export class ApiKeysService {
   private timesOf({ notBefore, expiresAt }: CreateApiKey): Pick<Draft, 'notBefore' | 'expiresAt'> {
     const now = this.clock.now().getTime();
     const from = notBefore === undefined ? null : new Date(notBefore);
-    const until = new Date(expiresAt === undefined ? Math.max(now, from?.getTime() ?? 0) + DEFAULT_API_KEY_DAYS * DAY_MS : expiresAt);
-    const wrong = (path: string, message: string): SlipwayError => new SlipwayError('request.invalid', `${path}: ${message}`, { fields: [{ path, message }] });
+    const until = new Date(
+      expiresAt === undefined ? Math.max(now, from?.getTime() ?? 0) + DEFAULT_API_KEY_DAYS * DAY_MS : expiresAt,
+    );
+    const wrong = (path: string, message: string): SlipwayError =>
+      new SlipwayError('request.invalid', `${path}: ${message}`, { fields: [{ path, message }] });
     if (until.getTime() <= now) throw wrong('expiresAt', 'is over');
     if (from !== null && from.getTime() >= until.getTime()) throw wrong('notBefore', 'is not before expiresAt');
     if (until.getTime() > now + MAX_API_KEY_DAYS * DAY_MS)
-      throw wrong(expiresAt === undefined ? 'notBefore' : 'expiresAt', `is more than ${MAX_API_KEY_DAYS} days from now`);
+      throw wrong(
+        expiresAt === undefined ? 'notBefore' : 'expiresAt',
+        `is more than ${MAX_API_KEY_DAYS} days from now`,
+      );
     return { notBefore: from, expiresAt: until };
   }
 }
 
 function needs(caller: Principal, permission: Permission): void {
-  if (!caller.permissions.has(permission)) throw new SlipwayError('permission.denied', `This needs the permission ${permission}.`);
+  if (!caller.permissions.has(permission))
+    throw new SlipwayError('permission.denied', `This needs the permission ${permission}.`);
 }
 
 /**
@@ -268,5 +331,9 @@ function changeable(caller: Principal, row: ApiKeyRow | null): ApiKeyRow {
 /** @throws SlipwayError `api-key.scope-too-wide` that names what is too much. */
 export function assertWithin(scopes: readonly Permission[], held: ReadonlySet<Permission>, whose: string): void {
   const missing = scopes.filter((scope) => !held.has(scope));
-  if (missing.length > 0) throw new SlipwayError('api-key.scope-too-wide', `The scopes have permissions that ${whose}: ${missing.join(', ')}.`);
+  if (missing.length > 0)
+    throw new SlipwayError(
+      'api-key.scope-too-wide',
+      `The scopes have permissions that ${whose}: ${missing.join(', ')}.`,
+    );
 }

@@ -12,7 +12,9 @@ export function hashDeviceCode(code: string): Buffer {
 
 /** Eight consonants: 25 billion codes. */
 export function makeUserCode(): string {
-  return Array.from({ length: USER_CODE_LENGTH }, () => USER_CODE_ALPHABET.charAt(randomInt(USER_CODE_ALPHABET.length))).join('');
+  return Array.from({ length: USER_CODE_LENGTH }, () =>
+    USER_CODE_ALPHABET.charAt(randomInt(USER_CODE_ALPHABET.length)),
+  ).join('');
 }
 
 /** Keyed: all codes could be tried on a plain hash within minutes. */

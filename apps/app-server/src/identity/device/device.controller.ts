@@ -33,7 +33,9 @@ export class DeviceController {
   async authorize(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = DeviceAuthorizationForm.safeParse(request.body ?? {});
     if (!form.success) return refuse(reply, 'invalid_request', 'client_id or scope is too long.');
-    await this.answer(reply, () => this.device.authorize(nameOf(form.data.client_id), form.data.scope ?? '', request.ip));
+    await this.answer(reply, () =>
+      this.device.authorize(nameOf(form.data.client_id), form.data.scope ?? '', request.ip),
+    );
   }
 
   @Post('oauth/device/token')
@@ -42,12 +44,17 @@ export class DeviceController {
     const form = DeviceTokenForm.safeParse(request.body ?? {});
     if (!form.success) return refuse(reply, 'invalid_request', 'device_code is missing or too long.');
     const { device_code: code, grant_type: grant = DEVICE_GRANT_TYPE } = form.data;
-    if (grant !== DEVICE_GRANT_TYPE) return refuse(reply, 'unsupported_grant_type', `grant_type is ${DEVICE_GRANT_TYPE}.`);
+    if (grant !== DEVICE_GRANT_TYPE)
+      return refuse(reply, 'unsupported_grant_type', `grant_type is ${DEVICE_GRANT_TYPE}.`);
     await this.answer(reply, () => this.device.token(code));
   }
 
   @Serves(operations.getDeviceRequest)
-  async get(@User() user: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<DeviceRequest> {
+  async get(
+    @User() user: SignedIn,
+    @Param('userCode') code: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DeviceRequest> {
     await this.limits.takeGuess(user.userId, reply);
     return this.device.request(code);
   }
@@ -64,7 +71,11 @@ export class DeviceController {
   }
 
   @Serves(operations.denyDevice)
-  async deny(@User() user: SignedIn, @Param('userCode') code: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+  async deny(
+    @User() user: SignedIn,
+    @Param('userCode') code: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
     await this.limits.takeGuess(user.userId, reply);
     await this.device.deny(code);
   }

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DeviceAuthorization, type DeviceRequest, type DeviceToken, USER_CODE_ALPHABET } from '@slipway/contracts/identity';
+import {
+  type DeviceAuthorization,
+  type DeviceRequest,
+  type DeviceToken,
+  USER_CODE_ALPHABET,
+} from '@slipway/contracts/identity';
 import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { withKey } from '../../testing/with-key.js';
 
@@ -12,9 +17,20 @@ describe('the device flow', () => {
   });
   afterAll(() => app?.close());
 
-  const form = async <T>(path: string, fields: Record<string, string>): Promise<{ status: number; body: T; cache: string | null }> => {
-    const response = await fetch(`${app.url}${path}`, { method: 'POST', body: new URLSearchParams(fields), signal: AbortSignal.timeout(30_000) });
-    return { status: response.status, body: (await response.json()) as T, cache: response.headers.get('cache-control') };
+  const form = async <T>(
+    path: string,
+    fields: Record<string, string>,
+  ): Promise<{ status: number; body: T; cache: string | null }> => {
+    const response = await fetch(`${app.url}${path}`, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      signal: AbortSignal.timeout(30_000),
+    });
+    return {
+      status: response.status,
+      body: (await response.json()) as T,
+      cache: response.headers.get('cache-control'),
+    };
   };
   const authorize = async (fields: Record<string, string> = {}): Promise<DeviceAuthorization> => {
     const { status, body } = await form<DeviceAuthorization>('/oauth/device/authorize', fields);
@@ -46,7 +62,12 @@ describe('the device flow', () => {
 
     const given = await poll(asked.device_code, { grant_type: 'urn:ietf:params:oauth:grant-type:device_code' });
     expect([given.status, given.cache]).toEqual([200, 'no-store']);
-    expect(given.body).toMatchObject({ token_type: 'Bearer', scope: 'conversation:create conversation:read', org_id: user.orgId, expires_in: 7 * 86_400 });
+    expect(given.body).toMatchObject({
+      token_type: 'Bearer',
+      scope: 'conversation:create conversation:read',
+      org_id: user.orgId,
+      expires_in: 7 * 86_400,
+    });
     const list = await withKey(app.url, given.body.access_token, 'GET', `/api/v1/orgs/${user.orgId}/conversations`);
     expect(list.status).toBe(200);
     expect(await poll(asked.device_code)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -63,7 +84,9 @@ describe('the device flow', () => {
 
   it('keeps neither of its codes, nor any token', async () => {
     const asked = await authorize();
-    const { rows } = await app.owner.query<{ row: string }>('SELECT to_jsonb(d)::text AS row FROM app.device_authorization d');
+    const { rows } = await app.owner.query<{ row: string }>(
+      'SELECT to_jsonb(d)::text AS row FROM app.device_authorization d',
+    );
     const text = JSON.stringify(rows);
     for (const code of [asked.device_code, asked.user_code, asked.user_code.replace('-', '')]) {
       expect(text).not.toContain(code);
@@ -76,7 +99,9 @@ describe('the device flow', () => {
     const answers = [];
     for (let index = 0; index < 3; index += 1) answers.push((await poll(code)).body.error);
     expect(answers).toEqual(['authorization_pending', 'slow_down', 'slow_down']);
-    const { rows } = await app.owner.query<{ interval: number }>('SELECT max(interval_seconds) AS interval FROM app.device_authorization');
+    const { rows } = await app.owner.query<{ interval: number }>(
+      'SELECT max(interval_seconds) AS interval FROM app.device_authorization',
+    );
     expect(rows).toEqual([{ interval: 15 }]);
   });
 
@@ -86,7 +111,9 @@ describe('the device flow', () => {
     expect((await poll(refused.device_code)).body.error).toBe('access_denied');
 
     const late = await authorize();
-    await app.owner.query("UPDATE app.device_authorization SET expires_at = now() - interval '1 second' WHERE state = 'waiting'");
+    await app.owner.query(
+      "UPDATE app.device_authorization SET expires_at = now() - interval '1 second' WHERE state = 'waiting'",
+    );
     expect((await decide(user, late.user_code, 'approve', { org: user.orgId })).status).toBe(404);
     expect((await poll(late.device_code)).body.error).toBe('expired_token');
 
@@ -104,35 +131,52 @@ describe('the device flow', () => {
       400,
       expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ path: 'scopes' })] }),
     ]);
-    expect((await decide(user, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:read'] })).status).toBe(204);
+    expect((await decide(user, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:read'] })).status).toBe(
+      204,
+    );
     expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
   it('gives no more than the user has: not to who asks for more, not after their role was lowered', async () => {
     const member = await app.user('Grace');
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [user.orgId, member.userId]);
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [
+      user.orgId,
+      member.userId,
+    ]);
     const asked = await authorize({ scope: 'org:read conversation:create org:delete' });
-    expect((await decide(member, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:delete'] })).body).toMatchObject({
+    expect(
+      (await decide(member, asked.user_code, 'approve', { org: user.orgId, scopes: ['org:delete'] })).body,
+    ).toMatchObject({
       code: 'api-key.scope-too-wide',
     });
     expect((await decide(member, asked.user_code, 'approve', { org: 'org_missing' })).status).toBe(404);
     expect((await decide(member, asked.user_code, 'approve', { org: user.orgId })).status).toBe(204);
-    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [user.orgId, member.userId]);
+    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [
+      user.orgId,
+      member.userId,
+    ]);
     expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
   it('says no in OAuth’s words to what is no request of it', async () => {
     expect(await poll('made-up')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     expect(await form('/oauth/device/token', {})).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
-    expect(await poll('x', { grant_type: 'password' })).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
-    expect(await form('/oauth/device/authorize', { scope: 'everything' })).toMatchObject({ status: 400, body: { error: 'invalid_scope' } });
+    expect(await poll('x', { grant_type: 'password' })).toMatchObject({
+      status: 400,
+      body: { error: 'unsupported_grant_type' },
+    });
+    expect(await form('/oauth/device/authorize', { scope: 'everything' })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_scope' },
+    });
   });
 
   it('prevents guessing of codes: not without signing in, and signed in some times a minute, a right one no more than a wrong one', async () => {
     const { user_code: code } = await authorize();
     expect((await app.http(null, 'GET', `/api/v1/device/${code}`)).status).toBe(401);
     const guesser = await app.user('Mallory');
-    const guess = async (each: string): Promise<number> => (await app.http(guesser, 'GET', `/api/v1/device/${each}`)).status;
+    const guess = async (each: string): Promise<number> =>
+      (await app.http(guesser, 'GET', `/api/v1/device/${each}`)).status;
     const answers: number[] = [];
     for (let index = 0; index < 25; index += 1) answers.push(await guess('BBBB-BBBB'));
     expect([answers[0], answers.at(-1)]).toEqual([404, 429]);

@@ -57,7 +57,8 @@ export async function insertDevice(client: PoolClient, device: NewDevice): Promi
   return rowCount === 1;
 }
 
-const COLUMNS = 'id, client, scopes, address, created_at, expires_at, interval_seconds, last_asked_at, state, org_id, user_id, granted, key_days';
+const COLUMNS =
+  'id, client, scopes, address, created_at, expires_at, interval_seconds, last_asked_at, state, org_id, user_id, granted, key_days';
 
 /** The device that waits behind a user code; locked until the transaction ends. */
 export async function lockWaiting(client: PoolClient, userCodeHash: Buffer, now: Date): Promise<DeviceRow | null> {
@@ -70,26 +71,35 @@ export async function lockWaiting(client: PoolClient, userCodeHash: Buffer, now:
 
 /** The device that holds a device code, whatever became of it; locked until the transaction ends. */
 export async function lockByDeviceCode(client: PoolClient, deviceCodeHash: Buffer): Promise<DeviceRow | null> {
-  const { rows } = await client.query<DeviceRow>(`SELECT ${COLUMNS} FROM app.device_authorization WHERE device_code_hash = $1 FOR UPDATE`, [deviceCodeHash]);
+  const { rows } = await client.query<DeviceRow>(
+    `SELECT ${COLUMNS} FROM app.device_authorization WHERE device_code_hash = $1 FOR UPDATE`,
+    [deviceCodeHash],
+  );
   return rows[0] ?? null;
 }
 
 export async function noteAsked(client: PoolClient, id: string, now: Date, intervalSeconds: number): Promise<void> {
-  await client.query('UPDATE app.device_authorization SET last_asked_at = $2, interval_seconds = $3 WHERE id = $1', [id, now, intervalSeconds]);
+  await client.query('UPDATE app.device_authorization SET last_asked_at = $2, interval_seconds = $3 WHERE id = $1', [
+    id,
+    now,
+    intervalSeconds,
+  ]);
 }
 
 export async function approve(
   client: PoolClient,
   id: string,
-  grant: { readonly orgId: string; readonly userId: string; readonly scopes: readonly Permission[]; readonly days: number },
+  grant: {
+    readonly orgId: string;
+    readonly userId: string;
+    readonly scopes: readonly Permission[];
+    readonly days: number;
+  },
 ): Promise<void> {
-  await client.query("UPDATE app.device_authorization SET state = 'approved', org_id = $2, user_id = $3, granted = $4, key_days = $5 WHERE id = $1", [
-    id,
-    grant.orgId,
-    grant.userId,
-    grant.scopes,
-    grant.days,
-  ]);
+  await client.query(
+    "UPDATE app.device_authorization SET state = 'approved', org_id = $2, user_id = $3, granted = $4, key_days = $5 WHERE id = $1",
+    [id, grant.orgId, grant.userId, grant.scopes, grant.days],
+  );
 }
 
 export async function setState(client: PoolClient, id: string, state: 'denied' | 'delivered'): Promise<void> {
@@ -97,8 +107,14 @@ export async function setState(client: PoolClient, id: string, state: 'denied' |
 }
 
 /** Who approved, as a member now; `null` when they are none any more. */
-export async function readApprover(client: PoolClient, orgId: string, userId: string): Promise<{ readonly name: string; readonly role: Role } | null> {
-  const { rows } = await client.query<Columns<'app.user_account', 'name'> & Columns<'app.membership', 'role', { role: Role }>>(
+export async function readApprover(
+  client: PoolClient,
+  orgId: string,
+  userId: string,
+): Promise<{ readonly name: string; readonly role: Role } | null> {
+  const { rows } = await client.query<
+    Columns<'app.user_account', 'name'> & Columns<'app.membership', 'role', { role: Role }>
+  >(
     `SELECT u.name, m.role FROM app.membership m JOIN app.user_account u ON u.id = m.user_id JOIN app.org o ON o.id = m.org_id
      WHERE m.org_id = $1 AND m.user_id = $2 AND u.deactivated_at IS NULL AND o.deletes_at IS NULL`,
     [orgId, userId],

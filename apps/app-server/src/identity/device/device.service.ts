@@ -21,7 +21,16 @@ import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countLiveApiKeys } from '../api-keys/api-keys.queries.js';
 import { ApiKeysService, assertWithin } from '../api-keys/api-keys.service.js';
-import { approve, type DeviceRow, insertDevice, lockByDeviceCode, lockWaiting, noteAsked, readApprover, setState } from './device.queries.js';
+import {
+  approve,
+  type DeviceRow,
+  insertDevice,
+  lockByDeviceCode,
+  lockWaiting,
+  noteAsked,
+  readApprover,
+  setState,
+} from './device.queries.js';
 import { hashDeviceCode, hashUserCode, makeDeviceCode, makeUserCode, shownUserCode } from './device-codes.js';
 
 const DAY_MS = 86_400_000;
@@ -66,7 +75,8 @@ export class DeviceService {
   async authorize(client: string, scope: string, address: string | null): Promise<DeviceAuthorization> {
     const asked = new Set(scope.split(' ').filter((word) => word !== ''));
     const unknown = [...asked].filter((word) => !(PERMISSIONS as readonly string[]).includes(word));
-    if (unknown.length > 0) throw new DeviceRefusal('invalid_scope', `There is no permission ${unknown[0]?.slice(0, 60)}.`);
+    if (unknown.length > 0)
+      throw new DeviceRefusal('invalid_scope', `There is no permission ${unknown[0]?.slice(0, 60)}.`);
     const now = this.clock.now();
     const deviceCode = makeDeviceCode();
     for (let draw = 0; draw < DRAWS; draw += 1) {
@@ -122,40 +132,57 @@ export class DeviceService {
     };
   }
 
-  /** @throws SlipwayError `request.invalid` when neither side names a scope, `resource.not-found` for code or organization, `permission.denied`, `api-key.scope-too-wide`, `api-key.limit`. */
+  /**
+   * @throws SlipwayError `request.invalid` when neither side names a scope, `resource.not-found` for code or
+   * organization, `permission.denied`, `api-key.scope-too-wide`, `api-key.limit`.
+   */
   async approve(user: SignedIn, userCode: string, wanted: ApproveDevice): Promise<void> {
     const caller = this.principals.principalFor(user, wanted.org);
-    if (!caller.permissions.has('api-key:write')) throw new SlipwayError('permission.denied', 'This needs the permission api-key:write.');
+    if (!caller.permissions.has('api-key:write'))
+      throw new SlipwayError('permission.denied', 'This needs the permission api-key:write.');
     if (wanted.scopes !== undefined) assertWithin(wanted.scopes, caller.permissions, 'you do not have');
     await this.asSystem('a user approves a device', async (sql) => {
       const row = await this.waiting(sql, userCode);
       const asked = wanted.scopes ?? row.scopes;
       if (asked.length === 0) throw unnamedScopes();
       const scopes = [...permissionsOfKey(asked, caller.permissions)];
-      if (scopes.length === 0) throw new SlipwayError('api-key.scope-too-wide', `You have none of the permissions that it asks for: ${asked.join(', ')}.`);
+      if (scopes.length === 0)
+        throw new SlipwayError(
+          'api-key.scope-too-wide',
+          `You have none of the permissions that it asks for: ${asked.join(', ')}.`,
+        );
       if ((await countLiveApiKeys(sql, caller.orgId, user.userId, this.clock.now())) >= MAX_LIVE_API_KEYS) {
         throw new SlipwayError('api-key.limit', `You have ${MAX_LIVE_API_KEYS} keys already.`);
       }
       const days = wanted.expiresInDays ?? DEFAULT_API_KEY_DAYS;
       await approve(sql, row.id, { orgId: caller.orgId, userId: user.userId, scopes, days });
       await sql.query(
-        auditOf(this.ids.uuid(), caller, { action: 'device.approve', target: row.id, detail: { client: row.client, address: row.address, scopes, days } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'device.approve',
+          target: row.id,
+          detail: { client: row.client, address: row.address, scopes, days },
+        }),
       );
     });
   }
 
   async deny(userCode: string): Promise<void> {
-    await this.asSystem('a user refuses a device', async (sql) => setState(sql, (await this.waiting(sql, userCode)).id, 'denied'));
+    await this.asSystem('a user refuses a device', async (sql) =>
+      setState(sql, (await this.waiting(sql, userCode)).id, 'denied'),
+    );
   }
 
   private async decide(sql: PoolClient, deviceCode: string): Promise<DeviceToken | DeviceRefusal> {
     const row = await lockByDeviceCode(sql, hashDeviceCode(deviceCode));
     const now = this.clock.now();
-    if (row === null || row.state === 'delivered') return new DeviceRefusal('invalid_grant', 'There is no such device code, or its key was fetched already.');
+    if (row === null || row.state === 'delivered')
+      return new DeviceRefusal('invalid_grant', 'There is no such device code, or its key was fetched already.');
     if (row.state === 'denied') return new DeviceRefusal('access_denied', 'The user refused.');
-    if (row.expires_at.getTime() <= now.getTime()) return new DeviceRefusal('expired_token', 'No user approved in time; ask for another code.');
+    if (row.expires_at.getTime() <= now.getTime())
+      return new DeviceRefusal('expired_token', 'No user approved in time; ask for another code.');
     if (row.state === 'approved') return this.deliver(sql, row, now);
-    const early = row.last_asked_at !== null && now.getTime() - row.last_asked_at.getTime() < row.interval_seconds * 1_000;
+    const early =
+      row.last_asked_at !== null && now.getTime() - row.last_asked_at.getTime() < row.interval_seconds * 1_000;
     const interval = row.interval_seconds + (early ? SLOWER_BY_SECONDS : 0);
     await noteAsked(sql, row.id, now, interval);
     return early
@@ -166,7 +193,8 @@ export class DeviceService {
   private async deliver(sql: PoolClient, row: DeviceRow, now: Date): Promise<DeviceToken | DeviceRefusal> {
     const { org_id: orgId, user_id: userId, granted, key_days: days } = row;
     const approver = orgId === null || userId === null ? null : await readApprover(sql, orgId, userId);
-    const scopes = approver === null ? [] : [...permissionsOfKey(granted, new Set<Permission>(ROLE_PERMISSIONS[approver.role]))];
+    const scopes =
+      approver === null ? [] : [...permissionsOfKey(granted, new Set<Permission>(ROLE_PERMISSIONS[approver.role]))];
     if (orgId === null || userId === null || approver === null || scopes.length === 0) {
       await setState(sql, row.id, 'denied');
       return new DeviceRefusal('access_denied', 'Who approved may not do this any more.');
@@ -191,7 +219,8 @@ export class DeviceService {
 
   private async waiting(sql: PoolClient, userCode: string): Promise<DeviceRow> {
     const code = normalUserCode(userCode);
-    const row = code === null ? null : await lockWaiting(sql, hashUserCode(code, this.config.ENCRYPTION_KEY), this.clock.now());
+    const row =
+      code === null ? null : await lockWaiting(sql, hashUserCode(code, this.config.ENCRYPTION_KEY), this.clock.now());
     if (row === null) throw notFound();
     return row;
   }

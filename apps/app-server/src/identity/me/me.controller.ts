@@ -24,7 +24,13 @@ export class MeController {
     if (authenticated.kind === 'session') return this.people.of(authenticated.user);
     const { keyId, owner, org, expiresAt } = authenticated.key;
     const { id, label: name, email, emailVerified } = owner;
-    const auth: Me['auth'] = { kind: 'api-key', keyId, orgId: org.id, owner: owner.kind, expiresAt: expiresAt.toISOString() };
+    const auth: Me['auth'] = {
+      kind: 'api-key',
+      keyId,
+      orgId: org.id,
+      owner: owner.kind,
+      expiresAt: expiresAt.toISOString(),
+    };
     return {
       id,
       name,
@@ -40,16 +46,29 @@ export class MeController {
 
   /** OpenHands' question of the same kind. */
   @Serves(operations.me, { path: '/api/keys/current' })
-  current(@Credential() authenticated: Authenticated): { auth_type: string; user_id: string; org_id: string | null; bound_org_id: string | null } {
+  current(@Credential() authenticated: Authenticated): {
+    auth_type: string;
+    user_id: string;
+    org_id: string | null;
+    bound_org_id: string | null;
+  } {
     if (authenticated.kind === 'session')
-      return { auth_type: 'cookie', user_id: authenticated.user.userId, org_id: authenticated.user.orgs[0]?.id ?? null, bound_org_id: null };
+      return {
+        auth_type: 'cookie',
+        user_id: authenticated.user.userId,
+        org_id: authenticated.user.orgs[0]?.id ?? null,
+        bound_org_id: null,
+      };
     const { owner, org } = authenticated.key;
     return { auth_type: 'api_key', user_id: owner.id, org_id: org.id, bound_org_id: org.id };
   }
 
   @Serves(operations.getOrg)
   org(@Credential() authenticated: Authenticated, @Caller() caller: Principal): Org {
-    const org = authenticated.kind === 'session' ? authenticated.user.orgs.find(({ id }) => id === caller.orgId) : orgOfKey(authenticated.key);
+    const org =
+      authenticated.kind === 'session'
+        ? authenticated.user.orgs.find(({ id }) => id === caller.orgId)
+        : orgOfKey(authenticated.key);
     if (org === undefined) throw notFound();
     return org;
   }

@@ -1,6 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, freePort, type IdentityServer, type SignedInClient, signIn, startIdentityServer, type TestDatabase } from '@slipway/testing';
+import {
+  createTestDatabase,
+  freePort,
+  type IdentityServer,
+  type SignedInClient,
+  signIn,
+  startIdentityServer,
+  type TestDatabase,
+} from '@slipway/testing';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
@@ -25,10 +33,13 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     });
     await new Promise<void>((resolve) => gateway.listen(gatewayPort, '127.0.0.1', resolve));
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
-    server = await startTestApp(testConfig(port, database, identity, { LLM_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}` }), {
-      clock,
-      features: [SignInModule, DomainsModule.register(), MeModule],
-    });
+    server = await startTestApp(
+      testConfig(port, database, identity, { LLM_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}` }),
+      {
+        clock,
+        features: [SignInModule, DomainsModule.register(), MeModule],
+      },
+    );
     user = await signIn(server.url);
   });
   afterAll(async () => {
@@ -48,7 +59,10 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     ]) {
       answer = broken;
       const response = await list();
-      expect([response.status, await response.json()]).toMatchObject([503, { code: 'service.unavailable', detail: 'The model gateway does not answer.' }]);
+      expect([response.status, await response.json()]).toMatchObject([
+        503,
+        { code: 'service.unavailable', detail: 'The model gateway does not answer.' },
+      ]);
     }
     expect(requests.length).toBe(3);
   });

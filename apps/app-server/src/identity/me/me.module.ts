@@ -4,5 +4,10 @@ import { MeController } from './me.controller.js';
 import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
 
-@Module({ imports: [FlagsModule], controllers: [MeController], providers: [MeService, ModelsService], exports: [MeService, ModelsService] })
+@Module({
+  imports: [FlagsModule],
+  controllers: [MeController],
+  providers: [MeService, ModelsService],
+  exports: [MeService, ModelsService],
+})
 export class MeModule {}

@@ -28,7 +28,10 @@ export class ModelsService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
   ) {}
 
-  /** What conversations of an organization can use: its profiles (never with a key), then the gateway's. At most one is the default. @throws as `list`. */
+  /**
+   * What conversations of an organization can use: its profiles (never with a key), then the gateway's. At most one is
+   * the default. @throws as `list`.
+   */
   async offered(orgId: string): Promise<ModelInfo[]> {
     const [profiles, models] = await Promise.all([this.profiles(orgId), this.list()]);
     const hasDefault = profiles.some((profile) => profile.default);
@@ -36,7 +39,8 @@ export class ModelsService {
   }
 
   /**
-   * @param usual what the organization's settings say, which may be gone since; after it the default profile, then the gateway's default.
+   * @param usual what the organization's settings say, which may be gone since; after it the default profile, then the
+   * gateway's default.
    * @throws SlipwayError `model.unknown`, `service.unavailable` when no list can be had and no profile is named.
    */
   async choose(orgId: string, wanted: string | undefined, usual: string | null): Promise<string> {
@@ -44,9 +48,15 @@ export class ModelsService {
     const isProfile = named?.startsWith(PROFILE_PREFIX) === true;
     const models = isProfile && wanted !== undefined ? await this.profiles(orgId) : await this.offered(orgId);
     const found = models.find(({ id }) => id === named);
-    const model = wanted === undefined ? (found ?? models.find((each) => each.default) ?? models.find((each) => each.profile !== true)) : found;
+    const model =
+      wanted === undefined
+        ? (found ?? models.find((each) => each.default) ?? models.find((each) => each.profile !== true))
+        : found;
     if (model === undefined)
-      throw new SlipwayError('model.unknown', wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`);
+      throw new SlipwayError(
+        'model.unknown',
+        wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`,
+      );
     return model.id;
   }
 
@@ -62,8 +72,9 @@ export class ModelsService {
   }
 
   /**
-   * At most ten seconds old while the gateway answers; after that the last list that it gave: what a model is asked is asked later, by the agent.
-   * Callers at the same time share one request. @throws SlipwayError `service.unavailable` when it has never answered; that is not kept.
+   * At most ten seconds old while the gateway answers; after that the last list that it gave: what a model is asked is
+   * asked later, by the agent. Callers at the same time share one request. @throws SlipwayError `service.unavailable`
+   * when it has never answered; that is not kept.
    */
   list(): Promise<ModelInfo[]> {
     const now = this.clock.now().getTime();
@@ -98,7 +109,10 @@ export class ModelsService {
         default: isDefault,
       }));
     } catch (error) {
-      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', { cause: error, retryAfterSeconds: 3 });
+      throw new SlipwayError('service.unavailable', 'The model gateway does not answer.', {
+        cause: error,
+        retryAfterSeconds: 3,
+      });
     }
   }
 }

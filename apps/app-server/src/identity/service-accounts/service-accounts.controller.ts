@@ -13,12 +13,19 @@ export class ServiceAccountsController {
   constructor(private readonly accounts: ServiceAccountsService) {}
 
   @Serves(operations.listServiceAccounts)
-  list(@Caller() caller: Principal, @Query() query: z.output<typeof PageQuery>): Promise<{ data: ServiceAccount[]; page: { nextCursor: string | null } }> {
+  list(
+    @Caller() caller: Principal,
+    @Query() query: z.output<typeof PageQuery>,
+  ): Promise<{ data: ServiceAccount[]; page: { nextCursor: string | null } }> {
     return this.accounts.list(caller, query);
   }
 
   @Serves(operations.createServiceAccount)
-  create(@Caller() caller: Principal, @Body() body: CreateServiceAccount, @ReservedId() reservedId: string | undefined): Promise<ServiceAccount> {
+  create(
+    @Caller() caller: Principal,
+    @Body() body: CreateServiceAccount,
+    @ReservedId() reservedId: string | undefined,
+  ): Promise<ServiceAccount> {
     return this.accounts.create(caller, body, reservedId);
   }
 
@@ -28,7 +35,11 @@ export class ServiceAccountsController {
   }
 
   @Serves(operations.changeServiceAccount)
-  change(@Caller() caller: Principal, @Param('account') account: string, @Body() body: ChangeServiceAccount): Promise<ServiceAccount> {
+  change(
+    @Caller() caller: Principal,
+    @Param('account') account: string,
+    @Body() body: ChangeServiceAccount,
+  ): Promise<ServiceAccount> {
     return this.accounts.change(caller, account, body);
   }
 

@@ -19,22 +19,34 @@ const SELECT = `SELECT a.id, a.name, a.role, a.created_by, a.created_by_label, a
   WHERE a.org_id = $1 AND a.deleted_at IS NULL`;
 
 /** Newest first, one more than `limit` when there is a next page. */
-export async function listServiceAccounts(client: PoolClient, orgId: string, before: string | null, limit: number): Promise<ServiceAccountRow[]> {
-  const { rows } = await client.query<ServiceAccountRow>(`${SELECT} AND ($2::text IS NULL OR a.id < $2) ORDER BY a.id DESC LIMIT $3`, [
-    orgId,
-    before,
-    limit + 1,
-  ]);
+export async function listServiceAccounts(
+  client: PoolClient,
+  orgId: string,
+  before: string | null,
+  limit: number,
+): Promise<ServiceAccountRow[]> {
+  const { rows } = await client.query<ServiceAccountRow>(
+    `${SELECT} AND ($2::text IS NULL OR a.id < $2) ORDER BY a.id DESC LIMIT $3`,
+    [orgId, before, limit + 1],
+  );
   return rows;
 }
 
-export async function readServiceAccount(client: PoolClient, orgId: string, id: string): Promise<ServiceAccountRow | null> {
+export async function readServiceAccount(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<ServiceAccountRow | null> {
   const { rows } = await client.query<ServiceAccountRow>(`${SELECT} AND a.id = $2`, [orgId, id]);
   return rows[0] ?? null;
 }
 
 /** As `readServiceAccount`; locks the account until the transaction ends. */
-export async function lockServiceAccount(client: PoolClient, orgId: string, id: string): Promise<ServiceAccountRow | null> {
+export async function lockServiceAccount(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<ServiceAccountRow | null> {
   await client.query('SELECT 1 FROM app.service_account WHERE org_id = $1 AND id = $2 FOR UPDATE', [orgId, id]);
   return readServiceAccount(client, orgId, id);
 }
@@ -52,16 +64,18 @@ export async function countServiceAccounts(client: PoolClient, orgId: string): P
 export async function insertServiceAccount(
   client: PoolClient,
   orgId: string,
-  row: { readonly id: string; readonly name: string; readonly role: ServiceAccountRole; readonly createdBy: string; readonly createdByLabel: string },
+  row: {
+    readonly id: string;
+    readonly name: string;
+    readonly role: ServiceAccountRole;
+    readonly createdBy: string;
+    readonly createdByLabel: string;
+  },
 ): Promise<void> {
-  await client.query('INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6)', [
-    row.id,
-    orgId,
-    row.name,
-    row.role,
-    row.createdBy,
-    row.createdByLabel,
-  ]);
+  await client.query(
+    'INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6)',
+    [row.id, orgId, row.name, row.role, row.createdBy, row.createdByLabel],
+  );
 }
 
 export async function updateServiceAccount(
@@ -70,7 +84,12 @@ export async function updateServiceAccount(
   id: string,
   { name, role }: { readonly name: string; readonly role: ServiceAccountRole },
 ): Promise<void> {
-  await client.query('UPDATE app.service_account SET name = $3, role = $4 WHERE org_id = $1 AND id = $2', [orgId, id, name, role]);
+  await client.query('UPDATE app.service_account SET name = $3, role = $4 WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+    name,
+    role,
+  ]);
 }
 
 export async function deleteServiceAccount(client: PoolClient, orgId: string, id: string, now: Date): Promise<void> {

@@ -1,7 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApiKeys } from '@slipway/auth';
 import { type PageQuery } from '@slipway/contracts/conversations';
-import { type ChangeServiceAccount, type CreateServiceAccount, MAX_SERVICE_ACCOUNTS, type ServiceAccount } from '@slipway/contracts/identity';
+import {
+  type ChangeServiceAccount,
+  type CreateServiceAccount,
+  MAX_SERVICE_ACCOUNTS,
+  type ServiceAccount,
+} from '@slipway/contracts/identity';
 import { type Permission, type Principal, ROLE_PERMISSIONS, type Role } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -37,13 +42,23 @@ export class ServiceAccountsService {
     private readonly known: ApiKeys,
   ) {}
 
-  async list(caller: Principal, query: z.output<typeof PageQuery>): Promise<{ data: ServiceAccount[]; page: { nextCursor: string | null } }> {
+  async list(
+    caller: Principal,
+    query: z.output<typeof PageQuery>,
+  ): Promise<{ data: ServiceAccount[]; page: { nextCursor: string | null } }> {
     if (query.cursor !== undefined && !ACCOUNT_ID.test(query.cursor)) {
-      throw new SlipwayError('request.invalid', 'The cursor is none of this list.', { fields: [{ path: 'cursor', message: 'is none of this list' }] });
+      throw new SlipwayError('request.invalid', 'The cursor is none of this list.', {
+        fields: [{ path: 'cursor', message: 'is none of this list' }],
+      });
     }
-    const rows = await inOrg(this.pool, caller.orgId, (client) => listServiceAccounts(client, caller.orgId, query.cursor ?? null, query.limit));
+    const rows = await inOrg(this.pool, caller.orgId, (client) =>
+      listServiceAccounts(client, caller.orgId, query.cursor ?? null, query.limit),
+    );
     const page = rows.slice(0, query.limit);
-    return { data: page.map(toServiceAccount), page: { nextCursor: rows.length > page.length ? (page.at(-1)?.id ?? null) : null } };
+    return {
+      data: page.map(toServiceAccount),
+      page: { nextCursor: rows.length > page.length ? (page.at(-1)?.id ?? null) : null },
+    };
   }
 
   /** @throws SlipwayError `resource.not-found` */
@@ -53,18 +68,33 @@ export class ServiceAccountsService {
     return toServiceAccount(row);
   }
 
-  /** @param reservedId of the request's Idempotency-Key: asked again after a crash, it finds what the first one made. */
-  async create(caller: Principal, { name, role }: CreateServiceAccount, reservedId: string | undefined): Promise<ServiceAccount> {
+  /**
+   * @param reservedId of the request's Idempotency-Key: asked again after a crash, it finds what the first one made.
+   */
+  async create(
+    caller: Principal,
+    { name, role }: CreateServiceAccount,
+    reservedId: string | undefined,
+  ): Promise<ServiceAccount> {
     assertAtMost(role, caller);
     return inOrg(this.pool, caller.orgId, async (client) => {
-      const id = reservedId === undefined ? this.ids.prefixed('svc') : `svc_${reservedId.replaceAll('-', '').slice(0, 26)}`;
+      const id =
+        reservedId === undefined ? this.ids.prefixed('svc') : `svc_${reservedId.replaceAll('-', '').slice(0, 26)}`;
       const made = await readServiceAccount(client, caller.orgId, id);
       if (made !== null) return toServiceAccount(made);
       if ((await countServiceAccounts(client, caller.orgId)) >= MAX_SERVICE_ACCOUNTS) {
         throw new SlipwayError('service-account.limit', `There are ${MAX_SERVICE_ACCOUNTS} service accounts already.`);
       }
-      await insertServiceAccount(client, caller.orgId, { id, name, role, createdBy: caller.actor.id, createdByLabel: caller.actor.label });
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'service-account.create', target: id, after: { name, role } }));
+      await insertServiceAccount(client, caller.orgId, {
+        id,
+        name,
+        role,
+        createdBy: caller.actor.id,
+        createdByLabel: caller.actor.label,
+      });
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'service-account.create', target: id, after: { name, role } }),
+      );
       const row = await readServiceAccount(client, caller.orgId, id);
       if (row === null) throw notFound();
       return toServiceAccount(row);
@@ -81,9 +111,14 @@ export class ServiceAccountsService {
       if (name !== row.name || role !== row.role) {
         await updateServiceAccount(client, caller.orgId, id, { name, role });
         if (role !== row.role) await revokeInvitationsAbove(client, caller.orgId, id, role);
-        const before = { ...(name === row.name ? {} : { name: row.name }), ...(role === row.role ? {} : { role: row.role }) };
+        const before = {
+          ...(name === row.name ? {} : { name: row.name }),
+          ...(role === row.role ? {} : { role: row.role }),
+        };
         const after = { ...(name === row.name ? {} : { name }), ...(role === row.role ? {} : { role }) };
-        await client.query(auditOf(this.ids.uuid(), caller, { action: 'service-account.change', target: id, before, after }));
+        await client.query(
+          auditOf(this.ids.uuid(), caller, { action: 'service-account.change', target: id, before, after }),
+        );
       }
       return toServiceAccount({ ...row, name, role });
     });
@@ -99,7 +134,11 @@ export class ServiceAccountsService {
       const revoked = await revokeApiKeysOf(client, caller.orgId, id, now);
       await revokeInvitationsAbove(client, caller.orgId, id, null);
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'service-account.delete', target: id, detail: { name: row.name, role: row.role, revokedKeys: revoked } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'service-account.delete',
+          target: id,
+          detail: { name: row.name, role: row.role, revokedKeys: revoked },
+        }),
       );
       return revoked;
     });
@@ -109,7 +148,12 @@ export class ServiceAccountsService {
 
 /** @throws SlipwayError `service-account.role-too-high` when the role has a permission that the caller has not. */
 function assertAtMost(role: Role, caller: Principal): void {
-  const missing = (ROLE_PERMISSIONS[role] as readonly Permission[]).filter((permission) => !caller.permissions.has(permission));
+  const missing = (ROLE_PERMISSIONS[role] as readonly Permission[]).filter(
+    (permission) => !caller.permissions.has(permission),
+  );
   if (missing.length > 0)
-    throw new SlipwayError('service-account.role-too-high', `The role ${role} has permissions that you do not have: ${missing.join(', ')}.`);
+    throw new SlipwayError(
+      'service-account.role-too-high',
+      `The role ${role} has permissions that you do not have: ${missing.join(', ')}.`,
+    );
 }

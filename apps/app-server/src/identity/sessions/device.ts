@@ -1,4 +1,7 @@
-/** The first that fits, so the more particular come first: Edge and Opera call themselves Chrome too, and Chrome calls itself Safari. */
+/**
+ * The first that fits, so the more particular come first: Edge and Opera call themselves Chrome too, and Chrome calls
+ * itself Safari.
+ */
 const BROWSERS: ReadonlyArray<readonly [RegExp, string]> = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],

@@ -1,6 +1,11 @@
 import { Controller, Param, Res } from '@nestjs/common';
 import { SessionCookie, Sessions, type SignedIn } from '@slipway/auth';
-import { type EndedSessions, type EndSessions, MAX_LISTED_SESSIONS, type MySessionList } from '@slipway/contracts/identity';
+import {
+  type EndedSessions,
+  type EndSessions,
+  MAX_LISTED_SESSIONS,
+  type MySessionList,
+} from '@slipway/contracts/identity';
 import { operations } from '@slipway/contracts/operations';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
@@ -33,13 +38,21 @@ export class SessionsController {
   }
 
   @Serves(operations.endMySession)
-  async end(@User() user: SignedIn, @Param('session') session: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+  async end(
+    @User() user: SignedIn,
+    @Param('session') session: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
     if (!(await this.sessions.endOf(user.userId, session))) throw notFound();
     if (session === user.sessionId) void reply.header('set-cookie', this.cookie.clear());
   }
 
   @Serves(operations.endMySessions)
-  async endAll(@User() user: SignedIn, @Body() { which }: EndSessions, @Res({ passthrough: true }) reply: FastifyReply): Promise<EndedSessions> {
+  async endAll(
+    @User() user: SignedIn,
+    @Body() { which }: EndSessions,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<EndedSessions> {
     const ended = await this.sessions.endAll(user.userId, which === 'others' ? user.sessionId : null);
     if (which === 'all') void reply.header('set-cookie', this.cookie.clear());
     return { ended };

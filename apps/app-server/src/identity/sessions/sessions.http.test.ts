@@ -7,7 +7,10 @@ import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import type { TestApp } from '../../testing/test-app.js';
 
-/** Within this what has ended is dead everywhere. Milliseconds; what is promised is two seconds, and one is for a busy machine. */
+/**
+ * Within this what has ended is dead everywhere. Milliseconds; what is promised is two seconds, and one is for a busy
+ * machine.
+ */
 const DEAD_MS = 3_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
@@ -19,7 +22,10 @@ describe('my sessions', () => {
 
   beforeAll(async () => {
     issuer = await SigningIssuer.start();
-    app = await ConversationApp.start({ replicas: 2, env: { OIDC_ISSUER_URL: issuer.issuerUrl, OIDC_CLIENT_ID: issuer.clientId } });
+    app = await ConversationApp.start({
+      replicas: 2,
+      env: { OIDC_ISSUER_URL: issuer.issuerUrl, OIDC_CLIENT_ID: issuer.clientId },
+    });
   });
   afterAll(async () => {
     await app?.close();
@@ -46,13 +52,18 @@ describe('my sessions', () => {
     const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
     const { sessionId, userId, expiresAt } = await nest.get(Sessions).start(identity, tokens, from);
     const cookie = `keycloak_auth=${await nest.get(SessionCookie).sign(sessionId, expiresAt)}`;
-    const { rows } = await app.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [userId]);
+    const { rows } = await app.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [
+      userId,
+    ]);
     return { cookie, sessionId, userId, orgId: rows[0]?.org_id ?? '' };
   }
   const isIn = async (user: User): Promise<boolean> => (await app.http(user, 'GET', '/api/v1/me')).status === 200;
 
   it('are listed with device, address and when they were used, the one that asks marked, and no others', async () => {
-    const [mine, phone] = [await browser('ada'), await browser('ada', { userAgent: null, address: null, replaces: null })];
+    const [mine, phone] = [
+      await browser('ada'),
+      await browser('ada', { userAgent: null, address: null, replaces: null }),
+    ];
     await browser('bob');
     const { body } = await app.http<MySessionList>(mine, 'GET', '/api/v1/me/sessions');
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
@@ -67,7 +78,12 @@ describe('my sessions', () => {
   });
 
   it('end one by one and all but this one; the session of another user is as one that does not exist', async () => {
-    const [mine, second, third, other] = [await browser('cem'), await browser('cem'), await browser('cem'), await browser('dov')];
+    const [mine, second, third, other] = [
+      await browser('cem'),
+      await browser('cem'),
+      await browser('cem'),
+      await browser('dov'),
+    ];
     const end = (id: string) => app.http<{ requestId?: string }>(mine, 'DELETE', `/api/v1/me/sessions/${id}`);
     const [foreign, missing] = [await end(other.sessionId), await end('ses_doesnotexist')];
     expect(foreign.status).toBe(404);
@@ -78,7 +94,10 @@ describe('my sessions', () => {
     expect((await app.http(mine, 'POST', '/api/v1/me/sessions/end-all', {})).body).toEqual({ ended: 1 });
     expect(await Promise.all([mine, third, other].map(isIn))).toEqual([true, false, true]);
     const last = await end(mine.sessionId);
-    expect([last.status, last.headers.getSetCookie()[0]]).toEqual([204, expect.stringMatching(/^keycloak_auth=; Max-Age=0;/)]);
+    expect([last.status, last.headers.getSetCookie()[0]]).toEqual([
+      204,
+      expect.stringMatching(/^keycloak_auth=; Max-Age=0;/),
+    ]);
     expect(await isIn(mine)).toBe(false);
   });
 
@@ -101,10 +120,14 @@ describe('my sessions', () => {
         sockets.push(socket);
         return socket;
       };
-      expect(await open().timeout(10_000).emitWithAck('subscribe', { orgId: user.orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
+      expect(
+        await open().timeout(10_000).emitWithAck('subscribe', { orgId: user.orgId, conversationId: id, afterSeq: 0 }),
+      ).toMatchObject({ ok: true });
       const idle = open();
       await until('the idle one is there', () => idle.connected);
-      const stream = await fetch(`${replica.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie, accept: 'text/event-stream' } });
+      const stream = await fetch(`${replica.url}${app.path(user, id, '/events')}`, {
+        headers: { cookie: user.cookie, accept: 'text/event-stream' },
+      });
       expect(stream.status).toBe(200);
       streams.push(stream.text());
     }
@@ -117,7 +140,8 @@ describe('my sessions', () => {
     expect(await grantHolds(grant)).toBe(true);
     return { sockets, streams: Promise.all(streams), grant };
   }
-  const grantHolds = async (grant: string): Promise<boolean> => (await app.pool.query('SELECT id FROM app.live_sandbox_grants($1)', [[grant]])).rowCount === 1;
+  const grantHolds = async (grant: string): Promise<boolean> =>
+    (await app.pool.query('SELECT id FROM app.live_sandbox_grants($1)', [[grant]])).rowCount === 1;
 
   const logout = (claims: Readonly<Record<string, unknown>>) => async (): Promise<void> => {
     const response = await fetch(`${app.url}/oauth/backchannel-logout`, {
@@ -133,7 +157,10 @@ describe('my sessions', () => {
     ['every one', (_, other) => app.http(other, 'POST', '/api/v1/me/sessions/end-all', { which: 'all' })],
     ['by the issuer, the one session', () => logout({ sid: 'sid-by the issuer, the one session' })()],
     ['by the issuer, the person', () => logout({ sub: 'by the issuer, the person' })()],
-    ['by deactivation', (user) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [user.userId])],
+    [
+      'by deactivation',
+      (user) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [user.userId]),
+    ],
   ];
 
   for (const [way, end] of WAYS)
@@ -147,7 +174,11 @@ describe('my sessions', () => {
           until('every socket is closed', () => sockets.every((socket) => !socket.connected), DEAD_MS),
           streams,
           ...app.replicas.map(({ url }) =>
-            until('a request is refused', async () => (await fetch(`${url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401, DEAD_MS),
+            until(
+              'a request is refused',
+              async () => (await fetch(`${url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401,
+              DEAD_MS,
+            ),
           ),
           until('the sandbox is closed', async () => !(await grantHolds(grant)), DEAD_MS),
         ]);
@@ -155,7 +186,12 @@ describe('my sessions', () => {
         console.log(`dead everywhere after ${Math.round(took)} ms`);
         expect(took).toBeLessThan(DEAD_MS);
         for (const { url } of app.replicas) {
-          const late = io(url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: user.cookie, origin: url } });
+          const late = io(url, {
+            transports: ['websocket'],
+            reconnection: false,
+            forceNew: true,
+            extraHeaders: { cookie: user.cookie, origin: url },
+          });
           sockets.push(late);
           await new Promise((resolve) => late.once('connect_error', resolve));
         }

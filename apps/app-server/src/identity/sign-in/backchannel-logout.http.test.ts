@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, type TestDatabase } from '@slipway/testing';
+import {
+  createTestDatabase,
+  freePort,
+  type SignedInClient,
+  SigningIssuer,
+  signIn,
+  type TestDatabase,
+} from '@slipway/testing';
 import { DomainsModule } from '../../organizations/domains/domains.module.js';
 import { startTestApp, type TestApp, testConfig } from '../../testing/test-app.js';
 import { MeModule } from '../me/me.module.js';
@@ -14,7 +21,9 @@ describe('POST /oauth/backchannel-logout', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     [issuer, stranger] = [await SigningIssuer.start(), await SigningIssuer.start()];
-    server = await startTestApp(testConfig(await freePort(), database, issuer), { features: [SignInModule, DomainsModule.register(), MeModule] });
+    server = await startTestApp(testConfig(await freePort(), database, issuer), {
+      features: [SignInModule, DomainsModule.register(), MeModule],
+    });
   });
   afterAll(async () => {
     await server?.close();
@@ -23,7 +32,10 @@ describe('POST /oauth/backchannel-logout', () => {
     await database?.close();
   });
 
-  const post = async (token: string | undefined, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; cache: string | null }> => {
+  const post = async (
+    token: string | undefined,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<{ status: number; cache: string | null }> => {
     const response = await fetch(`${server.url}/oauth/backchannel-logout`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
@@ -75,18 +87,25 @@ describe('POST /oauth/backchannel-logout', () => {
       ['of nobody', issuer.logoutToken({})],
       ['an id token', issuer.sign({ iss: issuer.issuerUrl, aud: issuer.clientId, iat: now, exp: now + 300, ...named })],
     ];
-    for (const [what, token] of forged) expect([what, await post(token)]).toEqual([what, { status: 400, cache: 'no-store' }]);
+    for (const [what, token] of forged)
+      expect([what, await post(token)]).toEqual([what, { status: 400, cache: 'no-store' }]);
     expect(await isIn(client)).toBe(true);
   });
 
   it('says that it cannot know while the issuer’s keys are not to be had, and takes the token when they are', async () => {
     const fresh = await SigningIssuer.start();
-    const other = await startTestApp(testConfig(await freePort(), database, fresh), { features: [SignInModule, DomainsModule.register(), MeModule] });
+    const other = await startTestApp(testConfig(await freePort(), database, fresh), {
+      features: [SignInModule, DomainsModule.register(), MeModule],
+    });
     try {
       fresh.keysAnswer = false;
       const send = async (): Promise<number> =>
-        (await fetch(`${other.url}/oauth/backchannel-logout`, { method: 'POST', body: new URLSearchParams({ logout_token: fresh.logoutToken({ sid: 'x' }) }) }))
-          .status;
+        (
+          await fetch(`${other.url}/oauth/backchannel-logout`, {
+            method: 'POST',
+            body: new URLSearchParams({ logout_token: fresh.logoutToken({ sid: 'x' }) }),
+          })
+        ).status;
       expect(await send()).toBe(503);
       fresh.keysAnswer = true;
       expect(await send()).toBe(200);

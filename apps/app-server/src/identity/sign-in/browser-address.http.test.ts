@@ -37,7 +37,9 @@ describe('who a browser is behind proxies and over https', () => {
 
   async function start(env: Readonly<Record<string, string>>): Promise<string> {
     const port = await freePort();
-    servers.push(await startTestApp(testConfig(port, database, issuer, { HOST: '127.0.0.1', ...env }), { features: FEATURES }));
+    servers.push(
+      await startTestApp(testConfig(port, database, issuer, { HOST: '127.0.0.1', ...env }), { features: FEATURES }),
+    );
     return `http://127.0.0.1:${port}`;
   }
   /** @param from address of this machine that it comes from. */
@@ -45,14 +47,22 @@ describe('who a browser is behind proxies and over https', () => {
     new Promise((resolve, reject) => {
       get(url, { headers, localAddress: from }, (response) => {
         response.resume();
-        resolve({ status: response.statusCode ?? 0, location: response.headers.location ?? '', cookies: response.headers['set-cookie'] ?? [] });
+        resolve({
+          status: response.statusCode ?? 0,
+          location: response.headers.location ?? '',
+          cookies: response.headers['set-cookie'] ?? [],
+        });
       }).once('error', reject);
     });
   /** A sign-in on this server, whatever its public address is. @returns what the callback answered. */
   async function signIn(url: string, headers: Readonly<Record<string, string>>, from?: string): Promise<Got> {
     const began = await ask(`${url}/oauth/login`, headers, from);
     const back = new URL((await ask(began.location, {})).location);
-    return ask(`${url}${back.pathname}${back.search}`, { ...headers, cookie: (began.cookies[0] ?? '').split(';')[0] ?? '' }, from);
+    return ask(
+      `${url}${back.pathname}${back.search}`,
+      { ...headers, cookie: (began.cookies[0] ?? '').split(';')[0] ?? '' },
+      from,
+    );
   }
   const addresses = async (): Promise<unknown> => {
     const { rows } = await owner.query(
@@ -84,7 +94,9 @@ describe('who a browser is behind proxies and over https', () => {
     const { status, location, cookies } = await signIn(url, {});
     const line = cookies.find((cookie) => cookie.includes('keycloak_auth')) ?? '';
     expect([status, location]).toEqual([302, 'https://slipway.example/']);
-    expect(line).toMatch(/^__Host-keycloak_auth=[\w-]+\.[\w-]+\.[\w-]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect(line).toMatch(
+      /^__Host-keycloak_auth=[\w-]+\.[\w-]+\.[\w-]+; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
     const token = line.slice(line.indexOf('=') + 1, line.indexOf(';'));
     const me = async (cookie: string, headers: Readonly<Record<string, string>> = {}): Promise<number> =>
       (await ask(`${url}/api/v1/me`, { cookie, ...headers })).status;
@@ -97,7 +109,10 @@ describe('who a browser is behind proxies and over https', () => {
       headers: { cookie: `__Host-keycloak_auth=${token}`, origin: 'https://evil.example' },
     });
     expect([foreign.status, await foreign.json()]).toMatchObject([403, { code: 'request.cross-site' }]);
-    const out = await fetch(`${url}/api/logout`, { method: 'POST', headers: { cookie: `__Host-keycloak_auth=${token}`, origin: 'https://slipway.example' } });
+    const out = await fetch(`${url}/api/logout`, {
+      method: 'POST',
+      headers: { cookie: `__Host-keycloak_auth=${token}`, origin: 'https://slipway.example' },
+    });
     expect(out.headers.getSetCookie()[0]).toMatch(/^__Host-keycloak_auth=; Max-Age=0; Path=\/; .*Secure$/);
     expect(await me(`__Host-keycloak_auth=${token}`)).toBe(401);
   });

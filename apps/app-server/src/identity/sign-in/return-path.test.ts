@@ -6,7 +6,26 @@ const PUBLIC = 'https://slipway.example';
 
 describe('returnUrl', () => {
   it('answers an address of our own origin, whatever it is given', () => {
-    const piece = fc.constantFrom('/', '\\', '//', '.', '..', '@', ':', '?', '#', '%2f', '%5c', '\t', '\n', 'evil.example', 'https:', 'javascript:', ' ', 'a');
+    const piece = fc.constantFrom(
+      '/',
+      '\\',
+      '//',
+      '.',
+      '..',
+      '@',
+      ':',
+      '?',
+      '#',
+      '%2f',
+      '%5c',
+      '\t',
+      '\n',
+      'evil.example',
+      'https:',
+      'javascript:',
+      ' ',
+      'a',
+    );
     fc.assert(
       fc.property(
         fc.oneof(
@@ -22,11 +41,22 @@ describe('returnUrl', () => {
   });
 
   it('keeps path, query and fragment of a path of ours', () => {
-    expect(returnUrl('/orgs/a/conversations/b?tab=diff#L4', PUBLIC)).toBe(`${PUBLIC}/orgs/a/conversations/b?tab=diff#L4`);
+    expect(returnUrl('/orgs/a/conversations/b?tab=diff#L4', PUBLIC)).toBe(
+      `${PUBLIC}/orgs/a/conversations/b?tab=diff#L4`,
+    );
   });
 
   it('takes what is not one path as the start page', () => {
-    for (const value of [undefined, ['/a', '/b'], '', 'a', `/${'a'.repeat(2_000)}`, '//evil.example', '/\\evil.example', 'https://slipway.example/a'])
+    for (const value of [
+      undefined,
+      ['/a', '/b'],
+      '',
+      'a',
+      `/${'a'.repeat(2_000)}`,
+      '//evil.example',
+      '/\\evil.example',
+      'https://slipway.example/a',
+    ])
       expect(returnUrl(value, PUBLIC)).toBe(`${PUBLIC}/`);
   });
 });

@@ -81,18 +81,28 @@ describe('attacks on the sign-in', () => {
   let gateway: Server;
 
   beforeAll(async () => {
-    const models = { object: 'list', data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }] };
-    gateway = createServer((_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(models)));
+    const models = {
+      object: 'list',
+      data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],
+    };
+    gateway = createServer(
+      (_request, response) => void response.setHeader('content-type', 'application/json').end(JSON.stringify(models)),
+    );
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     const env = { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}` };
-    database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+    database = await createTestDatabase({
+      extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') },
+    });
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     identity = await startIdentityServer(url);
     const other = await freePort();
     servers = [
       await startTestApp(testConfig(port, database, identity, env)),
-      { ...(await startTestApp({ ...testConfig(port, database, identity, env), PORT: other })), url: `http://127.0.0.1:${other}` },
+      {
+        ...(await startTestApp({ ...testConfig(port, database, identity, env), PORT: other })),
+        url: `http://127.0.0.1:${other}`,
+      },
     ];
   });
   afterAll(async () => {
@@ -107,7 +117,10 @@ describe('attacks on the sign-in', () => {
   async function begun(browser: CookieClient): Promise<URL> {
     const page = await browser.follow(`${url}/oauth/login`);
     const action = new URL(/action="([^"]+)"/.exec(await page.response.text())?.[1] ?? '', page.url);
-    let response = await browser.send(action, { method: 'POST', body: new URLSearchParams({ username: 'demo', password: 'demo' }) });
+    let response = await browser.send(action, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'demo', password: 'demo' }),
+    });
     while (!(response.headers.get('location') ?? '').startsWith(`${url}/oauth/keycloak/callback`))
       response = await browser.send(new URL(response.headers.get('location') ?? '', action));
     return new URL(response.headers.get('location') as string);
@@ -122,7 +135,10 @@ describe('attacks on the sign-in', () => {
   const answerTo = async (callback: URL, cookie: string): Promise<{ status: number; sessions: string[] }> => {
     const response = await fetch(callback, { redirect: 'manual', headers: { cookie } });
     await response.body?.cancel();
-    return { status: response.status, sessions: response.headers.getSetCookie().filter((line) => line.startsWith('keycloak_auth=')) };
+    return {
+      status: response.status,
+      sessions: response.headers.getSetCookie().filter((line) => line.startsWith('keycloak_auth=')),
+    };
   };
 
   it('a session that was planted before the sign-in is not the one after it, and is worth nothing then', async () => {
@@ -173,9 +189,14 @@ describe('attacks on the sign-in', () => {
       ['two states', new URL(`${mine.href}&state=${state}`), `${name}=${sealed}`],
       ['another issuer', change(mine, { iss: 'https://evil.example' }), `${name}=${sealed}`],
       ['a transaction that was changed', mine, `${name}=${sealed.slice(0, -4)}AAAA`],
-      ['a token instead of a code', change(mine, { code: null, id_token: 'a.b.c', access_token: 'x' }), `${name}=${sealed}`],
+      [
+        'a token instead of a code',
+        change(mine, { code: null, id_token: 'a.b.c', access_token: 'x' }),
+        `${name}=${sealed}`,
+      ],
     ];
-    for (const [what, callback, cookie] of attacks) expect([what, await answerTo(callback, cookie)]).toEqual([what, { status: 400, sessions: [] }]);
+    for (const [what, callback, cookie] of attacks)
+      expect([what, await answerTo(callback, cookie)]).toEqual([what, { status: 400, sessions: [] }]);
     const { status, sessions } = await answerTo(theirs, `${otherName}=${otherSealed}`);
     expect([status, sessions.length]).toEqual([302, 1]);
   });
@@ -188,7 +209,9 @@ describe('attacks on the sign-in', () => {
       const place = payload.replaceAll('HOST', host);
       for (const parameter of ['redirect', ...PARAMETERS.slice(index, index + 1)]) {
         // The issuer still knows the user: no form comes in between.
-        const { url: reached, response } = await browser.follow(`${url}/oauth/login?${parameter}=${encodeURIComponent(place)}`);
+        const { url: reached, response } = await browser.follow(
+          `${url}/oauth/login?${parameter}=${encodeURIComponent(place)}`,
+        );
         await response.body?.cancel();
         expect([place, reached.origin]).toEqual([place, url]);
       }
@@ -214,11 +237,16 @@ describe('attacks on the sign-in', () => {
 
   it('the cookie of a sign-in over https is taken from this host only', async () => {
     const port = await freePort();
-    const secure = await startTestApp({ ...testConfig(port, database, identity), PUBLIC_URL: 'https://slipway.example' });
+    const secure = await startTestApp({
+      ...testConfig(port, database, identity),
+      PUBLIC_URL: 'https://slipway.example',
+    });
     try {
       const response = await fetch(`http://127.0.0.1:${port}/oauth/login`, { redirect: 'manual' });
       const [line = ''] = response.headers.getSetCookie();
-      expect(line).toMatch(/^__Host-slipway_sign_in_[\w-]+=[\w-]+; Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax; Secure$/);
+      expect(line).toMatch(
+        /^__Host-slipway_sign_in_[\w-]+=[\w-]+; Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax; Secure$/,
+      );
     } finally {
       await secure.close();
     }
@@ -228,7 +256,9 @@ describe('attacks on the sign-in', () => {
     const browser = new CookieClient();
     const user: SignedInClient = await signIn(url, undefined, browser);
     const orgId = user.me.orgs[0]?.id ?? '';
-    const { id } = (await (await user.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'x' } })).json()) as Conversation;
+    const { id } = (await (
+      await user.fetch(`/api/v1/orgs/${orgId}/conversations`, { method: 'POST', json: { prompt: 'x' } })
+    ).json()) as Conversation;
     const sockets: Socket[] = [];
     const streams: Array<Promise<string>> = [];
     const connect = (server: TestApp): Socket => {
@@ -244,7 +274,9 @@ describe('attacks on the sign-in', () => {
     try {
       for (const server of servers) {
         const reading = connect(server);
-        expect(await reading.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
+        expect(
+          await reading.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq: 0 }),
+        ).toMatchObject({ ok: true });
         const idle = connect(server);
         await until('the idle one is there', () => idle.connected);
         const stream = await fetch(`${server.url}/api/v1/orgs/${orgId}/conversations/${id}/events`, {
@@ -260,7 +292,11 @@ describe('attacks on the sign-in', () => {
       expect(passed()).toBeLessThan(DEAD_MS);
       expect((await user.fetch('/api/v1/me')).status).toBe(401);
       for (const server of servers) {
-        await until('a request is refused', async () => (await fetch(`${server.url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401, DEAD_MS);
+        await until(
+          'a request is refused',
+          async () => (await fetch(`${server.url}/api/v1/me`, { headers: { cookie: user.cookie } })).status === 401,
+          DEAD_MS,
+        );
         const late = connect(server);
         await new Promise((resolve) => late.once('connect_error', resolve));
         expect(late.connected).toBe(false);

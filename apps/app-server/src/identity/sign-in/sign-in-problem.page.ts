@@ -2,7 +2,11 @@ import { ERRORS } from '@slipway/contracts/errors';
 import type { SlipwayError } from '@slipway/errors';
 
 /** What a user sees whose sign-in did not work: why, and a link to try again. Holds no text from outside. */
-export function signInProblemPage(error: SlipwayError): { status: number; headers: Record<string, string>; html: string } {
+export function signInProblemPage(error: SlipwayError): {
+  status: number;
+  headers: Record<string, string>;
+  html: string;
+} {
   const { status, title, nextStep } = ERRORS[error.code];
   return {
     status,

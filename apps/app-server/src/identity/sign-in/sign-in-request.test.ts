@@ -27,7 +27,10 @@ describe('signInRequestOf', () => {
       'abcdefgh?x=1',
       'abcdefgh#x',
     ])
-      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([invitation, { redirect: '/a', options: {}, switching: false }]);
+      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([
+        invitation,
+        { redirect: '/a', options: {}, switching: false },
+      ]);
     for (const query of [
       undefined,
       null,

@@ -27,9 +27,14 @@ export function signInRequestOf(query: unknown): SignInRequest {
   const { invitation, login_hint: hint, again } = given;
   return {
     switching: given['switch'] === '1',
-    redirect: typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
+    redirect:
+      typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
     options: {
-      ...(again === 'second-factor' ? { prompt: 'login', secondFactor: true } : again === 'sign-in' ? { prompt: 'login' } : {}),
+      ...(again === 'second-factor'
+        ? { prompt: 'login', secondFactor: true }
+        : again === 'sign-in'
+          ? { prompt: 'login' }
+          : {}),
       ...(typeof hint === 'string' && hint !== '' && hint.length <= MAX_HINT ? { loginHint: hint } : {}),
       ...(given['verify'] === '1' ? { action: 'VERIFY_EMAIL' } : {}),
     },

@@ -22,13 +22,15 @@ export class SignInController {
   @Get('oauth/login')
   async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const publicUrl = new URL(this.config.PUBLIC_URL);
-    // Cookies belong to a host: a browser on this machine that came by another of its names goes on under the public one.
+    // Cookies belong to a host: a browser on this machine that came by another of its names goes on under the public
+    // one.
     if (request.host !== publicUrl.host && isLoopback(request.hostname) && isLoopback(publicUrl.hostname))
       return void reply.redirect(new URL(request.url, publicUrl).href, 302);
     await this.redirect(request, reply, () => {
       const asked = signInRequestOf(request.query);
       // Another site's link must not sign anybody out.
-      const ours = request.headers['sec-fetch-site'] !== 'cross-site' && request.headers['sec-fetch-site'] !== 'same-site';
+      const ours =
+        request.headers['sec-fetch-site'] !== 'cross-site' && request.headers['sec-fetch-site'] !== 'same-site';
       return asked.switching && ours ? this.signIn.switchUser(asked, request.headers.cookie) : this.signIn.begin(asked);
     });
   }
@@ -42,13 +44,19 @@ export class SignInController {
   @Get(CALLBACK_PATH)
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await this.redirect(request, reply, () =>
-      this.signIn.finish(request.url.split('?')[1] ?? '', request.headers.cookie, { userAgent: request.headers['user-agent'] ?? null, address: request.ip }),
+      this.signIn.finish(request.url.split('?')[1] ?? '', request.headers.cookie, {
+        userAgent: request.headers['user-agent'] ?? null,
+        address: request.ip,
+      }),
     );
   }
 
   @Post('api/logout')
   @HttpCode(200)
-  async logout(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<{ logoutUrl: string }> {
+  async logout(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ logoutUrl: string }> {
     const { logoutUrl, cookies } = await this.signIn.end(request.headers.cookie);
     void reply.header('set-cookie', cookies);
     return { logoutUrl };
@@ -63,7 +71,11 @@ export class SignInController {
   }
 
   /** A user's browser gets a page with a way on instead of a problem document. */
-  private async redirect(request: FastifyRequest, reply: FastifyReply, step: () => Promise<{ location: string; cookies: string[] }>): Promise<void> {
+  private async redirect(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    step: () => Promise<{ location: string; cookies: string[] }>,
+  ): Promise<void> {
     try {
       const { location, cookies } = await step();
       void reply.header('set-cookie', cookies).header('cache-control', 'no-store').redirect(location, 302);

@@ -59,7 +59,12 @@ describe('signing in', () => {
       'SELECT (SELECT count(*) FROM app.user_account)::int AS users, (SELECT count(*) FROM app.org)::int AS orgs, (SELECT count(*) FROM app.membership)::int AS members',
     );
     expect(counts.rows[0]).toEqual({ users: 1, orgs: 1, members: 1 });
-    expect(people[0]?.me.orgs[0]).toMatchObject({ kind: 'personal', role: 'owner', slug: 'demo-person', name: 'Demo Person' });
+    expect(people[0]?.me.orgs[0]).toMatchObject({
+      kind: 'personal',
+      role: 'owner',
+      slug: 'demo-person',
+      name: 'Demo Person',
+    });
   });
 
   it('two people of the same name get two organizations with two addresses', async () => {
@@ -73,7 +78,11 @@ describe('signing in', () => {
       password: 'correct horse',
     });
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ name: 'Demo Person', email: 'twin@example.test', orgs: [{ slug: 'demo-person-2' }] });
+    expect(await response.json()).toMatchObject({
+      name: 'Demo Person',
+      email: 'twin@example.test',
+      orgs: [{ slug: 'demo-person-2' }],
+    });
   });
 
   it('the cookie is for this site only, unreadable for scripts, and holds nothing but a session id', async () => {
@@ -81,7 +90,10 @@ describe('signing in', () => {
     const page = await browser.follow(`${server.url}/oauth/login`);
     const html = await page.response.text();
     const action = new URL(/action="([^"]+)"/.exec(html)?.[1] ?? '', page.url);
-    let response = await browser.send(action, { method: 'POST', body: new URLSearchParams({ username: 'demo', password: 'demo' }) });
+    let response = await browser.send(action, {
+      method: 'POST',
+      body: new URLSearchParams({ username: 'demo', password: 'demo' }),
+    });
     while (!response.headers.getSetCookie().some((line) => line.startsWith('keycloak_auth=')))
       response = await browser.send(new URL(response.headers.get('location') ?? '', action));
     const line = response.headers.getSetCookie().find((cookie) => cookie.startsWith('keycloak_auth=')) ?? '';
@@ -107,10 +119,13 @@ describe('signing in', () => {
     const victim = new CookieClient();
     const attacker = new CookieClient();
     const began = await attacker.follow(`${server.url}/oauth/login`);
-    let response = await attacker.send(new URL(/action="([^"]+)"/.exec(await began.response.text())?.[1] ?? '', began.url), {
-      method: 'POST',
-      body: new URLSearchParams({ username: 'demo', password: 'demo' }),
-    });
+    let response = await attacker.send(
+      new URL(/action="([^"]+)"/.exec(await began.response.text())?.[1] ?? '', began.url),
+      {
+        method: 'POST',
+        body: new URLSearchParams({ username: 'demo', password: 'demo' }),
+      },
+    );
     while (!(response.headers.get('location') ?? '').startsWith(`${server.url}/oauth/keycloak/callback`))
       response = await attacker.send(response.headers.get('location') ?? '');
     const callback = new URL(response.headers.get('location') ?? '');
@@ -170,7 +185,10 @@ describe('signing in', () => {
 
   it('a link of another site to switch signs no user out, and what comes back from the issuer leads nowhere that this server has not sealed', async () => {
     const client = await signIn(server.url);
-    const away = await client.fetch('/oauth/login?switch=1&redirect=/api/v1/me', { headers: { 'sec-fetch-site': 'cross-site' }, redirect: 'manual' });
+    const away = await client.fetch('/oauth/login?switch=1&redirect=/api/v1/me', {
+      headers: { 'sec-fetch-site': 'cross-site' },
+      redirect: 'manual',
+    });
     expect([away.status, new URL(away.headers.get('location') ?? '').pathname.endsWith('/auth')]).toEqual([302, true]);
     expect((await client.fetch('/api/v1/me')).status).toBe(200);
     for (const state of ['', 'nonsense', 'https://evil.example']) {
@@ -180,7 +198,9 @@ describe('signing in', () => {
   });
 
   it('shows a page with a way on to a browser whose sign-in failed', async () => {
-    const response = await fetch(`${server.url}/oauth/keycloak/callback?code=x&state=y`, { headers: { accept: 'text/html' } });
+    const response = await fetch(`${server.url}/oauth/keycloak/callback?code=x&state=y`, {
+      headers: { accept: 'text/html' },
+    });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain('href="/oauth/login"');
   });
@@ -213,21 +233,33 @@ describe('signing in', () => {
 
   it('a sign-out that another site asks for is refused, and the session stays', async () => {
     const user = await signIn(server.url);
-    for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: '', 'sec-fetch-site': 'cross-site' }]) {
-      const response = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: user.cookie, ...headers } });
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: '', 'sec-fetch-site': 'cross-site' },
+    ]) {
+      const response = await fetch(`${server.url}/api/logout`, {
+        method: 'POST',
+        headers: { cookie: user.cookie, ...headers },
+      });
       expect([response.status, await response.json()]).toMatchObject([403, { code: 'request.cross-site' }]);
     }
     const bare = await fetch(`${server.url}/api/logout`, { method: 'POST', headers: { cookie: user.cookie } });
     expect(bare.status).toBe(403);
     expect((await user.fetch('/api/v1/me')).status).toBe(200);
-    const own = await fetch(`${server.url}/api/authenticate`, { method: 'POST', headers: { cookie: user.cookie, 'sec-fetch-site': 'same-origin' } });
+    const own = await fetch(`${server.url}/api/authenticate`, {
+      method: 'POST',
+      headers: { cookie: user.cookie, 'sec-fetch-site': 'same-origin' },
+    });
     expect(own.status).toBe(200);
   });
 
   it('people stay signed in while the issuer is killed and started again, though their tokens come due; a sign-in says what is wrong', async () => {
     const user = await signIn(server.url);
     const sessions = async (): Promise<string> =>
-      ((await owner.query('SELECT max(access_expires_at) AS due FROM app.session')).rows[0] as { due: Date }).due.toISOString();
+      (
+        (await owner.query('SELECT max(access_expires_at) AS due FROM app.session')).rows[0] as { due: Date }
+      ).due.toISOString();
     await identity.kill();
     clock.advance(301_000);
     expect((await user.fetch('/api/v1/me')).status).toBe(200);
@@ -250,19 +282,27 @@ describe('signing in', () => {
     const elsewhere = await browser.follow(`${identity.issuerUrl}/protocol/openid-connect/logout`);
     await submitForm(browser, elsewhere, {});
     await until('the session is over', async () => (await user.fetch('/api/v1/me')).status === 401);
-    const { rows } = await owner.query("SELECT detail->>'reason' AS reason FROM app.audit_entry WHERE action = 'session.end' ORDER BY created_at DESC LIMIT 1");
+    const { rows } = await owner.query(
+      "SELECT detail->>'reason' AS reason FROM app.audit_entry WHERE action = 'session.end' ORDER BY created_at DESC LIMIT 1",
+    );
     expect(rows).toEqual([{ reason: 'ended-by-issuer' }]);
   });
 
   it('starts and serves while the issuer has never answered, and says so to who signs in', async () => {
     const port = await freePort();
-    const lonely = await startTestApp(testConfig(port, database, { ...identity, issuerUrl: `http://127.0.0.1:${await freePort()}/realms/slipway` }), {
-      features: FEATURES,
-    });
+    const lonely = await startTestApp(
+      testConfig(port, database, { ...identity, issuerUrl: `http://127.0.0.1:${await freePort()}/realms/slipway` }),
+      {
+        features: FEATURES,
+      },
+    );
     try {
       expect((await fetch(`${lonely.url}/ready`)).status).toBe(200);
       const response = await fetch(`${lonely.url}/oauth/login`, { redirect: 'manual' });
-      expect([response.status, await response.json()]).toMatchObject([503, { code: 'auth.unavailable', retry: 'later' }]);
+      expect([response.status, await response.json()]).toMatchObject([
+        503,
+        { code: 'auth.unavailable', retry: 'later' },
+      ]);
       expect(response.headers.get('retry-after')).toBe('5');
     } finally {
       await lonely.close();
@@ -272,10 +312,9 @@ describe('signing in', () => {
   it('a browser on this machine that came by another of its names goes on under the public one; other hosts are no concern of ours', async () => {
     const location = (host: string): Promise<string> =>
       new Promise((resolve, reject) => {
-        get(`${server.url}/oauth/login?redirect=/x`, { headers: { host } }, (response) => resolve(response.resume().headers.location ?? '')).once(
-          'error',
-          reject,
-        );
+        get(`${server.url}/oauth/login?redirect=/x`, { headers: { host } }, (response) =>
+          resolve(response.resume().headers.location ?? ''),
+        ).once('error', reject);
       });
     expect(await location(`localhost:${new URL(server.url).port}`)).toBe(`${server.url}/oauth/login?redirect=/x`);
     expect(await location('app-server.internal')).toContain(identity.issuerUrl);

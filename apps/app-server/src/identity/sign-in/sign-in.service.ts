@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OidcIssuer, ProviderTokens, readCookie, SecretBox, SessionCookie, Sessions, type SignInOrigin } from '@slipway/auth';
+import {
+  OidcIssuer,
+  ProviderTokens,
+  readCookie,
+  SecretBox,
+  SessionCookie,
+  Sessions,
+  type SignInOrigin,
+} from '@slipway/auth';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../../config.js';
@@ -12,7 +20,9 @@ import type { SignInRequest } from './sign-in-request.js';
 import { openSwitch, sealSwitch } from './switch-state.js';
 import { openTransaction, sealTransaction, TRANSACTION_SECONDS, transactionCookie } from './transaction-cookie.js';
 
-/** Longest that a sign-in waits for the tokens of other providers; what comes later is kept all the same. Milliseconds. */
+/**
+ * Longest that a sign-in waits for the tokens of other providers; what comes later is kept all the same. Milliseconds.
+ */
 const PROVIDERS_MS = 2_000;
 
 /** Begins, finishes and ends the sign-in of a browser. Answers `Set-Cookie` values beside what they belong to. */
@@ -42,7 +52,10 @@ export class SignInService {
       expiresAtMs: this.clock.now().getTime() + TRANSACTION_SECONDS * 1000,
     });
     const { name, attributes } = transactionCookie(transaction.state, this.config.PUBLIC_URL);
-    return { location: url, cookies: [`${name}=${sealed}; ${attributes}; Max-Age=${TRANSACTION_SECONDS}; ${this.attributes}`] };
+    return {
+      location: url,
+      cookies: [`${name}=${sealed}; ${attributes}; Max-Age=${TRANSACTION_SECONDS}; ${this.attributes}`],
+    };
   }
 
   /**
@@ -50,7 +63,10 @@ export class SignInService {
    * that still knows the user would only ask for the same password again. Without a session here, or when the issuer
    * has no sign-out, it is asked for a new sign-in at once.
    */
-  async switchUser(asked: SignInRequest, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
+  async switchUser(
+    asked: SignInRequest,
+    cookieHeader: string | undefined,
+  ): Promise<{ location: string; cookies: string[] }> {
     const sessionId = await this.cookie.sessionOf(cookieHeader);
     const idToken = sessionId === null ? null : await this.sessions.end(sessionId);
     const { pathname, search, hash } = new URL(returnUrl(asked.redirect, this.config.PUBLIC_URL));
@@ -65,15 +81,23 @@ export class SignInService {
     return { location, cookies: [this.cookie.clear()] };
   }
 
-  /** What was asked for before the sign-out. @param state as the issuer brought it back; anything else leads to the start page. */
+  /**
+   * What was asked for before the sign-out. @param state as the issuer brought it back; anything else leads to the
+   * start page.
+   */
   switchedTo(state: unknown): SignInRequest {
     const asked = openSwitch(this.box, state, this.clock.now());
-    return { redirect: asked?.redirect, options: asked === null || asked.loginHint === null ? {} : { loginHint: asked.loginHint }, switching: false };
+    return {
+      redirect: asked?.redirect,
+      options: asked === null || asked.loginHint === null ? {} : { loginHint: asked.loginHint },
+      switching: false,
+    };
   }
 
   /**
    * A new session with a new id; the one that the browser had before ends in the same step.
-   * @throws SlipwayError `auth.sign-in-failed` when this browser did not begin this sign-in, or the issuer does not confirm it; `auth.unavailable`; `account.deactivated`
+   * @throws SlipwayError `auth.sign-in-failed` when this browser did not begin this sign-in, or the issuer does not
+   * confirm it; `auth.unavailable`; `account.deactivated`
    */
   async finish(
     query: string,
@@ -84,7 +108,10 @@ export class SignInService {
     const { name, attributes } = transactionCookie(state, this.config.PUBLIC_URL);
     const transaction = openTransaction(this.box, readCookie(cookieHeader, name), this.clock.now());
     if (transaction === null || transaction.state !== state) {
-      throw new SlipwayError('auth.sign-in-failed', 'This sign-in was not begun in this browser, or it took longer than thirty minutes.');
+      throw new SlipwayError(
+        'auth.sign-in-failed',
+        'This sign-in was not begun in this browser, or it took longer than thirty minutes.',
+      );
     }
     const { identity, tokens } = await this.issuer.finish(query, transaction);
     const replaces = await this.cookie.sessionOf(cookieHeader);
@@ -93,11 +120,17 @@ export class SignInService {
     await this.takeProviderTokens(userId, tokens.accessToken);
     return {
       location: transaction.redirect,
-      cookies: [await this.cookie.set(sessionId, expiresAt, this.clock.now()), `${name}=; ${attributes}; Max-Age=0; ${this.attributes}`],
+      cookies: [
+        await this.cookie.set(sessionId, expiresAt, this.clock.now()),
+        `${name}=; ${attributes}; Max-Age=0; ${this.attributes}`,
+      ],
     };
   }
 
-  /** Ends the session at once. `logoutUrl`: where the browser goes to end the issuer's session too; the start page when there is none. */
+  /**
+   * Ends the session at once. `logoutUrl`: where the browser goes to end the issuer's session too; the start page when
+   * there is none.
+   */
   async end(cookieHeader: string | undefined): Promise<{ logoutUrl: string; cookies: string[] }> {
     const home = new URL('/', this.config.PUBLIC_URL).href;
     const sessionId = await this.cookie.sessionOf(cookieHeader);
@@ -107,7 +140,8 @@ export class SignInService {
   }
 
   /**
-   * What the issuer says by a logout token. `'refused'`: it is none of this issuer for this client. The same token again ends nothing more.
+   * What the issuer says by a logout token. `'refused'`: it is none of this issuer for this client. The same token
+   * again ends nothing more.
    * @throws SlipwayError `auth.unavailable` when the issuer's keys cannot be had, so that it sends the token again
    */
   async endByIssuer(logoutToken: unknown): Promise<number | 'refused'> {

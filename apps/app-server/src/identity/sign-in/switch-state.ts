@@ -4,7 +4,10 @@ import { z } from 'zod';
 const SwitchState = z.object({ redirect: z.string(), loginHint: z.string().nullable(), expiresAtMs: z.number() });
 export type SwitchState = z.infer<typeof SwitchState>;
 
-/** Where a browser goes on after the issuer has signed it out: sealed, since it comes back through an address that anybody can write. */
+/**
+ * Where a browser goes on after the issuer has signed it out: sealed, since it comes back through an address that
+ * anybody can write.
+ */
 export function sealSwitch(box: SecretBox, state: SwitchState): string {
   return box.encrypt(JSON.stringify(state), 'switch').toString('base64url');
 }

@@ -8,14 +8,23 @@ import { hostCookie } from '../../http/host-cookie.js';
  */
 export const TRANSACTION_SECONDS = 1_800;
 
-const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
+const Transaction = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirect: z.string(),
+  expiresAtMs: z.number(),
+});
 export type Transaction = z.infer<typeof Transaction>;
 
 /**
  * The cookie of one sign-in. Each has its own, so that two tabs do not end each other's; a neighbouring host cannot
  * plant one, and so sign a user in as another.
  */
-export function transactionCookie(state: string, publicUrl: string): { readonly name: string; readonly attributes: string } {
+export function transactionCookie(
+  state: string,
+  publicUrl: string,
+): { readonly name: string; readonly attributes: string } {
   return hostCookie(`slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`, publicUrl);
 }
 

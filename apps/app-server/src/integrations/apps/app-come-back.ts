@@ -36,7 +36,10 @@ export interface TakenBack {
   readonly nonce: string;
 }
 
-/** The browser that comes back from a provider: it has to be the one that began, in the same session, at the address of the same connection, and once. */
+/**
+ * The browser that comes back from a provider: it has to be the one that began, in the same session, at the address of
+ * the same connection, and once.
+ */
 @Injectable()
 export class AppComeBack {
   constructor(
@@ -46,7 +49,10 @@ export class AppComeBack {
     private readonly principals: PrincipalService,
   ) {}
 
-  /** The state is used up, whoever brings it. @throws SlipwayError `integration.app-refused`; `auth.…`, `resource.not-found` for who may not any more. */
+  /**
+   * The state is used up, whoever brings it. @throws SlipwayError `integration.app-refused`; `auth.…`,
+   * `resource.not-found` for who may not any more.
+   */
   async take(
     user: SignedIn,
     at: ({ readonly connectionId: string } | { readonly platform: string }) & { readonly kind: 'register' | 'install' },
@@ -56,9 +62,19 @@ export class AppComeBack {
     const request = await takeAppRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
-    if (request === null || request.session_id !== user.sessionId || request.user_id !== user.userId || nonce === undefined) throw this.refused();
+    if (
+      request === null ||
+      request.session_id !== user.sessionId ||
+      request.user_id !== user.userId ||
+      nonce === undefined
+    )
+      throw this.refused();
     // Begun for another connection, perhaps at another provider: its code is not that one's to have.
-    if (request.kind !== at.kind || ('platform' in at ? request.provider !== at.platform : request.connection_id !== at.connectionId)) throw this.refused();
+    if (
+      request.kind !== at.kind ||
+      ('platform' in at ? request.provider !== at.platform : request.connection_id !== at.connectionId)
+    )
+      throw this.refused();
     if (!isNonce(nonce, request.nonce_hash)) throw this.refused();
     begunIn(request.org_id);
     return { request, principal: await this.principalIn(user, request.org_id), cookie: cookie.set('', 0), nonce };
@@ -66,12 +82,19 @@ export class AppComeBack {
 
   /** @throws SlipwayError `permission.denied` for who may not change connections. */
   async principalIn(user: SignedIn, orgId: string): Promise<Principal> {
-    const principal = this.principals.principalOf(await this.principals.upToDate({ kind: 'session', user }, orgId), orgId);
-    if (!principal.permissions.has('integration:write')) throw new SlipwayError('permission.denied', 'Your role does not allow integration:write.');
+    const principal = this.principals.principalOf(
+      await this.principals.upToDate({ kind: 'session', user }, orgId),
+      orgId,
+    );
+    if (!principal.permissions.has('integration:write'))
+      throw new SlipwayError('permission.denied', 'Your role does not allow integration:write.');
     return principal;
   }
 
   refused(): SlipwayError {
-    return new SlipwayError('integration.app-refused', 'It was not begun in this browser and session, was used already, or took too long.');
+    return new SlipwayError(
+      'integration.app-refused',
+      'It was not begun in this browser and session, was used already, or took too long.',
+    );
   }
 }

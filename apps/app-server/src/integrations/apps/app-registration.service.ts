@@ -2,7 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import { ConnectionSettings, MAX_CONNECTIONS, OwnIdentity, REGISTER_MINUTES, type RegisterApp, type RegistrationBegun } from '@slipway/contracts/integrations';
+import {
+  ConnectionSettings,
+  MAX_CONNECTIONS,
+  OwnIdentity,
+  REGISTER_MINUTES,
+  type RegisterApp,
+  type RegistrationBegun,
+} from '@slipway/contracts/integrations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -28,7 +35,10 @@ const MAX_OPEN = 4;
 export const APP_KIND = 'app';
 const OAUTH_CLIENT = 'oauth-client';
 
-/** Registers an app of the organization from a manifest: the admin's own browser takes it to the provider, and what comes back is redeemed once. */
+/**
+ * Registers an app of the organization from a manifest: the admin's own browser takes it to the provider, and what
+ * comes back is redeemed once.
+ */
 @Injectable()
 export class AppRegistrationService {
   constructor(
@@ -42,7 +52,10 @@ export class AppRegistrationService {
     private readonly back: AppComeBack,
   ) {}
 
-  /** @throws SlipwayError `request.invalid`, `integration.apps-unsupported`, `integration.too-many`, `settings.url-refused`. */
+  /**
+   * @throws SlipwayError `request.invalid`, `integration.apps-unsupported`, `integration.too-many`,
+   * `settings.url-refused`.
+   */
   async begin(user: SignedIn, { orgId }: Principal, body: RegisterApp): Promise<RegistrationBegun> {
     const provider = this.providers.get(body.provider);
     if (provider === undefined) throw invalid('provider', `is none of ${[...this.providers.keys()].join(', ')}`);
@@ -50,7 +63,8 @@ export class AppRegistrationService {
     const host = body.host ?? provider.host;
     if (host === null) throw invalid('host', `is required for ${provider.name}`);
     const { baseUrl = null, owner = null, name } = body;
-    if (baseUrl !== null && !isAtHost(baseUrl, host)) throw invalid('baseUrl', `is not at ${host}, the host of the connection`);
+    if (baseUrl !== null && !isAtHost(baseUrl, host))
+      throw invalid('baseUrl', `is not at ${host}, the host of the connection`);
     await this.assertCallable({ host, settings: { baseUrl } });
     const now = this.clock.now();
     const id = randomUUID();
@@ -60,20 +74,35 @@ export class AppRegistrationService {
     await inOrg(this.pool, orgId, async (client) => {
       if ((await countConnections(client, orgId)) >= MAX_CONNECTIONS)
         throw new SlipwayError('integration.too-many', `There are ${MAX_CONNECTIONS} connections already.`);
-      const made = { id, userId, sessionId, kind: 'register' as const, connectionId: randomUUID(), provider: provider.id, detail, proof: null, expiresAt };
+      const made = {
+        id,
+        userId,
+        sessionId,
+        kind: 'register' as const,
+        connectionId: randomUUID(),
+        provider: provider.id,
+        detail,
+        proof: null,
+        expiresAt,
+      };
       await insertAppRequest(client, orgId, made, { keep: MAX_OPEN, now });
     });
     return { url: this.url(`/oauth/integrations/apps/register/${id}`), expiresAt: expiresAt.toISOString() };
   }
 
-  /** The page that takes this browser to the provider; its state is made here, and stays in it. @throws SlipwayError `integration.app-refused` */
+  /**
+   * The page that takes this browser to the provider; its state is made here, and stays in it. @throws SlipwayError
+   * `integration.app-refused`
+   */
   async form(user: SignedIn, id: string): Promise<{ html: string; policy: string; cookie: string }> {
     const request = await findRegistration(this.pool, id, user, this.clock.now());
     if (request === null) throw this.back.refused();
     const { org_id: orgId, connection_id: connectionId, detail } = request;
     await this.back.principalIn(user, orgId);
     const proof = makeProof(randomBytes);
-    await inOrg(this.pool, orgId, (client) => proveRequest(client, orgId, id, { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) }));
+    await inOrg(this.pool, orgId, (client) =>
+      proveRequest(client, orgId, id, { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) }),
+    );
     const form = this.accessOf(request.provider).registration({
       baseUrl: baseUrlOf({ host: detail.host, settings: detail }),
       owner: detail.owner,
@@ -82,7 +111,10 @@ export class AppRegistrationService {
       homeUrl: this.config.PUBLIC_URL,
       deliveriesUrl: this.url(`/api/integration/${request.provider}/events/${connectionId}`),
       registeredUrl: this.url(`/oauth/integrations/apps/${connectionId}/registered`),
-      callbackUrls: [this.url(`/oauth/integrations/apps/${connectionId}/installed`), this.url(`/oauth/integrations/callback/${connectionId}`)],
+      callbackUrls: [
+        this.url(`/oauth/integrations/apps/${connectionId}/installed`),
+        this.url(`/oauth/integrations/callback/${connectionId}`),
+      ],
     });
     const cookie = nonceCookie(proof.state, this.config.PUBLIC_URL).set(proof.nonce, REGISTER_MINUTES * 60);
     return { ...registrationPage(form, randomBytes(16).toString('base64')), cookie };
@@ -90,7 +122,8 @@ export class AppRegistrationService {
 
   /**
    * Redeems the code of a registration and makes the connection. The state is used up, whoever brings it.
-   * @throws SlipwayError `integration.app-refused`, `integration.too-many`, `integration.provider-away`, `integration.provider-refused`.
+   * @throws SlipwayError `integration.app-refused`, `integration.too-many`, `integration.provider-away`,
+   * `integration.provider-refused`.
    */
   async finish(user: SignedIn, connectionId: string, came: ComeBack): Promise<{ id: string; cookie: string }> {
     const { request, principal, cookie } = await this.back.take(user, { connectionId, kind: 'register' }, came);
@@ -109,7 +142,11 @@ export class AppRegistrationService {
 
   private async save(
     caller: Principal,
-    { connectionId, provider, detail }: { readonly connectionId: string; readonly provider: string; readonly detail: RequestDetail },
+    {
+      connectionId,
+      provider,
+      detail,
+    }: { readonly connectionId: string; readonly provider: string; readonly detail: RequestDetail },
     app: NewApp,
   ): Promise<void> {
     const { orgId } = caller;
@@ -141,18 +178,24 @@ export class AppRegistrationService {
       for (const secret of secrets) await insertSecret(client, orgId, secret);
       await insertApp(client, orgId, { connectionId, appId, slug, url, state: 'registered' });
       const audited = { provider, name: detail.name, host: detail.host, app: slug, owner: app.owner };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.register-app', target: connectionId, detail: audited }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'integration.register-app', target: connectionId, detail: audited }),
+      );
     });
   }
 
   /** @throws SlipwayError `integration.apps-unsupported` */
   private accessOf(provider: string): AppAccess {
     const access = this.providers.get(provider)?.apps;
-    if (access === undefined) throw new SlipwayError('integration.apps-unsupported', 'Slipway registers no apps at this provider.');
+    if (access === undefined)
+      throw new SlipwayError('integration.apps-unsupported', 'Slipway registers no apps at this provider.');
     return access;
   }
 
-  private async assertCallable(at: { readonly host: string; readonly settings: { readonly baseUrl: string | null } }): Promise<void> {
+  private async assertCallable(at: {
+    readonly host: string;
+    readonly settings: { readonly baseUrl: string | null };
+  }): Promise<void> {
     const url = new URL(baseUrlOf(at));
     await assertOutside(url.href, this.config.INTEGRATION_PRIVATE_HOSTS.includes(url.host));
   }

@@ -7,7 +7,9 @@ export interface RequestDetail {
   readonly baseUrl: string | null;
   /** Login that shall own a new app; `null`: the admin's own account. */
   readonly owner: string | null;
-  /** Of an installation: Slipway began the sign-in itself, with PKCE; else the provider began it after the installation. */
+  /**
+   * Of an installation: Slipway began the sign-in itself, with PKCE; else the provider began it after the installation.
+   */
   readonly authorized?: boolean;
 }
 
@@ -41,7 +43,19 @@ export async function insertAppRequest(
   await client.query(
     `INSERT INTO app.integration_app_request (id, org_id, user_id, session_id, kind, connection_id, provider, detail, state_hash, nonce_hash, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)`,
-    [id, orgId, userId, sessionId, kind, connectionId, provider, JSON.stringify(detail), proof?.stateHash ?? null, proof?.nonceHash ?? null, expiresAt],
+    [
+      id,
+      orgId,
+      userId,
+      sessionId,
+      kind,
+      connectionId,
+      provider,
+      JSON.stringify(detail),
+      proof?.stateHash ?? null,
+      proof?.nonceHash ?? null,
+      expiresAt,
+    ],
   );
 }
 
@@ -59,7 +73,12 @@ export async function findRegistration(
   { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
   now: Date,
 ): Promise<ShownRequest | null> {
-  const { rows } = await pool.query<ShownRequest>('SELECT * FROM app.find_integration_app_request($1, $2, $3, $4)', [id, userId, sessionId, now]);
+  const { rows } = await pool.query<ShownRequest>('SELECT * FROM app.find_integration_app_request($1, $2, $3, $4)', [
+    id,
+    userId,
+    sessionId,
+    now,
+  ]);
   return rows[0] ?? null;
 }
 
@@ -70,12 +89,10 @@ export async function proveRequest(
   id: string,
   { stateHash, nonceHash }: { readonly stateHash: Buffer; readonly nonceHash: Buffer },
 ): Promise<void> {
-  await client.query('UPDATE app.integration_app_request SET state_hash = $3, nonce_hash = $4 WHERE org_id = $1 AND id = $2 AND taken_at IS NULL', [
-    orgId,
-    id,
-    stateHash,
-    nonceHash,
-  ]);
+  await client.query(
+    'UPDATE app.integration_app_request SET state_hash = $3, nonce_hash = $4 WHERE org_id = $1 AND id = $2 AND taken_at IS NULL',
+    [orgId, id, stateHash, nonceHash],
+  );
 }
 
 export interface TakenAppRequest extends ShownRequest {
@@ -88,6 +105,9 @@ export interface TakenAppRequest extends ShownRequest {
 
 /** The request of a state, once and for all: whoever else brings the state finds none. */
 export async function takeAppRequest(pool: SqlPool, stateHash: Buffer, now: Date): Promise<TakenAppRequest | null> {
-  const { rows } = await pool.query<TakenAppRequest>('SELECT * FROM app.take_integration_app_request($1, $2)', [stateHash, now]);
+  const { rows } = await pool.query<TakenAppRequest>('SELECT * FROM app.take_integration_app_request($1, $2)', [
+    stateHash,
+    now,
+  ]);
   return rows[0] ?? null;
 }

@@ -77,7 +77,11 @@ export class AppsController {
   }
 
   @Serves(operations.replaceIntegrationAppSecrets)
-  async replaceSecrets(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: ReplaceAppSecrets): Promise<IntegrationConnection> {
+  async replaceSecrets(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Body() body: ReplaceAppSecrets,
+  ): Promise<IntegrationConnection> {
     await this.upkeep.replaceSecrets(caller, id, body);
     return this.connections.get(caller, id);
   }
@@ -87,30 +91,48 @@ export class AppsController {
   form(@Param('request') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.answered(request, reply, async (user) => {
       const { html, policy, cookie } = await this.registrations.form(user, id);
-      void reply.headers({ 'set-cookie': cookie, 'cache-control': 'no-store', 'content-security-policy': policy }).type('text/html; charset=utf-8').send(html);
+      void reply
+        .headers({ 'set-cookie': cookie, 'cache-control': 'no-store', 'content-security-policy': policy })
+        .type('text/html; charset=utf-8')
+        .send(html);
       return null;
     });
   }
 
   @Get('oauth/integrations/apps/:connection/registered')
   @AuthenticatesItself(PROVES)
-  registered(@Param('connection') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  registered(
+    @Param('connection') id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.answered(request, reply, (user, came) => this.registrations.finish(user, id, came));
   }
 
   @Get('oauth/integrations/apps/:connection/installed')
   @AuthenticatesItself(PROVES)
-  installed(@Param('connection') connectionId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  installed(
+    @Param('connection') connectionId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.answered(request, reply, (user, came) => this.installations.finish(user, { connectionId }, came));
   }
 
   @Get('oauth/integrations/platform-apps/:provider/installed')
   @AuthenticatesItself(PROVES)
-  platformInstalled(@Param('provider') platform: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  platformInstalled(
+    @Param('provider') platform: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.answered(request, reply, (user, came) => this.installations.finish(user, { platform }, came));
   }
 
-  /** A browser goes on to the page of the connection, or to the list with what went wrong; a program is answered the problem. */
+  /**
+   * A browser goes on to the page of the connection, or to the list with what went wrong; a program is answered the
+   * problem.
+   */
   private async answered(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -125,21 +147,35 @@ export class AppsController {
       const begunIn = (orgId: string): void => {
         slug = user.orgs.find(({ id }) => id === orgId)?.slug ?? slug;
       };
-      const done = await work(user, { query: (request.query ?? {}) as ComeBack['query'], cookieHeader: request.headers.cookie, begunIn });
+      const done = await work(user, {
+        query: (request.query ?? {}) as ComeBack['query'],
+        cookieHeader: request.headers.cookie,
+        begunIn,
+      });
       if (done === null) return;
-      void reply.headers({ 'set-cookie': done.cookie, 'cache-control': 'no-store' }).redirect(this.page(slug, `/${encodeURIComponent(done.id)}`), 302);
+      void reply
+        .headers({ 'set-cookie': done.cookie, 'cache-control': 'no-store' })
+        .redirect(this.page(slug, `/${encodeURIComponent(done.id)}`), 302);
     } catch (error) {
       if (!(error instanceof SlipwayError) || !(request.headers.accept ?? '').includes('text/html')) throw error;
-      void reply.header('cache-control', 'no-store').redirect(this.page(slug, `?problem=${encodeURIComponent(error.code)}`), 302);
+      void reply
+        .header('cache-control', 'no-store')
+        .redirect(this.page(slug, `?problem=${encodeURIComponent(error.code)}`), 302);
     }
   }
 
   private page(slug: string, rest: string): string {
-    return new URL(slug === '' ? '/' : `/${encodeURIComponent(slug)}${INTEGRATIONS_PAGE}${rest}`, this.config.PUBLIC_URL).href;
+    return new URL(
+      slug === '' ? '/' : `/${encodeURIComponent(slug)}${INTEGRATIONS_PAGE}${rest}`,
+      this.config.PUBLIC_URL,
+    ).href;
   }
 }
 
-function keep(reply: FastifyReply, { begun, cookie }: { readonly begun: InstallationBegun; readonly cookie: string }): InstallationBegun {
+function keep(
+  reply: FastifyReply,
+  { begun, cookie }: { readonly begun: InstallationBegun; readonly cookie: string },
+): InstallationBegun {
   void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
   return begun;
 }

@@ -36,7 +36,10 @@ describe('GitHub Apps of organizations', () => {
   const get = (url: string | URL, by: User | null, cookie = ''): Promise<Response> =>
     fetch(url, { redirect: 'manual', headers: { cookie: [by?.cookie, cookie].filter(Boolean).join('; ') } });
   const cookieOf = (headers: Headers): string => headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const problem = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
+  const problem = async (response: Response): Promise<unknown> => [
+    response.status,
+    ((await response.json()) as { code: string }).code,
+  ];
   const account = (): ScriptedAccount => {
     count += 1;
     return { id: 1_000 + count, login: `acme-${count}`, type: 'Organization' };
@@ -49,12 +52,20 @@ describe('GitHub Apps of organizations', () => {
     return answer.body.url;
   };
   /** What the page of the form holds. */
-  const form = async (url: string, by: User): Promise<{ action: string; manifest: string; cookie: string; policy: string }> => {
+  const form = async (
+    url: string,
+    by: User,
+  ): Promise<{ action: string; manifest: string; cookie: string; policy: string }> => {
     const shown = await get(url, by);
     const html = await shown.text();
     expect([shown.status, html]).toEqual([200, expect.stringContaining('<form')]);
     const unescaped = (text = ''): string =>
-      text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+      text
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#39;', "'")
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&');
     return {
       action: unescaped(/action="([^"]*)"/.exec(html)?.[1]),
       manifest: unescaped(/name="manifest" value="([^"]*)"/.exec(html)?.[1]),
@@ -63,7 +74,10 @@ describe('GitHub Apps of organizations', () => {
     };
   };
   const idOf = (response: Response): string => {
-    expect([response.status, response.headers.get('location')]).toEqual([302, expect.stringMatching(/\/admin\/integrations\/[0-9a-f-]{36}$/)]);
+    expect([response.status, response.headers.get('location')]).toEqual([
+      302,
+      expect.stringMatching(/\/admin\/integrations\/[0-9a-f-]{36}$/),
+    ]);
     return new URL(response.headers.get('location') ?? '').pathname.split('/').at(-1) ?? '';
   };
   const register = async (by: User): Promise<string> => {
@@ -73,11 +87,18 @@ describe('GitHub Apps of organizations', () => {
   const connectionOf = async (by: User, id: string): Promise<IntegrationConnection> =>
     (await app.http<IntegrationConnection>(by, 'GET', path(`/connections/${id}`, by))).body;
   const begin = async (by: User, id: string, installed = false): Promise<Begun> => {
-    const answer = await app.http<{ url: string }>(by, 'POST', path(`/connections/${id}/installation`, by), { installed });
+    const answer = await app.http<{ url: string }>(by, 'POST', path(`/connections/${id}/installation`, by), {
+      installed,
+    });
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     return { url: answer.body.url, cookie: cookieOf(answer.headers) };
   };
-  const install = async (by: User, id: string, on = account(), repositories = [`${on.login}/shop`, `${on.login}/docs`]) => {
+  const install = async (
+    by: User,
+    id: string,
+    on = account(),
+    repositories = [`${on.login}/shop`, `${on.login}/docs`],
+  ) => {
     github.roles.set(`octocat ${on.login}`, 'admin');
     const { url, cookie } = await begin(by, id);
     const { installation, back } = github.install(url, OCTOCAT, on, repositories);
@@ -99,16 +120,36 @@ describe('GitHub Apps of organizations', () => {
     const id = idOf(await get(await github.confirmManifest(action, manifest), olga, cookie));
     expect(JSON.parse(manifest)).toMatchObject({
       hook_attributes: { url: `${app.url}/api/integration/github/events/${id}` },
-      callback_urls: [`${app.url}/oauth/integrations/apps/${id}/installed`, `${app.url}/oauth/integrations/callback/${id}`],
+      callback_urls: [
+        `${app.url}/oauth/integrations/apps/${id}/installed`,
+        `${app.url}/oauth/integrations/callback/${id}`,
+      ],
     });
     const made = [...github.apps.values()].at(-1);
     const connection = await connectionOf(olga, id);
     expect(connection).toMatchObject({
-      ...{ id, kind: 'app', name: 'Slipway of Olga', state: 'unverified', account: null, tokenSetAt: null, oauthClientSetAt: expect.any(String) },
+      ...{
+        id,
+        kind: 'app',
+        name: 'Slipway of Olga',
+        state: 'unverified',
+        account: null,
+        tokenSetAt: null,
+        oauthClientSetAt: expect.any(String),
+      },
       own: { ids: [String(made?.id)], mention: 'slipway-of-olga' },
-      app: { id: String(made?.id), slug: 'slipway-of-olga', state: 'registered', account: null, missingPermissions: [] },
+      app: {
+        id: String(made?.id),
+        slug: 'slipway-of-olga',
+        state: 'registered',
+        account: null,
+        missingPermissions: [],
+      },
     });
-    const { rows } = await app.owner.query('SELECT kind, sealed FROM app.integration_secret WHERE connection_id = $1 ORDER BY kind', [id]);
+    const { rows } = await app.owner.query(
+      'SELECT kind, sealed FROM app.integration_secret WHERE connection_id = $1 ORDER BY kind',
+      [id],
+    );
     expect(rows.map(({ kind }) => kind)).toEqual(['app', 'oauth-client', 'webhook']);
     const shown = JSON.stringify([connection, await tokens(), rows.map(({ sealed }) => sealed.toString('latin1'))]);
     for (const secret of [made?.clientSecret, made?.webhookSecret, 'PRIVATE KEY']) expect(shown).not.toContain(secret);
@@ -127,7 +168,10 @@ describe('GitHub Apps of organizations', () => {
     ] as const) {
       const again = await form(await beginRegistration(olga), olga);
       const theirs = await github.confirmManifest(again.action, again.manifest);
-      expect(await problem(await get(theirs, who, cookie === shown.cookie ? again.cookie : cookie))).toEqual([400, 'integration.app-refused']);
+      expect(await problem(await get(theirs, who, cookie === shown.cookie ? again.cookie : cookie))).toEqual([
+        400,
+        'integration.app-refused',
+      ]);
     }
     // At the address of another connection.
     const elsewhere = new URL(back);
@@ -143,11 +187,19 @@ describe('GitHub Apps of organizations', () => {
     expect(await connectionOf(olga, id)).toMatchObject({
       ...{ account: String(installation.id), state: 'unverified' },
       own: { ids: expect.arrayContaining([String(installation.appId), '90000']) },
-      app: { state: 'installed', account: { login: on.login, kind: 'organization' }, selection: 'selected', repositories: 2, missingPermissions: [] },
+      app: {
+        state: 'installed',
+        account: { login: on.login, kind: 'organization' },
+        selection: 'selected',
+        repositories: 2,
+        missingPermissions: [],
+      },
     });
     // The user's token is ended, and was used for nothing else.
     expect(github.revoked.length).toBeGreaterThan(0);
-    const { rows } = await app.owner.query(`SELECT action FROM app.audit_entry WHERE target = $1 ORDER BY created_at`, [id]);
+    const { rows } = await app.owner.query(`SELECT action FROM app.audit_entry WHERE target = $1 ORDER BY created_at`, [
+      id,
+    ]);
     expect(rows.map(({ action }) => action)).toEqual(['integration.register-app', 'integration.install-app']);
   });
 
@@ -161,7 +213,10 @@ describe('GitHub Apps of organizations', () => {
       const { url, cookie } = await begin(olga, id);
       const back = github.backFrom(url, MALLORY, { installation_id: claimed, setup_action: 'install' });
       const [status, code] = (await problem(await get(back, olga, cookie))) as [number, string];
-      expect([claimed, status, code]).toEqual([claimed, ...(/^\d+$/.test(claimed) ? [409, 'integration.not-installed'] : [400, 'integration.app-refused'])]);
+      expect([claimed, status, code]).toEqual([
+        claimed,
+        ...(/^\d+$/.test(claimed) ? [409, 'integration.not-installed'] : [400, 'integration.app-refused']),
+      ]);
     }
     // Their token shows it, as a member; they do not administer it.
     github.roles.set(`mallory ${theirs.login}`, 'member');
@@ -200,7 +255,10 @@ describe('GitHub Apps of organizations', () => {
     const on = account();
     expect(idOf((await install(olga, mine, on)).answer)).toBe(mine);
     expect(await problem((await install(rival, theirs, on)).answer)).toEqual([409, 'integration.account-claimed']);
-    const { rows } = await app.owner.query(`SELECT 1 FROM app.integration_secret WHERE connection_id = $1 AND kind = 'app-installation'`, [theirs]);
+    const { rows } = await app.owner.query(
+      `SELECT 1 FROM app.integration_secret WHERE connection_id = $1 AND kind = 'app-installation'`,
+      [theirs],
+    );
     expect([rows.length, (await connectionOf(rival, theirs)).app?.state]).toEqual([0, 'registered']);
     expect((await app.http(olga, 'DELETE', path(`/connections/${mine}`, olga))).status).toBe(204);
     expect(idOf((await install(rival, theirs, on)).answer)).toBe(theirs);
@@ -211,13 +269,23 @@ describe('GitHub Apps of organizations', () => {
     const on = account();
     expect(idOf((await install(olga, mine, on)).answer)).toBe(mine);
     expect(await problem((await install(rival, theirs, on)).answer)).toEqual([409, 'integration.account-claimed']);
-    const released = await app.http<IntegrationConnection>(olga, 'DELETE', path(`/connections/${mine}/installation`, olga));
-    expect(released).toMatchObject({ status: 200, body: { account: null, state: 'needs-attention', credential: null, app: { state: 'approved' } } });
+    const released = await app.http<IntegrationConnection>(
+      olga,
+      'DELETE',
+      path(`/connections/${mine}/installation`, olga),
+    );
+    expect(released).toMatchObject({
+      status: 200,
+      body: { account: null, state: 'needs-attention', credential: null, app: { state: 'approved' } },
+    });
     expect((await app.http(olga, 'DELETE', path(`/connections/${mine}/installation`, olga))).status).toBe(200);
     expect(idOf((await install(rival, theirs, on)).answer)).toBe(theirs);
     // Who gave it up cannot take it back.
     const again = await begin(olga, mine, true);
-    expect(await problem(await get(github.consent(again.url, OCTOCAT), olga, again.cookie))).toEqual([409, 'integration.account-claimed']);
+    expect(await problem(await get(github.consent(again.url, OCTOCAT), olga, again.cookie))).toEqual([
+      409,
+      'integration.account-claimed',
+    ]);
     const { rows } = await app.owner.query(
       `SELECT org_id, action FROM app.audit_entry WHERE target = ANY ($1) AND detail ->> 'account' = $2 ORDER BY created_at`,
       [[mine, theirs], on.login],
@@ -234,12 +302,20 @@ describe('GitHub Apps of organizations', () => {
     const { installation } = await install(olga, id);
     const at = github.apps.get(installation.appId);
     if (at === undefined) throw new Error('no app');
-    const replace = (body: object) => app.http<{ code: string }>(olga, 'PUT', path(`/connections/${id}/app-secrets`, olga), body);
-    const refresh = async (): Promise<number> => (await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga))).status;
+    const replace = (body: object) =>
+      app.http<{ code: string }>(olga, 'PUT', path(`/connections/${id}/app-secrets`, olga), body);
+    const refresh = async (): Promise<number> =>
+      (await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga))).status;
     const [key, clientSecret] = [newKey(), 'a-new-secret-of-the-client'];
-    for (const body of [{}, { privateKey: 'none' }, { clientSecret: '' }, { privateKey: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' }])
+    for (const body of [
+      {},
+      { privateKey: 'none' },
+      { clientSecret: '' },
+      { privateKey: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----' },
+    ])
       expect([400, 422, 502]).toContain((await replace(body)).status);
-    for (const body of [{ privateKey: key }, { clientSecret }]) expect((await replace(body)).body.code).toBe('integration.provider-refused');
+    for (const body of [{ privateKey: key }, { clientSecret }])
+      expect((await replace(body)).body.code).toBe('integration.provider-refused');
     expect(await refresh()).toBe(200);
     at.pems.push(key);
     at.clientSecret = clientSecret;
@@ -250,10 +326,10 @@ describe('GitHub Apps of organizations', () => {
     expect(idOf(await get(github.consent(proof.url, OCTOCAT), olga, proof.cookie))).toBe(id);
     const shown = JSON.stringify([await connectionOf(olga, id), await tokens()]);
     for (const secret of [clientSecret, 'PRIVATE KEY']) expect(shown).not.toContain(secret);
-    const { rows } = await app.owner.query(`SELECT detail -> 'secrets' AS secrets FROM app.audit_entry WHERE target = $1 AND action = $2`, [
-      id,
-      'integration.replace-app-secrets',
-    ]);
+    const { rows } = await app.owner.query(
+      `SELECT detail -> 'secrets' AS secrets FROM app.audit_entry WHERE target = $1 AND action = $2`,
+      [id, 'integration.replace-app-secrets'],
+    );
     expect(rows).toEqual([{ secrets: ['privateKey', 'clientSecret'] }]);
   });
 
@@ -282,7 +358,11 @@ describe('GitHub Apps of organizations', () => {
     const proof = await begin(olga, id, true);
     expect(proof.url).toMatch(`${github.url}/login/oauth/authorize?`);
     expect(idOf(await get(github.consent(proof.url, OCTOCAT), olga, proof.cookie))).toBe(id);
-    expect((await connectionOf(olga, id)).app).toMatchObject({ state: 'installed', account: { login: on.login }, repositories: 1 });
+    expect((await connectionOf(olga, id)).app).toMatchObject({
+      state: 'installed',
+      account: { login: on.login },
+      repositories: 1,
+    });
   });
 
   it('show which permissions are missing and how many repositories there are, from a new request', async () => {
@@ -290,36 +370,60 @@ describe('GitHub Apps of organizations', () => {
     const { installation, on } = await install(olga, id);
     installation.permissions = { ...installation.permissions, contents: 'read' };
     installation.repositories.push(`${on.login}/third`);
-    const refreshed = await app.http<IntegrationConnection>(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga));
-    expect(refreshed).toMatchObject({ status: 200, body: { app: { missingPermissions: ['contents: write'], repositories: 3 } } });
+    const refreshed = await app.http<IntegrationConnection>(
+      olga,
+      'POST',
+      path(`/connections/${id}/installation/refresh`, olga),
+    );
+    expect(refreshed).toMatchObject({
+      status: 200,
+      body: { app: { missingPermissions: ['contents: write'], repositories: 3 } },
+    });
     installation.suspended = true;
     await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga));
     expect(await connectionOf(olga, id)).toMatchObject({ state: 'needs-attention', app: { state: 'suspended' } });
     installation.suspended = false;
     await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga));
-    expect(await connectionOf(olga, id)).toMatchObject({ state: 'unverified', stateReason: null, app: { state: 'installed' } });
+    expect(await connectionOf(olga, id)).toMatchObject({
+      state: 'unverified',
+      stateReason: null,
+      app: { state: 'installed' },
+    });
     github.installations.delete(installation.id);
     const gone = await app.http(olga, 'POST', path(`/connections/${id}/installation/refresh`, olga));
     expect(gone).toMatchObject({ status: 409, body: { code: 'integration.not-installed' } });
-    expect(await connectionOf(olga, id)).toMatchObject({ state: 'needs-attention', account: null, app: { state: 'removed', repositories: null } });
+    expect(await connectionOf(olga, id)).toMatchObject({
+      state: 'needs-attention',
+      account: null,
+      app: { state: 'removed', repositories: null },
+    });
   });
 
   it('leave a registration whose provider is away to be begun again', async () => {
     const shown = await form(await beginRegistration(olga), olga);
     const back = await github.confirmManifest(shown.action, shown.manifest);
-    github.broken.set(`/app-manifests/${back.searchParams.get('code')}/conversions`, (response) => void response.writeHead(503).end());
+    github.broken.set(
+      `/app-manifests/${back.searchParams.get('code')}/conversions`,
+      (response) => void response.writeHead(503).end(),
+    );
     expect(await problem(await get(back, olga, shown.cookie))).toEqual([503, 'integration.provider-away']);
   });
 
   it('are for admins with a session, where the provider has apps and the address is outside', async () => {
     const providers = (await app.http<IntegrationProviderList>(olga, 'GET', path('/providers', olga))).body.data;
-    expect(providers.filter(({ apps }) => apps.length > 0).map(({ id, apps }) => [id, apps])).toEqual([['github', ['own']]]);
+    expect(providers.filter(({ apps }) => apps.length > 0).map(({ id, apps }) => [id, apps])).toEqual([
+      ['github', ['own']],
+    ]);
     const body = { provider: 'github', name: 'x' };
-    expect((await app.http<{ code: string }>(olga, 'POST', path('/apps', olga), { ...body, provider: 'gitlab' })).body.code).toBe(
+    expect(
+      (await app.http<{ code: string }>(olga, 'POST', path('/apps', olga), { ...body, provider: 'gitlab' })).body.code,
+    ).toBe('integration.apps-unsupported');
+    expect(
+      (await app.http<{ code: string }>(olga, 'POST', path('/apps', olga), { ...body, host: '10.0.0.1' })).body.code,
+    ).toBe('settings.url-refused');
+    expect((await app.http<{ code: string }>(olga, 'POST', path('/installations', olga), body)).body.code).toBe(
       'integration.apps-unsupported',
     );
-    expect((await app.http<{ code: string }>(olga, 'POST', path('/apps', olga), { ...body, host: '10.0.0.1' })).body.code).toBe('settings.url-refused');
-    expect((await app.http<{ code: string }>(olga, 'POST', path('/installations', olga), body)).body.code).toBe('integration.apps-unsupported');
     expect((await app.http<{ code: string }>(rival, 'POST', path('/apps', olga), body)).status).toBe(404);
   });
 });

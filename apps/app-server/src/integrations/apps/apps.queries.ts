@@ -11,39 +11,40 @@ export async function insertApp(
     readonly state: 'registered' | 'requested';
   },
 ): Promise<void> {
-  await client.query('INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, url, state) VALUES ($1, $2, $3, $4, $5, $6)', [
-    app.connectionId,
-    orgId,
-    app.appId,
-    app.slug,
-    app.url,
-    app.state,
-  ]);
+  await client.query(
+    'INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, url, state) VALUES ($1, $2, $3, $4, $5, $6)',
+    [app.connectionId, orgId, app.appId, app.slug, app.url, app.state],
+  );
 }
 
 /** It waits for an owner of the account. No-op for one that is installed. */
 export async function noteRequested(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
-  await client.query(`UPDATE app.integration_app SET state = 'requested' WHERE org_id = $1 AND connection_id = $2 AND state IN ('registered', 'removed')`, [
-    orgId,
-    connectionId,
-  ]);
+  await client.query(
+    `UPDATE app.integration_app SET state = 'requested' WHERE org_id = $1 AND connection_id = $2 AND state IN ('registered', 'removed')`,
+    [orgId, connectionId],
+  );
 }
 
 /**
- * Takes the account for the organization, in place of what the connection had. Waits for another that is about to take it.
+ * Takes the account for the organization, in place of what the connection had. Waits for another that is about to take
+ * it.
  * @returns false when another connection has it, of whichever organization.
  */
 export async function claimAccount(
   client: PoolClient,
   orgId: string,
-  claim: { readonly provider: string; readonly host: string; readonly accountId: string; readonly connectionId: string },
+  claim: {
+    readonly provider: string;
+    readonly host: string;
+    readonly accountId: string;
+    readonly connectionId: string;
+  },
 ): Promise<boolean> {
   const { provider, host, accountId, connectionId } = claim;
-  await client.query('DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2 AND account_id <> $3', [
-    orgId,
-    connectionId,
-    accountId,
-  ]);
+  await client.query(
+    'DELETE FROM app.integration_account_claim WHERE org_id = $1 AND connection_id = $2 AND account_id <> $3',
+    [orgId, connectionId, accountId],
+  );
   await client.query(
     `INSERT INTO app.integration_account_claim (provider, host, account_id, org_id, connection_id) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
     [provider, host, accountId, orgId, connectionId],
@@ -57,12 +58,16 @@ export async function claimAccount(
 }
 
 /** Deliveries of the platform's app find the connection by it; those of an own app come to its address. */
-export async function setAccount(client: PoolClient, orgId: string, connectionId: string, installationId: string): Promise<void> {
-  await client.query('UPDATE app.integration_connection SET account = $3, updated_at = now() WHERE org_id = $1 AND id = $2', [
-    orgId,
-    connectionId,
-    installationId,
-  ]);
+export async function setAccount(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  installationId: string,
+): Promise<void> {
+  await client.query(
+    'UPDATE app.integration_connection SET account = $3, updated_at = now() WHERE org_id = $1 AND id = $2',
+    [orgId, connectionId, installationId],
+  );
 }
 
 /** Connections of the platform's app without a verified installation: the next attempt takes their place. */

@@ -9,13 +9,17 @@ export interface OwnershipCode {
   readonly verifier?: string;
 }
 
-/** Asks the provider, as the user, whether an installation is theirs to give. The user's token is ended again, whatever it says. */
+/**
+ * Asks the provider, as the user, whether an installation is theirs to give. The user's token is ended again, whatever
+ * it says.
+ */
 export class OwnershipCheck {
   constructor(private readonly connect: Connect) {}
 
   /**
    * @param claimed what the browser says of the installation; `null`: the one that the user has.
-   * @throws SlipwayError `integration.not-installed` for one that the user's token does not show, `integration.not-administered`; ProviderRefusal.
+   * @throws SlipwayError `integration.not-installed` for one that the user's token does not show,
+   * `integration.not-administered`; ProviderRefusal.
    */
   async prove({ app, access, baseUrl }: OpenedApp, sent: OwnershipCode, claimed: string | null): Promise<Installation> {
     const { proof } = access;
@@ -23,7 +27,8 @@ export class OwnershipCheck {
     try {
       const user = this.connect(access.apiUrl(baseUrl), `Bearer ${token}`);
       const shown = (await proof.installations(user, app.id)).filter(({ id }) => claimed === null || id === claimed);
-      if (shown.length === 0) throw new SlipwayError('integration.not-installed', 'The provider shows you no such installation of the app.');
+      if (shown.length === 0)
+        throw new SlipwayError('integration.not-installed', 'The provider shows you no such installation of the app.');
       for (const installation of shown) if (await proof.administers(user, installation.account)) return installation;
       const logins = shown.map(({ account }) => account.login).join(', ');
       throw new SlipwayError('integration.not-administered', `The provider does not call you an owner of ${logins}.`);

@@ -1,11 +1,25 @@
 import type { RegistrationForm } from '@slipway/integrations';
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (each) => ESCAPES[each] ?? each);
 
-/** A page of its own, since only its own policy lets a form lead to the provider; without scripts the user presses the button. */
-export function registrationPage({ action, fields }: RegistrationForm, nonce: string): { readonly html: string; readonly policy: string } {
-  const inputs = Object.entries(fields).map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`);
+/**
+ * A page of its own, since only its own policy lets a form lead to the provider; without scripts the user presses the
+ * button.
+ */
+export function registrationPage(
+  { action, fields }: RegistrationForm,
+  nonce: string,
+): { readonly html: string; readonly policy: string } {
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`,
+  );
   const { host, origin } = new URL(action);
   const html = `<!doctype html>
 <html lang="en">

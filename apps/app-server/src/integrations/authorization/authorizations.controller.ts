@@ -50,7 +50,12 @@ export class AuthorizationsController {
   }
 
   @Serves(operations.declineConnectionAuthorization)
-  decline(@Caller() caller: Principal, @User() user: SignedIn, @Param('connection') connection: string, @Param('authorization') id: string): Promise<void> {
+  decline(
+    @Caller() caller: Principal,
+    @User() user: SignedIn,
+    @Param('connection') connection: string,
+    @Param('authorization') id: string,
+  ): Promise<void> {
     return this.authorizations.decline(caller, user, connection, id);
   }
 

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { LinkBegun } from '@slipway/contracts/identity';
-import type { ConnectionWithSecret, IntegrationConnection, PendingAuthorization } from '@slipway/contracts/integrations';
+import type {
+  ConnectionWithSecret,
+  IntegrationConnection,
+  PendingAuthorization,
+} from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { type Answer, ConversationApp, type User } from '../../testing/conversation-app.js';
 import { APP, ScriptedOAuth } from '../linking/scripted-oauth.js';
@@ -20,8 +24,13 @@ describe('connecting an organization by OAuth', () => {
     provider = await ScriptedOAuth.start();
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
     [olga, mia] = [await app.user('Olga'), await app.user('Mia')];
-    slug = (await app.owner.query<{ slug: string }>('SELECT slug FROM app.org WHERE id = $1', [olga.orgId])).rows[0]?.slug ?? '';
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, mia.userId]);
+    slug =
+      (await app.owner.query<{ slug: string }>('SELECT slug FROM app.org WHERE id = $1', [olga.orgId])).rows[0]?.slug ??
+      '';
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      olga.orgId,
+      mia.userId,
+    ]);
   });
   afterAll(async () => {
     await app?.close();
@@ -53,7 +62,12 @@ describe('connecting an organization by OAuth', () => {
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     return { url: new URL(answer.body.authorizeUrl), cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
   };
-  const comeBack = (user: User, { url, cookie }: { url: URL; cookie: string }, back: Record<string, string>, accept = 'text/html'): Promise<Response> =>
+  const comeBack = (
+    user: User,
+    { url, cookie }: { url: URL; cookie: string },
+    back: Record<string, string>,
+    accept = 'text/html',
+  ): Promise<Response> =>
     fetch(`${url.searchParams.get('redirect_uri')}?${new URLSearchParams(back)}`, {
       redirect: 'manual',
       headers: { accept, cookie: [user.cookie, cookie].filter(Boolean).join('; ') },
@@ -69,14 +83,19 @@ describe('connecting an organization by OAuth', () => {
     expect(page.pathname).toBe(`/${slug}/admin/integrations/${id}`);
     return page.searchParams.get('authorization') ?? page.href;
   };
-  const pending = (id: string, user = olga): Promise<Answer<PendingAuthorization>> => app.http(user, 'GET', path(`/${connection}/authorizations/${id}`));
+  const pending = (id: string, user = olga): Promise<Answer<PendingAuthorization>> =>
+    app.http(user, 'GET', path(`/${connection}/authorizations/${id}`));
   const confirm = (id: string, user = olga, of = connection): Promise<Answer<IntegrationConnection>> =>
     app.http(user, 'POST', path(`/${of}/authorizations/${id}/confirm`));
-  const shown = async (id = connection): Promise<IntegrationConnection> => (await app.http<IntegrationConnection>(olga, 'GET', path(`/${id}`))).body;
+  const shown = async (id = connection): Promise<IntegrationConnection> =>
+    (await app.http<IntegrationConnection>(olga, 'GET', path(`/${id}`))).body;
   const kindsOf = async (id = connection): Promise<string[]> =>
-    (await app.owner.query<{ kind: string }>('SELECT kind FROM app.integration_secret WHERE connection_id = $1 ORDER BY kind', [id])).rows.map(
-      ({ kind }) => kind,
-    );
+    (
+      await app.owner.query<{ kind: string }>(
+        'SELECT kind FROM app.integration_secret WHERE connection_id = $1 ORDER BY kind',
+        [id],
+      )
+    ).rows.map(({ kind }) => kind);
   const revocations = async (id = connection): Promise<number> =>
     (
       await app.owner.query(
@@ -97,7 +116,15 @@ describe('connecting an organization by OAuth', () => {
     const id = page.searchParams.get('authorization') ?? '';
     expect(await pending(id)).toMatchObject({
       status: 200,
-      body: { id, name: 'slipway-bot', ids: ['12'], mention: 'slipway-bot', account: null, scopes: ['api'], missingScopes: [] },
+      body: {
+        id,
+        name: 'slipway-bot',
+        ids: ['12'],
+        mention: 'slipway-bot',
+        account: null,
+        scopes: ['api'],
+        missingScopes: [],
+      },
     });
     expect(await shown()).toMatchObject({ credential: null, own: { ids: [], mention: 'slipway' }, authorizes: true });
     const confirmed = await confirm(id);
@@ -109,9 +136,16 @@ describe('connecting an organization by OAuth', () => {
       },
     });
     const endsInMs = Date.parse(confirmed.body.credential?.expiresAt ?? '') - Date.now();
-    expect([endsInMs > 7_000_000, endsInMs <= 7_200_000, await kindsOf()]).toEqual([true, true, ['oauth-client', 'oauth-tokens', 'webhook']]);
+    expect([endsInMs > 7_000_000, endsInMs <= 7_200_000, await kindsOf()]).toEqual([
+      true,
+      true,
+      ['oauth-client', 'oauth-tokens', 'webhook'],
+    ]);
     expect([(await confirm(id)).status, (await pending(id)).status]).toEqual([404, 404]);
-    const { rows } = await app.owner.query(`SELECT actor_id, detail FROM app.audit_entry WHERE target = $1 AND action = 'integration.authorize'`, [connection]);
+    const { rows } = await app.owner.query(
+      `SELECT actor_id, detail FROM app.audit_entry WHERE target = $1 AND action = 'integration.authorize'`,
+      [connection],
+    );
     expect(rows).toMatchObject([{ actor_id: olga.userId, detail: { as: 'slipway-bot', ids: ['12'] } }]);
   });
 
@@ -119,7 +153,11 @@ describe('connecting an organization by OAuth', () => {
     const id = await connect('glpat-entered-by-hand');
     provider.grants = { scope: 'read_user', expires_in: 7_200 };
     const { body } = await confirm(await consent(id), olga, id);
-    expect([body.credential?.missingScopes, body.tokenSetAt, await kindsOf(id)]).toEqual([['api'], null, ['oauth-client', 'oauth-tokens', 'webhook']]);
+    expect([body.credential?.missingScopes, body.tokenSetAt, await kindsOf(id)]).toEqual([
+      ['api'],
+      null,
+      ['oauth-client', 'oauth-tokens', 'webhook'],
+    ]);
   });
 
   it('gives tokens back when they are replaced, disconnected or deleted with the connection, without waiting for the provider', async () => {
@@ -131,7 +169,9 @@ describe('connecting an organization by OAuth', () => {
     expect((await app.http(olga, 'DELETE', path(`/${connection}/credential`))).status).toBe(204);
     expect([(await shown()).credential, await revocations()]).toEqual([null, 2]);
     await confirm(await consent());
-    expect((await app.http(olga, 'PATCH', path(`/${connection}`), { token: 'glpat-entered-by-hand' })).status).toBe(200);
+    expect((await app.http(olga, 'PATCH', path(`/${connection}`), { token: 'glpat-entered-by-hand' })).status).toBe(
+      200,
+    );
     expect([await kindsOf(), await revocations()]).toEqual([['oauth-client', 'token', 'webhook'], 3]);
     await confirm(await consent());
     const declined = await consent();
@@ -146,7 +186,8 @@ describe('connecting an organization by OAuth', () => {
   it('adversary: what another session, browser or user began, a used state and the address of another connection give nothing', async () => {
     const other = await connect();
     const back = (begun: { url: URL }): { state: string; code: string } => provider.consent(begun.url.href, BOT);
-    const problemOf = async (response: Response): Promise<string | null> => locationOf(response).searchParams.get('problem');
+    const problemOf = async (response: Response): Promise<string | null> =>
+      locationOf(response).searchParams.get('problem');
     const refused = 'integration.authorization-refused';
     const begun = await begin();
     // A victim who opens what an attacker began; the attacker is of the organization or not.
@@ -162,15 +203,23 @@ describe('connecting an organization by OAuth', () => {
     expect(await problemOf(await comeBack(olga, elsewhere, consented))).toBe(refused);
     const declined = await begin();
     const state = declined.url.searchParams.get('state') ?? '';
-    expect(await problemOf(await comeBack(olga, declined, { state, error: 'access_denied' }))).toBe('integration.authorization-declined');
+    expect(await problemOf(await comeBack(olga, declined, { state, error: 'access_denied' }))).toBe(
+      'integration.authorization-declined',
+    );
     expect([(await shown(other)).credential, await kindsOf(other)]).toEqual([null, ['oauth-client', 'webhook']]);
   });
 
   it('adversary: an admin who is none any more, a member and the address of another connection confirm nothing', async () => {
     const second = await app.user('Sven');
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [olga.orgId, second.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [
+      olga.orgId,
+      second.userId,
+    ]);
     const begun = await begin(connection, second);
-    await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE org_id = $1 AND user_id = $2`, [olga.orgId, second.userId]);
+    await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE org_id = $1 AND user_id = $2`, [
+      olga.orgId,
+      second.userId,
+    ]);
     // What is known of a session is believed for a second.
     const page = locationOf(await comeBack(second, begun, provider.consent(begun.url.href, BOT)));
     const id = page.searchParams.get('authorization');
@@ -202,7 +251,10 @@ describe('connecting an organization by OAuth', () => {
       body: { code: 'integration.authorization-unsupported' },
     });
     expect((await app.http(olga, 'DELETE', path(`/${connection}/oauth-client`))).status).toBe(204);
-    expect(await app.http(olga, 'POST', path(`/${connection}/authorizations`))).toMatchObject({ status: 409, body: { code: 'integration.no-oauth-client' } });
+    expect(await app.http(olga, 'POST', path(`/${connection}/authorizations`))).toMatchObject({
+      status: 409,
+      body: { code: 'integration.no-oauth-client' },
+    });
     expect((await app.http(mia, 'POST', path(`/${connection}/authorizations`))).status).toBe(403);
   });
 
@@ -222,9 +274,12 @@ describe('connecting an organization by OAuth', () => {
     expect(secrets).toHaveLength(7);
     const shownNow = [(await pending(id)).body, await shown()];
     const look = async (): Promise<string> => {
-      const { rows: tables } = await app.owner.query<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'app'`);
+      const { rows: tables } = await app.owner.query<{ name: string }>(
+        `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'app'`,
+      );
       const all: string[] = [];
-      for (const { name } of tables) all.push(JSON.stringify((await app.owner.query(`SELECT t::text FROM app."${name}" t`)).rows));
+      for (const { name } of tables)
+        all.push(JSON.stringify((await app.owner.query(`SELECT t::text FROM app."${name}" t`)).rows));
       return all.join('\n');
     };
     const hex = (value: string): string => Buffer.from(value).toString('hex');

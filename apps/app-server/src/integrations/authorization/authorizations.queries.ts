@@ -55,7 +55,10 @@ export interface TakenRequest {
 
 /** The request of a state: usable once, whoever brings it. `null`: no authorization was begun with it. */
 export async function takeRequest(pool: SqlPool, stateHash: Buffer, now: Date): Promise<TakenRequest | null> {
-  const { rows } = await pool.query<TakenRequest>('SELECT * FROM app.take_authorization_request($1, $2)', [stateHash, now]);
+  const { rows } = await pool.query<TakenRequest>('SELECT * FROM app.take_authorization_request($1, $2)', [
+    stateHash,
+    now,
+  ]);
   return rows[0] ?? null;
 }
 
@@ -66,12 +69,10 @@ export async function noteFound(
   id: string,
   { found, expiresAt }: { readonly found: Found; readonly expiresAt: Date },
 ): Promise<boolean> {
-  const { rowCount } = await client.query('UPDATE app.authorization_request SET found = $3, expires_at = $4 WHERE org_id = $1 AND id = $2', [
-    orgId,
-    id,
-    JSON.stringify(found),
-    expiresAt,
-  ]);
+  const { rowCount } = await client.query(
+    'UPDATE app.authorization_request SET found = $3, expires_at = $4 WHERE org_id = $1 AND id = $2',
+    [orgId, id, JSON.stringify(found), expiresAt],
+  );
   return rowCount === 1;
 }
 
@@ -85,7 +86,11 @@ export interface PendingBy {
 }
 
 /** What waits for confirmation in this very session. */
-export async function findPending(client: PoolClient, orgId: string, { connectionId, id, by, now }: PendingBy): Promise<PendingRow | null> {
+export async function findPending(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, id, by, now }: PendingBy,
+): Promise<PendingRow | null> {
   const { rows } = await client.query<PendingRow>(
     `SELECT found, expires_at FROM app.authorization_request
      WHERE org_id = $1 AND connection_id = $2 AND id = $3 AND user_id = $4 AND session_id = $5 AND found IS NOT NULL AND expires_at > $6`,
@@ -96,12 +101,20 @@ export async function findPending(client: PoolClient, orgId: string, { connectio
 
 /** @returns false when another has taken it. */
 export async function deleteRequest(client: PoolClient, orgId: string, id: string): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM app.authorization_request WHERE org_id = $1 AND id = $2', [orgId, id]);
+  const { rowCount } = await client.query('DELETE FROM app.authorization_request WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+  ]);
   return rowCount === 1;
 }
 
 /** Has the connection act as who the provider has named. A connection that is disabled stays so. */
-export async function installAs(client: PoolClient, orgId: string, connectionId: string, { ids, mention, account }: Found): Promise<void> {
+export async function installAs(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  { ids, mention, account }: Found,
+): Promise<void> {
   await client.query(
     `UPDATE app.integration_connection SET own = own || jsonb_build_object('ids', $3::jsonb) || CASE WHEN $4::text IS NULL THEN '{}' ELSE jsonb_build_object('mention', $4::text) END,
        account = CASE WHEN platform THEN account ELSE coalesce($5, account) END,

@@ -3,8 +3,14 @@ import { baseUrlOf, type Provider } from '@slipway/integrations';
 import type { ConnectionOAuth } from '@slipway/integrations/credentials';
 import type { ConnectionRow } from '../connections.queries.js';
 
-/** How a connection obtains its credential by OAuth; `null`: it does not. One of the platform's own app has none of its own. */
-export function oauthOf(provider: Provider | undefined, connection: Pick<ConnectionRow, 'host' | 'settings' | 'platform'>): ConnectionOAuth | null {
+/**
+ * How a connection obtains its credential by OAuth; `null`: it does not. One of the platform's own app has none of its
+ * own.
+ */
+export function oauthOf(
+  provider: Provider | undefined,
+  connection: Pick<ConnectionRow, 'host' | 'settings' | 'platform'>,
+): ConnectionOAuth | null {
   const oauth = provider?.oauth;
   if (oauth === undefined || connection.platform || oauth.supports?.(baseUrlOf(connection)) === false) return null;
   return oauth;

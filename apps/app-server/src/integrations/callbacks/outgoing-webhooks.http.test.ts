@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { OutgoingWebhook, OutgoingWebhookList, OutgoingWebhookWithSecret, WebhookMessage, WebhookMessagePage } from '@slipway/contracts/integrations';
+import type {
+  OutgoingWebhook,
+  OutgoingWebhookList,
+  OutgoingWebhookWithSecret,
+  WebhookMessage,
+  WebhookMessagePage,
+} from '@slipway/contracts/integrations';
 import { FEATURES } from '../../app.module.js';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
@@ -28,17 +34,37 @@ describe('a webhook of an organization', () => {
     const rotated = await app.http<OutgoingWebhookWithSecret>(olga, 'POST', path(`/${id}/rotate-secret`));
     expect(rotated.body.signingSecret).not.toBe(body.signingSecret);
     expect(rotated.body.webhook.oldSecretUntil).not.toBe(null);
-    expect((await app.owner.query('SELECT 1 FROM app.outgoing_webhook_secret WHERE webhook_id = $1', [id])).rowCount).toBe(2);
+    expect(
+      (await app.owner.query('SELECT 1 FROM app.outgoing_webhook_secret WHERE webhook_id = $1', [id])).rowCount,
+    ).toBe(2);
     const changed = await app.http<OutgoingWebhook>(olga, 'PATCH', path(`/${id}`), { name: 'Renamed', disabled: true });
     expect(changed.body).toMatchObject({ name: 'Renamed', state: 'disabled', events: ['conversation.finished'] });
-    const { rows: sealed } = await app.owner.query<{ sealed: Buffer }>('SELECT sealed FROM app.outgoing_webhook_secret');
-    const audit = await app.owner.query<{ action: string }>('SELECT * FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [id]);
-    const all = [changed.body, (await app.http(olga, 'GET', path())).body, (await app.http(olga, 'GET', path(`/${id}`))).body, audit.rows];
+    const { rows: sealed } = await app.owner.query<{ sealed: Buffer }>(
+      'SELECT sealed FROM app.outgoing_webhook_secret',
+    );
+    const audit = await app.owner.query<{ action: string }>(
+      'SELECT * FROM app.audit_entry WHERE target = $1 ORDER BY created_at',
+      [id],
+    );
+    const all = [
+      changed.body,
+      (await app.http(olga, 'GET', path())).body,
+      (await app.http(olga, 'GET', path(`/${id}`))).body,
+      audit.rows,
+    ];
     expect(JSON.stringify(all) + sealed.map((row) => row.sealed.toString('latin1')).join('')).not.toMatch(/whsec_/);
     expect((await app.http(olga, 'DELETE', path(`/${id}`))).status).toBe(204);
     expect((await app.http(olga, 'GET', path(`/${id}`))).status).toBe(404);
-    const { rows } = await app.owner.query<{ action: string }>('SELECT action FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [id]);
-    expect(rows.map(({ action }) => action)).toEqual(['webhook.create', 'webhook.rotate-secret', 'webhook.update', 'webhook.delete']);
+    const { rows } = await app.owner.query<{ action: string }>(
+      'SELECT action FROM app.audit_entry WHERE target = $1 ORDER BY created_at',
+      [id],
+    );
+    expect(rows.map(({ action }) => action)).toEqual([
+      'webhook.create',
+      'webhook.rotate-secret',
+      'webhook.update',
+      'webhook.delete',
+    ]);
   });
 
   it('adversary: leads to no address inside, when it is made and when it is changed', async () => {
@@ -66,16 +92,34 @@ describe('a webhook of an organization', () => {
     const { body } = await create({ name: 'Log' });
     const { id } = body.webhook;
     const tried = await app.http<WebhookMessage>(olga, 'POST', path(`/${id}/test`));
-    expect([tried.status, tried.body]).toEqual([202, expect.objectContaining({ event: 'webhook.test', state: 'waiting', attempts: 0, lastStatus: null })]);
-    expect(JSON.parse(tried.body.body)).toEqual({ type: 'webhook.test', timestamp: expect.any(String), data: { organizationId: olga.orgId, webhookId: id } });
-    await app.http(olga, 'POST', path(`/${id}/test`));
-    await app.owner.query(`UPDATE app.webhook_message SET state = 'delivered', last_status = 200, created_at = '2026-11-23T00:00:00Z' WHERE id = $1`, [
-      tried.body.id,
+    expect([tried.status, tried.body]).toEqual([
+      202,
+      expect.objectContaining({ event: 'webhook.test', state: 'waiting', attempts: 0, lastStatus: null }),
     ]);
+    expect(JSON.parse(tried.body.body)).toEqual({
+      type: 'webhook.test',
+      timestamp: expect.any(String),
+      data: { organizationId: olga.orgId, webhookId: id },
+    });
+    await app.http(olga, 'POST', path(`/${id}/test`));
+    await app.owner.query(
+      `UPDATE app.webhook_message SET state = 'delivered', last_status = 200, created_at = '2026-11-23T00:00:00Z' WHERE id = $1`,
+      [tried.body.id],
+    );
     const first = await app.http<WebhookMessagePage>(olga, 'GET', path(`/${id}/log?limit=1`));
-    const second = await app.http<WebhookMessagePage>(olga, 'GET', path(`/${id}/log?limit=1&cursor=${first.body.page.nextCursor}`));
-    expect([first.body.data.length, second.body.data[0]?.id, second.body.page.nextCursor]).toEqual([1, tried.body.id, null]);
-    expect((await app.http<WebhookMessagePage>(olga, 'GET', path(`/${id}/log?state=delivered`))).body.data).toHaveLength(1);
+    const second = await app.http<WebhookMessagePage>(
+      olga,
+      'GET',
+      path(`/${id}/log?limit=1&cursor=${first.body.page.nextCursor}`),
+    );
+    expect([first.body.data.length, second.body.data[0]?.id, second.body.page.nextCursor]).toEqual([
+      1,
+      tried.body.id,
+      null,
+    ]);
+    expect(
+      (await app.http<WebhookMessagePage>(olga, 'GET', path(`/${id}/log?state=delivered`))).body.data,
+    ).toHaveLength(1);
     const again = await app.http<WebhookMessage>(olga, 'POST', path(`/${id}/log/${tried.body.id}/resend`));
     expect([again.status, again.body.state, again.body.body]).toEqual([202, 'waiting', tried.body.body]);
     expect((await app.http(olga, 'POST', path(`/${id}/log/msg_0/resend`))).status).toBe(404);
@@ -89,10 +133,13 @@ describe('a webhook of an organization', () => {
 
   it('is one of few', async () => {
     const { body } = await app.http<OutgoingWebhookList>(olga, 'GET', path());
-    for (let made = body.data.length; made < 20; made += 1) expect((await create({ name: `n${made}` })).status).toBe(201);
+    for (let made = body.data.length; made < 20; made += 1)
+      expect((await create({ name: `n${made}` })).status).toBe(201);
     expect((await create()).body.code).toBe('webhook.too-many');
     const paul = await app.user('Paul');
-    expect((await app.http<OutgoingWebhookList>(paul, 'GET', `/api/v1/orgs/${paul.orgId}/webhooks`)).body.data).toEqual([]);
+    expect((await app.http<OutgoingWebhookList>(paul, 'GET', `/api/v1/orgs/${paul.orgId}/webhooks`)).body.data).toEqual(
+      [],
+    );
     expect((await app.http(paul, 'GET', `/api/v1/orgs/${paul.orgId}/webhooks/${body.data[0]?.id}`)).status).toBe(404);
   });
 });

@@ -34,7 +34,10 @@ import {
 /** Of a signing secret: 256 bits. Bytes. */
 const SECRET_BYTES = 32;
 
-/** Webhooks of an organization: made, changed and deleted by its admins, each change in the audit. A signing secret is in one answer and nowhere else. */
+/**
+ * Webhooks of an organization: made, changed and deleted by its admins, each change in the audit. A signing secret is
+ * in one answer and nowhere else.
+ */
 @Injectable()
 export class OutgoingWebhooksService {
   constructor(
@@ -65,7 +68,9 @@ export class OutgoingWebhooksService {
         throw new SlipwayError('webhook.too-many', `There are ${MAX_WEBHOOKS} webhooks already.`);
       await insertWebhook(client, caller.orgId, { id, name, url, events, by: caller.actor });
       await insertWebhookSecret(client, caller.orgId, secret);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'webhook.create', target: id, detail: { name, url, events } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'webhook.create', target: id, detail: { name, url, events } }),
+      );
       return findWebhook(client, caller.orgId, id);
     });
     return { webhook: toWebhook(found(row)), signingSecret: secret.text };
@@ -81,14 +86,25 @@ export class OutgoingWebhooksService {
         name: change.name ?? before.name,
         url: change.url ?? before.url,
         events: change.events ?? before.events,
-        state: change.disabled === true ? ('disabled' as const) : change.disabled === false ? ('active' as const) : before.state,
+        state:
+          change.disabled === true
+            ? ('disabled' as const)
+            : change.disabled === false
+              ? ('active' as const)
+              : before.state,
         state_reason: change.disabled === undefined ? before.state_reason : null,
         failing_since: enabled ? null : before.failing_since,
       };
       await updateWebhook(client, caller.orgId, id, next);
       const shown = ({ name, url, events, state }: typeof next) => ({ name, url, events, state });
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'webhook.update', target: id, detail: { name: next.name }, before: shown(before), after: shown(next) }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'webhook.update',
+          target: id,
+          detail: { name: next.name },
+          before: shown(before),
+          after: shown(next),
+        }),
       );
       return findWebhook(client, caller.orgId, id);
     });
@@ -100,18 +116,25 @@ export class OutgoingWebhooksService {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const { name, url } = found(await lockWebhook(client, caller.orgId, id));
       await deleteWebhook(client, caller.orgId, id);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'webhook.delete', target: id, detail: { name, url } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'webhook.delete', target: id, detail: { name, url } }),
+      );
     });
   }
 
-  /** Messages are signed with the secret before, too, for another day: receivers are changed at leisure. @throws SlipwayError `resource.not-found` */
+  /**
+   * Messages are signed with the secret before, too, for another day: receivers are changed at leisure. @throws
+   * SlipwayError `resource.not-found`
+   */
   async rotateSecret(caller: Principal, id: string): Promise<OutgoingWebhookWithSecret> {
     const secret = await this.newSecret(caller.orgId, id);
     const row = await inOrg(this.pool, caller.orgId, async (client) => {
       const { name } = found(await lockWebhook(client, caller.orgId, id));
       await outdateWebhookSecrets(client, caller.orgId, id, OLD_SECRET_HOURS);
       await insertWebhookSecret(client, caller.orgId, secret);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'webhook.rotate-secret', target: id, detail: { name } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'webhook.rotate-secret', target: id, detail: { name } }),
+      );
       return findWebhook(client, caller.orgId, id);
     });
     return { webhook: toWebhook(found(row)), signingSecret: secret.text };
@@ -125,7 +148,12 @@ export class OutgoingWebhooksService {
   private async newSecret(orgId: string, webhookId: string) {
     const text = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
     const id = this.ids.uuid();
-    return { id, webhookId, text, sealed: await this.envelope.seal(orgId, text, outgoingWebhookContext({ id, webhookId })) };
+    return {
+      id,
+      webhookId,
+      text,
+      sealed: await this.envelope.seal(orgId, text, outgoingWebhookContext({ id, webhookId })),
+    };
   }
 }
 

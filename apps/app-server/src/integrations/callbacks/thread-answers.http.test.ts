@@ -14,7 +14,9 @@ describe('the answers of a conversation', () => {
   afterAll(() => app?.close());
 
   it('are its progress comments, each with its thread and why it waits', async () => {
-    const { body: made } = await app.http<Conversation>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/conversations`, { prompt: 'x' });
+    const { body: made } = await app.http<Conversation>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/conversations`, {
+      prompt: 'x',
+    });
     await app.owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
        VALUES ('c1', $1, 'gitea', 'token', 'n', 'git.test', 'sha256', '{}', '{}', 'u', 'u')`,
@@ -38,7 +40,11 @@ describe('the answers of a conversation', () => {
       `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, effect_of, place, marker, state) VALUES ('a3', $1, 'c1', '7#1', 'move', 'started', $2, '{}', 'm', 'shown')`,
       [olga.orgId, made.id],
     );
-    const { status, body } = await app.http<ThreadAnswerList>(olga, 'GET', `/api/v1/orgs/${olga.orgId}/conversations/${made.id}/answers`);
+    const { status, body } = await app.http<ThreadAnswerList>(
+      olga,
+      'GET',
+      `/api/v1/orgs/${olga.orgId}/conversations/${made.id}/answers`,
+    );
     expect([status, body.data]).toEqual([
       200,
       [
@@ -58,6 +64,8 @@ describe('the answers of a conversation', () => {
       ],
     ]);
     const paul = await app.user('Paul');
-    expect((await app.http(paul, 'GET', `/api/v1/orgs/${paul.orgId}/conversations/${made.id}/answers`)).status).toBe(404);
+    expect((await app.http(paul, 'GET', `/api/v1/orgs/${paul.orgId}/conversations/${made.id}/answers`)).status).toBe(
+      404,
+    );
   });
 });

@@ -13,8 +13,16 @@ export type ThreadAnswerRow = Columns<
   };
 
 /** What threads show of a conversation, the oldest first. `null`: there is no such conversation. */
-export async function listThreadAnswers(client: PoolClient, orgId: string, conversationId: string, limit: number): Promise<ThreadAnswerRow[] | null> {
-  const { rowCount } = await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, conversationId]);
+export async function listThreadAnswers(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  limit: number,
+): Promise<ThreadAnswerRow[] | null> {
+  const { rowCount } = await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [
+    orgId,
+    conversationId,
+  ]);
   if (rowCount === 0) return null;
   const { rows } = await client.query<ThreadAnswerRow>(
     `SELECT CASE a.kind WHEN 'progress' THEN 'comment' ELSE a.kind END AS kind, a.connection_id, c.provider, coalesce(t.title, '') AS title, t.url AS thread_url, a.state, a.url, a.problem, a.retry_at, a.updated_at

@@ -15,7 +15,9 @@ export class ThreadAnswersService {
 
   /** @throws SlipwayError `resource.not-found` */
   async list({ orgId }: Principal, conversationId: string): Promise<ThreadAnswerList> {
-    const rows = await inOrg(this.pool, orgId, (client) => listThreadAnswers(client, orgId, conversationId, MAX_ANSWERS));
+    const rows = await inOrg(this.pool, orgId, (client) =>
+      listThreadAnswers(client, orgId, conversationId, MAX_ANSWERS),
+    );
     if (rows === null) throw notFound();
     const data = rows.map((row) => ({
       kind: row.kind,

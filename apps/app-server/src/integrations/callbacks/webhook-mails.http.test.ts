@@ -14,7 +14,10 @@ describe('the mail about a webhook that is called no more', () => {
 
   it('goes out once to owners and admins, whichever process polls, and again the next time', async () => {
     const ada = await app.user('Ada');
-    await app.owner.query(`UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`, [ada.userId]);
+    await app.owner.query(
+      `UPDATE app.user_account SET email = 'ada@example.test', email_verified = true WHERE id = $1`,
+      [ada.userId],
+    );
     const path = `/api/v1/orgs/${ada.orgId}/webhooks`;
     const { body } = await app.http<OutgoingWebhookWithSecret>(ada, 'POST', path, {
       name: 'Status',
@@ -30,7 +33,10 @@ describe('the mail about a webhook that is called no more', () => {
       return rowCount ?? 0;
     };
     const fails = (): Promise<unknown> =>
-      app.owner.query(`UPDATE app.outgoing_webhook SET state = 'failing', state_reason = 'Nothing was taken for five days.' WHERE id = $1`, [body.webhook.id]);
+      app.owner.query(
+        `UPDATE app.outgoing_webhook SET state = 'failing', state_reason = 'Nothing was taken for five days.' WHERE id = $1`,
+        [body.webhook.id],
+      );
     expect(await look()).toBe(0);
     await fails();
     expect([await look(), await look()]).toEqual([1, 1]);

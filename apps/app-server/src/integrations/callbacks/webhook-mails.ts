@@ -26,7 +26,9 @@ export class WebhookMails implements OnApplicationBootstrap, OnApplicationShutdo
   onApplicationBootstrap(): void {
     if (!this.mails.sends) return;
     this.timer = setInterval(() => {
-      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'failing webhooks not mailed, will retry'));
+      this.running = this.look().catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'failing webhooks not mailed, will retry'),
+      );
     }, LOOK_MS);
     this.timer.unref();
   }
@@ -38,7 +40,12 @@ export class WebhookMails implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** One poll. @throws what the database does. */
   async look(): Promise<void> {
-    const orgs = await asSystem(this.pool, 'slipway_app_system', 'recipients of notices on failing webhooks', orgsWithFailing);
+    const orgs = await asSystem(
+      this.pool,
+      'slipway_app_system',
+      'recipients of notices on failing webhooks',
+      orgsWithFailing,
+    );
     for (const orgId of orgs)
       await inOrg(this.pool, orgId, async (client) => {
         const failing = await takeFailing(client, orgId);

@@ -9,7 +9,13 @@ import { auditOf } from '../../audit/audit-statement.js';
 import { Jobs } from '../../platform/jobs.js';
 import { wantJobAs } from '../../platform/outbox.queries.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
-import { findWebhook, insertMessage, listMessages, type MessageRow, reopenMessage } from './outgoing-webhooks.queries.js';
+import {
+  findWebhook,
+  insertMessage,
+  listMessages,
+  type MessageRow,
+  reopenMessage,
+} from './outgoing-webhooks.queries.js';
 
 const TEST_EVENT = 'webhook.test';
 
@@ -38,13 +44,21 @@ export class WebhookMessagesService {
   /** @throws SlipwayError `resource.not-found`; `webhook.not-active`. */
   test(caller: Principal, webhookId: string): Promise<WebhookMessage> {
     const id = `msg_${this.ids.uuid().replaceAll('-', '')}`;
-    const body = JSON.stringify({ type: TEST_EVENT, timestamp: this.clock.now().toISOString(), data: { organizationId: caller.orgId, webhookId } });
-    return this.send(caller, webhookId, 'webhook.test', (client) => insertMessage(client, caller.orgId, { id, webhookId, event: TEST_EVENT, body }));
+    const body = JSON.stringify({
+      type: TEST_EVENT,
+      timestamp: this.clock.now().toISOString(),
+      data: { organizationId: caller.orgId, webhookId },
+    });
+    return this.send(caller, webhookId, 'webhook.test', (client) =>
+      insertMessage(client, caller.orgId, { id, webhookId, event: TEST_EVENT, body }),
+    );
   }
 
   /** @throws SlipwayError `resource.not-found`; `webhook.not-active`. */
   resend(caller: Principal, webhookId: string, id: string): Promise<WebhookMessage> {
-    return this.send(caller, webhookId, 'webhook.resend', (client) => reopenMessage(client, caller.orgId, webhookId, id));
+    return this.send(caller, webhookId, 'webhook.resend', (client) =>
+      reopenMessage(client, caller.orgId, webhookId, id),
+    );
   }
 
   private async send(
@@ -100,6 +114,9 @@ function readCursor(cursor: string): { createdAt: Date; id: string } {
     return { createdAt: new Date(createdAt), id };
   } catch (error) {
     const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, { fields: [{ path: 'cursor', message }], cause: error });
+    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
+      fields: [{ path: 'cursor', message }],
+      cause: error,
+    });
   }
 }

@@ -39,7 +39,11 @@ export class WebhooksController {
   }
 
   @Serves(operations.updateOutgoingWebhook)
-  update(@Caller() caller: Principal, @Param('webhook') id: string, @Body() body: UpdateOutgoingWebhook): Promise<OutgoingWebhook> {
+  update(
+    @Caller() caller: Principal,
+    @Param('webhook') id: string,
+    @Body() body: UpdateOutgoingWebhook,
+  ): Promise<OutgoingWebhook> {
     return this.webhooks.update(caller, id, body);
   }
 
@@ -59,12 +63,20 @@ export class WebhooksController {
   }
 
   @Serves(operations.listWebhookMessages)
-  listMessages(@Caller() caller: Principal, @Param('webhook') id: string, @Query() query: ListWebhookMessagesQuery): Promise<WebhookMessagePage> {
+  listMessages(
+    @Caller() caller: Principal,
+    @Param('webhook') id: string,
+    @Query() query: ListWebhookMessagesQuery,
+  ): Promise<WebhookMessagePage> {
     return this.messages.page(caller, id, query);
   }
 
   @Serves(operations.resendWebhookMessage)
-  resend(@Caller() caller: Principal, @Param('webhook') id: string, @Param('entry') entry: string): Promise<WebhookMessage> {
+  resend(
+    @Caller() caller: Principal,
+    @Param('webhook') id: string,
+    @Param('entry') entry: string,
+  ): Promise<WebhookMessage> {
     return this.messages.resend(caller, id, entry);
   }
 }

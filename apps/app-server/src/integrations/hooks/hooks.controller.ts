@@ -1,5 +1,10 @@
 import { Controller, Param } from '@nestjs/common';
-import { type InstallIntegrationHook, type IntegrationHook, type IntegrationHookList, type SelectIntegrationHooks } from '@slipway/contracts/integrations';
+import {
+  type InstallIntegrationHook,
+  type IntegrationHook,
+  type IntegrationHookList,
+  type SelectIntegrationHooks,
+} from '@slipway/contracts/integrations';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
@@ -16,12 +21,20 @@ export class HooksController {
   }
 
   @Serves(operations.installIntegrationHook)
-  install(@Caller() caller: Principal, @Param('connection') connection: string, @Body() body: InstallIntegrationHook): Promise<IntegrationHook> {
+  install(
+    @Caller() caller: Principal,
+    @Param('connection') connection: string,
+    @Body() body: InstallIntegrationHook,
+  ): Promise<IntegrationHook> {
     return this.hooks.install(caller, connection, body);
   }
 
   @Serves(operations.selectIntegrationHooks)
-  select(@Caller() caller: Principal, @Param('connection') connection: string, @Body() body: SelectIntegrationHooks): Promise<IntegrationHookList> {
+  select(
+    @Caller() caller: Principal,
+    @Param('connection') connection: string,
+    @Body() body: SelectIntegrationHooks,
+  ): Promise<IntegrationHookList> {
     return this.hooks.select(caller, connection, body);
   }
 
@@ -31,7 +44,11 @@ export class HooksController {
   }
 
   @Serves(operations.removeIntegrationHook)
-  remove(@Caller() caller: Principal, @Param('connection') connection: string, @Param('hook') hook: string): Promise<void> {
+  remove(
+    @Caller() caller: Principal,
+    @Param('connection') connection: string,
+    @Param('hook') hook: string,
+  ): Promise<void> {
     return this.hooks.remove(caller, connection, hook);
   }
 }

@@ -25,17 +25,32 @@ const COLUMNS = `h.id, h.repository, h.hook_id AS "hookId", h.installed_by AS "i
   h.secret_id IS NOT DISTINCT FROM (SELECT s.id FROM app.integration_secret s WHERE s.org_id = $1 AND s.connection_id = $2 AND s.kind = 'webhook' AND s.valid_until IS NULL
                                     ORDER BY s.created_at DESC LIMIT 1) AS current`;
 
-export async function listHooks(client: PoolClient, orgId: string, connectionId: string, limit: number): Promise<HookRow[]> {
+export async function listHooks(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  limit: number,
+): Promise<HookRow[]> {
   const text = `SELECT ${COLUMNS} FROM app.integration_hook h WHERE h.org_id = $1 AND h.connection_id = $2 ORDER BY lower(h.repository) LIMIT $3`;
   return (await client.query<HookRow>(text, [orgId, connectionId, limit])).rows;
 }
 
-export async function findHook(client: PoolClient, orgId: string, connectionId: string, id: string): Promise<HookRow | null> {
+export async function findHook(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  id: string,
+): Promise<HookRow | null> {
   const text = `SELECT ${COLUMNS} FROM app.integration_hook h WHERE h.org_id = $1 AND h.connection_id = $2 AND h.id = $3`;
   return (await client.query<HookRow>(text, [orgId, connectionId, id])).rows[0] ?? null;
 }
 
-export async function countHooks(client: PoolClient, orgId: string, connectionId: string, otherThan: string): Promise<number> {
+export async function countHooks(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  otherThan: string,
+): Promise<number> {
   const text = `SELECT count(*)::int AS count FROM app.integration_hook WHERE org_id = $1 AND connection_id = $2 AND lower(repository) <> lower($3)`;
   return (await client.query<{ count: number }>(text, [orgId, connectionId, otherThan])).rows[0]?.count ?? 0;
 }
@@ -43,7 +58,14 @@ export async function countHooks(client: PoolClient, orgId: string, connectionId
 export async function saveHook(
   client: PoolClient,
   orgId: string,
-  hook: { id: string; connectionId: string; repository: string; hookId: string; secretId: string; by: { id: string; label: string } },
+  hook: {
+    id: string;
+    connectionId: string;
+    repository: string;
+    hookId: string;
+    secretId: string;
+    by: { id: string; label: string };
+  },
 ): Promise<string> {
   const { rows } = await client.query<Columns<'app.integration_hook', 'id'>>(
     `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -55,17 +77,30 @@ export async function saveHook(
 }
 
 export async function deleteHook(client: PoolClient, orgId: string, connectionId: string, id: string): Promise<void> {
-  await client.query('DELETE FROM app.integration_hook WHERE org_id = $1 AND connection_id = $2 AND id = $3', [orgId, connectionId, id]);
+  await client.query('DELETE FROM app.integration_hook WHERE org_id = $1 AND connection_id = $2 AND id = $3', [
+    orgId,
+    connectionId,
+    id,
+  ]);
 }
 
 /** `null`: no such connection. */
-export async function findSelection(client: PoolClient, orgId: string, connectionId: string): Promise<SelectionRow | null> {
+export async function findSelection(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+): Promise<SelectionRow | null> {
   const text = `SELECT hook_patterns AS patterns, hooks_listed_at AS "listedAt", hooks_problem AS problem FROM app.integration_connection WHERE org_id = $1 AND id = $2`;
   return (await client.query<SelectionRow>(text, [orgId, connectionId])).rows[0] ?? null;
 }
 
 /** With the job that finds their repositories. */
-export async function saveSelection(client: PoolClient, orgId: string, connectionId: string, patterns: readonly string[]): Promise<void> {
+export async function saveSelection(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  patterns: readonly string[],
+): Promise<void> {
   await client.query(
     'UPDATE app.integration_connection SET hook_patterns = $3, hooks_listed_at = NULL, hooks_problem = NULL, updated_at = now() WHERE org_id = $1 AND id = $2',
     [orgId, connectionId, patterns],

@@ -21,7 +21,16 @@ import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { type ConnectionRow, findConnection, findSecret, type StoredSecret } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
 import { ProviderCalls } from '../provider-calls.js';
-import { countHooks, deleteHook, findHook, findSelection, type HookRow, listHooks, saveHook, saveSelection } from './hooks.queries.js';
+import {
+  countHooks,
+  deleteHook,
+  findHook,
+  findSelection,
+  type HookRow,
+  listHooks,
+  saveHook,
+  saveSelection,
+} from './hooks.queries.js';
 
 interface Callable {
   readonly row: ConnectionRow;
@@ -49,9 +58,14 @@ export class HooksService {
 
   /**
    * Which repositories get a webhook by themselves. A job makes them, and says of each what became of it.
-   * @throws SlipwayError `resource.not-found`, `integration.no-token`, `integration.no-secret`, `integration.hooks-unsupported`.
+   * @throws SlipwayError `resource.not-found`, `integration.no-token`, `integration.no-secret`,
+   * `integration.hooks-unsupported`.
    */
-  async select(caller: Principal, connectionId: string, { patterns }: SelectIntegrationHooks): Promise<IntegrationHookList> {
+  async select(
+    caller: Principal,
+    connectionId: string,
+    { patterns }: SelectIntegrationHooks,
+  ): Promise<IntegrationHookList> {
     const { orgId } = caller;
     const { row } = await this.callable(orgId, connectionId);
     this.assertOwnHooks(row);
@@ -59,7 +73,9 @@ export class HooksService {
     const list = await inOrg(this.pool, orgId, async (client) => {
       await saveSelection(client, orgId, connectionId, wanted);
       const detail = { name: row.name, patterns: wanted };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.select-hooks', target: connectionId, detail }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'integration.select-hooks', target: connectionId, detail }),
+      );
       return this.listed(client, orgId, connectionId);
     });
     if (wanted.length > 0) this.jobs.enqueueAs('integration-hooks', connectionId, { orgId, connectionId });
@@ -74,7 +90,11 @@ export class HooksService {
     const { queued, list } = await inOrg(this.pool, orgId, async (client) => {
       const ids = await repairHooks(client, orgId, connectionId);
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'integration.repair-hooks', target: connectionId, detail: { name: row.name, count: ids.length } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'integration.repair-hooks',
+          target: connectionId,
+          detail: { name: row.name, count: ids.length },
+        }),
       );
       return { queued: ids, list: await this.listed(client, orgId, connectionId) };
     });
@@ -90,15 +110,24 @@ export class HooksService {
   }
 
   private assertOwnHooks({ platform }: ConnectionRow): void {
-    if (platform) throw new SlipwayError('integration.no-secret', 'Its deliveries come to the platform’s own app, which needs no webhook.');
+    if (platform)
+      throw new SlipwayError(
+        'integration.no-secret',
+        'Its deliveries come to the platform’s own app, which needs no webhook.',
+      );
   }
 
   /**
    * Repeatable, also when it is not known what became of the call before: the hook is found by its address.
-   * @throws SlipwayError `resource.not-found`, `integration.no-token`, `integration.no-secret`, `integration.hooks-unsupported`, `integration.too-many-hooks`,
-   * `integration.provider-away`, `integration.provider-refused`, `settings.url-refused`.
+   * @throws SlipwayError `resource.not-found`, `integration.no-token`, `integration.no-secret`,
+   * `integration.hooks-unsupported`, `integration.too-many-hooks`, `integration.provider-away`,
+   * `integration.provider-refused`, `settings.url-refused`.
    */
-  async install(caller: Principal, connectionId: string, { repository }: InstallIntegrationHook): Promise<IntegrationHook> {
+  async install(
+    caller: Principal,
+    connectionId: string,
+    { repository }: InstallIntegrationHook,
+  ): Promise<IntegrationHook> {
     const { orgId } = caller;
     const { row, hooks } = await this.callable(orgId, connectionId);
     this.assertOwnHooks(row);
@@ -107,19 +136,40 @@ export class HooksService {
       others: await countHooks(client, orgId, connectionId, repository),
     }));
     if (found.secret === null) throw notFound();
-    if (found.others >= MAX_HOOKS) throw new SlipwayError('integration.too-many-hooks', `Slipway has made ${MAX_HOOKS} webhooks of this connection already.`);
+    if (found.others >= MAX_HOOKS)
+      throw new SlipwayError(
+        'integration.too-many-hooks',
+        `Slipway has made ${MAX_HOOKS} webhooks of this connection already.`,
+      );
     const secretId = found.secret.id;
     const secret = await this.opened(orgId, connectionId, found.secret);
-    const settings = { url: this.addressOf(row), secret, signature: row.signature, confidential: row.settings.confidential };
+    const settings = {
+      url: this.addressOf(row),
+      secret,
+      signature: row.signature,
+      confidential: row.settings.confidential,
+    };
     const { fullName, id: hookId, signature } = await this.asking(row, () => hooks.install(repository, settings));
     const saved = await inOrg(this.pool, orgId, async (client) => {
       // Deleted meanwhile: what was made delivers to an unknown address.
       if ((await findConnection(client, orgId, connectionId)) === null) throw notFound();
       if (!(await settleSignature(client, orgId, connectionId, signature)))
-        throw new SlipwayError('integration.provider-refused', `${row.host} does not sign this webhook, and deliveries of the connection have to be signed.`);
-      const id = await saveHook(client, orgId, { id: this.ids.uuid(), connectionId, repository: fullName, hookId, secretId, by: caller.actor });
+        throw new SlipwayError(
+          'integration.provider-refused',
+          `${row.host} does not sign this webhook, and deliveries of the connection have to be signed.`,
+        );
+      const id = await saveHook(client, orgId, {
+        id: this.ids.uuid(),
+        connectionId,
+        repository: fullName,
+        hookId,
+        secretId,
+        by: caller.actor,
+      });
       const detail = { name: row.name, repository: fullName };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.install-hook', target: connectionId, detail }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'integration.install-hook', target: connectionId, detail }),
+      );
       return findHook(client, orgId, connectionId, id);
     });
     if (saved === null) throw notFound();
@@ -136,7 +186,9 @@ export class HooksService {
     await inOrg(this.pool, orgId, async (client) => {
       await deleteHook(client, orgId, connectionId, id);
       const detail = { name: row.name, repository: hook.repository };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.remove-hook', target: connectionId, detail }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'integration.remove-hook', target: connectionId, detail }),
+      );
     });
   }
 
@@ -144,11 +196,23 @@ export class HooksService {
     const row = await inOrg(this.pool, orgId, (client) => findConnection(client, orgId, connectionId));
     if (row === null) throw notFound();
     const access = this.providers.get(row.provider)?.codeHost;
-    if (access?.hooks === undefined) throw new SlipwayError('integration.hooks-unsupported', 'Slipway makes no webhooks at this provider yet.');
+    if (access?.hooks === undefined)
+      throw new SlipwayError('integration.hooks-unsupported', 'Slipway makes no webhooks at this provider yet.');
     const credential = await this.asking(row, () => this.credentials.credential(orgId, row));
     if (credential === null) throw new SlipwayError('integration.no-token', `${row.name} has no credential.`);
-    const other = (): ReturnType<ConnectionCredentials['credential']> => this.credentials.credential(orgId, row, { refused: credential.id });
-    return { row, hooks: access.hooks(this.calls.clientOf(access.apiUrl(credential.baseUrl ?? baseUrlOf(row)), access.authorization, credential, other)) };
+    const other = (): ReturnType<ConnectionCredentials['credential']> =>
+      this.credentials.credential(orgId, row, { refused: credential.id });
+    return {
+      row,
+      hooks: access.hooks(
+        this.calls.clientOf(
+          access.apiUrl(credential.baseUrl ?? baseUrlOf(row)),
+          access.authorization,
+          credential,
+          other,
+        ),
+      ),
+    };
   }
 
   private addressOf(row: ConnectionRow): string {
@@ -165,14 +229,30 @@ export class HooksService {
 
   private async opened(orgId: string, connectionId: string, { id, bytes, keyVersion }: StoredSecret): Promise<string> {
     try {
-      return await this.envelope.open(orgId, { bytes, keyVersion }, integrationSecretContext({ id, connectionId, kind: 'webhook' }));
+      return await this.envelope.open(
+        orgId,
+        { bytes, keyVersion },
+        integrationSecretContext({ id, connectionId, kind: 'webhook' }),
+      );
     } catch (error) {
-      throw new SlipwayError('secret.unreadable', 'The webhook secret of the connection cannot be opened.', { cause: error });
+      throw new SlipwayError('secret.unreadable', 'The webhook secret of the connection cannot be opened.', {
+        cause: error,
+      });
     }
   }
 }
 
-function toHook({ id, repository, current, state, detail, checkedAt, installedBy, installedByLabel, installedAt }: HookRow): IntegrationHook {
+function toHook({
+  id,
+  repository,
+  current,
+  state,
+  detail,
+  checkedAt,
+  installedBy,
+  installedByLabel,
+  installedAt,
+}: HookRow): IntegrationHook {
   return {
     id,
     repository,

@@ -5,7 +5,10 @@ import { SlipwayError } from '@slipway/errors';
 import type { Provider, SignatureScheme } from '@slipway/integrations';
 import { findIntegration, findIntegrationOfAccount } from './intake.queries.js';
 
-/** How long what was found, or was not, is believed. Milliseconds: a secret that was replaced or a connection that was deleted holds no longer than that. */
+/**
+ * How long what was found, or was not, is believed. Milliseconds: a secret that was replaced or a connection that was
+ * deleted holds no longer than that.
+ */
 const FRESH_MS = 1_000;
 /** Targets that are held of each kind; the oldest goes first. */
 const MAX_HELD = 2_000;
@@ -13,10 +16,15 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Target that a delivery must be signed for, before it is read. */
 export interface DeliveryTarget {
-  /** `platform`: found later, by the account in the signed body. `null`: there is none, and nothing that comes is believed. */
+  /**
+   * `platform`: found later, by the account in the signed body. `null`: there is none, and nothing that comes is
+   * believed.
+   */
   readonly connection: { readonly id: string; readonly orgId: string } | 'platform' | null;
   readonly scheme: SignatureScheme;
-  /** Never empty where nothing is believed: a signature is then compared all the same, so that the answer takes as long. */
+  /**
+   * Never empty where nothing is believed: a signature is then compared all the same, so that the answer takes as long.
+   */
   readonly secrets: readonly string[];
 }
 
@@ -39,7 +47,9 @@ export class DeliveryTargets {
   ofPlatform(provider: Provider): DeliveryTarget {
     const scheme = schemeOf(provider, provider.connections[0]?.signature);
     const secrets = this.appSecrets[provider.id] ?? [];
-    return scheme === null || secrets.length === 0 ? this.nobody(provider) : { connection: 'platform', scheme, secrets };
+    return scheme === null || secrets.length === 0
+      ? this.nobody(provider)
+      : { connection: 'platform', scheme, secrets };
   }
 
   /** @throws SlipwayError `secret.unreadable`; what the database throws. */
@@ -78,9 +88,13 @@ export class DeliveryTargets {
     if (found === null || scheme === null) return this.nobody(provider);
     const secrets = await Promise.all(
       found.secrets.map((secret) =>
-        this.envelope.open(found.orgId, secret, integrationSecretContext({ id: secret.id, connectionId: id, kind: 'webhook' })).catch((error: unknown) => {
-          throw new SlipwayError('secret.unreadable', 'The webhook secret of the connection cannot be opened.', { cause: error });
-        }),
+        this.envelope
+          .open(found.orgId, secret, integrationSecretContext({ id: secret.id, connectionId: id, kind: 'webhook' }))
+          .catch((error: unknown) => {
+            throw new SlipwayError('secret.unreadable', 'The webhook secret of the connection cannot be opened.', {
+              cause: error,
+            });
+          }),
       ),
     );
     return { connection: { id, orgId: found.orgId }, scheme, secrets };

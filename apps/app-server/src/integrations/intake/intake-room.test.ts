@@ -15,12 +15,16 @@ describe('the room for deliveries', () => {
     const room = new IntakeRoom();
     const slot = await room.enter('connection');
     const seen = { count: 0 };
-    await expect(room.read(pieces(1_000, MIB, seen), slot, 3 * MIB, undefined)).rejects.toMatchObject({ code: 'request.too-large' });
+    await expect(room.read(pieces(1_000, MIB, seen), slot, 3 * MIB, undefined)).rejects.toMatchObject({
+      code: 'request.too-large',
+    });
     expect(seen.count).toBe(4);
     expect(room.bytes).toBe(3 * MIB);
     slot.leave();
     expect(room.bytes).toBe(0);
-    await expect(room.read(pieces(1, 1, seen), await room.enter('connection'), MIB, 2 * MIB)).rejects.toMatchObject({ code: 'request.too-large' });
+    await expect(room.read(pieces(1, 1, seen), await room.enter('connection'), MIB, 2 * MIB)).rejects.toMatchObject({
+      code: 'request.too-large',
+    });
     expect(seen.count).toBe(4);
   });
 
@@ -28,8 +32,15 @@ describe('the room for deliveries', () => {
     const room = new IntakeRoom();
     const nobody = await room.enter(null);
     await room.read(pieces(1, 25 * MIB, { count: 0 }), nobody, 25 * MIB, 25 * MIB);
-    await expect(room.read(pieces(1, MIB, { count: 0 }), await room.enter(null), 25 * MIB, 25 * MIB)).rejects.toMatchObject({ code: 'service.unavailable' });
-    const bytes = await room.read(pieces(1, 25 * MIB, { count: 0 }), await room.enter('connection'), 25 * MIB, 25 * MIB);
+    await expect(
+      room.read(pieces(1, MIB, { count: 0 }), await room.enter(null), 25 * MIB, 25 * MIB),
+    ).rejects.toMatchObject({ code: 'service.unavailable' });
+    const bytes = await room.read(
+      pieces(1, 25 * MIB, { count: 0 }),
+      await room.enter('connection'),
+      25 * MIB,
+      25 * MIB,
+    );
     expect(bytes).toHaveLength(25 * MIB);
   });
 
@@ -39,6 +50,8 @@ describe('the room for deliveries', () => {
       yield new Uint8Array(1);
       await new Promise(() => {});
     })();
-    await expect(room.read(never, await room.enter('connection'), MIB, undefined)).rejects.toMatchObject({ code: 'delivery.too-slow' });
+    await expect(room.read(never, await room.enter('connection'), MIB, undefined)).rejects.toMatchObject({
+      code: 'delivery.too-slow',
+    });
   });
 });

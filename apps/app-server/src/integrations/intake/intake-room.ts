@@ -2,9 +2,21 @@ import { type NoSlot, type ReadSlot, ReadSlots, readWithin } from '@slipway/doma
 import { SlipwayError } from '@slipway/errors';
 
 const MIB = 1024 * 1024;
-/** Bodies of one connection, and of all, that are here or on their way. One takes about six times its bytes while it is read and sealed: of the 1 GiB that the chart gives this process. */
-const OF_CONNECTIONS = { slots: 512, slotsPerOrg: 64, bytes: 64 * MIB, bytesPerOrg: 32 * MIB, waiting: 2_000, waitMs: 2_000 };
-/** Of all who name a connection that there is not: they share what one has, and take nothing from those that there are. */
+/**
+ * Bodies of one connection, and of all, that are here or on their way. One takes about six times its bytes while it is
+ * read and sealed: of the 1 GiB that the chart gives this process.
+ */
+const OF_CONNECTIONS = {
+  slots: 512,
+  slotsPerOrg: 64,
+  bytes: 64 * MIB,
+  bytesPerOrg: 32 * MIB,
+  waiting: 2_000,
+  waitMs: 2_000,
+};
+/**
+ * Of all who name a connection that there is not: they share what one has, and take nothing from those that there are.
+ */
 const OF_NOBODY = { slots: 64, slotsPerOrg: 64, bytes: 32 * MIB, bytesPerOrg: 32 * MIB, waiting: 64, waitMs: 1_000 };
 /** Longest that a body may take to come. Milliseconds: no provider waits longer than 20 s for its answer. */
 const BODY_MS = 10_000;
@@ -28,7 +40,10 @@ export class IntakeRoom {
    */
   async enter(key: string | null): Promise<ReadSlot> {
     const slot: ReadSlot | NoSlot = await (key === null ? this.ofNobody.enter('') : this.ofConnections.enter(key));
-    if (slot === 'org') throw new SlipwayError('rate.limited', 'Too many deliveries of this connection are under way.', { retryAfterSeconds: 1 });
+    if (slot === 'org')
+      throw new SlipwayError('rate.limited', 'Too many deliveries of this connection are under way.', {
+        retryAfterSeconds: 1,
+      });
     if (slot === 'process') throw full();
     return slot;
   }
@@ -38,7 +53,12 @@ export class IntakeRoom {
    * @param length what the sender says that it has; without it room is taken as it comes.
    * @throws SlipwayError `request.too-large`, `delivery.too-slow`, `service.unavailable`.
    */
-  async read(chunks: AsyncIterable<Uint8Array>, slot: ReadSlot, maxBytes: number, length: number | undefined): Promise<Buffer> {
+  async read(
+    chunks: AsyncIterable<Uint8Array>,
+    slot: ReadSlot,
+    maxBytes: number,
+    length: number | undefined,
+  ): Promise<Buffer> {
     if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
     if (length !== undefined && !slot.take(length)) throw full();
     const reading = readWithin(chunks, maxBytes, length === undefined ? slot : { take: () => true });
@@ -47,7 +67,8 @@ export class IntakeRoom {
     const timer = setTimeout(() => late.resolve('too-slow'), this.bodyMs);
     try {
       const read = await Promise.race([reading, late.promise]);
-      if (read === 'too-slow') throw new SlipwayError('delivery.too-slow', `The body did not come within ${this.bodyMs / 1_000} seconds.`);
+      if (read === 'too-slow')
+        throw new SlipwayError('delivery.too-slow', `The body did not come within ${this.bodyMs / 1_000} seconds.`);
       if (read === 'too-large') throw tooLarge(maxBytes);
       if (read === 'no-room') throw full();
       return Buffer.concat(read);
@@ -62,5 +83,7 @@ function tooLarge(maxBytes: number): SlipwayError {
 }
 
 function full(): SlipwayError {
-  return new SlipwayError('service.unavailable', 'Deliveries take all the memory that they may.', { retryAfterSeconds: 1 });
+  return new SlipwayError('service.unavailable', 'Deliveries take all the memory that they may.', {
+    retryAfterSeconds: 1,
+  });
 }

@@ -16,7 +16,10 @@ describe('intake of deliveries', () => {
   beforeAll(async () => {
     app = await ConversationApp.start({
       features: featuresWith([exampleProvider, { ...exampleProvider, id: 'other', form: false, maxBytes: 64 * 1024 }]),
-      env: { INTEGRATION_APP_SECRETS: JSON.stringify({ example: [APP_SECRET, 'the-one-before-that-of-the-app'] }), RATE_DELIVERIES_PER_MINUTE: '400' },
+      env: {
+        INTEGRATION_APP_SECRETS: JSON.stringify({ example: [APP_SECRET, 'the-one-before-that-of-the-app'] }),
+        RATE_DELIVERIES_PER_MINUTE: '400',
+      },
     });
     owner = await app.user('Olga');
   });
@@ -28,11 +31,16 @@ describe('intake of deliveries', () => {
     readonly secret: string;
   }
   const connected = async (body: object = {}, by = owner): Promise<Connected> => {
-    const answer = await app.http<ConnectionWithSecret>(by, 'POST', `/api/v1/orgs/${by.orgId}/integrations/connections`, {
-      provider: 'example',
-      name: 'A connection',
-      ...body,
-    });
+    const answer = await app.http<ConnectionWithSecret>(
+      by,
+      'POST',
+      `/api/v1/orgs/${by.orgId}/integrations/connections`,
+      {
+        provider: 'example',
+        name: 'A connection',
+        ...body,
+      },
+    );
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
     const { connection, webhookSecret } = answer.body;
     return { id: connection.id, url: connection.address ?? '', secret: webhookSecret ?? '' };
@@ -46,9 +54,15 @@ describe('intake of deliveries', () => {
     const text = await response.text();
     return { status: response.status, text: text.replace(/"requestId":"[^"]*"/, ''), ms: performance.now() - began };
   };
-  const rows = async (connection: string): Promise<Array<{ id: string; delivery_id: string; event: string; state: string; sealed: Buffer }>> =>
-    (await app.owner.query('SELECT id, delivery_id, event, state, sealed FROM app.integration_delivery WHERE connection_id = $1 ORDER BY id', [connection]))
-      .rows;
+  const rows = async (
+    connection: string,
+  ): Promise<Array<{ id: string; delivery_id: string; event: string; state: string; sealed: Buffer }>> =>
+    (
+      await app.owner.query(
+        'SELECT id, delivery_id, event, state, sealed FROM app.integration_delivery WHERE connection_id = $1 ORDER BY id',
+        [connection],
+      )
+    ).rows;
   const jobs = async (connection: string): Promise<number> =>
     (
       await app.owner.query(
@@ -78,7 +92,11 @@ describe('intake of deliveries', () => {
     expect(Object.keys(shown.body.headers)).toEqual(expect.arrayContaining(['x-example-event', 'x-example-delivery']));
     expect(JSON.stringify(shown.body.headers)).not.toContain('canary-credential');
     expect(Object.keys(shown.body.headers)).not.toContain('x-example-signature');
-    const { body } = await app.http<IntegrationConnection>(owner, 'GET', `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`);
+    const { body } = await app.http<IntegrationConnection>(
+      owner,
+      'GET',
+      `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`,
+    );
     expect(body).toMatchObject({ state: 'active', verifiedAt: expect.any(String), lastDeliveryAt: expect.any(String) });
   });
 
@@ -134,10 +152,12 @@ describe('intake of deliveries', () => {
       expect(Math.abs(median(times.there) - median(times.missing))).toBeLessThan(25);
       expect(Math.min(...times.there, ...times.missing)).toBeGreaterThan(20);
       for (const strange of ['x', '..%2f..', "' OR 1=1", '%00'])
-        expect((await post(url.replace(/[^/]+$/, strange), { body, headers: signedHeaders('nobody', body) })).status).toBe(401);
-      expect((await post(url.replace('/example/', '/other/'), { body, headers: signedHeaders('nobody', body) })).text).toBe(
-        (await post(missing, { body, headers: { ...signedHeaders('nobody', body) } })).text,
-      );
+        expect(
+          (await post(url.replace(/[^/]+$/, strange), { body, headers: signedHeaders('nobody', body) })).status,
+        ).toBe(401);
+      expect(
+        (await post(url.replace('/example/', '/other/'), { body, headers: signedHeaders('nobody', body) })).text,
+      ).toBe((await post(missing, { body, headers: { ...signedHeaders('nobody', body) } })).text);
     });
 
     it('who speaks for another tenant in the body speaks for the address alone', async () => {
@@ -171,13 +191,21 @@ describe('intake of deliveries', () => {
       const { url, secret } = await connected();
       const body = '{}';
       for (const type of ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp', ''])
-        expect([type, (await post(url, { body, headers: { ...signedHeaders(secret, body), 'content-type': type } })).status]).toEqual([type, 415]);
-      expect((await post(url, { body, headers: { ...signedHeaders(secret, body), 'content-encoding': 'gzip' } })).status).toBe(415);
+        expect([
+          type,
+          (await post(url, { body, headers: { ...signedHeaders(secret, body), 'content-type': type } })).status,
+        ]).toEqual([type, 415]);
+      expect(
+        (await post(url, { body, headers: { ...signedHeaders(secret, body), 'content-encoding': 'gzip' } })).status,
+      ).toBe(415);
       const strict = await connected({ provider: 'other', host: 'example.test' });
       const form = `payload=${encodeURIComponent('{}')}`;
       const headers = { ...signedHeaders(strict.secret, form), 'content-type': 'application/x-www-form-urlencoded' };
       expect((await post(strict.url, { body: form, headers })).status).toBe(415);
-      expect((await post(`${app.url}/api/integration/nothing/events`, { body, headers: signedHeaders(secret, body) })).status).toBe(404);
+      expect(
+        (await post(`${app.url}/api/integration/nothing/events`, { body, headers: signedHeaders(secret, body) }))
+          .status,
+      ).toBe(404);
     });
 
     it('who replays a delivery a hundred times is answered 200 and has changed nothing', async () => {
@@ -197,7 +225,10 @@ describe('intake of deliveries', () => {
         [70_000, 401],
       ] as const) {
         const body = JSON.stringify({ stamp: Date.now() + offset });
-        const headers = { ...signedHeaders(stamped.secret, body), 'x-example-signature': createHmac('sha256', stamped.secret).update(body).digest('hex') };
+        const headers = {
+          ...signedHeaders(stamped.secret, body),
+          'x-example-signature': createHmac('sha256', stamped.secret).update(body).digest('hex'),
+        };
         expect([offset, (await post(stamped.url, { body, headers })).status]).toEqual([offset, status]);
       }
     });
@@ -206,7 +237,14 @@ describe('intake of deliveries', () => {
   it('takes the old secret beside the new one for a day, the old scheme never, and a secret of three rotations ago not at all', async () => {
     const { id, url, secret } = await connected();
     const rotate = async (): Promise<ConnectionWithSecret> =>
-      (await app.http<ConnectionWithSecret>(owner, 'POST', `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}/rotate-secret`, {})).body;
+      (
+        await app.http<ConnectionWithSecret>(
+          owner,
+          'POST',
+          `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}/rotate-secret`,
+          {},
+        )
+      ).body;
     const next = await rotate();
     expect(next.connection.oldSecretUntil).toEqual(expect.any(String));
     const holds = async (by: string): Promise<number> => (await post(url, exampleDelivery(by, {}))).status;
@@ -215,13 +253,20 @@ describe('intake of deliveries', () => {
     const third = await rotate();
     await until('the first secret to hold no more', async () => ((await holds(secret)) === 401 ? true : null));
     expect(await holds(next.webhookSecret ?? '')).toBe(200);
-    await app.owner.query(`UPDATE app.integration_secret SET valid_until = now() - interval '1 second' WHERE connection_id = $1 AND valid_until IS NOT NULL`, [
-      id,
-    ]);
-    await until('the old secret to hold no more', async () => ((await holds(next.webhookSecret ?? '')) === 401 ? true : null));
+    await app.owner.query(
+      `UPDATE app.integration_secret SET valid_until = now() - interval '1 second' WHERE connection_id = $1 AND valid_until IS NOT NULL`,
+      [id],
+    );
+    await until('the old secret to hold no more', async () =>
+      (await holds(next.webhookSecret ?? '')) === 401 ? true : null,
+    );
     expect(await holds(third.webhookSecret ?? '')).toBe(200);
-    expect((await app.http(owner, 'DELETE', `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`)).status).toBe(204);
-    await until('the address to be unknown', async () => ((await holds(third.webhookSecret ?? '')) === 401 ? true : null));
+    expect((await app.http(owner, 'DELETE', `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`)).status).toBe(
+      204,
+    );
+    await until('the address to be unknown', async () =>
+      (await holds(third.webhookSecret ?? '')) === 401 ? true : null,
+    );
   });
 
   it('answers a challenge after it verified it, also of a connection that is being set up', async () => {
@@ -233,7 +278,11 @@ describe('intake of deliveries', () => {
       text: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P',
     });
     expect(await rows(id)).toEqual([]);
-    const { body: connection } = await app.http<IntegrationConnection>(owner, 'GET', `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`);
+    const { body: connection } = await app.http<IntegrationConnection>(
+      owner,
+      'GET',
+      `/api/v1/orgs/${owner.orgId}/integrations/connections/${id}`,
+    );
     expect(connection.state).toBe('active');
   });
 
@@ -241,19 +290,33 @@ describe('intake of deliveries', () => {
     const { id, url, secret } = await connected();
     const form = `payload=${encodeURIComponent('{"text":"ä"}')}`;
     expect(
-      (await post(url, { body: form, headers: { ...signedHeaders(secret, form, 'form'), 'content-type': 'application/x-www-form-urlencoded' } })).status,
+      (
+        await post(url, {
+          body: form,
+          headers: { ...signedHeaders(secret, form, 'form'), 'content-type': 'application/x-www-form-urlencoded' },
+        })
+      ).status,
     ).toBe(200);
     for (const [name, raw] of [
       ['invalid', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
       ['bom', Buffer.from('\ufeff{"text":"x"}\r\n')],
       ['none', Buffer.from('not json')],
     ] as const)
-      expect([name, (await post(url, { body: raw, headers: signedHeaders(secret, raw, name) })).status]).toEqual([name, 200]);
+      expect([name, (await post(url, { body: raw, headers: signedHeaders(secret, raw, name) })).status]).toEqual([
+        name,
+        200,
+      ]);
     // Without an id of its own its bytes are its name, and an id that no column keeps is none.
     const { 'x-example-delivery': _, ...unnamed } = signedHeaders(secret, '{"text":"unnamed"}');
     for (const headers of [unnamed, unnamed, { ...unnamed, 'x-example-delivery': 'x'.repeat(2_000) }])
       expect((await post(url, { body: '{"text":"unnamed"}', headers })).status).toBe(200);
-    expect((await rows(id)).map((row) => row.delivery_id)).toEqual(['form', 'invalid', 'bom', 'none', expect.stringMatching(/^sha256:[0-9a-f]{64}$/)]);
+    expect((await rows(id)).map((row) => row.delivery_id)).toEqual([
+      'form',
+      'invalid',
+      'bom',
+      'none',
+      expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    ]);
   });
 
   it('finds the tenant of the platform’s app by the account in the signed body, and answers 200 to an unclaimed one', async () => {
@@ -264,14 +327,21 @@ describe('intake of deliveries', () => {
       [mine, 'installation-1'],
       [theirs, 'installation-2'],
     ] as const)
-      await app.owner.query('UPDATE app.integration_connection SET platform = true, account = $2 WHERE id = $1', [connection.id, account]);
+      await app.owner.query('UPDATE app.integration_connection SET platform = true, account = $2 WHERE id = $1', [
+        connection.id,
+        account,
+      ]);
     expect((await post(url, exampleDelivery(APP_SECRET, { account: 'installation-2' }))).status).toBe(200);
-    expect((await post(url, exampleDelivery('the-one-before-that-of-the-app', { account: 'installation-2' }))).status).toBe(200);
+    expect(
+      (await post(url, exampleDelivery('the-one-before-that-of-the-app', { account: 'installation-2' }))).status,
+    ).toBe(200);
     expect((await post(url, exampleDelivery(APP_SECRET, { account: 'installation-3' }))).status).toBe(200);
     expect((await post(url, exampleDelivery(APP_SECRET, {}))).status).toBe(200);
     // Their own address is no way in any more, and a tenant's secret signs nothing for the platform.
     expect((await post(url, exampleDelivery(mine.secret, { account: 'installation-2' }))).status).toBe(401);
-    await until('the address to be unknown', async () => ((await post(mine.url, exampleDelivery(mine.secret, {}))).status === 401 ? true : null));
+    await until('the address to be unknown', async () =>
+      (await post(mine.url, exampleDelivery(mine.secret, {}))).status === 401 ? true : null,
+    );
     expect([await rows(mine.id), await rows(theirs.id)].map((list) => list.length)).toEqual([0, 2]);
     expect((await post(`${app.url}/api/integration/other/events`, exampleDelivery(APP_SECRET, {}))).status).toBe(401);
   });
@@ -280,7 +350,11 @@ describe('intake of deliveries', () => {
     const [loud, quiet] = [await connected(), await connected()];
     const statuses: number[] = [];
     for (let wave = 0; wave < 14; wave += 1)
-      statuses.push(...(await Promise.all(Array.from({ length: 30 }, async () => (await post(loud.url, exampleDelivery(loud.secret, {}))).status))));
+      statuses.push(
+        ...(await Promise.all(
+          Array.from({ length: 30 }, async () => (await post(loud.url, exampleDelivery(loud.secret, {}))).status),
+        )),
+      );
     expect(statuses.filter((status) => status === 200)).toHaveLength(400);
     expect(statuses.filter((status) => status === 429)).toHaveLength(20);
     expect((await post(quiet.url, exampleDelivery(quiet.secret, {}))).status).toBe(200);
@@ -290,10 +364,14 @@ describe('intake of deliveries', () => {
 /** With the signature in two headers, which `fetch` would join. */
 function doubled(url: string, body: string, headers: Record<string, string>, signature: string): Promise<[number]> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers: { ...headers, 'x-example-signature': [signature, signature] } }, (response) => {
-      response.resume();
-      response.once('end', () => resolve([response.statusCode ?? 0]));
-    });
+    const sent = request(
+      url,
+      { method: 'POST', headers: { ...headers, 'x-example-signature': [signature, signature] } },
+      (response) => {
+        response.resume();
+        response.once('end', () => resolve([response.statusCode ?? 0]));
+      },
+    );
     sent.once('error', reject);
     sent.end(body);
   });

@@ -16,10 +16,15 @@ describe('intake over three app-servers', () => {
     app = await ConversationApp.start({ replicas: REPLICAS, features: featuresWith([exampleProvider]) });
     for (let index = 0; index < CONNECTIONS; index += 1) {
       const owner = await app.user();
-      const answer = await app.http<ConnectionWithSecret>(owner, 'POST', `/api/v1/orgs/${owner.orgId}/integrations/connections`, {
-        provider: 'example',
-        name: 'n',
-      });
+      const answer = await app.http<ConnectionWithSecret>(
+        owner,
+        'POST',
+        `/api/v1/orgs/${owner.orgId}/integrations/connections`,
+        {
+          provider: 'example',
+          name: 'n',
+        },
+      );
       const { connection, webhookSecret } = answer.body;
       hooks.push({ id: connection.id, path: new URL(connection.address ?? '').pathname, secret: webhookSecret ?? '' });
     }
@@ -35,29 +40,38 @@ describe('intake over three app-servers', () => {
       signer: fc.constantFrom('own' as const, 'own' as const, 'own' as const, 'other' as const, 'nobody' as const),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(send, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }), async (waves) => {
-        const round = randomUUID();
-        const held = new Set<string>();
-        for (const wave of waves)
-          await Promise.all(
-            wave.map(async ({ delivery, hook, replica, signer }) => {
-              const { path, secret } = hooks[hook] as (typeof hooks)[0];
-              const other = hooks[(hook + 1) % CONNECTIONS]?.secret ?? '';
-              const signed = exampleDelivery({ own: secret, other, nobody: 'nobody' }[signer], { text: `${delivery}` }, `${round} ${delivery}`);
-              const { status } = await fetch(`${app.replicas[replica]?.url}${path}`, { method: 'POST', ...signed });
-              expect(status).toBe(signer === 'own' ? 200 : 401);
-              if (signer === 'own') held.add(`${hook} ${delivery}`);
-            }),
-          );
-        const { rows } = await app.owner.query<{ connection_id: string; delivery_id: string; jobs: number }>(
-          `SELECT connection_id, delivery_id, (SELECT count(*)::int FROM app.outbox o WHERE o.queue = 'integration-delivery' AND o.key = d.id) AS jobs
+      fc.asyncProperty(
+        fc.array(fc.array(send, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 }),
+        async (waves) => {
+          const round = randomUUID();
+          const held = new Set<string>();
+          for (const wave of waves)
+            await Promise.all(
+              wave.map(async ({ delivery, hook, replica, signer }) => {
+                const { path, secret } = hooks[hook] as (typeof hooks)[0];
+                const other = hooks[(hook + 1) % CONNECTIONS]?.secret ?? '';
+                const signed = exampleDelivery(
+                  { own: secret, other, nobody: 'nobody' }[signer],
+                  { text: `${delivery}` },
+                  `${round} ${delivery}`,
+                );
+                const { status } = await fetch(`${app.replicas[replica]?.url}${path}`, { method: 'POST', ...signed });
+                expect(status).toBe(signer === 'own' ? 200 : 401);
+                if (signer === 'own') held.add(`${hook} ${delivery}`);
+              }),
+            );
+          const { rows } = await app.owner.query<{ connection_id: string; delivery_id: string; jobs: number }>(
+            `SELECT connection_id, delivery_id, (SELECT count(*)::int FROM app.outbox o WHERE o.queue = 'integration-delivery' AND o.key = d.id) AS jobs
            FROM app.integration_delivery d WHERE delivery_id LIKE $1`,
-          [`${round} %`],
-        );
-        const kept = rows.map((row) => `${hooks.findIndex(({ id }) => id === row.connection_id)} ${row.delivery_id.slice(-1)}`);
-        expect(kept.sort()).toEqual([...held].sort());
-        expect(rows.every(({ jobs }) => jobs === 1)).toBe(true);
-      }),
+            [`${round} %`],
+          );
+          const kept = rows.map(
+            (row) => `${hooks.findIndex(({ id }) => id === row.connection_id)} ${row.delivery_id.slice(-1)}`,
+          );
+          expect(kept.sort()).toEqual([...held].sort());
+          expect(rows.every(({ jobs }) => jobs === 1)).toBe(true);
+        },
+      ),
       { numRuns: 20 },
     );
   }, 300_000);

@@ -17,7 +17,11 @@ export async function findIntegration(pool: SqlPool, id: string): Promise<FoundC
     secret_ids: string[] | null;
     sealed: Buffer[] | null;
     key_versions: number[] | null;
-  }>({ name: 'find-integration', text: 'SELECT org_id, provider, signature, secret_ids, sealed, key_versions FROM app.find_integration($1)', values: [id] });
+  }>({
+    name: 'find-integration',
+    text: 'SELECT org_id, provider, signature, secret_ids, sealed, key_versions FROM app.find_integration($1)',
+    values: [id],
+  });
   const row = rows[0];
   if (row === undefined) return null;
   const secrets = (row.secret_ids ?? []).map((secret, index) => ({
@@ -29,7 +33,12 @@ export async function findIntegration(pool: SqlPool, id: string): Promise<FoundC
 }
 
 /** Organization of an account of the platform's app. `null`: unclaimed. */
-export async function findIntegrationOfAccount(pool: SqlPool, provider: string, host: string, account: string): Promise<{ id: string; orgId: string } | null> {
+export async function findIntegrationOfAccount(
+  pool: SqlPool,
+  provider: string,
+  host: string,
+  account: string,
+): Promise<{ id: string; orgId: string } | null> {
   const { rows } = await pool.query<{ id: string; org_id: string }>({
     name: 'find-integration-of-account',
     text: 'SELECT id, org_id FROM app.find_integration_of_account($1, $2, $3)',
@@ -48,12 +57,28 @@ export interface NewDelivery {
   readonly outboxId: string;
 }
 
-/** One round trip and one commit: the delivery and the job that reads it. `gone`: its connection was deleted meanwhile. */
-export async function takeDelivery(pool: SqlPool, orgId: string, made: NewDelivery): Promise<'stored' | 'duplicate' | 'gone'> {
+/**
+ * One round trip and one commit: the delivery and the job that reads it. `gone`: its connection was deleted meanwhile.
+ */
+export async function takeDelivery(
+  pool: SqlPool,
+  orgId: string,
+  made: NewDelivery,
+): Promise<'stored' | 'duplicate' | 'gone'> {
   const { rows } = await pool.query<{ outcome: 'stored' | 'duplicate' | 'gone' }>({
     name: 'take-delivery',
     text: 'SELECT app.take_delivery($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcome',
-    values: [orgId, made.connectionId, made.id, made.deliveryId, made.event, made.sealed.bytes, made.sealed.keyVersion, made.bytes, made.outboxId],
+    values: [
+      orgId,
+      made.connectionId,
+      made.id,
+      made.deliveryId,
+      made.event,
+      made.sealed.bytes,
+      made.sealed.keyVersion,
+      made.bytes,
+      made.outboxId,
+    ],
   });
   if (rows[0] === undefined) throw new Error('take_delivery answered nothing');
   return rows[0].outcome;

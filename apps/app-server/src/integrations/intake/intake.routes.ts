@@ -25,9 +25,10 @@ export interface IntakeRoutesOptions {
 const REFUSAL_GRID_MS = 25;
 
 /**
- * `POST /api/integration/{service}/events[/{connection}]`, straight on the HTTP server: the bytes are what is signed, so nothing of the framework touches them.
- * The order of steps is that of docs/integrations: size and type, target by address, signature, and only then is anything read. Answers 2xx to all that holds,
- * whatever will be decided about it, since providers switch off who answers otherwise.
+ * `POST /api/integration/{service}/events[/{connection}]`, straight on the HTTP server: the bytes are what is signed,
+ * so nothing of the framework touches them. The order of steps is that of docs/integrations: size and type, target by
+ * address, signature, and only then is anything read. Answers 2xx to all that holds, whatever will be decided about it,
+ * since providers switch off who answers otherwise.
  */
 export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRoutesOptions): void {
   const { intake, targets, providers, logger, docsUrl, room = new IntakeRoom() } = options;
@@ -63,16 +64,21 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
     seconds.observe((performance.now() - began) / 1_000);
     if (outcome.outcome === 'refused') {
       refused.inc({ provider: provider.id, reason: outcome.refusal });
-      const named = target.connection !== null && target.connection !== 'platform' ? { connection_id: target.connection.id } : {};
+      const named =
+        target.connection !== null && target.connection !== 'platform' ? { connection_id: target.connection.id } : {};
       logger.debug({ ...named, provider: provider.id, reason: outcome.refusal }, 'delivery refused');
       const elapsed = performance.now() - began;
-      await new Promise((resolve) => setTimeout(resolve, Math.ceil(elapsed / REFUSAL_GRID_MS) * REFUSAL_GRID_MS - elapsed));
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.ceil(elapsed / REFUSAL_GRID_MS) * REFUSAL_GRID_MS - elapsed),
+      );
       throw new SlipwayError('delivery.refused', 'The delivery is not believed.');
     }
     taken.inc({ provider: provider.id, outcome: outcome.outcome });
-    if (outcome.outcome === 'unclaimed') logger.info({ provider: provider.id }, 'delivery for an account that no organization has claimed');
+    if (outcome.outcome === 'unclaimed')
+      logger.info({ provider: provider.id }, 'delivery for an account that no organization has claimed');
     if (outcome.outcome === 'challenge') return reply.code(200).type('text/plain; charset=utf-8').send(outcome.answer);
-    if (outcome.outcome === 'suggested') return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(outcome.answer));
+    if (outcome.outcome === 'suggested')
+      return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(outcome.answer));
     return reply.code(200).send();
   };
 
@@ -83,7 +89,11 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
     scope.setErrorHandler((thrown, _request, reply) => {
       const requestId = currentContext()?.requestId;
       const problem = toProblem(fromFastify(thrown), { docsUrl, ...(requestId === undefined ? {} : { requestId }) });
-      if (problem.status >= 500) logger.error({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'failed to accept a delivery');
+      if (problem.status >= 500)
+        logger.error(
+          { err: problem.error, code: problem.error.code, cause: problem.error.more.cause },
+          'failed to accept a delivery',
+        );
       return reply.code(problem.status).headers(problem.headers).type('application/problem+json').send(problem.body);
     });
     scope.post('/api/integration/:service/events', take);
@@ -94,7 +104,8 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
 function fromFastify(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
   const { statusCode } = thrown as { statusCode?: unknown };
-  if (statusCode === 415) return new SlipwayError('delivery.wrong-type', 'The content type cannot be read.', { cause: thrown });
+  if (statusCode === 415)
+    return new SlipwayError('delivery.wrong-type', 'The content type cannot be read.', { cause: thrown });
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return new SlipwayError('request.invalid', 'The request could not be read.', { cause: thrown });
   return thrown;
@@ -106,15 +117,32 @@ interface IntakeTarget {
   readonly target: DeliveryTarget;
 }
 
-/** Waits for room, which is given back when the answer is sent. What was not read of a body that is refused is not waited for. */
-async function bodyOf(request: FastifyRequest, reply: FastifyReply, { room, provider, target }: IntakeTarget): Promise<Buffer> {
-  const key = target.connection === null ? null : target.connection === 'platform' ? `platform ${provider.id}` : target.connection.id;
+/**
+ * Waits for room, which is given back when the answer is sent. What was not read of a body that is refused is not
+ * waited for.
+ */
+async function bodyOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { room, provider, target }: IntakeTarget,
+): Promise<Buffer> {
+  const key =
+    target.connection === null
+      ? null
+      : target.connection === 'platform'
+        ? `platform ${provider.id}`
+        : target.connection.id;
   const slot = await room.enter(key);
   if (reply.raw.closed) slot.leave();
   else reply.raw.once('close', () => slot.leave());
   const length = request.headers['content-length'];
   try {
-    return await room.read(request.raw.iterator({ destroyOnReturn: false }), slot, provider.maxBytes, length === undefined ? undefined : Number(length));
+    return await room.read(
+      request.raw.iterator({ destroyOnReturn: false }),
+      slot,
+      provider.maxBytes,
+      length === undefined ? undefined : Number(length),
+    );
   } catch (error) {
     void reply.header('connection', 'close');
     throw error;
@@ -126,7 +154,10 @@ function assertType(provider: Provider, headers: Delivery['headers']): void {
   const type = mediaTypeOf(headers);
   const isForm = provider.form && type === 'application/x-www-form-urlencoded';
   if (type !== 'application/json' && !isForm)
-    throw new SlipwayError('delivery.wrong-type', `Deliveries of ${provider.name} come as application/json${provider.form ? ' or as a form' : ''}.`);
+    throw new SlipwayError(
+      'delivery.wrong-type',
+      `Deliveries of ${provider.name} come as application/json${provider.form ? ' or as a form' : ''}.`,
+    );
   // What was signed are the bytes that were sent; and what unpacks them may be made to unpack without end.
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new SlipwayError('delivery.wrong-type', 'Deliveries come without a content encoding.');
@@ -134,5 +165,10 @@ function assertType(provider: Provider, headers: Delivery['headers']): void {
 
 /** A header that came twice keeps both values, so that a second signature is seen. */
 function headersOf(request: FastifyRequest): Delivery['headers'] {
-  return Object.fromEntries(Object.entries(request.raw.headersDistinct).map(([name, values]) => [name, values?.length === 1 ? values[0] : values]));
+  return Object.fromEntries(
+    Object.entries(request.raw.headersDistinct).map(([name, values]) => [
+      name,
+      values?.length === 1 ? values[0] : values,
+    ]),
+  );
 }

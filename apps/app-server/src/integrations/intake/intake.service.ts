@@ -22,7 +22,13 @@ import type { RepositorySuggestions } from './repository-suggestions.js';
 /** Longest that an id or a name of an event is kept as it is. Characters. */
 const MAX_NAME = 200;
 /** A provider reads without its connection here: only a challenge is read. */
-const NO_CONTEXT = { own: { ids: [], mention: 'slipway' }, labels: [], bots: [], confidential: false, ours: () => false } as const;
+const NO_CONTEXT = {
+  own: { ids: [], mention: 'slipway' },
+  labels: [],
+  bots: [],
+  confidential: false,
+  ours: () => false,
+} as const;
 
 export type Taken =
   | { readonly outcome: 'stored' | 'duplicate' }
@@ -74,25 +80,49 @@ export class Intake {
   }
 
   /** A delivery by a socket of a connection, authenticated by the socket. @throws as `take` */
-  takeFromSocket(provider: Provider, connection: { readonly id: string; readonly orgId: string }, body: object): Promise<Taken> {
-    const delivery: Delivery = { headers: { 'content-type': 'application/json' }, raw: Buffer.from(JSON.stringify(body)) };
+  takeFromSocket(
+    provider: Provider,
+    connection: { readonly id: string; readonly orgId: string },
+    body: object,
+  ): Promise<Taken> {
+    const delivery: Delivery = {
+      headers: { 'content-type': 'application/json' },
+      raw: Buffer.from(JSON.stringify(body)),
+    };
     return this.takeProved({ provider, scheme: { kind: 'socket' }, connection }, delivery, readBody(delivery, false));
   }
 
-  private async takeProved({ provider, scheme, connection }: DeliverySource, delivery: Delivery, read: ReadDelivery): Promise<Taken> {
+  private async takeProved(
+    { provider, scheme, connection }: DeliverySource,
+    delivery: Delivery,
+    read: ReadDelivery,
+  ): Promise<Taken> {
     await this.assertRate(connection.id);
     const wanted = attempt(() => provider.choice?.suggestsFor(read) ?? null) ?? null;
     if (wanted !== null && provider.choice !== undefined)
-      return { outcome: 'suggested', answer: provider.choice.suggestions(await this.suggestions.of(provider, connection, wanted.typed, wanted.actor)) };
+      return {
+        outcome: 'suggested',
+        answer: provider.choice.suggestions(
+          await this.suggestions.of(provider, connection, wanted.typed, wanted.actor),
+        ),
+      };
     const outcome = await this.keep({ provider, scheme, connection }, delivery, read);
     // Deleted since it was found.
     return outcome === 'gone' ? { outcome: 'refused', refusal: 'no-connection' } : { outcome };
   }
 
-  private async keep({ provider, scheme, connection }: DeliverySource, delivery: Delivery, read: ReadDelivery): Promise<'stored' | 'duplicate' | 'gone'> {
+  private async keep(
+    { provider, scheme, connection }: DeliverySource,
+    delivery: Delivery,
+    read: ReadDelivery,
+  ): Promise<'stored' | 'duplicate' | 'gone'> {
     const id = this.ids.uuid();
     const packed = await packDelivery({ headers: withoutSecrets(delivery.headers, scheme), raw: delivery.raw });
-    const sealed = await this.envelope.seal(connection.orgId, packed, deliveryContext({ id, connectionId: connection.id }));
+    const sealed = await this.envelope.seal(
+      connection.orgId,
+      packed,
+      deliveryContext({ id, connectionId: connection.id }),
+    );
     const outcome = await takeDelivery(this.pool, connection.orgId, {
       id,
       connectionId: connection.id,
@@ -102,7 +132,8 @@ export class Intake {
       bytes: delivery.raw.byteLength,
       outboxId: this.ids.uuid(),
     });
-    if (outcome === 'stored') this.jobs.enqueueAs('integration-delivery', id, { orgId: connection.orgId, deliveryId: id });
+    if (outcome === 'stored')
+      this.jobs.enqueueAs('integration-delivery', id, { orgId: connection.orgId, deliveryId: id });
     return outcome;
   }
 
@@ -114,9 +145,13 @@ export class Intake {
   private async assertRate(connectionId: string): Promise<void> {
     const { consumed, msBeforeNext } = await this.limit.count(connectionId);
     if (consumed > this.limit.points)
-      throw new SlipwayError('rate.limited', `More than ${this.limit.points} deliveries of this connection in a minute.`, {
-        retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)),
-      });
+      throw new SlipwayError(
+        'rate.limited',
+        `More than ${this.limit.points} deliveries of this connection in a minute.`,
+        {
+          retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)),
+        },
+      );
   }
 }
 
@@ -124,8 +159,9 @@ const hashOf = (raw: Buffer): string => `sha256:${createHash('sha256').update(ra
 
 /** A name that can be kept and listed; `null`: it is none. */
 function nameOf(name: string | null): string | null {
+  if (name === null || name.length === 0 || name.length > MAX_NAME || !name.isWellFormed()) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no column keeps and no list shows
-  return name === null || name.length === 0 || name.length > MAX_NAME || /[\u0000-\u001f\u007f]/.test(name) || !name.isWellFormed() ? null : name;
+  return /[\u0000-\u001f\u007f]/.test(name) ? null : name;
 }
 
 /** A provider never throws; of one that does, nothing is known. */

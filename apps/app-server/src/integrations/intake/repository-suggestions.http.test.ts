@@ -20,7 +20,8 @@ describe('repositories that are suggested in Slack', () => {
     app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host.host } });
     olga = await app.user('Olga');
     const connect = async (body: object): Promise<string> =>
-      (await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body)).body.connection.id;
+      (await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body))
+        .body.connection.id;
     git = await connect({
       provider: 'gitea',
       kind: 'token',
@@ -72,7 +73,11 @@ describe('repositories that are suggested in Slack', () => {
     const option = { ...shop, value: `${git.slice(0, 8)} acme/shop` };
     expect(await types('')).toEqual({ status: 200, body: { options: [none, option] } });
     expect(await types('sho')).toEqual({ status: 200, body: { options: [option] } });
-    const { body } = await app.http<IntegrationDeliveryPage>(olga, 'GET', `/api/v1/orgs/${olga.orgId}/integrations/connections/${slack}/deliveries`);
+    const { body } = await app.http<IntegrationDeliveryPage>(
+      olga,
+      'GET',
+      `/api/v1/orgs/${olga.orgId}/integrations/connections/${slack}/deliveries`,
+    );
     expect(body.data).toEqual([]);
   });
 

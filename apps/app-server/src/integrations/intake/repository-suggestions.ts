@@ -6,7 +6,10 @@ import type { Logger } from '@slipway/telemetry';
 import { findConnection } from '../connections.queries.js';
 import type { RepositoriesService } from '../repositories/repositories.service.js';
 
-/** Slack shows nothing of an answer that takes 3 s. What comes later is held for the next letter that is typed. Milliseconds. */
+/**
+ * Slack shows nothing of an answer that takes 3 s. What comes later is held for the next letter that is typed.
+ * Milliseconds.
+ */
 const ANSWER_MS = 2_000;
 const MAX_OPTIONS = 20;
 
@@ -27,11 +30,20 @@ export class RepositorySuggestions {
   ) {}
 
   /** Never longer than 2 s. */
-  async of(provider: Provider, connection: { readonly id: string; readonly orgId: string }, typed: string, actor: Actor): Promise<readonly Suggestion[]> {
+  async of(
+    provider: Provider,
+    connection: { readonly id: string; readonly orgId: string },
+    typed: string,
+    actor: Actor,
+  ): Promise<readonly Suggestion[]> {
     const caller = actor.foreign === true ? null : await this.callerOf(provider, connection, actor);
     if (caller === null) return [];
     const listed = this.repositories.list(caller, { query: typed, limit: MAX_OPTIONS }).then(
-      ({ data }) => data.map(({ connectionId, fullName }) => ({ label: fullName, value: `${connectionId.slice(0, 8)} ${fullName}` })),
+      ({ data }) =>
+        data.map(({ connectionId, fullName }) => ({
+          label: fullName,
+          value: `${connectionId.slice(0, 8)} ${fullName}`,
+        })),
       (error: unknown) => {
         this.logger.warn({ err: error, connection_id: connection.id }, 'failed to list repositories for suggestions');
         return [];
@@ -50,14 +62,20 @@ export class RepositorySuggestions {
   }
 
   /** `null`: an actor who could start nothing here. */
-  private callerOf({ id: provider }: Provider, { id, orgId }: { readonly id: string; readonly orgId: string }, actor: Actor): Promise<Principal | null> {
+  private callerOf(
+    { id: provider }: Provider,
+    { id, orgId }: { readonly id: string; readonly orgId: string },
+    actor: Actor,
+  ): Promise<Principal | null> {
     return inOrg(this.pool, orgId, async (client) => {
       const connection = await findConnection(client, orgId, id);
       if (connection === null || connection.state === 'disabled') return null;
       const user = await findActor(client, orgId, { provider, host: connection.host, id: actor.id });
       if (user === null || user.role === null) return null;
       const permissions = new Set<Permission>(ROLE_PERMISSIONS[user.role]);
-      return permissions.has('conversation:create') ? { orgId, actor: { kind: 'user', id: user.userId, label: user.label }, permissions } : null;
+      return permissions.has('conversation:create')
+        ? { orgId, actor: { kind: 'user', id: user.userId, label: user.label }, permissions }
+        : null;
     });
   }
 }

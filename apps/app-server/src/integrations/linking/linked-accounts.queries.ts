@@ -17,7 +17,11 @@ export interface LinkRow {
 
 /** A user's links in all organizations, and what waits for confirmation in this session. */
 export async function linksOf(pool: SqlPool, userId: string, sessionId: string, now: Date): Promise<LinkRow[]> {
-  const { rows } = await pool.query<LinkRow>('SELECT * FROM app.linked_accounts_of($1, $2, $3)', [userId, sessionId, now]);
+  const { rows } = await pool.query<LinkRow>('SELECT * FROM app.linked_accounts_of($1, $2, $3)', [
+    userId,
+    sessionId,
+    now,
+  ]);
   return rows;
 }
 
@@ -63,7 +67,18 @@ export async function insertRequest(
   await client.query(
     `INSERT INTO app.link_request (org_id, id, user_id, session_id, connection_id, provider, host, state_hash, nonce_hash, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [orgId, made.id, made.userId, made.sessionId, made.connectionId, made.provider, made.host, made.stateHash, made.nonceHash, made.expiresAt],
+    [
+      orgId,
+      made.id,
+      made.userId,
+      made.sessionId,
+      made.connectionId,
+      made.provider,
+      made.host,
+      made.stateHash,
+      made.nonceHash,
+      made.expiresAt,
+    ],
   );
 }
 
@@ -89,23 +104,27 @@ export async function nameAccount(
   id: string,
   { account: { id: externalUserId, login }, expiresAt }: { readonly account: Account; readonly expiresAt: Date },
 ): Promise<void> {
-  await client.query('UPDATE app.link_request SET external_user_id = $3, login = $4, expires_at = $5 WHERE org_id = $1 AND id = $2', [
-    orgId,
-    id,
-    externalUserId,
-    login,
-    expiresAt,
-  ]);
+  await client.query(
+    'UPDATE app.link_request SET external_user_id = $3, login = $4, expires_at = $5 WHERE org_id = $1 AND id = $2',
+    [orgId, id, externalUserId, login, expiresAt],
+  );
 }
 
-export type ConfirmableRequest = Columns<'app.link_request', 'provider' | 'host' | 'external_user_id' | 'login', { external_user_id: string; login: string }>;
+export type ConfirmableRequest = Columns<
+  'app.link_request',
+  'provider' | 'host' | 'external_user_id' | 'login',
+  { external_user_id: string; login: string }
+>;
 
 /** Takes what waits for confirmation in this very session. `null`: there is none any more. */
 export async function takeConfirmable(
   client: PoolClient,
   orgId: string,
   id: string,
-  { by: { userId, sessionId }, now }: { readonly by: { readonly userId: string; readonly sessionId: string }; readonly now: Date },
+  {
+    by: { userId, sessionId },
+    now,
+  }: { readonly by: { readonly userId: string; readonly sessionId: string }; readonly now: Date },
 ): Promise<ConfirmableRequest | null> {
   const { rows } = await client.query<ConfirmableRequest>(
     `DELETE FROM app.link_request WHERE org_id = $1 AND id = $2 AND user_id = $3 AND session_id = $4 AND external_user_id IS NOT NULL AND expires_at > $5
@@ -125,7 +144,12 @@ export interface Holder {
 }
 
 /** Links of the organization that stand against another of this account and this user at one host, locked. */
-export async function lockHolders(client: PoolClient, orgId: string, at: ConfirmableRequest, userId: string): Promise<Holder[]> {
+export async function lockHolders(
+  client: PoolClient,
+  orgId: string,
+  at: ConfirmableRequest,
+  userId: string,
+): Promise<Holder[]> {
   const { rows } = await client.query<Holder>(
     `SELECT l.id, l.user_id AS "userId", l.external_user_id AS "externalUserId", l.login,
        EXISTS (SELECT 1 FROM app.membership m WHERE m.org_id = $1 AND m.user_id = l.user_id) AS member
@@ -136,7 +160,10 @@ export async function lockHolders(client: PoolClient, orgId: string, at: Confirm
 }
 
 /** Whose the account is by the operator's own sign-in; `null`: none. */
-export async function signInHolder(client: PoolClient, { provider, host, external_user_id }: ConfirmableRequest): Promise<string | null> {
+export async function signInHolder(
+  client: PoolClient,
+  { provider, host, external_user_id }: ConfirmableRequest,
+): Promise<string | null> {
   const { rows } = await client.query<Columns<'app.external_identity', 'user_id'>>(
     'SELECT user_id FROM app.external_identity WHERE provider = $1 AND host = $2 AND external_user_id = $3',
     [provider, host, external_user_id],

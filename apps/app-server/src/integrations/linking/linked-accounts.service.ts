@@ -1,7 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
-import { type BeginLink, LINK_MINUTES, type LinkBegun, type LinkedAccount, type LinkedAccountList } from '@slipway/contracts/identity';
+import {
+  type BeginLink,
+  LINK_MINUTES,
+  type LinkBegun,
+  type LinkedAccount,
+  type LinkedAccountList,
+} from '@slipway/contracts/identity';
 import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { isUniqueViolation } from '@slipway/db/store';
@@ -46,8 +52,9 @@ export interface ComeBack {
 }
 
 /**
- * Links of users to their accounts at providers. A link is begun, comes back and is confirmed in one browser session: its state is random, hashed, taken once, and of ten minutes; the
- * browser's nonce must come back with it. The user's token is used to ask who they are, and not kept.
+ * Links of users to their accounts at providers. A link is begun, comes back and is confirmed in one browser session:
+ * its state is random, hashed, taken once, and of ten minutes; the browser's nonce must come back with it. The user's
+ * token is used to ask who they are, and not kept.
  */
 @Injectable()
 export class LinkedAccountsService {
@@ -80,7 +87,10 @@ export class LinkedAccountsService {
     };
   }
 
-  /** @throws SlipwayError `resource.not-found` for an organization or a connection that is not the user's; `integration.oauth-unsupported`, `integration.no-oauth-client`. */
+  /**
+   * @throws SlipwayError `resource.not-found` for an organization or a connection that is not the user's;
+   * `integration.oauth-unsupported`, `integration.no-oauth-client`.
+   */
   async begin(user: SignedIn, { org, connectionId }: BeginLink): Promise<{ begun: LinkBegun; cookie: string }> {
     const { orgId } = await this.principalIn(user, org);
     const { connection, linking, app, baseUrl, redirectUri } = await this.clients.forLinking(orgId, connectionId);
@@ -103,8 +113,9 @@ export class LinkedAccountsService {
    * Takes who the provider says it is; nothing is linked yet. The state is used up, whoever brings it.
    * @param connectionId of the address that the browser came back to.
    * @returns the id to confirm, and the cookie's end.
-   * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session, browser or connection; `linked-account.declined`;
-   * `integration.provider-away`, `integration.provider-refused`; as `begin`.
+   * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session,
+   * browser or connection; `linked-account.declined`; `integration.provider-away`, `integration.provider-refused`; as
+   * `begin`.
    */
   async comeBack(
     user: SignedIn,
@@ -116,14 +127,24 @@ export class LinkedAccountsService {
     const request = await takeRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
-    if (request === null || request.session_id !== user.sessionId || request.user_id !== user.userId || nonce === undefined) throw refused();
+    if (
+      request === null ||
+      request.session_id !== user.sessionId ||
+      request.user_id !== user.userId ||
+      nonce === undefined
+    )
+      throw refused();
     // Sent back from another provider than the one that the link was begun with: its code is not that one's to have.
     if (request.connection_id !== connectionId) throw refused();
     if (!isNonce(nonce, request.nonce_hash)) throw refused();
     const { orgId } = await this.principalIn(user, request.org_id);
-    if (error !== undefined) throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');
+    if (error !== undefined)
+      throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');
     if (typeof code !== 'string' || code === '' || code.length > 4_096) throw refused();
-    const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(orgId, request.connection_id);
+    const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(
+      orgId,
+      request.connection_id,
+    );
     const { account, notRevoked } = await redeemForAccount(
       linking,
       { baseUrl, app, code, redirectUri, verifier: verifierOf({ state, nonce }), workspace: connection.account },
@@ -164,7 +185,13 @@ export class LinkedAccountsService {
       if (row.linked_at === null) return deleteRequest(client, orgId, id);
       if (!(await deleteLink(client, orgId, id))) return;
       const by = { orgId, actor: { kind: 'user' as const, id: user.userId, label: user.name } };
-      await client.query(auditOf(this.ids.uuid(), by, { action: 'linked-account.delete', target: id, detail: { provider, host, login, externalUserId } }));
+      await client.query(
+        auditOf(this.ids.uuid(), by, {
+          action: 'linked-account.delete',
+          target: id,
+          detail: { provider, host, login, externalUserId },
+        }),
+      );
     });
   }
 
@@ -179,8 +206,17 @@ export class LinkedAccountsService {
         throw new SlipwayError('linked-account.exists', `Your account here is linked with ${holder.login} at ${host}.`);
       await deleteLink(client, orgId, holder.id);
       if (holder.userId === actor.id) continue;
-      const detail = { provider, host, login: holder.login, externalUserId: holder.externalUserId, userId: holder.userId, reason: 'no member any more' };
-      await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.delete', target: holder.id, detail }));
+      const detail = {
+        provider,
+        host,
+        login: holder.login,
+        externalUserId: holder.externalUserId,
+        userId: holder.userId,
+        reason: 'no member any more',
+      };
+      await client.query(
+        auditOf(this.ids.uuid(), principal, { action: 'linked-account.delete', target: holder.id, detail }),
+      );
     }
     await insertLink(client, orgId, { id, userId: actor.id, of: request, now: this.clock.now() });
     const detail = { provider, host, login, externalUserId };
@@ -223,7 +259,10 @@ export class LinkedAccountsService {
 }
 
 function refused(): SlipwayError {
-  return new SlipwayError('linked-account.refused', 'This link was not begun in this browser and session, was used already, or took longer than ten minutes.');
+  return new SlipwayError(
+    'linked-account.refused',
+    'This link was not begun in this browser and session, was used already, or took longer than ten minutes.',
+  );
 }
 
 function taken(): SlipwayError {

@@ -38,7 +38,11 @@ export class LinkingController {
   }
 
   @Serves(operations.setOAuthClient)
-  setClient(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: SetOAuthClient): Promise<OAuthClient> {
+  setClient(
+    @Caller() caller: Principal,
+    @Param('connection') id: string,
+    @Body() body: SetOAuthClient,
+  ): Promise<OAuthClient> {
     return this.clients.set(caller, id, body);
   }
 
@@ -53,7 +57,11 @@ export class LinkingController {
   }
 
   @Serves(operations.beginLink)
-  async begin(@User() user: SignedIn, @Body() body: BeginLink, @Res({ passthrough: true }) reply: FastifyReply): Promise<LinkBegun> {
+  async begin(
+    @User() user: SignedIn,
+    @Body() body: BeginLink,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<LinkBegun> {
     const { begun, cookie } = await this.accounts.begin(user, body);
     void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
     return begun;
@@ -69,10 +77,17 @@ export class LinkingController {
     return this.accounts.delete(user, id);
   }
 
-  /** Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be confirmed or what went wrong; a program is answered the problem. */
+  /**
+   * Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be
+   * confirmed or what went wrong; a program is answered the problem.
+   */
   @Get('oauth/integrations/callback/:connection')
   @AuthenticatesItself('by the session, the state and the cookie of who began')
-  async comeBack(@Param('connection') connection: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async comeBack(
+    @Param('connection') connection: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const back = (request.query ?? {}) as ComeBack;
     let page = LINKED_ACCOUNTS_PAGE;
     try {
@@ -83,7 +98,11 @@ export class LinkingController {
       const begun = await this.authorizations.taken(back.state);
       if (begun !== null) {
         page = pageOf(user, begun);
-        const cookie = await this.authorizations.comeBack(user, connection, { request: begun, back, cookieHeader: request.headers.cookie });
+        const cookie = await this.authorizations.comeBack(user, connection, {
+          request: begun,
+          back,
+          cookieHeader: request.headers.cookie,
+        });
         void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
         return void reply.redirect(this.page(page, { authorization: begun.id }), 302);
       }
@@ -106,7 +125,10 @@ export class LinkingController {
 }
 
 /** Of the connection that was to be authorized; for a user outside of its organization, their own. */
-function pageOf({ orgs }: SignedIn, { org_id, connection_id }: { readonly org_id: string; readonly connection_id: string }): string {
+function pageOf(
+  { orgs }: SignedIn,
+  { org_id, connection_id }: { readonly org_id: string; readonly connection_id: string },
+): string {
   const org = orgs.find(({ id }) => id === org_id);
   return org === undefined ? LINKED_ACCOUNTS_PAGE : connectionPage(org.slug, connection_id);
 }

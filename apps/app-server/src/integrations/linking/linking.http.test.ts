@@ -31,10 +31,18 @@ describe('linking of accounts', () => {
   afterEach(() => provider.broken.clear());
 
   const join = (user: User, orgId = olga.orgId): Promise<unknown> =>
-    app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [orgId, user.userId]);
+    app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      orgId,
+      user.userId,
+    ]);
   const path = (rest: string, by = olga): string => `/api/v1/orgs/${by.orgId}/integrations/connections${rest}`;
   const connect = async (id: string, by = olga): Promise<string> => {
-    const body = { provider: id, name: `A ${id}`, host: provider.host, settings: { baseUrl: `http://${provider.host}` } };
+    const body = {
+      provider: id,
+      name: `A ${id}`,
+      host: provider.host,
+      settings: { baseUrl: `http://${provider.host}` },
+    };
     const made = await app.http<ConnectionWithSecret>(by, 'POST', path('', by), body);
     expect([made.status, made.body]).toEqual([201, expect.anything()]);
     return made.body.connection.id;
@@ -62,11 +70,17 @@ describe('linking of accounts', () => {
     readonly error?: string;
   }
   const comeBack = (user: User | null, back: Back, cookie: string, accept = 'application/json'): Promise<Response> =>
-    fetch(`${callbacks.get(back.state ?? '') ?? `${app.url}${CALLBACK}/${connectionId}`}?${new URLSearchParams(back as Record<string, string>)}`, {
-      redirect: 'manual',
-      headers: { accept, cookie: [user?.cookie, cookie].filter(Boolean).join('; ') },
-    });
-  const codeOf = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
+    fetch(
+      `${callbacks.get(back.state ?? '') ?? `${app.url}${CALLBACK}/${connectionId}`}?${new URLSearchParams(back as Record<string, string>)}`,
+      {
+        redirect: 'manual',
+        headers: { accept, cookie: [user?.cookie, cookie].filter(Boolean).join('; ') },
+      },
+    );
+  const codeOf = async (response: Response): Promise<unknown> => [
+    response.status,
+    ((await response.json()) as { code: string }).code,
+  ];
   const confirmOf = (response: Response): string => {
     expect(response.status).toBe(302);
     return new URL(response.headers.get('location') ?? '').searchParams.get('confirm') ?? '';
@@ -75,31 +89,63 @@ describe('linking of accounts', () => {
     const begun = await begin(user, id);
     return confirmOf(await comeBack(user, provider.consent(begun.authorizeUrl, account), begun.cookie));
   };
-  const confirm = (user: User, id: string): Promise<Answer<LinkedAccount & { code?: string }>> => app.http(user, 'POST', `${MINE}/${id}/confirm`);
-  const list = async (user: User): Promise<LinkedAccountList> => (await app.http<LinkedAccountList>(user, 'GET', MINE)).body;
-  const linked = async (user: User): Promise<string[]> => (await list(user)).data.filter(({ state }) => state === 'linked').map(({ login }) => login);
+  const confirm = (user: User, id: string): Promise<Answer<LinkedAccount & { code?: string }>> =>
+    app.http(user, 'POST', `${MINE}/${id}/confirm`);
+  const list = async (user: User): Promise<LinkedAccountList> =>
+    (await app.http<LinkedAccountList>(user, 'GET', MINE)).body;
+  const linked = async (user: User): Promise<string[]> =>
+    (await list(user)).data.filter(({ state }) => state === 'linked').map(({ login }) => login);
   const audit = async (target: string): Promise<unknown[]> =>
-    (await app.owner.query('SELECT action, actor_id, detail FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [target])).rows;
+    (
+      await app.owner.query(
+        'SELECT action, actor_id, detail FROM app.audit_entry WHERE target = $1 ORDER BY created_at',
+        [target],
+      )
+    ).rows;
   const actor = async (orgId: string, externalId: string): Promise<string | undefined> =>
-    (await app.owner.query<{ user_id: string }>('SELECT user_id FROM app.integration_actor($1, $2, $3, $4)', [orgId, 'gitea', provider.host, externalId]))
-      .rows[0]?.user_id;
+    (
+      await app.owner.query<{ user_id: string }>('SELECT user_id FROM app.integration_actor($1, $2, $3, $4)', [
+        orgId,
+        'gitea',
+        provider.host,
+        externalId,
+      ])
+    ).rows[0]?.user_id;
 
   it('is begun, comes back, is shown, and counts once the user has confirmed it', async () => {
     const begun = await begin(mia);
     expect(begun.authorizeUrl).toMatch(`http://${provider.host}/login/oauth/authorize?client_id=${APP.clientId}`);
-    const back = await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }), begun.cookie, 'text/html');
+    const back = await comeBack(
+      mia,
+      provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }),
+      begun.cookie,
+      'text/html',
+    );
     expect(back.headers.get('location')).toMatch(`${app.url}/settings/linked-accounts?confirm=`);
     const id = confirmOf(back);
-    expect((await list(mia)).data).toMatchObject([{ id, state: 'pending', login: 'octo', externalUserId: '7', providerName: 'Gitea', linkedAt: null }]);
+    expect((await list(mia)).data).toMatchObject([
+      { id, state: 'pending', login: 'octo', externalUserId: '7', providerName: 'Gitea', linkedAt: null },
+    ]);
     expect([(await list(olga)).data, await actor(olga.orgId, '7')]).toEqual([[], undefined]);
-    expect(await confirm(mia, id)).toMatchObject({ status: 200, body: { id, state: 'linked', login: 'octo', expiresAt: null } });
+    expect(await confirm(mia, id)).toMatchObject({
+      status: 200,
+      body: { id, state: 'linked', login: 'octo', expiresAt: null },
+    });
     expect(await confirm(mia, id)).toMatchObject({ status: 200, body: { id, state: 'linked' } });
     expect(await actor(olga.orgId, '7')).toBe(mia.userId);
     expect(await audit(id)).toEqual([
-      { action: 'linked-account.create', actor_id: mia.userId, detail: { provider: 'gitea', host: provider.host, login: 'octo', externalUserId: '7' } },
+      {
+        action: 'linked-account.create',
+        actor_id: mia.userId,
+        detail: { provider: 'gitea', host: provider.host, login: 'octo', externalUserId: '7' },
+      },
     ]);
     expect((await app.http(mia, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
-    expect([await linked(mia), await actor(olga.orgId, '7'), (await app.http(mia, 'DELETE', `${MINE}/${id}`)).status]).toEqual([[], undefined, 404]);
+    expect([
+      await linked(mia),
+      await actor(olga.orgId, '7'),
+      (await app.http(mia, 'DELETE', `${MINE}/${id}`)).status,
+    ]).toEqual([[], undefined, 404]);
     expect(await audit(id)).toMatchObject([{}, { action: 'linked-account.delete', actor_id: mia.userId }]);
   });
 
@@ -108,11 +154,15 @@ describe('linking of accounts', () => {
     await enterClient(hostile);
     const begun = await begin(mia, hostile);
     const state = new URL(begun.authorizeUrl).searchParams.get('state') ?? '';
-    // Consented at the honest connection, with the state of the hostile one: sent back to the address of the honest one, as its client is registered.
+    // Consented at the honest connection, with the state of the hostile one: sent back to the address of the honest
+    // one, as its client is registered.
     const honest = provider.consent((await begin(mia)).authorizeUrl, { id: 7, login: 'octo' });
     callbacks.set(state, `${app.url}${CALLBACK}/${connectionId}`);
     const redeemed = provider.revoked.length;
-    expect(await codeOf(await comeBack(mia, { ...honest, state }, begun.cookie))).toEqual([400, 'linked-account.refused']);
+    expect(await codeOf(await comeBack(mia, { ...honest, state }, begun.cookie))).toEqual([
+      400,
+      'linked-account.refused',
+    ]);
     expect(provider.revoked.length).toBe(redeemed);
   });
 
@@ -135,12 +185,18 @@ describe('linking of accounts', () => {
     const client = await enterClient(connectionId);
     expect(client).toEqual({
       ...{ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}/${connectionId}`, setAt: expect.any(String) },
-      ...{ scopes: ['read:user'], connectionScopes: ['write:repository', 'write:issue', 'read:user', 'read:organization'] },
+      ...{
+        scopes: ['read:user'],
+        connectionScopes: ['write:repository', 'write:issue', 'read:user', 'read:organization'],
+      },
     });
     const got = await app.http(olga, 'GET', path(`/${connectionId}/oauth-client`));
     const connection = await app.http(olga, 'GET', path(`/${connectionId}`));
     expect([got.body, connection.body]).toEqual([client, expect.objectContaining({ oauthClientSetAt: client.setAt })]);
-    const { rows } = await app.owner.query(`SELECT sealed FROM app.integration_secret WHERE connection_id = $1 AND kind = 'oauth-client'`, [connectionId]);
+    const { rows } = await app.owner.query(
+      `SELECT sealed FROM app.integration_secret WHERE connection_id = $1 AND kind = 'oauth-client'`,
+      [connectionId],
+    );
     expect(rows).toHaveLength(1);
     const all = [got.body, connection.body, await audit(connectionId), rows[0].sealed.toString('latin1')];
     expect(JSON.stringify(all)).not.toContain(APP.clientSecret);
@@ -151,14 +207,22 @@ describe('linking of accounts', () => {
     const begun = await begin(mia);
     const back = provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' });
     const id = confirmOf(await comeBack(mia, back, begun.cookie));
-    const { rows: tables } = await app.owner.query<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'app'`);
+    const { rows: tables } = await app.owner.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'app'`,
+    );
     const stored: string[] = [];
     for (const { name } of tables) {
       const { rows } = await app.owner.query<{ row: string }>(`SELECT t::text AS row FROM app."${name}" t`);
       stored.push(...rows.map(({ row }) => row));
     }
     expect(stored.some((row) => row.includes(id))).toBe(true);
-    const secrets = [provider.issued.at(-1), back.code, back.state, begun.cookie.split('=')[1], provider.verifiers.at(-1)] as string[];
+    const secrets = [
+      provider.issued.at(-1),
+      back.code,
+      back.state,
+      begun.cookie.split('=')[1],
+      provider.verifiers.at(-1),
+    ] as string[];
     for (const secret of secrets) {
       expect(secret.length).toBeGreaterThan(30);
       const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret, 'base64url').toString('hex')];
@@ -177,7 +241,9 @@ describe('linking of accounts', () => {
       [stranger.orgId, connectionId],
     ])
       expect((await app.http(stranger, 'POST', MINE, { org, connectionId: id })).status).toBe(404);
-    expect((await list(mia)).linkable.filter(({ provider: id }) => id === 'gitea').map((each) => each.connectionId)).toEqual([connectionId]);
+    expect(
+      (await list(mia)).linkable.filter(({ provider: id }) => id === 'gitea').map((each) => each.connectionId),
+    ).toEqual([connectionId]);
     expect((await list(stranger)).linkable).toEqual([]);
     expect((await app.http(olga, 'DELETE', path(`/${bare}/oauth-client`))).status).toBe(204);
   });
@@ -191,7 +257,11 @@ describe('linking of accounts', () => {
       expect(await codeOf(await comeBack(mia, back, ''))).toEqual(refused);
       const again = await begin(olga);
       // Even where the attacker could plant the cookie as well.
-      expect(await codeOf(await comeBack(mia, provider.consent(again.authorizeUrl, { id: 66, login: 'mallory' }), again.cookie))).toEqual(refused);
+      expect(
+        await codeOf(
+          await comeBack(mia, provider.consent(again.authorizeUrl, { id: 66, login: 'mallory' }), again.cookie),
+        ),
+      ).toEqual(refused);
       expect([(await list(mia)).data, (await list(olga)).data]).toEqual([[], []]);
     });
 
@@ -208,8 +278,12 @@ describe('linking of accounts', () => {
       const begun = await begin(mia);
       const other = await begin(mia);
       const wrong = other.cookie.replace(/^[^=]*/, begun.cookie.split('=')[0] ?? '');
-      expect(await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'x' }), wrong))).toEqual(refused);
-      expect(await codeOf(await comeBack(mia, provider.consent(other.authorizeUrl, { id: 7, login: 'x' }), ''))).toEqual(refused);
+      expect(
+        await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'x' }), wrong)),
+      ).toEqual(refused);
+      expect(
+        await codeOf(await comeBack(mia, provider.consent(other.authorizeUrl, { id: 7, login: 'x' }), '')),
+      ).toEqual(refused);
     });
 
     it('who replays or forges a state, or brings one that is over, is refused before the provider is asked', async () => {
@@ -220,8 +294,12 @@ describe('linking of accounts', () => {
       for (const state of [back.state, 'forged', '', 'x'.repeat(5_000)])
         expect(await codeOf(await comeBack(mia, { ...back, state }, begun.cookie))).toEqual(refused);
       const late = await begin(mia);
-      await app.owner.query(`UPDATE app.link_request SET expires_at = now() - interval '1 second' WHERE taken_at IS NULL`);
-      expect(await codeOf(await comeBack(mia, provider.consent(late.authorizeUrl, { id: 7, login: 'octo' }), late.cookie))).toEqual(refused);
+      await app.owner.query(
+        `UPDATE app.link_request SET expires_at = now() - interval '1 second' WHERE taken_at IS NULL`,
+      );
+      expect(
+        await codeOf(await comeBack(mia, provider.consent(late.authorizeUrl, { id: 7, login: 'octo' }), late.cookie)),
+      ).toEqual(refused);
       expect(provider.requests.length).toBe(asked);
     });
 
@@ -251,7 +329,9 @@ describe('linking of accounts', () => {
       expect((await confirm(loser, same)).status).toBe(200);
       const another = await consent(winner, { id: 72, login: 'second' });
       expect(await confirm(winner, another)).toMatchObject({ status: 409, body: { code: 'linked-account.exists' } });
-      for (const user of [mia, olga]) for (const { id } of (await list(user)).data) expect((await app.http(user, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
+      for (const user of [mia, olga])
+        for (const { id } of (await list(user)).data)
+          expect((await app.http(user, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
     });
 
     it('who is admin elsewhere and runs a host of the same name has no rights here', async () => {
@@ -259,7 +339,9 @@ describe('linking of accounts', () => {
       const theirs = await connect('gitea', eve);
       await enterClient(theirs, eve);
       const begun = await begin(eve, theirs, eve.orgId);
-      const id = confirmOf(await comeBack(eve, provider.consent(begun.authorizeUrl, { id: 7, login: 'victim' }), begun.cookie));
+      const id = confirmOf(
+        await comeBack(eve, provider.consent(begun.authorizeUrl, { id: 7, login: 'victim' }), begun.cookie),
+      );
       expect((await confirm(eve, id)).status).toBe(200);
       await join(eve);
       expect([await actor(eve.orgId, '7'), await actor(olga.orgId, '7')]).toEqual([eve.userId, undefined]);
@@ -270,7 +352,9 @@ describe('linking of accounts', () => {
 
     it('who confirms by a link in a mail of another site is refused', async () => {
       const id = await consent(mia, { id: 7, login: 'octo' });
-      const answer = await app.http(mia, 'POST', `${MINE}/${id}/confirm`, undefined, { origin: 'https://evil.example' });
+      const answer = await app.http(mia, 'POST', `${MINE}/${id}/confirm`, undefined, {
+        origin: 'https://evil.example',
+      });
       expect(answer).toMatchObject({ status: 403, body: { code: 'request.cross-site' } });
       expect(await linked(mia)).toEqual([]);
     });
@@ -286,35 +370,78 @@ describe('linking of accounts', () => {
     await app.owner.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [olga.orgId, lea.userId]);
     expect((await confirm(mia, fresh)).status).toBe(200);
     expect(await actor(olga.orgId, '80')).toBe(mia.userId);
-    expect(await audit(old)).toMatchObject([{}, { action: 'linked-account.delete', actor_id: mia.userId, detail: { userId: lea.userId } }]);
+    expect(await audit(old)).toMatchObject([
+      {},
+      { action: 'linked-account.delete', actor_id: mia.userId, detail: { userId: lea.userId } },
+    ]);
     await app.http(mia, 'DELETE', `${MINE}/${fresh}`);
   });
 
   it('says what went wrong at the provider, and links nothing', async () => {
     const never = (): void => {};
     const cases: ReadonlyArray<readonly [string, string, Parameters<typeof provider.broken.set>[1], unknown]> = [
-      ['the code is refused', '/login/oauth/access_token', (_, to) => to.end('{"error":"bad_verification_code"}'), [502, 'integration.provider-refused']],
-      ['the client is refused', '/login/oauth/access_token', (_, to) => to.writeHead(401).end('{}'), [502, 'integration.provider-refused']],
+      [
+        'the code is refused',
+        '/login/oauth/access_token',
+        (_, to) => to.end('{"error":"bad_verification_code"}'),
+        [502, 'integration.provider-refused'],
+      ],
+      [
+        'the client is refused',
+        '/login/oauth/access_token',
+        (_, to) => to.writeHead(401).end('{}'),
+        [502, 'integration.provider-refused'],
+      ],
       ['html', '/login/oauth/access_token', (_, to) => to.end('<html>'), [502, 'integration.provider-refused']],
-      ['30 MB', '/api/v1/user', (_, to) => to.end(Buffer.alloc(30_000_000, ' ')), [502, 'integration.provider-refused']],
-      ['an account without an id', '/api/v1/user', (_, to) => to.end('{"login":"octo"}'), [502, 'integration.provider-refused']],
-      ['a redirect inside', '/api/v1/user', (_, to) => to.writeHead(302, { location: 'http://169.254.169.254/' }).end(), [502, 'integration.provider-refused']],
-      ['limited', '/api/v1/user', (_, to) => to.writeHead(429, { 'retry-after': '7' }).end(), [503, 'integration.provider-away']],
+      [
+        '30 MB',
+        '/api/v1/user',
+        (_, to) => to.end(Buffer.alloc(30_000_000, ' ')),
+        [502, 'integration.provider-refused'],
+      ],
+      [
+        'an account without an id',
+        '/api/v1/user',
+        (_, to) => to.end('{"login":"octo"}'),
+        [502, 'integration.provider-refused'],
+      ],
+      [
+        'a redirect inside',
+        '/api/v1/user',
+        (_, to) => to.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+        [502, 'integration.provider-refused'],
+      ],
+      [
+        'limited',
+        '/api/v1/user',
+        (_, to) => to.writeHead(429, { 'retry-after': '7' }).end(),
+        [503, 'integration.provider-away'],
+      ],
       ['broken', '/login/oauth/access_token', (_, to) => to.writeHead(500).end(), [503, 'integration.provider-away']],
-      ['hangs up', '/login/oauth/access_token', (request) => request.socket.destroy(), [503, 'integration.provider-away']],
+      [
+        'hangs up',
+        '/login/oauth/access_token',
+        (request) => request.socket.destroy(),
+        [503, 'integration.provider-away'],
+      ],
       ['too slow', '/api/v1/user', never, [503, 'integration.provider-away']],
     ];
     for (const [name, at, answer, expected] of cases) {
       provider.broken.clear();
       const begun = await begin(mia);
       provider.broken.set(at, answer);
-      expect([name, await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }), begun.cookie))]).toEqual([name, expected]);
+      expect([
+        name,
+        await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }), begun.cookie)),
+      ]).toEqual([name, expected]);
     }
     provider.broken.clear();
     const begun = await begin(mia);
     const { state } = provider.consent(begun.authorizeUrl, {});
     const declined = await comeBack(mia, { state, error: 'access_denied' }, begun.cookie, 'text/html,*/*');
-    expect(declined.headers.get('location')).toBe(`${app.url}/settings/linked-accounts?problem=linked-account.declined`);
+    expect(declined.headers.get('location')).toBe(
+      `${app.url}/settings/linked-accounts?problem=linked-account.declined`,
+    );
     expect((await list(mia)).data).toEqual([]);
   });
 

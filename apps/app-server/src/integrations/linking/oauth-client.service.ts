@@ -12,7 +12,15 @@ import type { Config } from '../../config.js';
 import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { oauthOf } from '../authorization/oauth-of.js';
-import { type ConnectionRow, deleteSecrets, findConnection, findSecret, insertSecret, lockConnection, type StoredSecret } from '../connections.queries.js';
+import {
+  type ConnectionRow,
+  deleteSecrets,
+  findConnection,
+  findSecret,
+  insertSecret,
+  lockConnection,
+  type StoredSecret,
+} from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
 import { callbackUrl } from './callback-url.js';
 
@@ -27,7 +35,10 @@ export interface LinkingClient {
   readonly redirectUri: string;
 }
 
-/** The OAuth client of a connection: entered by admins, sealed whole with the organization's data key, its secret in no answer. */
+/**
+ * The OAuth client of a connection: entered by admins, sealed whole with the organization's data key, its secret in no
+ * answer.
+ */
 @Injectable()
 export class OAuthClientService {
   constructor(
@@ -42,10 +53,17 @@ export class OAuthClientService {
   async get({ orgId }: Principal, connectionId: string): Promise<OAuthClient> {
     const { row, secret } = await this.find(orgId, connectionId);
     const linking = this.linkingOf(row);
-    return this.toClient(row, linking, secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt });
+    return this.toClient(
+      row,
+      linking,
+      secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt },
+    );
   }
 
-  /** @throws SlipwayError `resource.not-found`, `integration.oauth-unsupported`, `settings.url-refused` for a connection whose address leads inside. */
+  /**
+   * @throws SlipwayError `resource.not-found`, `integration.oauth-unsupported`, `settings.url-refused` for a connection
+   * whose address leads inside.
+   */
   async set(caller: Principal, connectionId: string, { clientId, clientSecret }: SetOAuthClient): Promise<OAuthClient> {
     const { orgId } = caller;
     const { row } = await this.find(orgId, connectionId);
@@ -53,13 +71,19 @@ export class OAuthClientService {
     const baseUrl = baseUrlOf(row);
     await assertOutside(baseUrl, this.config.INTEGRATION_PRIVATE_HOSTS.includes(new URL(baseUrl).host));
     const place = { id: this.ids.uuid(), connectionId, kind: KIND };
-    const sealed = await this.envelope.seal(orgId, JSON.stringify({ clientId, clientSecret }), integrationSecretContext(place));
+    const sealed = await this.envelope.seal(
+      orgId,
+      JSON.stringify({ clientId, clientSecret }),
+      integrationSecretContext(place),
+    );
     const secret = await inOrg(this.pool, orgId, async (client) => {
       if ((await lockConnection(client, orgId, connectionId)) === null) throw notFound();
       await deleteSecrets(client, orgId, connectionId, { kind: KIND });
       await insertSecret(client, orgId, { ...place, sealed });
       const detail = { name: row.name, clientId };
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.set-oauth-client', target: connectionId, detail }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'integration.set-oauth-client', target: connectionId, detail }),
+      );
       return findSecret(client, orgId, connectionId, { kind: KIND });
     });
     if (secret === null) throw new Error('an OAuth client that was entered is not there');
@@ -73,16 +97,26 @@ export class OAuthClientService {
       const row = await lockConnection(client, orgId, connectionId);
       if (row === null) throw notFound();
       if (!(await deleteSecrets(client, orgId, connectionId, { kind: KIND }))) return;
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.delete-oauth-client', target: connectionId, detail: { name: row.name } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'integration.delete-oauth-client',
+          target: connectionId,
+          detail: { name: row.name },
+        }),
+      );
     });
   }
 
-  /** @throws SlipwayError `resource.not-found` also for a connection that is disabled, `integration.oauth-unsupported`, `integration.no-oauth-client`. */
+  /**
+   * @throws SlipwayError `resource.not-found` also for a connection that is disabled, `integration.oauth-unsupported`,
+   * `integration.no-oauth-client`.
+   */
   async forLinking(orgId: string, connectionId: string): Promise<LinkingClient> {
     const { row, secret } = await this.find(orgId, connectionId);
     if (row.state === 'disabled') throw notFound();
     const linking = this.linkingOf(row);
-    if (secret === null) throw new SlipwayError('integration.no-oauth-client', `No admin has entered an OAuth client for ${row.name}.`);
+    if (secret === null)
+      throw new SlipwayError('integration.no-oauth-client', `No admin has entered an OAuth client for ${row.name}.`);
     return {
       connection: row,
       linking,
@@ -92,7 +126,10 @@ export class OAuthClientService {
     };
   }
 
-  private async find(orgId: string, connectionId: string): Promise<{ row: ConnectionRow; secret: StoredSecret | null }> {
+  private async find(
+    orgId: string,
+    connectionId: string,
+  ): Promise<{ row: ConnectionRow; secret: StoredSecret | null }> {
     return inOrg(this.pool, orgId, async (client) => {
       const row = await findConnection(client, orgId, connectionId);
       if (row === null) throw notFound();
@@ -103,7 +140,10 @@ export class OAuthClientService {
   private linkingOf({ provider }: ConnectionRow): AccountLinking {
     const known = this.providers.get(provider);
     if (known?.linking === undefined)
-      throw new SlipwayError('integration.oauth-unsupported', `Slipway cannot link accounts of ${known?.name ?? provider} yet.`);
+      throw new SlipwayError(
+        'integration.oauth-unsupported',
+        `Slipway cannot link accounts of ${known?.name ?? provider} yet.`,
+      );
     return known.linking;
   }
 
@@ -111,7 +151,11 @@ export class OAuthClientService {
     return openOAuthApp(this.envelope, orgId, connectionId, secret);
   }
 
-  private toClient(row: ConnectionRow, { scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
+  private toClient(
+    row: ConnectionRow,
+    { scopes }: AccountLinking,
+    known: { readonly clientId: string; readonly setAt: Date } | null,
+  ): OAuthClient {
     return {
       clientId: known?.clientId ?? null,
       callbackUrl: callbackUrl(this.config.PUBLIC_URL, row.id),

@@ -7,7 +7,10 @@ export const APP = { clientId: 'the-client-id', clientSecret: 'the-secret-of-the
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A provider's side of OAuth 2.0 with PKCE over real HTTP, for the paths of GitHub Enterprise, GitLab and Gitea: a code is worth one token, for the verifier, client and address that it was made for. */
+/**
+ * A provider's side of OAuth 2.0 with PKCE over real HTTP, for the paths of GitHub Enterprise, GitLab and Gitea: a code
+ * is worth one token, for the verifier, client and address that it was made for.
+ */
 export class ScriptedOAuth {
   /** Takes the place of the answer below a path. */
   readonly broken = new Map<string, Answer>();
@@ -18,7 +21,10 @@ export class ScriptedOAuth {
   readonly revoked: string[] = [];
   /** Of what is given beside an access token: nothing, or what a pair has. */
   grants: { readonly scope?: string; readonly expires_in: number } | null = null;
-  private readonly codes = new Map<string, { readonly challenge: string; readonly redirectUri: string; readonly account: object }>();
+  private readonly codes = new Map<
+    string,
+    { readonly challenge: string; readonly redirectUri: string; readonly account: object }
+  >();
   private readonly tokens = new Map<string, object>();
 
   private constructor(private readonly server: Server) {}
@@ -43,7 +49,11 @@ export class ScriptedOAuth {
   consent(authorizeUrl: string, account: object): { readonly state: string; readonly code: string } {
     const asked = new URL(authorizeUrl).searchParams;
     const given = (name: string): string => asked.get(name) ?? '';
-    if (given('client_id') !== APP.clientId || given('response_type') !== 'code' || given('code_challenge_method') !== 'S256')
+    if (
+      given('client_id') !== APP.clientId ||
+      given('response_type') !== 'code' ||
+      given('code_challenge_method') !== 'S256'
+    )
       throw new Error('not our question');
     const code = randomUUID();
     this.codes.set(code, { challenge: given('code_challenge'), redirectUri: given('redirect_uri'), account });
@@ -56,13 +66,18 @@ export class ScriptedOAuth {
     const broken = this.broken.get(pathname);
     if (broken !== undefined) return broken(request, response);
     const body = await text(request);
-    const json = (status: number, value: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    if (pathname.endsWith('/oauth/access_token') || pathname === '/oauth/token') return json(...this.redeem(new URLSearchParams(body)));
+    const json = (status: number, value: unknown): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    if (pathname.endsWith('/oauth/access_token') || pathname === '/oauth/token')
+      return json(...this.redeem(new URLSearchParams(body)));
     if (pathname === '/oauth/revoke') return this.revoke(new URLSearchParams(body).get('token') ?? '', json);
     if (request.method === 'DELETE') {
       const basic = `Basic ${Buffer.from(`${APP.clientId}:${APP.clientSecret}`).toString('base64')}`;
       if (request.headers.authorization !== basic) return json(401, {});
-      return this.revoke((JSON.parse(body) as { access_token: string }).access_token, (status) => void response.writeHead(status === 200 ? 204 : status).end());
+      return this.revoke(
+        (JSON.parse(body) as { access_token: string }).access_token,
+        (status) => void response.writeHead(status === 200 ? 204 : status).end(),
+      );
     }
     const account = this.tokens.get((request.headers.authorization ?? '').replace('Bearer ', ''));
     json(account === undefined ? 401 : 200, account ?? { message: 'Bad credentials' });

@@ -23,10 +23,16 @@ describe('buttons in Slack', () => {
   let presses = 0;
   beforeAll(async () => {
     app = await ConversationApp.start({ features: FEATURES });
-    queue = await createQueue({ databaseUrl: app.database.urls.app, applicationName: 'test', logger: createLogger('test', 'silent') });
+    queue = await createQueue({
+      databaseUrl: app.database.urls.app,
+      applicationName: 'test',
+      logger: createLogger('test', 'silent'),
+    });
     olga = await app.user('Olga');
     const body = { provider: 'slack', name: 's', webhookSecret: SECRET };
-    slack = (await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body)).body.connection.id;
+    slack = (
+      await app.http<ConnectionWithSecret>(olga, 'POST', `/api/v1/orgs/${olga.orgId}/integrations/connections`, body)
+    ).body.connection.id;
     bob = await member('Bob', 'member', 'U2');
     await link('U1', olga);
     await member('Vera', 'viewer', 'U3');
@@ -43,12 +49,19 @@ describe('buttons in Slack', () => {
     );
   async function member(name: string, role: string, external: string): Promise<User> {
     const user = await app.user(name);
-    await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [olga.orgId, user.userId, role]);
+    await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+      olga.orgId,
+      user.userId,
+      role,
+    ]);
     await link(external, user);
     return user;
   }
   const setting = (values: object) =>
-    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [olga.orgId, JSON.stringify(values)]);
+    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [
+      olga.orgId,
+      JSON.stringify(values),
+    ]);
 
   /** A conversation of a thread whose agent waits. @returns the name of what it shows. */
   async function waiting(sandbox?: Parameters<ConversationApp['started']>[2], command = 'npm publish') {
@@ -66,7 +79,8 @@ describe('buttons in Slack', () => {
       id,
       events.map((event, index) => ({ producerSeq: index + 1, event })),
     );
-    if (sandbox === undefined) await app.owner.query("UPDATE app.conversation SET desired = 'rest' WHERE id = $1", [id]);
+    if (sandbox === undefined)
+      await app.owner.query("UPDATE app.conversation SET desired = 'rest' WHERE id = $1", [id]);
     return { id, ts, asked, of: waitingActions(id, [asked]).name };
   }
 
@@ -86,13 +100,24 @@ describe('buttons in Slack', () => {
       user: { id: user, team_id: team, username: 'x' },
       team: { id: 'T1' },
       container: { channel_id: 'C1', message_ts: `${ts}9`, thread_ts: ts },
-      actions: [{ action_id: `slipway.press.${kind}`, action_ts: `${1_760_000_000 + presses}.1`, ...(of === undefined ? {} : { value: of }) }],
+      actions: [
+        {
+          action_id: `slipway.press.${kind}`,
+          action_ts: `${1_760_000_000 + presses}.1`,
+          ...(of === undefined ? {} : { value: of }),
+        },
+      ],
     };
     const raw = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
     const at = String(Math.floor(Date.now() / 1_000));
     const signature = `v0=${createHmac('sha256', SECRET).update(`v0:${at}:${raw}`).digest('hex')}`;
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-slack-request-timestamp': at, 'x-slack-signature': signature };
-    return (await fetch(`${app.url}/api/integration/slack/events/${slack}`, { method: 'POST', headers, body: raw })).status;
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-slack-request-timestamp': at,
+      'x-slack-signature': signature,
+    };
+    return (await fetch(`${app.url}/api/integration/slack/events/${slack}`, { method: 'POST', headers, body: raw }))
+      .status;
   }
   /** A press by a signed delivery, which worker hands over. @returns what was decided. */
   async function press(pressed: Pressed): Promise<string> {
@@ -106,7 +131,10 @@ describe('buttons in Slack', () => {
   async function decided(id: string): Promise<string> {
     await queue.add('integration-press', { orgId: olga.orgId, deliveryId: id }, { key: id });
     const row = await until('the press is decided', async () => {
-      const { rows } = await app.owner.query<{ state: string; reason: string }>('SELECT state, reason FROM app.integration_delivery WHERE id = $1', [id]);
+      const { rows } = await app.owner.query<{ state: string; reason: string }>(
+        'SELECT state, reason FROM app.integration_delivery WHERE id = $1',
+        [id],
+      );
       return rows[0]?.state === 'received' ? null : rows[0];
     });
     return `${row?.state} ${row?.reason}`;
@@ -125,7 +153,10 @@ describe('buttons in Slack', () => {
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('done approved');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/events/respond_to_confirmation`]);
     expect(await audits(id)).toEqual([['conversation.approve', bob.userId]]);
-    const { rowCount } = await app.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id]);
+    const { rowCount } = await app.owner.query(
+      `SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`,
+      [id],
+    );
     expect(rowCount).toBe(1);
   });
 
@@ -134,7 +165,9 @@ describe('buttons in Slack', () => {
     expect(await press({ ts, kind: 'reject', of })).toBe('done rejected');
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('ignored answered-already');
     const log = (await app.log(id)).map(({ event }) => event);
-    expect(log.filter((event) => event.kind === 'UserRejectObservation')).toMatchObject([{ rejection_reason: 'Rejected in Slack.' }]);
+    expect(log.filter((event) => event.kind === 'UserRejectObservation')).toMatchObject([
+      { rejection_reason: 'Rejected in Slack.' },
+    ]);
     expect(await audits(id)).toEqual([['conversation.reject', olga.userId]]);
   });
 
@@ -169,7 +202,9 @@ describe('buttons in Slack', () => {
     await setting({ fourEyes: true });
     const { id, ts, of } = await waiting();
     expect(await press({ ts, kind: 'approve', of })).toBe('refused four-eyes');
-    const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [`T1/C1/${ts}`]);
+    const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [
+      `T1/C1/${ts}`,
+    ]);
     expect(rows).toEqual([{ kind: 'notice', subject: 'four-eyes/U1' }]);
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('done approved');
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('ignored answered-already');
@@ -183,7 +218,9 @@ describe('buttons in Slack', () => {
     const { id, ts, of } = await waiting();
     await app.owner.query('UPDATE app.org SET second_factor = true WHERE id = $1', [olga.orgId]);
     expect(await press({ ts, kind: 'approve', of, user: 'U2' })).toBe('refused second-factor');
-    const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [`T1/C1/${ts}`]);
+    const { rows } = await app.owner.query(`SELECT kind, subject FROM app.thread_answer WHERE thread_key = $1`, [
+      `T1/C1/${ts}`,
+    ]);
     expect(rows).toEqual([{ kind: 'notice', subject: 'second-factor/U2' }]);
     expect(await press({ ts, kind: 'reject', of, user: 'U2' })).toBe('done rejected');
     expect(await audits(id)).toEqual([['conversation.reject', bob.userId]]);
@@ -193,7 +230,8 @@ describe('buttons in Slack', () => {
   it('adversary: answer nothing but what was shown, whole', async () => {
     const first = await waiting();
     const second = await waiting();
-    for (const of of ['', 'x', second.of]) expect(await press({ ts: first.ts, kind: 'approve', of })).toBe('ignored answered-already');
+    for (const of of ['', 'x', second.of])
+      expect(await press({ ts: first.ts, kind: 'approve', of })).toBe('ignored answered-already');
     const long = await waiting(undefined, `echo ${'x'.repeat(3_000)}`);
     expect(await press({ ts: long.ts, kind: 'approve', of: long.of })).toBe('ignored answered-already');
     expect(await press({ ts: long.ts, kind: 'reject', of: long.of })).toBe('done rejected');
@@ -205,7 +243,10 @@ describe('buttons in Slack', () => {
     const trigger = randomUUID();
     expect(await deliver({ ts, kind: 'approve', of, trigger })).toBe(200);
     expect(await deliver({ ts, kind: 'approve', of, trigger })).toBe(200);
-    const { rows } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE delivery_id = $1', [trigger]);
+    const { rows } = await app.owner.query<{ id: string }>(
+      'SELECT id FROM app.integration_delivery WHERE delivery_id = $1',
+      [trigger],
+    );
     expect(rows).toHaveLength(1);
     const one = rows[0]?.id ?? '';
     expect(await Promise.all([decided(one), decided(one)])).toEqual(['done approved', 'done approved']);
@@ -219,7 +260,10 @@ describe('buttons in Slack', () => {
     const sandbox = await app.fakeSandbox(() => ({ status: away ? 500 : 200 }));
     const { id, ts, of } = await waiting(sandbox);
     expect(await deliver({ ts, kind: 'approve', of, trigger: `late-${id}` })).toBe(200);
-    const { rows } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE delivery_id = $1', [`late-${id}`]);
+    const { rows } = await app.owner.query<{ id: string }>(
+      'SELECT id FROM app.integration_delivery WHERE delivery_id = $1',
+      [`late-${id}`],
+    );
     const one = rows[0]?.id ?? '';
     const deciding = decided(one);
     await until('it was tried', () => sandbox.asked.length > 0);

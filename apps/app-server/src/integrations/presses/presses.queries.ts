@@ -1,7 +1,10 @@
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export async function findQueuedPress(client: PoolClient, deliveryId: string): Promise<string | null> {
-  const { rows } = await client.query<Columns<'app.outbox', 'id'>>(`SELECT id FROM app.outbox WHERE queue = 'integration-press' AND key = $1`, [deliveryId]);
+  const { rows } = await client.query<Columns<'app.outbox', 'id'>>(
+    `SELECT id FROM app.outbox WHERE queue = 'integration-press' AND key = $1`,
+    [deliveryId],
+  );
   return rows[0]?.id ?? null;
 }
 

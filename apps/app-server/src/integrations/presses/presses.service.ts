@@ -39,8 +39,9 @@ type Outcome = Pick<DecidedDelivery, 'state' | 'code'>;
 type Decided = Outcome & { readonly detail?: string | null };
 
 /**
- * Does what a pressed button of a thread says, as the linked user and by the services that the page uses: worker has decided that it is a press, and hands it here.
- * The delivery keeps the press until its decision is written, so a process that dies, or a sandbox that does not answer, repeats it: the first answer counts.
+ * Does what a pressed button of a thread says, as the linked user and by the services that the page uses: worker has
+ * decided that it is a press, and hands it here. The delivery keeps the press until its decision is written, so a
+ * process that dies, or a sandbox that does not answer, repeats it: the first answer counts.
  */
 @Injectable()
 export class PressesService {
@@ -76,29 +77,55 @@ export class PressesService {
 
   private async decide(stored: StoredDelivery): Promise<void> {
     const { id, orgId, connection } = stored;
-    const { reading, decision, standing } = await examine(this.pool, this.envelope, this.providers.get(connection.provider), stored);
-    const outcome: Decided = decision.state === 'act' ? await this.act(stored, decision, standing?.thread?.conversationId ?? null) : decision;
+    const { reading, decision, standing } = await examine(
+      this.pool,
+      this.envelope,
+      this.providers.get(connection.provider),
+      stored,
+    );
+    const outcome: Decided =
+      decision.state === 'act' ? await this.act(stored, decision, standing?.thread?.conversationId ?? null) : decision;
     const intent = reading.kind === 'intent' ? reading.intent : null;
     const conversationId = standing?.thread?.conversationId ?? null;
     const said = await inOrg(this.pool, orgId, async (client) => {
       if (!(await lockUndecided(client, orgId, id))) return null;
       if (intent !== null && outcome.state === 'done')
-        await claimDeed(client, orgId, { provider: connection.provider, host: connection.host, semanticKey: intent.semanticKey }, id);
-      await writeDecision(client, orgId, id, { ...outcome, detail: outcome.detail ?? null, semanticKey: intent?.semanticKey ?? null, conversationId });
+        await claimDeed(
+          client,
+          orgId,
+          { provider: connection.provider, host: connection.host, semanticKey: intent.semanticKey },
+          id,
+        );
+      await writeDecision(client, orgId, id, {
+        ...outcome,
+        detail: outcome.detail ?? null,
+        semanticKey: intent?.semanticKey ?? null,
+        conversationId,
+      });
       if (conversationId !== null) await wantShown(client, orgId, conversationId);
       const notice = outcome.state === 'refused' && intent !== null ? noticeOf(outcome.code, intent) : null;
-      return notice === null || intent === null ? null : wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice, deed: null });
+      return notice === null || intent === null
+        ? null
+        : wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice, deed: null });
     });
-    this.logger.info({ delivery_id: id, connection_id: connection.id, state: outcome.state, reason: outcome.code }, 'press decided');
+    this.logger.info(
+      { delivery_id: id, connection_id: connection.id, state: outcome.state, reason: outcome.code },
+      'press decided',
+    );
     if (conversationId !== null) this.jobs.enqueueAs('integration-answer', conversationId, { orgId, conversationId });
     if (said !== null) this.jobs.enqueueAs('integration-notice', said, { orgId, answerId: said });
   }
 
-  private async act(stored: StoredDelivery, decision: Extract<Decision, { state: 'act' }>, conversationId: string | null): Promise<Outcome> {
+  private async act(
+    stored: StoredDelivery,
+    decision: Extract<Decision, { state: 'act' }>,
+    conversationId: string | null,
+  ): Promise<Outcome> {
     const { intent, actor } = decision;
     if (decision.act !== 'press' || intent.press === undefined || conversationId === null || actor.role === null)
       return { state: 'ignored', code: 'answered-already' };
-    if (this.clock.now().getTime() - stored.receivedAt.getTime() > LATE_MS) return { state: 'refused', code: 'answer-late' };
+    if (this.clock.now().getTime() - stored.receivedAt.getTime() > LATE_MS)
+      return { state: 'refused', code: 'answer-late' };
     const caller: Principal = {
       orgId: stored.orgId,
       actor: { kind: 'user', id: actor.userId, label: actor.label },
@@ -110,7 +137,8 @@ export class PressesService {
         return { state: 'done', code: 'run-stopped' };
       }
       // Whoever holds a Slack account alone says no, and no yes. Rules of sessions are asked nowhere else on this way.
-      if (intent.press.kind === 'approve' && (await this.wantsSecondFactor(stored.orgId))) return { state: 'refused', code: 'second-factor' };
+      if (intent.press.kind === 'approve' && (await this.wantsSecondFactor(stored.orgId)))
+        return { state: 'refused', code: 'second-factor' };
       return await this.answer(caller, conversationId, intent.press, stored);
     } catch (error) {
       if (!(error instanceof SlipwayError)) throw error;
@@ -132,20 +160,36 @@ export class PressesService {
     const pending = pendingActions(await this.tailOf(caller.orgId, id));
     const accept = press.kind === 'approve';
     const waits = pending.length === 0 ? null : waitingActions(id, pending);
-    if (waits === null || waits.name !== press.of || (accept && !waits.whole)) return this.afterwards(caller, id, press, stored);
+    if (waits === null || waits.name !== press.of || (accept && !waits.whole))
+      return this.afterwards(caller, id, press, stored);
     const reason = `Rejected in ${this.providers.get(stored.connection.provider)?.name ?? 'a thread'}.`;
-    await this.confirmation.answer(caller, id, { accept, actionIds: pending.map((action) => action.id), ...(accept ? {} : { reason }) });
+    await this.confirmation.answer(caller, id, {
+      accept,
+      actionIds: pending.map((action) => action.id),
+      ...(accept ? {} : { reason }),
+    });
     return { state: 'done', code: accept ? 'approved' : 'rejected' };
   }
 
   /** Nothing waits: this very press may have been the answer, by a process that died before it could write so down. */
-  private async afterwards(caller: Principal, id: string, { kind }: Press, { receivedAt }: StoredDelivery): Promise<Outcome> {
+  private async afterwards(
+    caller: Principal,
+    id: string,
+    { kind }: Press,
+    { receivedAt }: StoredDelivery,
+  ): Promise<Outcome> {
     const said = (await this.tailOf(caller.orgId, id)).some((event) => {
       if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== CONFIRMATION_ANSWER) return false;
       const answer = ConfirmationAnswer.safeParse(event.value).data;
-      return answer?.by_id === caller.actor.id && answer.accepted === (kind === 'approve') && Date.parse(event.timestamp) >= receivedAt.getTime();
+      return (
+        answer?.by_id === caller.actor.id &&
+        answer.accepted === (kind === 'approve') &&
+        Date.parse(event.timestamp) >= receivedAt.getTime()
+      );
     });
-    return said ? { state: 'done', code: kind === 'approve' ? 'approved' : 'rejected' } : { state: 'ignored', code: 'answered-already' };
+    return said
+      ? { state: 'done', code: kind === 'approve' ? 'approved' : 'rejected' }
+      : { state: 'ignored', code: 'answered-already' };
   }
 
   private wantsSecondFactor(orgId: string): Promise<boolean> {
@@ -153,6 +197,8 @@ export class PressesService {
   }
 
   private tailOf(orgId: string, id: string): Promise<ConversationEvent[]> {
-    return inOrg(this.pool, orgId, async (client) => readTail<ConversationEvent>(client, orgId, id, (await modeOf(client, orgId, id))?.head ?? 0));
+    return inOrg(this.pool, orgId, async (client) =>
+      readTail<ConversationEvent>(client, orgId, id, (await modeOf(client, orgId, id))?.head ?? 0),
+    );
   }
 }

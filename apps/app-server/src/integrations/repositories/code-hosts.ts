@@ -3,7 +3,15 @@ import { MAX_CONNECTIONS } from '@slipway/contracts/integrations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { baseUrlOf, type CodeHost, type PageOf, type Permission, type Provider, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';
+import {
+  baseUrlOf,
+  type CodeHost,
+  type PageOf,
+  type Permission,
+  type Provider,
+  ProviderRefusal,
+  type RepositoryListing,
+} from '@slipway/integrations';
 import { ConnectionCredentials, type Credential, type CredentialNeed } from '@slipway/integrations/credentials';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
 import type { ConnectionRow } from '../connections.queries.js';
@@ -52,7 +60,10 @@ export interface UnreachedHost {
   readonly why: 'unsupported' | 'no-token' | 'link-needed' | 'no-oauth-client';
 }
 
-/** Asks the git hosts of an organization with the tokens of its connections, on behalf of users who have linked their accounts. A user learns what they may read there, and nothing else. */
+/**
+ * Asks the git hosts of an organization with the tokens of its connections, on behalf of users who have linked their
+ * accounts. A user learns what they may read there, and nothing else.
+ */
 @Injectable()
 export class CodeHosts {
   private readonly names: HeldAnswers<Names>;
@@ -98,14 +109,21 @@ export class CodeHosts {
 
   /** `null`: the token reaches none of this name. @throws ProviderRefusal */
   find({ host, key }: ReachedHost, fullName: string): Promise<RepositoryListing | null> {
-    return this.found.get(`${key} ${fullName.toLowerCase()}`, () => host.repository(fullName).catch(noneIf('missing', 'forbidden')));
+    return this.found.get(`${key} ${fullName.toLowerCase()}`, () =>
+      host.repository(fullName).catch(noneIf('missing', 'forbidden')),
+    );
   }
 
-  /** What the user may do there now, by the host's word about that very account. `null`: nothing, or the host does not say. @throws ProviderRefusal */
+  /**
+   * What the user may do there now, by the host's word about that very account. `null`: nothing, or the host does not
+   * say. @throws ProviderRefusal
+   */
   accessTo({ host, identity, key }: ReachedHost, fullName: string): Promise<Access | null> {
     const { login, externalUserId } = identity;
     return this.rights.get(JSON.stringify([key, fullName, login, externalUserId]), async () => {
-      const permission = await host.permissionOf(fullName, { id: externalUserId, login }).catch(noneIf('missing', 'forbidden'));
+      const permission = await host
+        .permissionOf(fullName, { id: externalUserId, login })
+        .catch(noneIf('missing', 'forbidden'));
       if (permission === null || permission.userId !== externalUserId || permission.access === 'none') return null;
       return permission.access;
     });
@@ -113,7 +131,9 @@ export class CodeHosts {
 
   /** @throws ProviderRefusal */
   branches({ hostAt, key }: ReachedHost, fullName: string, page: string | null): Promise<PageOf<string>> {
-    return this.branchPages.get(JSON.stringify([key, fullName, page]), async () => (await hostAt(fullName)).branches(fullName, page));
+    return this.branchPages.get(JSON.stringify([key, fullName, page]), async () =>
+      (await hostAt(fullName)).branches(fullName, page),
+    );
   }
 
   private async listed(host: CodeHost): Promise<Names> {
@@ -130,24 +150,40 @@ export class CodeHosts {
     return { items, complete: page === null };
   }
 
-  private async reached(orgId: string, { row, credential: stored, identity }: Reach): Promise<ReachedHost | UnreachedHost> {
+  private async reached(
+    orgId: string,
+    { row, credential: stored, identity }: Reach,
+  ): Promise<ReachedHost | UnreachedHost> {
     const provider = this.providers.get(row.provider);
     const access = provider?.codeHost;
     if (provider === undefined || access === undefined) return { row, provider, why: 'unsupported' };
     if (stored === null) return { row, provider, why: 'no-token' };
-    if (identity === null) return { row, provider, why: row.oauth_client_set_at === null ? 'no-oauth-client' : 'link-needed' };
+    if (identity === null)
+      return { row, provider, why: row.oauth_client_set_at === null ? 'no-oauth-client' : 'link-needed' };
     const baseUrl = baseUrlOf(row);
     const hostWith = async (need: CredentialNeed): Promise<CodeHost> => {
       const credential = await this.credentials.of(orgId, row, stored, need);
-      const other = (): Promise<Credential | null> => this.credentials.credential(orgId, row, { ...need, refused: credential.id });
-      return access.calls(this.calls.clientOf(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization, credential, other));
+      const other = (): Promise<Credential | null> =>
+        this.credentials.credential(orgId, row, { ...need, refused: credential.id });
+      return access.calls(
+        this.calls.clientOf(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization, credential, other),
+      );
     };
-    // A credential that is not to be had now is what each call then says: the other connections are listed all the same.
+    // A credential that is not to be had now is what each call then says: the other connections are listed all the
+    // same.
     const host = await hostWith({}).catch((error: unknown) => {
       if (error instanceof ProviderRefusal) return refusing(error);
       throw error;
     });
-    return { row, provider, baseUrl, host, hostAt: (repository) => hostWith({ repository }), identity, key: `${row.id} ${stored.id} ${baseUrl}` };
+    return {
+      row,
+      provider,
+      baseUrl,
+      host,
+      hostAt: (repository) => hostWith({ repository }),
+      identity,
+      key: `${row.id} ${stored.id} ${baseUrl}`,
+    };
   }
 }
 

@@ -2,7 +2,9 @@ import type { ListedConnection, ListingState } from '@slipway/contracts/reposito
 import type { SlipwayError } from '@slipway/errors';
 import type { ReachedHost, UnreachedHost } from './code-hosts.js';
 
-/** What became of one connection, with what it means. @param found.note when it was asked, and not everything is there. */
+/**
+ * What became of one connection, with what it means. @param found.note when it was asked, and not everything is there.
+ */
 export function listedConnection(
   host: ReachedHost | UnreachedHost,
   { problem, note }: { readonly problem?: SlipwayError | undefined; readonly note?: string | undefined },
@@ -18,7 +20,8 @@ export function listedConnection(
     text,
   });
   if ('why' in host) return is(host.why, whyUnreached(host));
-  if (problem !== undefined) return is(problem.code === 'integration.provider-away' ? 'unavailable' : 'refused', problem.detail);
+  if (problem !== undefined)
+    return is(problem.code === 'integration.provider-away' ? 'unavailable' : 'refused', problem.detail);
   return is('listed', note ?? null);
 }
 

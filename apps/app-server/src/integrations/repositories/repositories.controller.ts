@@ -1,7 +1,12 @@
 import { Controller } from '@nestjs/common';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
-import { type ListBranchesQuery, type ListRepositoriesQuery, type RepositoryBranchPage, type RepositoryPage } from '@slipway/contracts/repositories';
+import {
+  type ListBranchesQuery,
+  type ListRepositoriesQuery,
+  type RepositoryBranchPage,
+  type RepositoryPage,
+} from '@slipway/contracts/repositories';
 import { Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { RepositoriesService } from './repositories.service.js';

@@ -15,7 +15,10 @@ describe('repositories of connections', () => {
   let asked = 0;
   beforeAll(async () => {
     hosts = [await ScriptedHost.start(), await ScriptedHost.start()];
-    app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: hosts.map(({ host }) => host).join(',') } });
+    app = await ConversationApp.start({
+      features: FEATURES,
+      env: { INTEGRATION_PRIVATE_HOSTS: hosts.map(({ host }) => host).join(',') },
+    });
   });
   afterAll(async () => {
     await app?.close();
@@ -40,8 +43,24 @@ describe('repositories of connections', () => {
     const user = await app.user(`Olga ${asked}`);
     const ids: string[] = [];
     for (const { host } of used) {
-      const body = { provider: 'gitea', kind: 'token', name: host, host, token: TOKEN, settings: { baseUrl: `http://${host}` } };
-      ids.push((await app.http<ConnectionWithSecret>(user, 'POST', `/api/v1/orgs/${user.orgId}/integrations/connections`, body)).body.connection.id);
+      const body = {
+        provider: 'gitea',
+        kind: 'token',
+        name: host,
+        host,
+        token: TOKEN,
+        settings: { baseUrl: `http://${host}` },
+      };
+      ids.push(
+        (
+          await app.http<ConnectionWithSecret>(
+            user,
+            'POST',
+            `/api/v1/orgs/${user.orgId}/integrations/connections`,
+            body,
+          )
+        ).body.connection.id,
+      );
       await app.owner.query(
         `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES (gen_random_uuid()::text, $1, 'gitea', $2, '7', $3, 'octo')`,
         [user.orgId, host, user.userId],
@@ -50,13 +69,24 @@ describe('repositories of connections', () => {
     return { user, ids };
   };
   const list = async ({ user }: World, query: Record<string, string> = {}): Promise<RepositoryPage> => {
-    const answer = await app.http<RepositoryPage>(user, 'GET', `/api/v1/orgs/${user.orgId}/integrations/repositories?${new URLSearchParams(query)}`);
+    const answer = await app.http<RepositoryPage>(
+      user,
+      'GET',
+      `/api/v1/orgs/${user.orgId}/integrations/repositories?${new URLSearchParams(query)}`,
+    );
     expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
     expect(JSON.stringify(answer.body)).not.toContain(TOKEN);
     return answer.body;
   };
-  const branches = ({ user, ids }: World, query: Record<string, string>): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
-    app.http(user, 'GET', `/api/v1/orgs/${user.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: ids[0] ?? '', ...query })}`);
+  const branches = (
+    { user, ids }: World,
+    query: Record<string, string>,
+  ): Promise<Answer<RepositoryBranchPage & { code?: string }>> =>
+    app.http(
+      user,
+      'GET',
+      `/api/v1/orgs/${user.orgId}/integrations/repositories/branches?${new URLSearchParams({ connection: ids[0] ?? '', ...query })}`,
+    );
   const start = ({ user }: World, repository: string): Promise<Answer<{ code?: string; repository?: string }>> =>
     app.http(user, 'POST', `/api/v1/orgs/${user.orgId}/conversations`, { prompt: 'x', repository });
   const has = (host: ScriptedHost, names: readonly string[], permission = 'write'): void => {
@@ -72,7 +102,11 @@ describe('repositories of connections', () => {
       ['broken', (response) => response.writeHead(502).end(), 'unavailable'],
       ['html', (response) => response.end('<html>'), 'refused'],
       ['30 MB', (response) => response.end(Buffer.alloc(30_000_000, ' ')), 'refused'],
-      ['a redirect inside', (response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(), 'refused'],
+      [
+        'a redirect inside',
+        (response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+        'refused',
+      ],
       ['another token', (response) => response.writeHead(401).end('{}'), 'refused'],
     ];
     for (const [name, answer, state] of cases)
@@ -83,7 +117,12 @@ describe('repositories of connections', () => {
         const { data, connections } = await list(here);
         const states = here.ids.map((id) => connections.find(({ connectionId }) => connectionId === id)?.state);
         // Unreadable rights count as no rights: nothing is shown.
-        expect([name, below, data.map(({ url }) => url), states]).toEqual([name, below, [`http://${hosts[1].host}/acme/shop`], [state, 'listed']]);
+        expect([name, below, data.map(({ url }) => url), states]).toEqual([
+          name,
+          below,
+          [`http://${hosts[1].host}/acme/shop`],
+          [state, 'listed'],
+        ]);
       }
   });
 
@@ -94,9 +133,14 @@ describe('repositories of connections', () => {
       Array.from({ length: 1_300 }, (_, index) => `acme/shop-${String(index).padStart(4, '0')}`),
     );
     const first = await list(here, { limit: '50' });
-    expect([first.data.length, first.data[0]?.fullName, first.connections[0]?.text]).toEqual([50, 'acme/shop-0000', expect.stringContaining('owner/name')]);
+    expect([first.data.length, first.data[0]?.fullName, first.connections[0]?.text]).toEqual([
+      50,
+      'acme/shop-0000',
+      expect.stringContaining('owner/name'),
+    ]);
     expect(hosts[0].requests.filter((path) => path.endsWith('/search'))).toHaveLength(20);
-    for (const query of ['shop-1299', 'acme/shop-1299']) expect((await list(here, { query })).data.map(({ fullName }) => fullName)).toEqual(['acme/shop-1299']);
+    for (const query of ['shop-1299', 'acme/shop-1299'])
+      expect((await list(here, { query })).data.map(({ fullName }) => fullName)).toEqual(['acme/shop-1299']);
   });
 
   it('are asked about a bounded number of times for one page, which may be empty before the last', async () => {
@@ -136,7 +180,10 @@ describe('repositories of connections', () => {
     expect((await list(here)).data).toEqual([]);
     for (const name of hosts[0].repositories) {
       expect(await start(here, `gitea:${name}`)).toMatchObject({ status: 422, body: { code: 'repository.unknown' } });
-      expect(await branches(here, { repository: name })).toMatchObject({ status: 422, body: { code: 'repository.unknown' } });
+      expect(await branches(here, { repository: name })).toMatchObject({
+        status: 422,
+        body: { code: 'repository.unknown' },
+      });
     }
   });
 
@@ -153,17 +200,25 @@ describe('repositories of connections', () => {
     has(hosts[0], ['acme/shop']);
     const { orgId } = here.user;
     const root = `/api/v1/orgs/${orgId}`;
-    const account = await app.http<{ id: string }>(here.user, 'POST', `${root}/service-accounts`, { name: 'CI', role: 'member' });
+    const account = await app.http<{ id: string }>(here.user, 'POST', `${root}/service-accounts`, {
+      name: 'CI',
+      role: 'member',
+    });
     const key = await app.http<{ token: string }>(here.user, 'POST', `${root}/api-keys`, {
       name: 'CI',
       scopes: ['conversation:create'],
       serviceAccountId: account.body.id,
     });
-    const answer = await fetch(`${app.url}${root}/integrations/repositories`, { headers: { authorization: `Bearer ${key.body.token}` } });
+    const answer = await fetch(`${app.url}${root}/integrations/repositories`, {
+      headers: { authorization: `Bearer ${key.body.token}` },
+    });
     expect(await answer.json()).toMatchObject({ data: [], connections: [{ state: 'no-oauth-client' }] });
     await app.http(here.user, 'PATCH', `${root}/integrations/connections/${here.ids[0]}`, { disabled: true });
     expect(await list(here)).toMatchObject({ data: [], connections: [] });
-    expect(await start(here, 'gitea:acme/shop')).toMatchObject({ status: 409, body: { code: 'repository.not-connected' } });
+    expect(await start(here, 'gitea:acme/shop')).toMatchObject({
+      status: 409,
+      body: { code: 'repository.not-connected' },
+    });
   });
 
   it('have their branches in pages of any length, each once', async () => {

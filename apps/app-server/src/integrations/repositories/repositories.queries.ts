@@ -15,8 +15,16 @@ export interface Reach {
   readonly identity: Identity | null;
 }
 
-/** Connections of the organization that are not disabled, by name. @param userId a service account's id finds no identity. */
-export async function connectionsFor(client: PoolClient, orgId: string, userId: string, limit: number): Promise<Reach[]> {
+/**
+ * Connections of the organization that are not disabled, by name. @param userId a service account's id finds no
+ * identity.
+ */
+export async function connectionsFor(
+  client: PoolClient,
+  orgId: string,
+  userId: string,
+  limit: number,
+): Promise<Reach[]> {
   const rows = (await listConnections(client, orgId, limit)).filter(({ state }) => state !== 'disabled');
   const secrets = await credentialSecretsOf(client, orgId);
   // The organization's own before the one verified by the operator's sign-in, as for the actors of deliveries.

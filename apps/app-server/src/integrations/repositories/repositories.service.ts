@@ -40,8 +40,14 @@ export class RepositoriesService {
     private readonly calls: ProviderCalls,
   ) {}
 
-  /** A provider that fails is named in `connections`, and the others are listed. @throws SlipwayError `resource.not-found` for a connection that is none; `request.invalid` for a cursor. */
-  async list(caller: Principal, { query = '', connection, limit, cursor }: ListRepositoriesQuery): Promise<RepositoryPage> {
+  /**
+   * A provider that fails is named in `connections`, and the others are listed. @throws SlipwayError
+   * `resource.not-found` for a connection that is none; `request.invalid` for a cursor.
+   */
+  async list(
+    caller: Principal,
+    { query = '', connection, limit, cursor }: ListRepositoriesQuery,
+  ): Promise<RepositoryPage> {
     const after = cursor === undefined ? null : readPlaceCursor(cursor);
     const hosts = (await this.hosts.of(caller)).filter(({ row }) => connection === undefined || row.id === connection);
     if (connection !== undefined && hosts.length === 0) throw notFound();
@@ -58,19 +64,36 @@ export class RepositoriesService {
       }),
     );
     const candidates = reached
-      .flatMap((each) => (names.get(each.row.id)?.items ?? []).map((repository) => ({ reached: each, repository, place: placeOf(each, repository) })))
-      .filter(({ repository, place }) => repository.fullName.toLowerCase().includes(query.toLowerCase()) && (after === null || place > after))
+      .flatMap((each) =>
+        (names.get(each.row.id)?.items ?? []).map((repository) => ({
+          reached: each,
+          repository,
+          place: placeOf(each, repository),
+        })),
+      )
+      .filter(
+        ({ repository, place }) =>
+          repository.fullName.toLowerCase().includes(query.toLowerCase()) && (after === null || place > after),
+      )
       .sort((a, b) => (a.place < b.place ? -1 : 1));
     const { data, last } = await this.readable(candidates, limit, problems);
     return {
       data,
-      connections: hosts.map((each) => listedConnection(each, { problem: problems.get(each.row.id), note: tooMany(each, names.get(each.row.id)) })),
+      connections: hosts.map((each) =>
+        listedConnection(each, { problem: problems.get(each.row.id), note: tooMany(each, names.get(each.row.id)) }),
+      ),
       page: { nextCursor: last === null ? null : placeCursor(last) },
     };
   }
 
-  /** @throws SlipwayError `resource.not-found` for a connection that is none; `repository.not-connected`, `linked-account.needed`, `repository.unknown`; `integration.provider-away`, `…refused`. */
-  async branches(caller: Principal, { connection, repository, query = '', limit, cursor }: ListBranchesQuery): Promise<RepositoryBranchPage> {
+  /**
+   * @throws SlipwayError `resource.not-found` for a connection that is none; `repository.not-connected`,
+   * `linked-account.needed`, `repository.unknown`; `integration.provider-away`, `…refused`.
+   */
+  async branches(
+    caller: Principal,
+    { connection, repository, query = '', limit, cursor }: ListBranchesQuery,
+  ): Promise<RepositoryBranchPage> {
     const from = cursor === undefined ? { page: null, index: 0 } : readBranchCursor(cursor);
     const host = (await this.hosts.of(caller)).find(({ row }) => row.id === connection);
     if (host === undefined) throw notFound();
@@ -98,12 +121,20 @@ export class RepositoriesService {
     }
   }
 
-  /** Those that match part of a name, and one that has just this name, wherever it stands in a list that is too long. */
+  /**
+   * Those that match part of a name, and one that has just this name, wherever it stands in a list that is too long.
+   */
   private async namesOf(reached: ReachedHost, query: string): Promise<Names> {
     const names = await this.hosts.namesOf(reached, query);
-    if (!RepositoryPath.safeParse(query).success || names.items.some(({ fullName }) => fullName.toLowerCase() === query.toLowerCase())) return names;
+    if (
+      !RepositoryPath.safeParse(query).success ||
+      names.items.some(({ fullName }) => fullName.toLowerCase() === query.toLowerCase())
+    )
+      return names;
     const named = await this.hosts.find(reached, query).catch(() => null);
-    return named === null || names.items.some(({ id }) => id === named.id) ? names : { ...names, items: [...names.items, named] };
+    return named === null || names.items.some(({ id }) => id === named.id)
+      ? names
+      : { ...names, items: [...names.items, named] };
   }
 
   /**
@@ -127,7 +158,10 @@ export class RepositoriesService {
     return { data, last: at < candidates.length ? (candidates[at - 1]?.place ?? null) : null };
   }
 
-  private async asked({ reached, repository }: Candidate, problems: Map<string, SlipwayError>): Promise<Repository | null> {
+  private async asked(
+    { reached, repository }: Candidate,
+    problems: Map<string, SlipwayError>,
+  ): Promise<Repository | null> {
     if (problems.has(reached.row.id)) return null;
     try {
       const access = await this.hosts.accessTo(reached, repository.fullName);
@@ -148,15 +182,23 @@ export class RepositoriesService {
 /** @throws SlipwayError `repository.not-connected`, `linked-account.needed`. */
 export function reachedOr(host: ReachedHost | UnreachedHost): ReachedHost {
   if (!('why' in host)) return host;
-  if (host.why === 'unsupported' || host.why === 'no-token') throw new SlipwayError('repository.not-connected', whyUnreached(host));
+  if (host.why === 'unsupported' || host.why === 'no-token')
+    throw new SlipwayError('repository.not-connected', whyUnreached(host));
   throw new SlipwayError('linked-account.needed', whyUnreached(host));
 }
 
 export function unknownRepository(name: string): SlipwayError {
-  return new SlipwayError('repository.unknown', `No connection reaches a repository ${name} that your linked account may read.`);
+  return new SlipwayError(
+    'repository.unknown',
+    `No connection reaches a repository ${name} that your linked account may read.`,
+  );
 }
 
-function toRepository({ row, provider, baseUrl }: ReachedHost, repository: RepositoryListing, access: Repository['access']): Repository {
+function toRepository(
+  { row, provider, baseUrl }: ReachedHost,
+  repository: RepositoryListing,
+  access: Repository['access'],
+): Repository {
   const { fullName, defaultBranch } = repository;
   return {
     reference: `${provider.id}:${fullName}`,
@@ -170,8 +212,11 @@ function toRepository({ row, provider, baseUrl }: ReachedHost, repository: Repos
   };
 }
 
-const placeOf = ({ row }: ReachedHost, { fullName }: RepositoryListing): string => `${fullName.toLowerCase()} ${row.id}`;
+const placeOf = ({ row }: ReachedHost, { fullName }: RepositoryListing): string =>
+  `${fullName.toLowerCase()} ${row.id}`;
 
 function tooMany({ row }: ReachedHost | UnreachedHost, names: Names | undefined): string | undefined {
-  return names?.complete === false ? `${row.host} has more repositories than are searched. Write owner/name in full.` : undefined;
+  return names?.complete === false
+    ? `${row.host} has more repositories than are searched. Write owner/name in full.`
+    : undefined;
 }

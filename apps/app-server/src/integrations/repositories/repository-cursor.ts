@@ -5,7 +5,8 @@ const Place = z.string().min(1).max(800);
 const At = z.tuple([z.string().max(300).nullable(), z.int().min(0).max(1_000)]);
 
 export const placeCursor = (place: string): string => write(place);
-export const branchCursor = ({ page, index }: { readonly page: string | null; readonly index: number }): string => write([page, index]);
+export const branchCursor = ({ page, index }: { readonly page: string | null; readonly index: number }): string =>
+  write([page, index]);
 
 /** @throws SlipwayError `request.invalid` */
 export const readPlaceCursor = (cursor: string): string => read(cursor, Place);

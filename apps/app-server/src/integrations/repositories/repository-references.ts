@@ -39,7 +39,8 @@ export class RepositoryReferences {
     if (/^https?:\/\//i.test(repository)) return { url: repository, grant: null };
     const [id = '', fullName = ''] = repository.split(':', 2);
     const provider = this.providers.get(id);
-    if (provider === undefined || !provider.does.includes('code')) throw invalid('repository', `${id} is no git host that is known here`);
+    if (provider === undefined || !provider.does.includes('code'))
+      throw invalid('repository', `${id} is no git host that is known here`);
     const hosts = (await this.hosts.of(caller)).filter(({ row }) => row.provider === id);
     if (hosts.length === 0) {
       if (provider.host !== null) return { url: `https://${provider.host}/${fullName}`, grant: null };
@@ -47,9 +48,12 @@ export class RepositoryReferences {
     }
     const reached = hosts.filter((each): each is ReachedHost => !('why' in each));
     // None can be asked: reports the one with the fewest missing parts.
-    if (reached.length === 0) reachedOr(hosts.find((each) => 'why' in each && each.why === 'link-needed') ?? (hosts[0] as ReachedHost));
+    if (reached.length === 0)
+      reachedOr(hosts.find((each) => 'why' in each && each.why === 'link-needed') ?? (hosts[0] as ReachedHost));
     const asked = await Promise.all(
-      reached.map((each) => this.foundAt(each, fullName).catch((error: unknown) => ({ problem: this.calls.problem(error, each.row.host) }))),
+      reached.map((each) =>
+        this.foundAt(each, fullName).catch((error: unknown) => ({ problem: this.calls.problem(error, each.row.host) })),
+      ),
     );
     const found = asked.filter((each) => each !== null && 'url' in each);
     const urls = new Set(found.map(({ url }) => url));
@@ -63,6 +67,9 @@ export class RepositoryReferences {
   private async foundAt(reached: ReachedHost, fullName: string): Promise<FoundRepository | null> {
     const found = await this.hosts.find(reached, fullName);
     if (found === null || (await this.hosts.accessTo(reached, found.fullName)) === null) return null;
-    return { url: `${reached.baseUrl}/${found.fullName}`, grant: { connectionId: reached.row.id, fullName: found.fullName } };
+    return {
+      url: `${reached.baseUrl}/${found.fullName}`,
+      grant: { connectionId: reached.row.id, fullName: found.fullName },
+    };
   }
 }

@@ -16,7 +16,9 @@ export class ScriptedHost {
   private constructor(private readonly server: Server) {}
 
   static async start(): Promise<ScriptedHost> {
-    const server = createServer((request, response) => host.answer(new URL(request.url ?? '/', 'http://host'), response));
+    const server = createServer((request, response) =>
+      host.answer(new URL(request.url ?? '/', 'http://host'), response),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const host = new ScriptedHost(server);
     return host;
@@ -34,8 +36,10 @@ export class ScriptedHost {
   private answer({ pathname, searchParams }: URL, response: ServerResponse): unknown {
     this.requests.push(pathname);
     if (this.broken !== null && pathname.startsWith(this.broken.below)) return this.broken.answer(response);
-    const json = (status: number, value: unknown): unknown => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    const page = <T>(all: readonly T[]): readonly T[] => all.slice((Number(searchParams.get('page')) - 1) * 50, Number(searchParams.get('page')) * 50);
+    const json = (status: number, value: unknown): unknown =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    const page = <T>(all: readonly T[]): readonly T[] =>
+      all.slice((Number(searchParams.get('page')) - 1) * 50, Number(searchParams.get('page')) * 50);
     const one = (fullName: string): object => ({
       id: this.repositories.indexOf(fullName) + 1,
       full_name: fullName,

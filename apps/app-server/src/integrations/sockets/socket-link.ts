@@ -5,7 +5,10 @@ type WebSocket = ReturnType<ProviderDispatch['socket']>;
 
 /** What a socket must say within this time to be one. Milliseconds. */
 const READY_MS = 15_000;
-/** A socket over which nothing has come for so long is dead, whatever stands between. Milliseconds; we ask in the meantime. */
+/**
+ * A socket over which nothing has come for so long is dead, whatever stands between. Milliseconds; we ask in the
+ * meantime.
+ */
 const SILENCE_MS = 45_000;
 const BEAT_MS = 15_000;
 /** Deliveries of one socket at a time. What comes beyond is not acknowledged, so that it comes again. */

@@ -19,7 +19,10 @@ export interface SessionOptions extends Omit<LinkOptions, 'socket'> {
 /** A socket that lived so long was a good one: the next one is not waited for. Milliseconds. */
 const GOOD_MS = 10_000;
 
-/** Keeps one socket to a provider for as long as it runs. A socket that is to end is replaced first: the old one delivers until the new one does. */
+/**
+ * Keeps one socket to a provider for as long as it runs. A socket that is to end is replaced first: the old one
+ * delivers until the new one does.
+ */
 export class SocketSession {
   private readonly closing = new AbortController();
   private running: Promise<void> = Promise.resolve();

@@ -23,10 +23,12 @@ class ScriptedSlack {
 
   constructor() {
     this.server = createServer(
-      (request, response) => void this.answer(request).then((body) => response.setHeader('content-type', 'application/json').end(body)),
+      (request, response) =>
+        void this.answer(request).then((body) => response.setHeader('content-type', 'application/json').end(body)),
     );
     this.server.on('upgrade', (request, socket, head) => {
-      if (!this.tickets.delete(new URL(request.url ?? '', 'http://x').searchParams.get('ticket') ?? '')) return socket.destroy();
+      if (!this.tickets.delete(new URL(request.url ?? '', 'http://x').searchParams.get('ticket') ?? ''))
+        return socket.destroy();
       this.upgrade.handleUpgrade(request, socket, head, (made) => {
         this.sockets.push(made);
         made.on('message', (data) => this.acknowledged.push(JSON.parse(String(data))));
@@ -75,7 +77,11 @@ describe('Socket Mode of Slack', () => {
   beforeAll(async () => {
     slack = new ScriptedSlack();
     await slack.start();
-    app = await ConversationApp.start({ replicas: 2, features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: slack.host } });
+    app = await ConversationApp.start({
+      replicas: 2,
+      features: FEATURES,
+      env: { INTEGRATION_PRIVATE_HOSTS: slack.host },
+    });
     olga = await app.user('Olga');
     const settings = { baseUrl: `http://${slack.host}` };
     const body = { provider: 'slack', kind: 'socket', name: 's', host: slack.host, webhookSecret: TOKEN, settings };
@@ -90,13 +96,22 @@ describe('Socket Mode of Slack', () => {
   });
 
   const connections = (rest = ''): string => `/api/v1/orgs/${olga.orgId}/integrations/connections${rest}`;
-  const connection = async (): Promise<IntegrationConnection> => (await app.http<IntegrationConnection>(olga, 'GET', connections(`/${id}`))).body;
+  const connection = async (): Promise<IntegrationConnection> =>
+    (await app.http<IntegrationConnection>(olga, 'GET', connections(`/${id}`))).body;
   const holds = (sockets: number) => until(`${sockets} sockets`, () => slack.sockets.length === sockets, 30_000);
   const mention = (event: string, ts = '1760000000.000100'): object => ({
     type: 'event_callback',
     event_id: event,
     team_id: 'T1',
-    event: { type: 'app_mention', user: 'U1', text: '<@U0> fix it', ts, channel: 'C1', channel_type: 'channel', team: 'T1' },
+    event: {
+      type: 'app_mention',
+      user: 'U1',
+      text: '<@U0> fix it',
+      ts,
+      channel: 'C1',
+      channel_type: 'channel',
+      team: 'T1',
+    },
   });
   const deliver = (body: object, type = 'events_api'): string => {
     const envelope = randomUUID();
@@ -104,7 +119,11 @@ describe('Socket Mode of Slack', () => {
     return envelope;
   };
   const isAcknowledged = (envelope: string) =>
-    until('it is acknowledged', () => slack.acknowledged.find(({ envelope_id }) => envelope_id === envelope) ?? null, 30_000);
+    until(
+      'it is acknowledged',
+      () => slack.acknowledged.find(({ envelope_id }) => envelope_id === envelope) ?? null,
+      30_000,
+    );
   const deliveries = async (event: string) =>
     (
       await app.owner.query<{ id: string; event: string; jobs: number }>(
@@ -124,7 +143,9 @@ describe('Socket Mode of Slack', () => {
   });
 
   it('does not acknowledge what it could not keep', async () => {
-    await app.owner.query(`ALTER TABLE app.integration_delivery ADD CONSTRAINT broken CHECK (delivery_id <> 'Ev-broken')`);
+    await app.owner.query(
+      `ALTER TABLE app.integration_delivery ADD CONSTRAINT broken CHECK (delivery_id <> 'Ev-broken')`,
+    );
     const lost = deliver(mention('Ev-broken'));
     await isAcknowledged(deliver(mention('Ev-after')));
     await app.owner.query('ALTER TABLE app.integration_delivery DROP CONSTRAINT broken');
@@ -134,7 +155,13 @@ describe('Socket Mode of Slack', () => {
   });
 
   it('answers a choice that is being typed', async () => {
-    const typed = { type: 'block_suggestion', user: { id: 'U9', team_id: 'T1' }, team: { id: 'T1' }, action_id: 'slipway.repository', value: '' };
+    const typed = {
+      type: 'block_suggestion',
+      user: { id: 'U9', team_id: 'T1' },
+      team: { id: 'T1' },
+      action_id: 'slipway.repository',
+      value: '',
+    };
     expect(await isAcknowledged(deliver(typed, 'interactive'))).toMatchObject({ payload: { options: [] } });
   });
 

@@ -17,7 +17,9 @@ const MOST = 2_000;
 /** Of all organizations: those of the kinds, by `provider/kind`, that are not switched off, with their newest token. */
 export function socketConnections(pool: SqlPool, kinds: readonly string[]): Promise<SocketConnection[]> {
   return asSystem(pool, 'slipway_app_system', 'sockets to providers', async (client) => {
-    const { rows } = await client.query<Omit<SocketConnection, 'secret'> & { secretId: string; sealed: Buffer; keyVersion: number }>({
+    const { rows } = await client.query<
+      Omit<SocketConnection, 'secret'> & { secretId: string; sealed: Buffer; keyVersion: number }
+    >({
       name: 'socket-connections',
       text: `SELECT c.id, c.org_id AS "orgId", c.provider, c.host, c.settings, s.id AS "secretId", s.sealed, s.key_version AS "keyVersion"
              FROM app.integration_connection c JOIN app.org o ON o.id = c.org_id AND o.deletes_at IS NULL
@@ -26,7 +28,10 @@ export function socketConnections(pool: SqlPool, kinds: readonly string[]): Prom
              WHERE c.provider || '/' || c.kind = ANY ($1) AND c.state <> 'disabled' ORDER BY c.id LIMIT $2`,
       values: [kinds, MOST],
     });
-    return rows.map(({ secretId, sealed, keyVersion, ...rest }) => ({ ...rest, secret: { id: secretId, bytes: sealed, keyVersion } }));
+    return rows.map(({ secretId, sealed, keyVersion, ...rest }) => ({
+      ...rest,
+      secret: { id: secretId, bytes: sealed, keyVersion },
+    }));
   });
 }
 
@@ -41,7 +46,11 @@ export async function noteReady(pool: SqlPool, { orgId, id }: SocketConnection, 
   );
 }
 
-export async function noteRefused(pool: SqlPool, { orgId, id, secret }: SocketConnection, reason: string): Promise<void> {
+export async function noteRefused(
+  pool: SqlPool,
+  { orgId, id, secret }: SocketConnection,
+  reason: string,
+): Promise<void> {
   await inOrg(pool, orgId, (client) =>
     client.query(
       `UPDATE app.integration_connection SET state = 'needs-attention', state_reason = $3

@@ -20,7 +20,8 @@ const EVERY_MS = 3_000;
 const PAUSES = { first: 1_000, longest: 60_000 } as const;
 /** The provider gives up what is not acknowledged after 3 s. Milliseconds. */
 const OPEN_MS = 10_000;
-const REFUSED = 'The provider opens no socket with the app-level token: it was revoked, or Socket Mode was switched off there.';
+const REFUSED =
+  'The provider opens no socket with the app-level token: it was revoked, or Socket Mode was switched off there.';
 
 interface Held {
   readonly secretId: string;
@@ -51,7 +52,9 @@ export class SocketsService {
     private readonly envelope: Envelope,
     private readonly calls: ProviderCalls,
   ) {
-    this.kinds = [...providers.values()].flatMap(({ id, sockets }) => (sockets === undefined ? [] : [`${id}/${sockets.kind}`]));
+    this.kinds = [...providers.values()].flatMap(({ id, sockets }) =>
+      sockets === undefined ? [] : [`${id}/${sockets.kind}`],
+    );
   }
 
   start(intake: Intake): void {
@@ -78,7 +81,8 @@ export class SocketsService {
 
   private async round(intake: Intake): Promise<void> {
     const wanted = new Map((await socketConnections(this.pool, this.kinds)).map((each) => [each.id, each]));
-    for (const [id, { secretId, lock }] of this.held) if (lock.signal.aborted || wanted.get(id)?.secret.id !== secretId) await this.leave(id);
+    for (const [id, { secretId, lock }] of this.held)
+      if (lock.signal.aborted || wanted.get(id)?.secret.id !== secretId) await this.leave(id);
     if (wanted.size === 0) return;
     // A connection of its own to Postgres, for as long as anybody here has sockets.
     this.locks ??= new AdvisoryLocks(
@@ -102,7 +106,11 @@ export class SocketsService {
     if (provider === undefined || access === undefined) return lock.release();
     let token: string;
     try {
-      token = await this.envelope.open(orgId, secret, integrationSecretContext({ id: secret.id, connectionId: id, kind: 'webhook' }));
+      token = await this.envelope.open(
+        orgId,
+        secret,
+        integrationSecretContext({ id: secret.id, connectionId: id, kind: 'webhook' }),
+      );
     } catch (error) {
       this.logger.error({ err: error, connection_id: id }, 'failed to decrypt the token of a socket');
       return lock.release();
@@ -116,7 +124,8 @@ export class SocketsService {
       open: () => this.open(access, connection, token),
       onReady: () => noteReady(this.pool, connection, REFUSED),
       onRefused: () => noteRefused(this.pool, connection, REFUSED),
-      onLost: (error) => this.logger.warn({ err: error, connection_id: id }, 'socket delivery neither stored nor acknowledged'),
+      onLost: (error) =>
+        this.logger.warn({ err: error, connection_id: id }, 'socket delivery neither stored nor acknowledged'),
       deliver: async (body) => {
         // Without the lock another replica has the socket of this connection by now: what comes here comes there again.
         lock.signal.throwIfAborted();
@@ -129,8 +138,14 @@ export class SocketsService {
     session.start();
   }
 
-  private async open(access: SocketAccess, connection: SocketConnection, token: string): Promise<ReturnType<ProviderCalls['socket']>> {
-    const client = this.calls.client(access.apiUrl(baseUrlOf(connection)), access.authorization(token), { timeoutMs: OPEN_MS });
+  private async open(
+    access: SocketAccess,
+    connection: SocketConnection,
+    token: string,
+  ): Promise<ReturnType<ProviderCalls['socket']>> {
+    const client = this.calls.client(access.apiUrl(baseUrlOf(connection)), access.authorization(token), {
+      timeoutMs: OPEN_MS,
+    });
     return this.calls.socket(await access.open(client));
   }
 

@@ -23,14 +23,20 @@ export function suggestedPrompt(work: OwnWork): string {
   const quoted =
     work.number === null
       ? ''
-      : [work.title, work.text.slice(0, MAX_TEXT).toWellFormed(), work.text.length > MAX_TEXT ? '[cut]' : ''].filter((each) => each !== '').join('\n\n');
+      : [work.title, work.text.slice(0, MAX_TEXT).toWellFormed(), work.text.length > MAX_TEXT ? '[cut]' : '']
+          .filter((each) => each !== '')
+          .join('\n\n');
   const at = work.url === null ? '' : ` (${work.url})`;
   return promptOf({
     instruction: { source: 'request', authority: 'ours', passage: passage(own, `${WORDS[work.kind](work)}${at}`) },
     subject:
       quoted === ''
         ? null
-        : { source: work.kind === 'issue' ? 'issue' : 'pull request', authority: 'outsider', passage: passage({ ...own, login: 'its author' }, quoted) },
+        : {
+            source: work.kind === 'issue' ? 'issue' : 'pull request',
+            authority: 'outsider',
+            passage: passage({ ...own, login: 'its author' }, quoted),
+          },
     thread: [],
     fence: randomBytes(16).toString('hex'),
     outsiders: false,

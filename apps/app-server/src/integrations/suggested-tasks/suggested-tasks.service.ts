@@ -32,7 +32,10 @@ const KINDS = {
 } as const satisfies Record<OwnWork['kind'], SuggestedTask['kind']>;
 const ORDER = Object.keys(KINDS);
 
-/** Tasks that wait for a user at the git hosts of their organization. A host that fails is named, and the others are listed. */
+/**
+ * Tasks that wait for a user at the git hosts of their organization. A host that fails is named, and the others are
+ * listed.
+ */
 @Injectable()
 export class SuggestedTasksService {
   private readonly held: HeldAnswers<OwnWorkList>;
@@ -47,7 +50,9 @@ export class SuggestedTasksService {
 
   async list(caller: Principal): Promise<SuggestedTasks> {
     const hosts = await this.hosts.of(caller);
-    const found = await Promise.all(hosts.map((host) => ('why' in host ? { tasks: [], connection: listedConnection(host, {}) } : this.of(host))));
+    const found = await Promise.all(
+      hosts.map((host) => ('why' in host ? { tasks: [], connection: listedConnection(host, {}) } : this.of(host))),
+    );
     return { data: found.flatMap(({ tasks }) => tasks), connections: found.map(({ connection }) => connection) };
   }
 
@@ -55,11 +60,17 @@ export class SuggestedTasksService {
     if (reached.host.ownWork === undefined)
       return {
         tasks: [],
-        connection: { ...listedConnection(reached, {}), state: 'unsupported', text: `Slipway suggests no tasks from ${reached.provider.name} yet.` },
+        connection: {
+          ...listedConnection(reached, {}),
+          state: 'unsupported',
+          text: `Slipway suggests no tasks from ${reached.provider.name} yet.`,
+        },
       };
     try {
       const { login, externalUserId } = reached.identity;
-      const { items, more } = await this.held.get(JSON.stringify([reached.key, login, externalUserId]), () => within(this.ask(reached), WAIT_MS));
+      const { items, more } = await this.held.get(JSON.stringify([reached.key, login, externalUserId]), () =>
+        within(this.ask(reached), WAIT_MS),
+      );
       const note = more ? `Not all of ${reached.row.host} was searched.` : undefined;
       return { tasks: items.map((work) => toTask(reached, work)), connection: listedConnection(reached, { note }) };
     } catch (error) {
@@ -78,13 +89,19 @@ export class SuggestedTasksService {
     const known = new Set(writable.map(({ fullName }) => fullName));
     const others = [...new Set(work.items.map(({ repository }) => repository))].filter((each) => !known.has(each));
     for (const name of others.slice(0, MAX_RIGHTS)) if (await this.mayWrite(reached, name)) known.add(name);
-    const mine = work.items.filter(({ repository }) => known.has(repository)).sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
-    const more = work.more || !complete || asked < names.length || others.length > MAX_RIGHTS || mine.length > MAX_TASKS;
+    const mine = work.items
+      .filter(({ repository }) => known.has(repository))
+      .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
+    const more =
+      work.more || !complete || asked < names.length || others.length > MAX_RIGHTS || mine.length > MAX_TASKS;
     return { items: mine.slice(0, MAX_TASKS), more };
   }
 
   /** The first that the user may write to, and how many names were checked for them. */
-  private async writable(reached: ReachedHost, names: readonly RepositoryListing[]): Promise<readonly [readonly RepositoryListing[], number]> {
+  private async writable(
+    reached: ReachedHost,
+    names: readonly RepositoryListing[],
+  ): Promise<readonly [readonly RepositoryListing[], number]> {
     const found: RepositoryListing[] = [];
     let at = 0;
     while (at < Math.min(names.length, MAX_RIGHTS) && found.length < MAX_REPOSITORIES) {
@@ -120,7 +137,15 @@ function toTask({ row, provider }: ReachedHost, work: OwnWork): SuggestedTask {
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new ProviderRefusal('no answer in time', { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: false })),
+      () =>
+        reject(
+          new ProviderRefusal('no answer in time', {
+            kind: 'unavailable',
+            status: null,
+            retryAt: null,
+            outcomeUnknown: false,
+          }),
+        ),
       ms,
     );
     work.then(resolve, reject).finally(() => clearTimeout(timer));

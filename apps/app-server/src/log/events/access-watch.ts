@@ -24,7 +24,9 @@ interface Watched {
 }
 
 export function watchedCredential(authenticated: Authenticated): WatchedCredential {
-  return authenticated.kind === 'session' ? { kind: 'session', id: authenticated.user.sessionId } : { kind: 'api-key', id: authenticated.key.keyId };
+  return authenticated.kind === 'session'
+    ? { kind: 'session', id: authenticated.user.sessionId }
+    : { kind: 'api-key', id: authenticated.key.keyId };
 }
 
 /**
@@ -45,7 +47,10 @@ export class AccessWatch {
     this.timer.unref();
   }
 
-  /** Calls `revoked` once, when this session or key may no longer read the organization's conversations. The answer ends the watch. */
+  /**
+   * Calls `revoked` once, when this session or key may no longer read the organization's conversations. The answer ends
+   * the watch.
+   */
   watch(proof: WatchedCredential, orgId: string, revoked: () => void): () => void {
     return this.add({ proof, orgId, revoked });
   }
@@ -72,7 +77,13 @@ export class AccessWatch {
       const asked = [...this.watched];
       const pairs = [...new Map(asked.map((each) => [pairOf(each), each])).values()];
       const { rows } = await asSystem(this.pool, 'slipway_app_system', 'may open readers still read', (client) =>
-        client.query<{ kind: WatchedCredential['kind']; id: string; org: string | null; role: Role | null; scopes: string[] | null }>({
+        client.query<{
+          kind: WatchedCredential['kind'];
+          id: string;
+          org: string | null;
+          role: Role | null;
+          scopes: string[] | null;
+        }>({
           name: 'check-access',
           text: `SELECT w.kind, w.id, w.org, m.role, NULL::text[] AS scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
                    JOIN app.session s ON w.kind = 'session' AND s.id = w.id AND s.expires_at > now()
@@ -81,12 +92,18 @@ export class AccessWatch {
                  UNION ALL
                  SELECT w.kind, w.id, w.org, k.role, k.scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
                    CROSS JOIN LATERAL app.find_api_key(w.id) k WHERE w.kind = 'api-key' AND (w.org IS NULL OR w.org = k.org_id)`,
-          values: [pairs.map(({ proof }) => proof.kind), pairs.map(({ proof }) => proof.id), pairs.map(({ orgId }) => orgId)],
+          values: [
+            pairs.map(({ proof }) => proof.kind),
+            pairs.map(({ proof }) => proof.id),
+            pairs.map(({ orgId }) => orgId),
+          ],
         }),
       );
       const allowed = new Set(
         rows
-          .filter(({ org, role, scopes }) => org === null || (mayRead(role) && (scopes === null || scopes.includes(NEEDED))))
+          .filter(
+            ({ org, role, scopes }) => org === null || (mayRead(role) && (scopes === null || scopes.includes(NEEDED))),
+          )
           .map(({ kind, id, org }) => pairOf({ proof: { kind, id }, orgId: org })),
       );
       for (const each of asked) if (!allowed.has(pairOf(each)) && this.watched.delete(each)) each.revoked();

@@ -9,7 +9,10 @@ const RING_LINES = 512;
 const RING_LENGTH = 1024 * 1024;
 /** Lines of one read of the log. */
 const PAGE_LINES = 500;
-/** Lines that arrive within this time of the last ones go out together. Milliseconds; small beside the 5 ms that an event may take. */
+/**
+ * Lines that arrive within this time of the last ones go out together. Milliseconds; small beside the 5 ms that an
+ * event may take.
+ */
 const GATHER_MS = 3;
 
 export interface HubListener {
@@ -23,7 +26,10 @@ export interface HubListener {
 export interface HubSource {
   /** Lines after a position, at most `limit`, ascending. */
   read(after: number, limit: number): Promise<LogLine[]>;
-  /** Lines have gone out to listeners. @param seconds since the oldest of them was committed, as far as it is known here. */
+  /**
+   * Lines have gone out to listeners. @param seconds since the oldest of them was committed, as far as it is known
+   * here.
+   */
   delivered?(seconds: number): void;
   /** A read failed; it is tried again at the next hint or head check. */
   failed(error: unknown): void;
@@ -108,7 +114,10 @@ export class ConversationHub {
     return this.ring.slice(after + 1 - oldest.seq);
   }
 
-  /** Lines after `after`, from memory or else the log; readers at the same place share one read. Empty when there are none. */
+  /**
+   * Lines after `after`, from memory or else the log; readers at the same place share one read. Empty when there are
+   * none.
+   */
   async page(after: number): Promise<readonly LogLine[]> {
     const recent = this.recent(after);
     if (recent !== null) return recent;
@@ -117,7 +126,8 @@ export class ConversationHub {
     const page = this.source.read(after, PAGE_LINES).finally(() => this.pages.delete(after));
     this.pages.set(after, page);
     const lines = await page;
-    // A read may see what has been committed and not yet been offered here: it goes out now, so that `head` covers what this reader has.
+    // A read may see what has been committed and not yet been offered here: it goes out now, so that `head` covers what
+    // this reader has.
     const last = lines.at(-1);
     if (last !== undefined && last.seq > this.head) {
       this.offer(lines);
@@ -127,7 +137,8 @@ export class ConversationHub {
   }
 
   delta(delta: StreamingDelta): void {
-    if (this.partials.change(this.key, (partial) => partial.add(delta), true)) for (const listener of this.listeners) listener.delta?.(delta);
+    if (this.partials.change(this.key, (partial) => partial.add(delta), true))
+      for (const listener of this.listeners) listener.delta?.(delta);
   }
 
   inboxChanged(): void {

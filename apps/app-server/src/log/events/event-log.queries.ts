@@ -2,7 +2,10 @@ import type { EventKind } from '@slipway/contracts/events';
 import { asSystem, type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 import { type LogLine, logLine } from './log-line.js';
 
-/** Lines with `after < seq` (and `seq < before`), ascending, at most `limit`. With `before` they are the last ones of that range. One round trip. */
+/**
+ * Lines with `after < seq` (and `seq < before`), ascending, at most `limit`. With `before` they are the last ones of
+ * that range. One round trip.
+ */
 export async function readLines(
   pool: SqlPool,
   orgId: string,
@@ -52,17 +55,24 @@ export async function readHead(pool: SqlPool, orgId: string, conversationId: str
 
 /** Heads of many conversations, of whatever organizations, in one query. Deleted ones are absent. */
 export async function readHeads(pool: SqlPool, conversationIds: readonly string[]): Promise<Map<string, number>> {
-  const { rows } = await asSystem(pool, 'slipway_app_system', 'compare heads of conversations that have readers', (client) =>
-    client.query<Columns<'app.conversation', 'id' | 'head'>>({
-      name: 'read-heads',
-      text: 'SELECT id, head FROM app.conversation WHERE id = ANY($1::uuid[])',
-      values: [conversationIds],
-    }),
+  const { rows } = await asSystem(
+    pool,
+    'slipway_app_system',
+    'compare heads of conversations that have readers',
+    (client) =>
+      client.query<Columns<'app.conversation', 'id' | 'head'>>({
+        name: 'read-heads',
+        text: 'SELECT id, head FROM app.conversation WHERE id = ANY($1::uuid[])',
+        values: [conversationIds],
+      }),
   );
   return new Map(rows.map((row) => [row.id, row.head]));
 }
 
-/** How long ago the event after the last one that a reader has was committed, by the database's own clock. Milliseconds; absent where it is not there any more. */
+/**
+ * How long ago the event after the last one that a reader has was committed, by the database's own clock. Milliseconds;
+ * absent where it is not there any more.
+ */
 export async function readHeadAges(
   pool: SqlPool,
   readers: readonly { readonly conversationId: string; readonly head: number }[],
@@ -79,7 +89,12 @@ export async function readHeadAges(
 }
 
 /** A payload that an event of this conversation refers to, or `null`. */
-export async function readBlob(pool: SqlPool, orgId: string, conversationId: string, sha256: string): Promise<Buffer | null> {
+export async function readBlob(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  sha256: string,
+): Promise<Buffer | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
     client.query<Columns<'app.blob', 'content'>>({
       name: 'read-blob',

@@ -11,11 +11,17 @@ const MAX_UNSENT_BYTES = 1024 * 1024;
 const STALLED_MS = 30_000;
 
 /**
- * Writes a log as server-sent events from `after`, then live, until the client goes or `signal` ends it. `id:` is the `seq`.
+ * Writes a log as server-sent events from `after`, then live, until the client goes or `signal` ends it. `id:` is the
+ * `seq`.
  *
  * @throws when the log cannot be read; what was written so far is a prefix of the log.
  */
-export async function streamEvents(response: ServerResponse, hub: ConversationHub, after: number, signal: AbortSignal): Promise<void> {
+export async function streamEvents(
+  response: ServerResponse,
+  hub: ConversationHub,
+  after: number,
+  signal: AbortSignal,
+): Promise<void> {
   const reader = await LogReader.at(hub, after);
   const heartbeat = setInterval(() => {
     if (response.writableLength === 0) response.write(':\n\n');

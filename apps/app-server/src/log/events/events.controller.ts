@@ -59,20 +59,30 @@ export class EventsController {
     const head = await readHead(this.pool, caller.orgId, id);
     if (head === null) throw notFound();
     const lines =
-      kind === undefined ? await readLines(this.pool, caller.orgId, id, query) : await readLinesOfKind(this.pool, caller.orgId, id, { ...query, kind });
+      kind === undefined
+        ? await readLines(this.pool, caller.orgId, id, query)
+        : await readLinesOfKind(this.pool, caller.orgId, id, { ...query, kind });
     const answer = kind === undefined ? eventPage(lines, query.after, head) : kindPage(lines, head, query.limit);
     await sendPacked(request, reply, answer);
   }
 
   /** Fetched whole: a payload was one string of one event, so it is at most an ingest body. */
   @Serves(operations.readBlob)
-  async blob(@Caller() caller: Principal, @Param('conversation') conversation: string, @Param('sha256') sha256: string): Promise<Buffer> {
+  async blob(
+    @Caller() caller: Principal,
+    @Param('conversation') conversation: string,
+    @Param('sha256') sha256: string,
+  ): Promise<Buffer> {
     const content = await readBlob(this.pool, caller.orgId, conversationId(conversation), sha256);
     if (content === null) throw notFound();
     return content;
   }
 
-  private async stream(caller: Principal, authenticated: Authenticated, { id, after, request, reply }: StreamRequest): Promise<void> {
+  private async stream(
+    caller: Principal,
+    authenticated: Authenticated,
+    { id, after, request, reply }: StreamRequest,
+  ): Promise<void> {
     const last = request.headers['last-event-id'];
     const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
     const leaveSeat = this.seats.take({ user: caller.actor.id, org: caller.orgId });
@@ -84,7 +94,8 @@ export class EventsController {
     const stopWatch = this.access.watch(watchedCredential(authenticated), caller.orgId, () => revoked.abort());
     try {
       if (cursor > hub.head) await hub.behind(cursor);
-      if (cursor > hub.head) throw new SlipwayError('request.invalid', `The log ends at ${hub.head}, before the position ${cursor}.`);
+      if (cursor > hub.head)
+        throw new SlipwayError('request.invalid', `The log ends at ${hub.head}, before the position ${cursor}.`);
       reply.hijack();
       reply.raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),

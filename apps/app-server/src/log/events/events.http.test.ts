@@ -29,7 +29,8 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
         text = blocks.pop() ?? '';
         for (const block of blocks) {
           const match = /^id: (\d+)\ndata: (.*)$/.exec(block);
-          if (match !== null) seen.push({ id: Number(match[1]), line: LoggedEvent.parse(JSON.parse(match[2] as string)) });
+          if (match !== null)
+            seen.push({ id: Number(match[1]), line: LoggedEvent.parse(JSON.parse(match[2] as string)) });
         }
       }
     })().then(
@@ -49,7 +50,10 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
           await app.ingest(
             user,
             id,
-            Array.from({ length: Math.min(400, from + count - next) }, (_, index) => ({ producerSeq: next + index, event: thought(`event ${next + index}`) })),
+            Array.from({ length: Math.min(400, from + count - next) }, (_, index) => ({
+              producerSeq: next + index,
+              event: thought(`event ${next + index}`),
+            })),
           )
         ).status,
       ).toBe(200);
@@ -83,10 +87,20 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       const answer = await new Promise<IncomingMessage>((resolve, reject) =>
         get(`${app.url}${app.path(user, id, '/events?after=0&limit=400')}`, { headers }, resolve).once('error', reject),
       );
-      return { statusCode: answer.statusCode, encoding: answer.headers['content-encoding'], vary: answer.headers.vary, bytes: await buffer(answer) };
+      return {
+        statusCode: answer.statusCode,
+        encoding: answer.headers['content-encoding'],
+        vary: answer.headers.vary,
+        bytes: await buffer(answer),
+      };
     };
     const [packed, plain] = [await read('br, gzip'), await read('identity')];
-    expect([packed.statusCode, packed.encoding, packed.vary, plain.encoding]).toEqual([200, 'gzip', 'accept-encoding', undefined]);
+    expect([packed.statusCode, packed.encoding, packed.vary, plain.encoding]).toEqual([
+      200,
+      'gzip',
+      'accept-encoding',
+      undefined,
+    ]);
     expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
     expect(packed.bytes.length * 4).toBeLessThan(plain.bytes.length);
   });
@@ -102,7 +116,10 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
       system_prompt: { type: 'text', text: 'You are an agent.' },
       tools: [],
     });
-    const events = [thought('1'), update(), thought('3'), update(), update(), thought('6')].map((event, index) => ({ producerSeq: index + 1, event }));
+    const events = [thought('1'), update(), thought('3'), update(), update(), thought('6')].map((event, index) => ({
+      producerSeq: index + 1,
+      event,
+    }));
     expect((await app.ingest(user, other.id, events)).status).toBe(200);
     const page = async (query: string) => {
       const answer = await app.http(user, 'GET', app.path(user, other.id, `/events?kind=SystemPromptEvent&${query}`));
@@ -116,18 +133,32 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     expect(await page('before=7&limit=2')).toMatchObject({ seqs: [4, 5] });
     expect(await page('before=2')).toMatchObject({ seqs: [] });
     const stranger = await app.user();
-    expect((await app.http(stranger, 'GET', app.path(stranger, other.id, '/events?kind=SystemPromptEvent'))).status).toBe(404);
+    expect(
+      (await app.http(stranger, 'GET', app.path(stranger, other.id, '/events?kind=SystemPromptEvent'))).status,
+    ).toBe(404);
   });
 
   it('400 for a kind that there is not, and for one kind of a stream', async () => {
     expect((await app.http(user, 'GET', app.path(user, id, '/events?kind=Nonsense'))).status).toBe(400);
-    expect((await app.http(user, 'GET', app.path(user, id, '/events?kind=MessageEvent'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
+    expect(
+      (
+        await app.http(user, 'GET', app.path(user, id, '/events?kind=MessageEvent'), undefined, {
+          accept: 'text/event-stream',
+        })
+      ).status,
+    ).toBe(400);
   });
 
   it('400 for a position that is none', async () => {
     for (const query of ['after=-1', 'after=x', 'limit=0', 'limit=1001', 'before=0'])
       expect((await app.http(user, 'GET', app.path(user, id, `/events?${query}`))).status).toBe(400);
-    expect((await app.http(user, 'GET', app.path(user, id, '/events?after=99999'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
+    expect(
+      (
+        await app.http(user, 'GET', app.path(user, id, '/events?after=99999'), undefined, {
+          accept: 'text/event-stream',
+        })
+      ).status,
+    ).toBe(400);
   });
 
   it('streams history and then live, each line once and in order, and goes on from Last-Event-ID', async () => {
@@ -145,7 +176,10 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
 
   it('ends a stream within a second of the sign-out', async () => {
     const other = await app.user();
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [user.orgId, other.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [
+      user.orgId,
+      other.userId,
+    ]);
     const mine = user;
     user = { ...other, orgId: mine.orgId };
     const open = await stream('?after=1250');

@@ -18,13 +18,19 @@ import { StreamSeats } from './stream-seats.js';
     {
       provide: Hubs,
       inject: [SQL_POOL, HINT_BUS, LOGGER, METRICS],
-      useFactory: (pool: SqlPool, bus: HintBus, logger: Logger, metrics: Registry) => new Hubs(pool, bus, logger, metrics),
+      useFactory: (pool: SqlPool, bus: HintBus, logger: Logger, metrics: Registry) =>
+        new Hubs(pool, bus, logger, metrics),
     },
-    { provide: AccessWatch, inject: [SQL_POOL, LOGGER], useFactory: (pool: SqlPool, logger: Logger) => new AccessWatch(pool, logger) },
+    {
+      provide: AccessWatch,
+      inject: [SQL_POOL, LOGGER],
+      useFactory: (pool: SqlPool, logger: Logger) => new AccessWatch(pool, logger),
+    },
     {
       provide: StreamSeats,
       inject: [CONFIG, METRICS],
-      useFactory: (config: Config, metrics: Registry) => new StreamSeats({ perUser: config.STREAMS_PER_USER, perOrg: config.STREAMS_PER_ORG }, metrics),
+      useFactory: (config: Config, metrics: Registry) =>
+        new StreamSeats({ perUser: config.STREAMS_PER_USER, perOrg: config.STREAMS_PER_ORG }, metrics),
     },
   ],
   exports: [Hubs, AccessWatch, StreamSeats],

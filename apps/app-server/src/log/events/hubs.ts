@@ -70,7 +70,13 @@ export class Hubs {
     const key = keyOf(orgId, conversationId);
     let entry = this.entries.get(key);
     if (entry === undefined) {
-      const made: Entry = { hub: null, holders: 0, early: [], hinted: 0, opening: this.open(orgId, conversationId, () => made) };
+      const made: Entry = {
+        hub: null,
+        holders: 0,
+        early: [],
+        hinted: 0,
+        opening: this.open(orgId, conversationId, () => made),
+      };
       entry = made;
       this.entries.set(key, made);
     }
@@ -142,7 +148,11 @@ export class Hubs {
       {
         delivered: (seconds) => this.delivery.observe(seconds),
         read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
-        failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'failed to read the log, will retry at the next head check'),
+        failed: (error) =>
+          this.logger.warn(
+            { err: error, conversation_id: conversationId },
+            'failed to read the log, will retry at the next head check',
+          ),
       },
       this.partials,
       keyOf(orgId, conversationId),
@@ -199,7 +209,8 @@ export class Hubs {
         );
         const late = chunk.filter((hub) => (heads.get(hub.conversationId) ?? 0) > hub.head);
         const ages = late.length === 0 ? new Map<string, number>() : await readHeadAges(this.pool, late);
-        for (const hub of late) void hub.behind(heads.get(hub.conversationId) ?? 0, performance.now() - (ages.get(hub.conversationId) ?? 0));
+        for (const hub of late)
+          void hub.behind(heads.get(hub.conversationId) ?? 0, performance.now() - (ages.get(hub.conversationId) ?? 0));
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'head check failed, will retry');

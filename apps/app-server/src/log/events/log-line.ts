@@ -1,4 +1,7 @@
-/** One line of a log as it goes over the wire: the event stays the text that was stored, so no reader pays for parsing and writing it again. */
+/**
+ * One line of a log as it goes over the wire: the event stays the text that was stored, so no reader pays for parsing
+ * and writing it again.
+ */
 export interface LogLine {
   readonly seq: number;
   /** JSON of a `LoggedEvent`. */
@@ -30,7 +33,10 @@ export function eventFrames(conversationId: string, lines: readonly LogLine[]): 
   const close = (): void => {
     const last = open.at(-1);
     if (last !== undefined)
-      frames.push({ json: `{"conversationId":"${conversationId}","events":[${open.map(({ json }) => json).join(',')}]}`, last: last.seq });
+      frames.push({
+        json: `{"conversationId":"${conversationId}","events":[${open.map(({ json }) => json).join(',')}]}`,
+        last: last.seq,
+      });
     open = [];
     length = 0;
   };

@@ -1,9 +1,13 @@
 import type { StreamingDelta } from '@slipway/contracts/events';
 import type { LogLine } from './log-line.js';
 
-/** Longest text that is kept for late joiners, per channel. UTF-16 code units; past it they wait for the durable event. */
+/**
+ * Longest text that is kept for late joiners, per channel. UTF-16 code units; past it they wait for the durable event.
+ */
 const MAX_PARTIAL_LENGTH = 256 * 1024;
-/** Finished responses that are remembered, so that a delta which comes after its durable event is not shown as a ghost. */
+/**
+ * Finished responses that are remembered, so that a delta which comes after its durable event is not shown as a ghost.
+ */
 const REMEMBERED_RESPONSES = 32;
 
 /** What the model, or a command, has written of what is under way. Kept beside the log and never stored. */
@@ -49,14 +53,23 @@ export class PartialText {
     return sum;
   }
 
-  /** A response that is in the log needs its partial text no more, and neither does a call that has its answer; nor does one whose run has ended. */
+  /**
+   * A response that is in the log needs its partial text no more, and neither does a call that has its answer; nor does
+   * one whose run has ended.
+   */
   endedBy(lines: readonly LogLine[]): void {
     for (const { json } of lines) {
       const response = /"llm_response_id":"([^"\\]{1,200})"/.exec(json)?.[1];
-      const done = json.includes('"kind":"ObservationEvent"') ? /"action_id":"([^"\\]{1,200})"/.exec(json)?.[1] : undefined;
+      const done = json.includes('"kind":"ObservationEvent"')
+        ? /"action_id":"([^"\\]{1,200})"/.exec(json)?.[1]
+        : undefined;
       if (done !== undefined) this.finish(done);
       if (response !== undefined) this.finish(response);
-      else if (json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"') || json.includes('"kind":"ConversationErrorEvent"'))
+      else if (
+        json.includes('"kind":"InterruptEvent"') ||
+        json.includes('"kind":"PauseEvent"') ||
+        json.includes('"kind":"ConversationErrorEvent"')
+      )
         this.clear();
       // Such an error does not say of which action it is.
       else if (json.includes('"kind":"AgentErrorEvent"')) this.clearProgress();
@@ -68,6 +81,8 @@ export class PartialText {
   snapshot(): StreamingDelta[] {
     const { responseId } = this;
     if (responseId === null) return [];
-    return [...this.text].filter(([, text]) => text.length > 0).map(([channel, text]) => ({ responseId, channel, offset: 0, text }));
+    return [...this.text]
+      .filter(([, text]) => text.length > 0)
+      .map(([channel, text]) => ({ responseId, channel, offset: 0, text }));
   }
 }

@@ -15,13 +15,22 @@ describe('the texts of all conversations', () => {
   });
 
   it('count right whatever comes, ends and is forgotten', () => {
-    const step = fc.record({ key: fc.constantFrom('a', 'b', 'c'), what: fc.constantFrom('add', 'end', 'forget'), text: fc.string({ maxLength: 8 }) });
+    const step = fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      what: fc.constantFrom('add', 'end', 'forget'),
+      text: fc.string({ maxLength: 8 }),
+    });
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const partials = new Partials(12);
         for (const { key, what, text } of steps) {
           if (what === 'forget') partials.forget(key);
-          else partials.change(key, (partial) => (what === 'add' ? partial.add(delta(text, `r${text}`)) : partial.clear()), false);
+          else
+            partials.change(
+              key,
+              (partial) => (what === 'add' ? partial.add(delta(text, `r${text}`)) : partial.clear()),
+              false,
+            );
           const each = ['a', 'b', 'c'].map((one) => partials.of(one).length);
           expect(each.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(12);
         }

@@ -32,14 +32,22 @@ describe('a user that opens one stream too many', () => {
     sockets.push(socket);
     return new Promise((resolve) => {
       socket.on('connect', () => resolve('connected'));
-      socket.on('connect_error', (error) => resolve((error as Error & { data?: { code: string } }).data?.code ?? error.message));
+      socket.on('connect_error', (error) =>
+        resolve((error as Error & { data?: { code: string } }).data?.code ?? error.message),
+      );
     });
   }
   const stream = (user: User, id: string, signal: AbortSignal): Promise<Response> =>
-    fetch(`${app.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie, accept: 'text/event-stream' }, signal });
+    fetch(`${app.url}${app.path(user, id, '/events')}`, {
+      headers: { cookie: user.cookie, accept: 'text/event-stream' },
+      signal,
+    });
   const metric = async (name: string): Promise<number> => {
     const text = (await app.replicas[0]?.metrics()) ?? '';
-    return [...text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\d+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0);
+    return [...text.matchAll(new RegExp(`^${name}(?:{[^}]*})? (\\d+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   };
 
   it('is refused the socket with a code, another is not, and a place that is left is free again', async () => {
@@ -58,9 +66,14 @@ describe('a user that opens one stream too many', () => {
   it('is refused the event stream with 429 and a time, and streams that end give their places back', async () => {
     const { id } = await app.conversation(greedy);
     const control = new AbortController();
-    for (let index = 0; index < PER_USER; index += 1) expect((await stream(greedy, id, control.signal)).status).toBe(200);
+    for (let index = 0; index < PER_USER; index += 1)
+      expect((await stream(greedy, id, control.signal)).status).toBe(200);
     const refused = await stream(greedy, id, control.signal);
-    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([429, '10', expect.objectContaining({ code: 'stream.limit' })]);
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
+      429,
+      '10',
+      expect.objectContaining({ code: 'stream.limit' }),
+    ]);
     control.abort();
     await until('all places are free', async () => (await metric('streams_open')) === 0);
     const last = new AbortController();

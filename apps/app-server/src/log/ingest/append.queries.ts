@@ -33,7 +33,12 @@ export interface AppendedBatch {
 }
 
 /** One round trip and one commit. For events that say nothing of the conversation's columns; `[]` renews the lease. */
-export function append(caller: Caller, orgId: string, conversationId: string, { epoch, events, patch = {} }: AppendedBatch): Promise<Appended> {
+export function append(
+  caller: Caller,
+  orgId: string,
+  conversationId: string,
+  { epoch, events, patch = {} }: AppendedBatch,
+): Promise<Appended> {
   return caller
     .query<{ outcome: Appended['outcome']; acked: number; head: number; first_seq: number; stored: string[] }>({
       name: 'append-events',
@@ -64,10 +69,16 @@ export interface LockedBatch {
 }
 
 /**
- * Appends events that change the conversation's columns or bring blobs: the row is locked first, so that the status is reduced from what is
- * really before them, and only from events that are new. `also` runs in the same transaction when something was stored.
+ * Appends events that change the conversation's columns or bring blobs: the row is locked first, so that the status is
+ * reduced from what is really before them, and only from events that are new. `also` runs in the same transaction when
+ * something was stored.
  */
-export function appendLocked(pool: SqlPool, orgId: string, conversationId: string, { epoch, events, also = async () => {} }: LockedBatch): Promise<Appended> {
+export function appendLocked(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  { epoch, events, also = async () => {} }: LockedBatch,
+): Promise<Appended> {
   return inOrg(pool, orgId, async (client) => {
     const row = await lockConversation(client, orgId, conversationId);
     if (row === null) return { outcome: 'missing', acked: 0, head: 0, firstSeq: 0, stored: [] };
@@ -83,13 +94,19 @@ export interface LockedConversation {
   readonly statusState: ConversationStatusState;
 }
 
-export async function lockConversation(client: PoolClient, orgId: string, conversationId: string): Promise<LockedConversation | null> {
+export async function lockConversation(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<LockedConversation | null> {
   const { rows } = await client.query<Columns<'app.conversation', 'epoch' | 'acked' | 'status_state'>>({
     name: 'lock-conversation',
     text: 'SELECT epoch, acked, status_state FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
     values: [orgId, conversationId],
   });
-  return rows[0] === undefined ? null : { epoch: rows[0].epoch, acked: rows[0].acked, statusState: storedStatus(rows[0].status_state) };
+  return rows[0] === undefined
+    ? null
+    : { epoch: rows[0].epoch, acked: rows[0].acked, statusState: storedStatus(rows[0].status_state) };
 }
 
 export interface BatchUnderLock {
@@ -106,7 +123,9 @@ export async function appendUnderLock(
   { epoch, events, row }: BatchUnderLock,
 ): Promise<{ appended: Appended; patch: ConversationPatch; fresh: readonly ConversationEvent[] }> {
   const known = await knownIds(client, orgId, conversationId, events);
-  const unknown = events.filter(({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked));
+  const unknown = events.filter(
+    ({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked),
+  );
   const fresh = unknown.map(({ event }) => event);
   const patch = conversationPatch(row.statusState, fresh);
   // Before the events, which take the organization's storage: no transaction waits for a payload while holding that.
@@ -118,10 +137,18 @@ export async function appendUnderLock(
 /** Whether `append` will store what is new of these events: as `app.append_events` decides it. */
 function takes(row: LockedConversation, epoch: number | null, events: readonly IncomingEvent[]): boolean {
   if (epoch === null) return true;
-  return epoch === row.epoch && events.find(({ producerSeq }) => producerSeq !== null && producerSeq > row.acked)?.producerSeq === row.acked + 1;
+  return (
+    epoch === row.epoch &&
+    events.find(({ producerSeq }) => producerSeq !== null && producerSeq > row.acked)?.producerSeq === row.acked + 1
+  );
 }
 
-async function knownIds(client: PoolClient, orgId: string, conversationId: string, events: readonly IncomingEvent[]): Promise<ReadonlySet<string>> {
+async function knownIds(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  events: readonly IncomingEvent[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<Columns<'app.event', 'event_id'>>({
     name: 'known-events',
     text: 'SELECT event_id FROM app.event WHERE org_id = $1 AND conversation_id = $2 AND event_id = ANY($3::uuid[])',
@@ -130,36 +157,48 @@ async function knownIds(client: PoolClient, orgId: string, conversationId: strin
   return new Set(rows.map((row) => row.event_id));
 }
 
-async function insertBlobs(client: PoolClient, orgId: string, conversationId: string, events: readonly IncomingEvent[]): Promise<void> {
+async function insertBlobs(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  events: readonly IncomingEvent[],
+): Promise<void> {
   // In one order everywhere, so that two batches with the same payloads never wait for each other.
-  const blobs = [...new Map(events.flatMap((event) => event.blobs.map((blob) => [blob.sha256, blob] as const))).values()].sort((a, b) =>
-    a.sha256 < b.sha256 ? -1 : 1,
-  );
+  const blobs = [
+    ...new Map(events.flatMap((event) => event.blobs.map((blob) => [blob.sha256, blob] as const))).values(),
+  ].sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
   let added = 0;
   for (const { sha256, content } of blobs) {
     await holdBlob(client, orgId, { sha256, content });
-    const { rowCount } = await client.query('INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
-      conversationId,
-      sha256,
-      orgId,
-    ]);
+    const { rowCount } = await client.query(
+      'INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [conversationId, sha256, orgId],
+    );
     if (rowCount === 1) added += content.length;
   }
   // Its storage is taken with the events, by the same statement for both.
-  if (added > 0) await client.query('UPDATE app.conversation SET blob_bytes = blob_bytes + $3 WHERE org_id = $1 AND id = $2', [orgId, conversationId, added]);
+  if (added > 0)
+    await client.query('UPDATE app.conversation SET blob_bytes = blob_bytes + $3 WHERE org_id = $1 AND id = $2', [
+      orgId,
+      conversationId,
+      added,
+    ]);
 }
 
-/** The payload is there and stays until the transaction ends: whoever deletes what nothing refers to waits for its row. */
+/**
+ * The payload is there and stays until the transaction ends: whoever deletes what nothing refers to waits for its row.
+ */
 async function holdBlob(client: PoolClient, orgId: string, { sha256, content }: EventBlob): Promise<void> {
   for (;;) {
-    const made = await client.query('INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
+    const made = await client.query(
+      'INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+      [orgId, sha256, content.length, content],
+    );
+    if (made.rowCount === 1) return;
+    const held = await client.query('SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = $2 FOR KEY SHARE', [
       orgId,
       sha256,
-      content.length,
-      content,
     ]);
-    if (made.rowCount === 1) return;
-    const held = await client.query('SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = $2 FOR KEY SHARE', [orgId, sha256]);
     if (held.rowCount === 1) return;
   }
 }

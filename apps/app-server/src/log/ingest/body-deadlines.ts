@@ -1,6 +1,11 @@
-/** Slowest pace that a body is waited for. Bytes a second: with it the largest batch of an agent-server is here as its own wait for the answer ends. */
+/**
+ * Slowest pace that a body is waited for. Bytes a second: with it the largest batch of an agent-server is here as its
+ * own wait for the answer ends.
+ */
 const FLOOR = 512 * 1024;
-/** For the way of the first byte, and for bodies of a few bytes; and the longest that any body may take. Milliseconds. */
+/**
+ * For the way of the first byte, and for bodies of a few bytes; and the longest that any body may take. Milliseconds.
+ */
 const [GRACE_MS, LONGEST_MS] = [2_000, 10_000];
 const LOOK_EVERY_MS = 500;
 
@@ -25,7 +30,10 @@ export class BodyDeadlines {
     this.looked = now();
   }
 
-  /** @param bytes of the whole body. @param late is called once, when it has taken too long. @returns what ends the watch; repeatable. */
+  /**
+   * @param bytes of the whole body. @param late is called once, when it has taken too long. @returns what ends the
+   * watch; repeatable.
+   */
   watch(bytes: number, late: () => void): () => void {
     const body: Body = { left: Math.min(LONGEST_MS, GRACE_MS + (bytes / FLOOR) * 1_000), late };
     if (this.bodies.size === 0) this.looked = this.now();

@@ -11,7 +11,10 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Joins the pieces of text that models write, so that a fast model does not cost a frame a token. May lose some when the process ends: deltas are never stored. */
+/**
+ * Joins the pieces of text that models write, so that a fast model does not cost a frame a token. May lose some when
+ * the process ends: deltas are never stored.
+ */
 export class DeltaCoalescer {
   private readonly waiting = new Map<string, Waiting>();
 
@@ -47,5 +50,9 @@ export class DeltaCoalescer {
 }
 
 function follows(last: StreamingDelta, next: StreamingDelta): boolean {
-  return last.responseId === next.responseId && last.channel === next.channel && last.offset + last.text.length === next.offset;
+  return (
+    last.responseId === next.responseId &&
+    last.channel === next.channel &&
+    last.offset + last.text.length === next.offset
+  );
 }

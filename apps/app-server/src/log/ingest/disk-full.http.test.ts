@@ -25,7 +25,14 @@ describe('a full disk under Postgres', () => {
     }
     await chmod(disk, 0o755);
     const shared = process.env['TEST_POSTGRES_URL'];
-    const server = await startPostgresServer(path.join(disk, 'postgres'), 0, ['-c', 'fsync=off', '-c', 'max_wal_size=64MB', '-c', 'autovacuum=off']);
+    const server = await startPostgresServer(path.join(disk, 'postgres'), 0, [
+      '-c',
+      'fsync=off',
+      '-c',
+      'max_wal_size=64MB',
+      '-c',
+      'autovacuum=off',
+    ]);
     process.env['TEST_POSTGRES_URL'] = server.url;
     const ballast = path.join(disk, 'ballast');
     let app: ConversationApp | undefined;
@@ -37,7 +44,10 @@ describe('a full disk under Postgres', () => {
       await running.started(id);
       const stored: string[] = [];
       const batch = (from: number): Array<{ producerSeq: number; event: ReturnType<typeof thought> }> =>
-        Array.from({ length: 10 }, (_, index) => ({ producerSeq: from + index, event: thought(randomText(), randomUUID()) }));
+        Array.from({ length: 10 }, (_, index) => ({
+          producerSeq: from + index,
+          event: thought(randomText(), randomUUID()),
+        }));
       const first = batch(1);
       expect((await running.ingest(user, id, first)).status).toBe(200);
       stored.push(...first.map(({ event }) => event.id));
@@ -54,20 +64,31 @@ describe('a full disk under Postgres', () => {
       expect([answer.status, answer.body]).toMatchObject([503, { code: 'service.unavailable', retry: 'later' }]);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect((await running.log(id)).map(({ event }) => event.id)).toEqual(stored);
-      const page = await running.http<{ data: Array<{ event: { id: string } }> }>(user, 'GET', running.path(user, id, '/events?limit=1000'));
+      const page = await running.http<{ data: Array<{ event: { id: string } }> }>(
+        user,
+        'GET',
+        running.path(user, id, '/events?limit=1000'),
+      );
       expect(page.body.data.map(({ event }) => event.id)).toEqual(stored);
       const prompt = randomText().repeat(4);
       const created = await until('a conversation that has no room', async () => {
-        const now = await running.http<{ code?: string; detail?: string }>(user, 'POST', running.path(user), { prompt });
+        const now = await running.http<{ code?: string; detail?: string }>(user, 'POST', running.path(user), {
+          prompt,
+        });
         return now.status === 201 ? null : now;
       });
-      expect([created.status, created.body]).toMatchObject([503, { code: 'service.unavailable', detail: expect.stringContaining('room') }]);
+      expect([created.status, created.body]).toMatchObject([
+        503,
+        { code: 'service.unavailable', detail: expect.stringContaining('room') },
+      ]);
       expect(Number(created.headers.get('retry-after'))).toBeGreaterThan(0);
 
       await unlink(ballast);
       expect((await running.ingest(user, id, refused)).body).toMatchObject({ ackedProducerSeq: stored.length + 10 });
       stored.push(...refused.map(({ event }) => event.id));
-      expect((await running.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(stored.map((event, index) => [index + 1, event]));
+      expect((await running.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(
+        stored.map((event, index) => [index + 1, event]),
+      );
       expect((await running.http(user, 'POST', running.path(user), { prompt })).status).toBe(201);
     } finally {
       await unlink(ballast).catch(() => {});

@@ -15,7 +15,8 @@ const MIN_BLOB_LENGTH = 4_096;
 const PREVIEW_LENGTH = 2_048;
 
 /**
- * The event as it is stored: over `MAX_EVENT_BYTES`, its longest strings are moved out, longest first, until it fits or has no long string left.
+ * The event as it is stored: over `MAX_EVENT_BYTES`, its longest strings are moved out, longest first, until it fits or
+ * has no long string left.
  * @param text JSON of the event.
  */
 export function moveOutBlobs(text: string): { text: string; blobs: EventBlob[] } {

@@ -9,7 +9,10 @@ describe('room for batches', () => {
     const room = new IngestRoom();
     await room.enter('org', 'a', large);
     await room.enter('org', 'a', undefined);
-    await expect(room.enter('org', 'a', large)).rejects.toMatchObject({ code: 'service.unavailable', more: { retryAfterSeconds: 1 } });
+    await expect(room.enter('org', 'a', large)).rejects.toMatchObject({
+      code: 'service.unavailable',
+      more: { retryAfterSeconds: 1 },
+    });
     await room.enter('org', 'a', '100');
   });
 

@@ -7,7 +7,8 @@ import { ConversationApp, executionStatus, thought, type User } from '../../test
 describe('POST /ingest/v1/conversations/:conversation/events', () => {
   let app: ConversationApp;
   let user: User;
-  const batch = (from: number, ...texts: string[]) => texts.map((text, index) => ({ producerSeq: from + index, event: thought(text) }));
+  const batch = (from: number, ...texts: string[]) =>
+    texts.map((text, index) => ({ producerSeq: from + index, event: thought(text) }));
   const started = async (epoch = 1): Promise<string> => {
     const { id } = await app.conversation(user);
     await app.started(id, epoch);
@@ -27,13 +28,18 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       const answer = await app.ingest(user, id, events);
       expect(answer).toMatchObject({ status: 200, body: { ackedProducerSeq: 3, head: 3 } });
     }
-    expect((await app.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(events.map(({ event }, index) => [index + 1, event.id]));
+    expect((await app.log(id)).map(({ seq, event }) => [seq, event.id])).toEqual(
+      events.map(({ event }, index) => [index + 1, event.id]),
+    );
   });
 
   it('refuses a batch after a hole with 409 and the position to go on from', async () => {
     const id = await started();
     await app.ingest(user, id, batch(1, 'a'));
-    expect(await app.ingest(user, id, batch(3, 'c'))).toMatchObject({ status: 409, body: { code: 'ingest.gap', ackedProducerSeq: 1, head: 1 } });
+    expect(await app.ingest(user, id, batch(3, 'c'))).toMatchObject({
+      status: 409,
+      body: { code: 'ingest.gap', ackedProducerSeq: 1, head: 1 },
+    });
   });
 
   it('refuses a sandbox that has been replaced, and stores nothing of it', async () => {
@@ -55,7 +61,10 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     ]);
     expect(answer).toMatchObject({ status: 200, body: { ackedProducerSeq: 3, head: 2 } });
     await app.started(id, 2);
-    expect(await app.ingest(user, id, [{ producerSeq: 1, event: same }], 2)).toMatchObject({ status: 200, body: { ackedProducerSeq: 1, head: 2 } });
+    expect(await app.ingest(user, id, [{ producerSeq: 1, event: same }], 2)).toMatchObject({
+      status: 200,
+      body: { ackedProducerSeq: 1, head: 2 },
+    });
   });
 
   it('reduces the status from events that are new, and from those only', async () => {
@@ -68,7 +77,10 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(await status()).toBe('finished');
     await app.ingest(user, id, running);
     expect(await status()).toBe('finished');
-    const { rows } = await app.owner.query(`SELECT payload FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [id]);
+    const { rows } = await app.owner.query(
+      `SELECT payload FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`,
+      [id],
+    );
     expect(rows).toEqual([{ payload: { orgId: user.orgId, conversationId: id } }]);
   });
 
@@ -91,23 +103,39 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       { producerSeq: 3, event: executionStatus('error') },
     ]);
     const { nextStep } = ERRORS['model.auth'];
-    expect(await runtime()).toEqual({ status: 'ERROR_LLM_AUTHENTICATION', code: 'model.auth', cause: 'The key is wrong.', nextStep });
+    expect(await runtime()).toEqual({
+      status: 'ERROR_LLM_AUTHENTICATION',
+      code: 'model.auth',
+      cause: 'The key is wrong.',
+      nextStep,
+    });
     await app.ingest(user, id, [{ producerSeq: 4, event: executionStatus('running') }]);
     expect(await runtime()).toEqual({ status: 'READY' });
   });
 
   it('takes no cost from a sandbox: what it says of it is not the conversation’s, which is the ledger’s', async () => {
     const id = await started();
-    const stats = { ...executionStatus(''), key: 'stats', value: { accumulated_cost: 0.0421, prompt_tokens: 1200, completion_tokens: 34, model: 'm' } };
+    const stats = {
+      ...executionStatus(''),
+      key: 'stats',
+      value: { accumulated_cost: 0.0421, prompt_tokens: 1200, completion_tokens: 34, model: 'm' },
+    };
     await app.ingest(user, id, [{ producerSeq: 1, event: stats }]);
-    expect((await app.http(user, 'GET', app.path(user, id))).body).toMatchObject({ costUsd: '0', promptTokens: 0, completionTokens: 0 });
+    expect((await app.http(user, 'GET', app.path(user, id))).body).toMatchObject({
+      costUsd: '0',
+      promptTokens: 0,
+      completionTokens: 0,
+    });
   });
 
   it('an empty batch renews the lease', async () => {
     const id = await started();
     await app.owner.query(`UPDATE app.conversation SET lease_until = now() - interval '1 minute' WHERE id = $1`, [id]);
     expect((await app.ingest(user, id, [])).status).toBe(200);
-    const { rows } = await app.owner.query<{ fresh: boolean }>(`SELECT lease_until > now() AS fresh FROM app.conversation WHERE id = $1`, [id]);
+    const { rows } = await app.owner.query<{ fresh: boolean }>(
+      `SELECT lease_until > now() AS fresh FROM app.conversation WHERE id = $1`,
+      [id],
+    );
     expect(rows[0]?.fresh).toBe(true);
   });
 
@@ -125,7 +153,10 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     const back = await fetch(`${app.url}/ingest/v1/conversations/${id}/events?after=0&limit=10`, {
       headers: { authorization: `Bearer ${await app.token(user, id)}` },
     });
-    expect(await back.json()).toEqual({ data: [{ conversationId: id, epoch: 1, seq: 1, event }], page: { head: 1, nextAfter: null } });
+    expect(await back.json()).toEqual({
+      data: [{ conversationId: id, epoch: 1, seq: 1, event }],
+      page: { head: 1, nextAfter: null },
+    });
     const stranger = await app.user();
     const theirs = await app.conversation(stranger);
     expect((await app.http(stranger, 'GET', app.path(stranger, theirs.id, `/blobs/${sha256}`))).status).toBe(404);
@@ -140,7 +171,9 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
     });
     expect([response.status, await response.json()]).toEqual([200, { ackedProducerSeq: 1, head: 1 }]);
-    const page = await (await fetch(`${app.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie } })).text();
+    const page = await (
+      await fetch(`${app.url}${app.path(user, id, '/events')}`, { headers: { cookie: user.cookie } })
+    ).text();
     expect(page).toContain('"__proto__":{"a":1}');
     expect(page).toContain('\\u0000\\ud800');
   });
@@ -166,13 +199,20 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     );
     expect(answer).toMatchObject({ status: 200, body: { head: events.length } });
     const { rows } = await app.owner.query('SELECT status_state FROM app.conversation WHERE id = $1', [id]);
-    expect(rows[0].status_state).toMatchObject({ failure: { detail: 'a'.repeat(999) }, retry: { detail: 'a'.repeat(999) } });
+    expect(rows[0].status_state).toMatchObject({
+      failure: { detail: 'a'.repeat(999) },
+      retry: { detail: 'a'.repeat(999) },
+    });
   });
 
   it('refuses what is no batch: 400, 401, 404, 413', async () => {
     const id = await started();
     const token = await app.token(user, id);
-    const post = async (body: string, headers: Record<string, string> = { authorization: `Bearer ${token}` }, conversation = id) => {
+    const post = async (
+      body: string,
+      headers: Record<string, string> = { authorization: `Bearer ${token}` },
+      conversation = id,
+    ) => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${conversation}/events`, {
         method: 'POST',
         body,
@@ -183,16 +223,31 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(await post('{')).toEqual({ status: 400, code: 'request.not-json' });
     expect(await post('{}')).toEqual({ status: 400, code: 'request.invalid' });
     expect(await post('{"epoch":2,"events":[]}')).toEqual({ status: 400, code: 'request.invalid' });
-    expect(await post(JSON.stringify({ epoch: 1, events: [...batch(1, 'a'), ...batch(3, 'c')] }))).toEqual({ status: 400, code: 'request.invalid' });
+    expect(await post(JSON.stringify({ epoch: 1, events: [...batch(1, 'a'), ...batch(3, 'c')] }))).toEqual({
+      status: 400,
+      code: 'request.invalid',
+    });
     expect(await post('{"epoch":1,"events":[]}', {})).toEqual({ status: 401, code: 'auth.missing' });
     // Not even read without a token.
     expect(await post('{', {})).toEqual({ status: 401, code: 'auth.missing' });
-    expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}x` })).toEqual({ status: 401, code: 'auth.missing' });
-    expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}` }, randomUUID())).toEqual({ status: 404, code: 'resource.not-found' });
+    expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}x` })).toEqual({
+      status: 401,
+      code: 'auth.missing',
+    });
+    expect(await post('{"epoch":1,"events":[]}', { authorization: `Bearer ${token}` }, randomUUID())).toEqual({
+      status: 404,
+      code: 'resource.not-found',
+    });
     expect(await post(' '.repeat(MAX_INGEST_BYTES + 1))).toEqual({ status: 413, code: 'request.too-large' });
     const deep = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`;
-    const event = JSON.stringify({ ...executionStatus('running'), value: null }).replace('"value":null', `"value":${deep}`);
-    expect(await post(`{"epoch":1,"events":[{"producerSeq":1,"event":${event}}]}`)).toEqual({ status: 400, code: 'request.invalid' });
+    const event = JSON.stringify({ ...executionStatus('running'), value: null }).replace(
+      '"value":null',
+      `"value":${deep}`,
+    );
+    expect(await post(`{"epoch":1,"events":[{"producerSeq":1,"event":${event}}]}`)).toEqual({
+      status: 400,
+      code: 'request.invalid',
+    });
     expect(await app.log(id)).toEqual([]);
   });
 });

@@ -29,8 +29,15 @@ import { StorageHalt } from './storage-halt.js';
     {
       provide: IngestService,
       inject: [SQL_POOL, Hubs, Jobs, LOGGER, AnswerAudit, StorageHalt, METRICS],
-      useFactory: (pool: SqlPool, hubs: Hubs, jobs: Jobs, logger: Logger, answers: AnswerAudit, halt: StorageHalt, metrics: Registry) =>
-        new IngestService(pool, hubs, jobs, logger, answers, halt, new RunEnds(pool, metrics)),
+      useFactory: (
+        pool: SqlPool,
+        hubs: Hubs,
+        jobs: Jobs,
+        logger: Logger,
+        answers: AnswerAudit,
+        halt: StorageHalt,
+        metrics: Registry,
+      ) => new IngestService(pool, hubs, jobs, logger, answers, halt, new RunEnds(pool, metrics)),
     },
     {
       provide: StorageHalt,
@@ -40,7 +47,8 @@ import { StorageHalt } from './storage-halt.js';
     {
       provide: DeltaCoalescer,
       inject: [Hubs],
-      useFactory: (hubs: Hubs) => new DeltaCoalescer((orgId, conversationId, delta) => hubs.delta(orgId, conversationId, delta)),
+      useFactory: (hubs: Hubs) =>
+        new DeltaCoalescer((orgId, conversationId, delta) => hubs.delta(orgId, conversationId, delta)),
     },
   ],
   exports: [IngestService, AnswerAudit],

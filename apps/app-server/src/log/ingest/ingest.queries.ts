@@ -1,7 +1,12 @@
 import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** Texts of the payloads that this conversation's events refer to, by hash. Others are absent. */
-export async function readBlobs(pool: SqlPool, orgId: string, conversationId: string, hashes: readonly string[]): Promise<Map<string, string>> {
+export async function readBlobs(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  hashes: readonly string[],
+): Promise<Map<string, string>> {
   const { rows } = await inOrg(pool, orgId, (client) =>
     client.query<Columns<'app.blob', 'sha256' | 'content'>>({
       name: 'read-blobs',

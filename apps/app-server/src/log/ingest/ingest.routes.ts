@@ -20,11 +20,14 @@ export interface IngestRoutesOptions {
 }
 
 const Params = z.object({ conversation: z.uuid() });
-const RehydrateQuery = z.object({ after: z.coerce.number().int().min(0).default(0), limit: z.coerce.number().int().min(1).max(1000).default(500) });
+const RehydrateQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(500),
+});
 
 /**
- * `/ingest/v1/conversations/{id}`, straight on the HTTP server: sandboxes call it with every event, so nothing of the framework stands before it.
- * A token opens exactly the conversation and the epoch that it names.
+ * `/ingest/v1/conversations/{id}`, straight on the HTTP server: sandboxes call it with every event, so nothing of the
+ * framework stands before it. A token opens exactly the conversation and the epoch that it names.
  */
 export function installIngestRoutes(fastify: FastifyInstance, options: IngestRoutesOptions): void {
   const { ingest, deltas, tokens, logger, docsUrl } = options;
@@ -35,7 +38,12 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     registers: [options.metrics],
   });
   const stored = new Counter({ name: 'ingest_events_total', help: 'Events stored', registers: [options.metrics] });
-  const refused = new Counter({ name: 'ingest_refused_total', help: 'Batches refused, by code', labelNames: ['code'], registers: [options.metrics] });
+  const refused = new Counter({
+    name: 'ingest_refused_total',
+    help: 'Batches refused, by code',
+    labelNames: ['code'],
+    registers: [options.metrics],
+  });
 
   /** Of requests whose token was verified. */
   const verified = new WeakMap<FastifyRequest, IngestClaims>();
@@ -61,7 +69,10 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
   };
   const room = new IngestRoom();
   const deadlines = new BodyDeadlines(() => performance.now());
-  /** Waits for room for the body, which is read after this, and is given as long as it needs at a pace that is none of a slow client. */
+  /**
+   * Waits for room for the body, which is read after this, and is given as long as it needs at a pace that is none of a
+   * slow client.
+   */
   const takeRoom = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (request.method !== 'POST') return;
     const { org, conversation } = claimsOf(request);
@@ -71,7 +82,10 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     const cut = (): void => {
       // The remainder is not awaited: the connection ends with the answer.
       void reply.header('connection', 'close');
-      request.raw.emit('error', new SlipwayError('request.too-slow', 'The body of this batch did not come in the time that it may take.'));
+      request.raw.emit(
+        'error',
+        new SlipwayError('request.too-slow', 'The body of this batch did not come in the time that it may take.'),
+      );
     };
     const read = deadlines.watch(bytesOf(request.headers['content-length']), cut);
     request.raw.once('end', read);
@@ -83,18 +97,27 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     scope.addHook('onRequest', prove);
     scope.addHook('onRequest', takeRoom);
     scope.removeContentTypeParser('application/json');
-    // Fastify's own parser refuses keys like __proto__; events carry whatever an agent wrote, and nothing here merges them into other objects.
-    scope.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: MAX_INGEST_BYTES }, (_request, body, done) => {
-      try {
-        done(null, JSON.parse(body as string));
-      } catch (error) {
-        done(new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: error }));
-      }
-    });
+    // Fastify's own parser refuses keys like __proto__; events carry whatever an agent wrote, and nothing here merges
+    // them into other objects.
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'string', bodyLimit: MAX_INGEST_BYTES },
+      (_request, body, done) => {
+        try {
+          done(null, JSON.parse(body as string));
+        } catch (error) {
+          done(new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: error }));
+        }
+      },
+    );
     scope.setErrorHandler((thrown, _request, reply) => {
       const problem = toProblem(fromFastify(thrown), { docsUrl, ...requestIdOf() });
       refused.inc({ code: problem.body.code });
-      if (problem.status >= 500) logger.error({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'ingest failed');
+      if (problem.status >= 500)
+        logger.error(
+          { err: problem.error, code: problem.error.code, cause: problem.error.more.cause },
+          'ingest failed',
+        );
       return reply.code(problem.status).headers(problem.headers).type('application/problem+json').send(problem.body);
     });
 
@@ -108,14 +131,18 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
       return { ackedProducerSeq: ack.ackedProducerSeq, head: ack.head };
     });
 
-    scope.post('/ingest/v1/conversations/:conversation/deltas', { bodyLimit: MAX_INGEST_BYTES }, async (request, reply) => {
-      const claims = claimsOf(request);
-      const body = parseOrThrow(IngestDeltas, request.body);
-      assertOwnEpoch(claims, body);
-      ingest.assertCurrent(claims);
-      deltas.add(claims.org, claims.conversation, body.deltas);
-      return reply.code(204).send();
-    });
+    scope.post(
+      '/ingest/v1/conversations/:conversation/deltas',
+      { bodyLimit: MAX_INGEST_BYTES },
+      async (request, reply) => {
+        const claims = claimsOf(request);
+        const body = parseOrThrow(IngestDeltas, request.body);
+        assertOwnEpoch(claims, body);
+        ingest.assertCurrent(claims);
+        deltas.add(claims.org, claims.conversation, body.deltas);
+        return reply.code(204).send();
+      },
+    );
 
     scope.get('/ingest/v1/conversations/:conversation/events', async (request, reply) => {
       const claims = claimsOf(request);
@@ -136,8 +163,13 @@ function fromFastify(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
   const { code, statusCode } = thrown as { code?: unknown; statusCode?: unknown };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return new SlipwayError('request.too-large', `A batch has at most ${MAX_INGEST_BYTES} bytes; send fewer events at once.`, { cause: thrown });
-  if (statusCode === 415) return new SlipwayError('request.not-json', 'Send content-type application/json.', { cause: thrown });
+    return new SlipwayError(
+      'request.too-large',
+      `A batch has at most ${MAX_INGEST_BYTES} bytes; send fewer events at once.`,
+      { cause: thrown },
+    );
+  if (statusCode === 415)
+    return new SlipwayError('request.not-json', 'Send content-type application/json.', { cause: thrown });
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
     return new SlipwayError('request.invalid', 'The request could not be read.', { cause: thrown });
   return thrown;

@@ -1,4 +1,10 @@
-import { type ConversationEvent, type IngestAck, type IngestApprovals, IngestBatch, type IngestClaims } from '@slipway/contracts/events';
+import {
+  type ConversationEvent,
+  type IngestAck,
+  type IngestApprovals,
+  IngestBatch,
+  type IngestClaims,
+} from '@slipway/contracts/events';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';
@@ -10,7 +16,14 @@ import { fullStorage } from '../../sandboxes/storage/full-storage.js';
 import { readHead, readLines } from '../events/event-log.queries.js';
 import { Hubs } from '../events/hubs.js';
 import { eventPage, type LogLine, logLine } from '../events/log-line.js';
-import { type Appended, append, appendLocked, appendUnderLock, type IncomingEvent, type LockedConversation } from './append.queries.js';
+import {
+  type Appended,
+  append,
+  appendLocked,
+  appendUnderLock,
+  type IncomingEvent,
+  type LockedConversation,
+} from './append.queries.js';
 import { blobsOf, moveOutBlobs, putBackBlobs } from './event-blobs.js';
 import { readBlobs } from './ingest.queries.js';
 import type { RunEnds } from './run-ends.js';
@@ -66,14 +79,21 @@ export class IngestService {
     assertOwnEpoch(claims, batch);
     const context = currentContext();
     if (context !== undefined && batch.traceparent !== undefined) context.traceId = traceIdOf(batch.traceparent);
-    // What is decided goes by the checked event; what is stored is what was sent, with every key that the schema does not know.
+    // What is decided goes by the checked event; what is stored is what was sent, with every key that the schema does
+    // not know.
     const sent = (body as { events: Array<{ event: unknown }> }).events;
-    const events = batch.events.map(({ producerSeq, event }, index) => incoming(event, producerSeq, sent[index]?.event));
+    const events = batch.events.map(({ producerSeq, event }, index) =>
+      incoming(event, producerSeq, sent[index]?.event),
+    );
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
     let count = (): void => {};
-    const also = async (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]): Promise<void> => {
+    const also = async (
+      client: PoolClient,
+      patch: ConversationPatch,
+      fresh: readonly ConversationEvent[],
+    ): Promise<void> => {
       await this.answers.write(client, orgId, conversationId, fresh);
       count = await this.ends.note(client, orgId, conversationId, fresh);
       snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
@@ -89,30 +109,46 @@ export class IngestService {
       assertStored(appended);
       count();
       count = () => {};
-      if (part[0]?.producerSeq === 1 && appended.stored.length > 0) void this.ends.began(orgId, conversationId, batch.epoch);
+      if (part[0]?.producerSeq === 1 && appended.stored.length > 0)
+        void this.ends.began(orgId, conversationId, batch.epoch);
       this.remember(conversationId, batch.epoch);
       this.publish(orgId, conversationId, { epoch: batch.epoch, events: part, appended });
       if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
-      ack = { ackedProducerSeq: appended.acked, head: appended.head, stored: (ack?.stored ?? 0) + appended.stored.length };
+      ack = {
+        ackedProducerSeq: appended.acked,
+        head: appended.head,
+        stored: (ack?.stored ?? 0) + appended.stored.length,
+      };
     }
     return ack as IngestAck & { stored: number };
   }
 
   /**
-   * Refuses a sandbox that is known here to have been replaced. Only what this process has seen: good enough for what is never stored.
+   * Refuses a sandbox that is known here to have been replaced. Only what this process has seen: good enough for what
+   * is never stored.
    * @throws SlipwayError `ingest.stale-epoch`
    */
   assertCurrent(claims: IngestClaims): void {
-    if ((this.epochs.get(claims.conversation) ?? 0) > claims.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+    if ((this.epochs.get(claims.conversation) ?? 0) > claims.epoch)
+      throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
   }
 
   /**
    * Events of the platform, inside a transaction that holds the conversation's lock. Call the returned function after
    * the commit: it notifies the readers.
    */
-  async appendPlatform(client: PoolClient, orgId: string, conversationId: string, { events, row }: PlatformEvents): Promise<() => void> {
+  async appendPlatform(
+    client: PoolClient,
+    orgId: string,
+    conversationId: string,
+    { events, row }: PlatformEvents,
+  ): Promise<() => void> {
     const lines = events.map((event) => incoming(event, null));
-    const { appended, fresh } = await appendUnderLock(client, orgId, conversationId, { epoch: null, events: lines, row });
+    const { appended, fresh } = await appendUnderLock(client, orgId, conversationId, {
+      epoch: null,
+      events: lines,
+      row,
+    });
     const count = await this.ends.note(client, orgId, conversationId, fresh);
     return () => {
       count();
@@ -127,9 +163,14 @@ export class IngestService {
     if (head === null) throw notFound();
     const lines = withinPage(await available(readLines(this.pool, orgId, conversationId, { after, limit })));
     const wanted = [...new Set(lines.flatMap((line) => blobsOf(line.json).map(({ sha256 }) => sha256)))];
-    const contents = wanted.length === 0 ? new Map<string, string>() : await available(readBlobs(this.pool, orgId, conversationId, wanted));
+    const contents =
+      wanted.length === 0
+        ? new Map<string, string>()
+        : await available(readBlobs(this.pool, orgId, conversationId, wanted));
     return eventPage(
-      lines.map((line) => (line.json.includes('[blob sha256:') ? { seq: line.seq, json: putBackBlobs(line.json, contents) } : line)),
+      lines.map((line) =>
+        line.json.includes('[blob sha256:') ? { seq: line.seq, json: putBackBlobs(line.json, contents) } : line,
+      ),
       after,
       head,
     );
@@ -137,19 +178,26 @@ export class IngestService {
 
   /** What a sandbox that takes over may carry out of what its log says was accepted, under four eyes. */
   async approvals({ org: orgId, conversation: conversationId }: IngestClaims): Promise<IngestApprovals> {
-    const actions = await available(inOrg(this.pool, orgId, (client) => approvedActions(client, orgId, conversationId)));
+    const actions = await available(
+      inOrg(this.pool, orgId, (client) => approvedActions(client, orgId, conversationId)),
+    );
     return { action_ids: [...actions] };
   }
 
   private async haltIfFull(orgId: string, conversationId: string, error: unknown): Promise<never> {
     if (!(error instanceof SlipwayError) || error.code !== 'storage.exhausted') throw error;
     const publish = await available(
-      this.halt.write(orgId, conversationId, error.detail, (client, events, row) => this.appendPlatform(client, orgId, conversationId, { events, row })),
+      this.halt.write(orgId, conversationId, error.detail, (client, events, row) =>
+        this.appendPlatform(client, orgId, conversationId, { events, row }),
+      ),
     );
     if (publish !== null) {
       publish();
       this.jobs.enqueue('conversation-pause', orgId, conversationId);
-      this.logger.warn({ org_id: orgId, conversation_id: conversationId }, 'storage of the organization is full, conversation paused');
+      this.logger.warn(
+        { org_id: orgId, conversation_id: conversationId },
+        'storage of the organization is full, conversation paused',
+      );
     }
     throw error;
   }
@@ -167,11 +215,16 @@ export class IngestService {
       this.hubs.committed(
         orgId,
         conversationId,
-        appended.stored.map((id, index) => logLine(conversationId, appended.firstSeq + index, epoch, texts.get(id) as string)),
+        appended.stored.map((id, index) =>
+          logLine(conversationId, appended.firstSeq + index, epoch, texts.get(id) as string),
+        ),
       );
     } catch (error) {
       // The events are stored and will be acknowledged; readers catch up at the next head check.
-      this.logger.error({ err: error, conversation_id: conversationId }, 'failed to send new events to readers, they catch up at the next head check');
+      this.logger.error(
+        { err: error, conversation_id: conversationId },
+        'failed to send new events to readers, they catch up at the next head check',
+      );
     }
   }
 }
@@ -179,7 +232,9 @@ export class IngestService {
 /** @throws SlipwayError `request.invalid`: a token is for one epoch. */
 export function assertOwnEpoch(claims: IngestClaims, body: { epoch: number }): void {
   if (body.epoch !== claims.epoch)
-    throw new SlipwayError('request.invalid', 'epoch: is not that of the token', { fields: [{ path: 'epoch', message: 'is not that of the token' }] });
+    throw new SlipwayError('request.invalid', 'epoch: is not that of the token', {
+      fields: [{ path: 'epoch', message: 'is not that of the token' }],
+    });
 }
 
 function incoming(event: ConversationEvent, producerSeq: number | null, sent: unknown = event): IncomingEvent {
@@ -206,7 +261,10 @@ function assertConsecutive(events: readonly IncomingEvent[]): void {
       throw new SlipwayError('request.invalid', `events.${index}.producerSeq: must follow the one before it by 1`);
 }
 
-/** The batch in parts, in order, none of which has an event id twice: the second one is then known, and is acknowledged without being stored. */
+/**
+ * The batch in parts, in order, none of which has an event id twice: the second one is then known, and is acknowledged
+ * without being stored.
+ */
 function withoutRepeatedIds(events: readonly IncomingEvent[]): Array<readonly IncomingEvent[]> {
   if (new Set(events.map(({ event }) => event.id)).size === events.length) return [events];
   const parts: IncomingEvent[][] = [[]];
@@ -230,7 +288,9 @@ function assertStored(appended: Appended): void {
     case 'stale':
       throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.', { extensions });
     case 'gap':
-      throw new SlipwayError('ingest.gap', `The next event must have producerSeq ${appended.acked + 1}.`, { extensions });
+      throw new SlipwayError('ingest.gap', `The next event must have producerSeq ${appended.acked + 1}.`, {
+        extensions,
+      });
     case 'missing':
       throw notFound();
   }
@@ -249,7 +309,14 @@ async function available<T>(work: Promise<T>): Promise<T> {
     // Classes 22 and 54: the database cannot hold this value, however often it is sent.
     const code = (error as { code?: unknown }).code;
     if (typeof code === 'string' && (code.startsWith('22') || code.startsWith('54')))
-      throw new SlipwayError('request.invalid', 'An event cannot be stored: it is nested too deeply or holds a value that no column takes.', { cause: error });
-    throw new SlipwayError('service.unavailable', 'The log cannot be written or read at the moment.', { cause: error, retryAfterSeconds: 1 });
+      throw new SlipwayError(
+        'request.invalid',
+        'An event cannot be stored: it is nested too deeply or holds a value that no column takes.',
+        { cause: error },
+      );
+    throw new SlipwayError('service.unavailable', 'The log cannot be written or read at the moment.', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   }
 }

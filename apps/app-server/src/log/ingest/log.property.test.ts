@@ -16,10 +16,17 @@ const EPOCHS = 3;
 const EVENTS = 12;
 
 const hands = fc.array(
-  fc.record({ epoch: fc.integer({ min: 1, max: EPOCHS }), from: fc.integer({ min: 1, max: EVENTS }), count: fc.integer({ min: 0, max: 6 }) }),
+  fc.record({
+    epoch: fc.integer({ min: 1, max: EPOCHS }),
+    from: fc.integer({ min: 1, max: EVENTS }),
+    count: fc.integer({ min: 0, max: 6 }),
+  }),
   { minLength: 1, maxLength: 14 },
 );
-/** Rounds that follow each other; within one, everything happens at once. Before each, the platform may give the conversation to the next sandbox. */
+/**
+ * Rounds that follow each other; within one, everything happens at once. Before each, the platform may give the
+ * conversation to the next sandbox.
+ */
 const rounds = fc.array(fc.record({ takeOver: fc.boolean(), hands }), { minLength: 1, maxLength: 6 });
 
 describe('the log, whatever sandboxes do', () => {
@@ -34,7 +41,10 @@ describe('the log, whatever sandboxes do', () => {
   });
   afterAll(() => app?.close());
 
-  /** The log of one epoch's sandbox. A later one begins with the last two events of the one before it, as a recovery does. */
+  /**
+   * The log of one epoch's sandbox. A later one begins with the last two events of the one before it, as a recovery
+   * does.
+   */
   const logsOf = (): ConversationEvent[][] => {
     const logs: ConversationEvent[][] = [];
     for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
@@ -90,7 +100,9 @@ describe('the log, whatever sandboxes do', () => {
           const own = rows.filter((row) => row.epoch === epoch);
           const last = Number(own.at(-1)?.producer_seq ?? 0);
           // All of its log up to the last that was stored, but for what the log had before from the one it took over.
-          const expected = (logs[epoch - 1] as ConversationEvent[]).slice(0, last).filter((event) => !stored.has(event.id));
+          const expected = (logs[epoch - 1] as ConversationEvent[])
+            .slice(0, last)
+            .filter((event) => !stored.has(event.id));
           expect(own.map(({ event_id }) => event_id)).toEqual(expected.map((event) => event.id));
           for (const { event_id } of own) stored.add(event_id);
         }

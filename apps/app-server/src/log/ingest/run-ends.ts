@@ -5,7 +5,10 @@ import { type ConversationEnd, conversationEnds, Histogram, type Registry } from
 
 const ENDS: ReadonlySet<unknown> = new Set<ConversationEnd>(['finished', 'error', 'stuck']);
 
-/** Counts how runs end, and how long a conversation waits for its first event. Events of one id are stored once, so each is counted once. */
+/**
+ * Counts how runs end, and how long a conversation waits for its first event. Events of one id are stored once, so each
+ * is counted once.
+ */
 export class RunEnds {
   private readonly ended: ReturnType<typeof conversationEnds>;
   private readonly firstEvent: Histogram;
@@ -24,7 +27,12 @@ export class RunEnds {
   }
 
   /** In the transaction that stores them. @returns what counts them, for after its commit. */
-  async note(client: PoolClient, orgId: string, conversationId: string, fresh: readonly ConversationEvent[]): Promise<() => void> {
+  async note(
+    client: PoolClient,
+    orgId: string,
+    conversationId: string,
+    fresh: readonly ConversationEvent[],
+  ): Promise<() => void> {
     const ends = fresh.flatMap((event) => endOf(event) ?? []);
     if (ends.length === 0) return () => {};
     const found = await readTrigger(client, orgId, conversationId);
@@ -50,6 +58,7 @@ export class RunEnds {
 
 function endOf(event: ConversationEvent): ConversationEnd | null {
   if (event.kind === 'InterruptEvent') return 'stopped';
-  const ends = event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' && ENDS.has(event.value);
+  const ends =
+    event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' && ENDS.has(event.value);
   return ends ? (event.value as ConversationEnd) : null;
 }

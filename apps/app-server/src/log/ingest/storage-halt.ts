@@ -4,7 +4,11 @@ import type { Clock, Ids } from '@slipway/domain';
 import { lockSandbox, type SandboxRow, setDesired } from '../../conversations/conversations.queries.js';
 import { wantJob } from '../../platform/outbox.queries.js';
 
-type AppendPlatform = (client: PoolClient, events: readonly ConversationEvent[], row: SandboxRow) => Promise<() => void>;
+type AppendPlatform = (
+  client: PoolClient,
+  events: readonly ConversationEvent[],
+  row: SandboxRow,
+) => Promise<() => void>;
 
 /**
  * Pauses a conversation whose organization has no room for its events: the log says why, once, and a job halts the

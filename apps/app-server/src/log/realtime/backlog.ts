@@ -15,10 +15,14 @@ export interface Backlog {
 /** The parts of engine.io's socket, and of the WebSocket under it, that show what has not been sent. */
 interface Connection {
   readonly writeBuffer?: ReadonlyArray<{ readonly data?: string | Buffer }>;
-  readonly transport?: { readonly socket?: { readonly bufferedAmount?: number; readonly _socket?: WritingSocket | null; terminate?(): void } };
+  readonly transport?: {
+    readonly socket?: { readonly bufferedAmount?: number; readonly _socket?: WritingSocket | null; terminate?(): void };
+  };
 }
 
-/** What waits for a socket in this process: frames that engine.io holds, and bytes that the kernel has not taken yet. */
+/**
+ * What waits for a socket in this process: frames that engine.io holds, and bytes that the kernel has not taken yet.
+ */
 export function backlogOf(socket: Socket): Backlog {
   const connection = socket.conn as unknown as Connection;
   const waiting = connection.writeBuffer ?? [];
@@ -33,7 +37,10 @@ export function takenOf(socket: Socket): number | null {
   return wire === undefined || wire === null ? null : takenBytes(wire);
 }
 
-/** What ends the connection without a word, with whatever waits for it in this process; also when engine.io has turned away from it already. Harmless at its end. */
+/**
+ * What ends the connection without a word, with whatever waits for it in this process; also when engine.io has turned
+ * away from it already. Harmless at its end.
+ */
 export function cutterOf(socket: Socket): () => void {
   const wire = (socket.conn as unknown as Connection).transport?.socket;
   return () => {

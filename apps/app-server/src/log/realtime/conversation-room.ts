@@ -14,8 +14,8 @@ export interface RoomMember {
 }
 
 /**
- * All sockets of this process that read one conversation. A frame is written once, for every socket that is live; those that read on their own
- * (history, or too slow) are not in the room and get nothing from here but the inbox.
+ * All sockets of this process that read one conversation. A frame is written once, for every socket that is live; those
+ * that read on their own (history, or too slow) are not in the room and get nothing from here but the inbox.
  */
 export class ConversationRoom implements HubListener {
   readonly name: string;
@@ -102,7 +102,9 @@ export class ConversationRoom implements HubListener {
   private async sendInbox(): Promise<void> {
     this.inboxStale = false;
     try {
-      const frame = new EncodedJson(JSON.stringify({ conversationId: this.hub.conversationId, messages: await this.readInbox() }));
+      const frame = new EncodedJson(
+        JSON.stringify({ conversationId: this.hub.conversationId, messages: await this.readInbox() }),
+      );
       for (const reader of this.members) {
         if (tooMuch(backlogOf(reader.socket))) this.withoutInbox.add(reader);
         else reader.socket.emit('inbox', frame);

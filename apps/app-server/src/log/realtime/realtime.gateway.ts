@@ -9,7 +9,14 @@ import {
   SubscribeMessage,
   WebSocketGateway,
 } from '@nestjs/websockets';
-import { Confirm, type ConfirmAnswer, SOCKET_PING_MS, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts/events';
+import {
+  Confirm,
+  type ConfirmAnswer,
+  SOCKET_PING_MS,
+  Subscribe,
+  type SubscribeAnswer,
+  Unsubscribe,
+} from '@slipway/contracts/events';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import type { Server, Socket } from 'socket.io';
 import { ConfirmationService } from '../../conversations/confirmation/confirmation.service.js';
@@ -27,9 +34,16 @@ import { Subscriptions } from './subscriptions.js';
 const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
 
 /** The socket.io protocol of `libs/contracts/src/realtime.ts`. */
-@WebSocketGateway({ path: '/socket.io', serveClient: false, pingInterval: SOCKET_PING_MS, maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES })
+@WebSocketGateway({
+  path: '/socket.io',
+  serveClient: false,
+  pingInterval: SOCKET_PING_MS,
+  maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES,
+})
 @UseFilters(RefusalFilter)
-export class RealtimeGateway implements OnGatewayInit<Server>, OnGatewayConnection<Socket>, OnGatewayDisconnect<Socket>, BeforeApplicationShutdown {
+export class RealtimeGateway
+  implements OnGatewayInit<Server>, OnGatewayConnection<Socket>, OnGatewayDisconnect<Socket>, BeforeApplicationShutdown
+{
   private server: Server | undefined;
 
   constructor(
@@ -78,7 +92,10 @@ export class RealtimeGateway implements OnGatewayInit<Server>, OnGatewayConnecti
   /** A user's answer to pending actions; the same rules as for a request. */
   @SubscribeMessage('confirm')
   @Receives({ body: Confirm, permission: 'conversation:write' })
-  async confirm(@MessageBody('body') { orgId: _, conversationId, ...answer }: Confirm, @SentBy() { principal }: Sender): Promise<ConfirmAnswer> {
+  async confirm(
+    @MessageBody('body') { orgId: _, conversationId, ...answer }: Confirm,
+    @SentBy() { principal }: Sender,
+  ): Promise<ConfirmAnswer> {
     await this.confirmations.answer(principal, conversationId.toLowerCase(), answer);
     return { ok: true };
   }

@@ -6,5 +6,8 @@ import { SocketExit } from './socket-exit.js';
 import { SocketHandshake } from './socket-handshake.js';
 import { Subscriptions } from './subscriptions.js';
 
-@Module({ imports: [ConfirmationModule], providers: [RealtimeGateway, SocketHandshake, Subscriptions, Rooms, SocketExit] })
+@Module({
+  imports: [ConfirmationModule],
+  providers: [RealtimeGateway, SocketHandshake, Subscriptions, Rooms, SocketExit],
+})
 export class RealtimeModule {}

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts/events';
+import {
+  type ConversationEvent,
+  type DeltaFrame,
+  type EventsFrame,
+  type ResumeFrame,
+  SOCKET_MAX_BYTES,
+  type SubscribeAnswer,
+} from '@slipway/contracts/events';
 import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, executionStatus, thought, type User } from '../../testing/conversation-app.js';
@@ -31,17 +38,27 @@ describe('realtime', () => {
     return socket;
   };
   const subscribe = (socket: Socket, id: string, afterSeq = 0, orgId = user.orgId): Promise<SubscribeAnswer> =>
-    socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
+    socket
+      .timeout(20_000)
+      .emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
   const started = async (): Promise<string> => {
     const { id } = await app.conversation(user);
     await app.started(id);
     return id;
   };
-  const append = async (id: string, from: number, count: number, options: { size?: number; index?: number } = {}): Promise<void> => {
+  const append = async (
+    id: string,
+    from: number,
+    count: number,
+    options: { size?: number; index?: number } = {},
+  ): Promise<void> => {
     const answer = await app.ingest(
       user,
       id,
-      Array.from({ length: count }, (_, index) => ({ producerSeq: from + index, event: thought(`${from + index} ${'x'.repeat(options.size ?? 0)}`) })),
+      Array.from({ length: count }, (_, index) => ({
+        producerSeq: from + index,
+        event: thought(`${from + index} ${'x'.repeat(options.size ?? 0)}`),
+      })),
       1,
       options.index ?? 0,
     );
@@ -49,14 +66,10 @@ describe('realtime', () => {
   };
   /** As the worker appends, when its hint is lost. */
   const appendWithoutHint = async (id: string, event: ConversationEvent): Promise<void> => {
-    await app.pool.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], '{}')`, [
-      user.orgId,
-      id,
-      [null],
-      [event.id],
-      [event.kind],
-      [JSON.stringify(event)],
-    ]);
+    await app.pool.query(
+      `SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], '{}')`,
+      [user.orgId, id, [null], [event.id], [event.kind], [JSON.stringify(event)]],
+    );
   };
 
   beforeAll(async () => {
@@ -133,7 +146,9 @@ describe('realtime', () => {
 
   it('refuses who is not signed in, another site, and a foreign conversation exactly as a missing one', async () => {
     const anonymous = connect({ cookie: 'keycloak_auth=none' });
-    const error = await new Promise<Error & { data?: { code?: string } }>((resolve) => anonymous.once('connect_error', resolve));
+    const error = await new Promise<Error & { data?: { code?: string } }>((resolve) =>
+      anonymous.once('connect_error', resolve),
+    );
     expect(error.data?.code).toBe('auth.missing');
     const elsewhere = connect({ origin: 'https://evil.example' });
     await new Promise((resolve) => elsewhere.once('connect_error', resolve));
@@ -154,9 +169,20 @@ describe('realtime', () => {
   it('outlives frames that make no sense', async () => {
     const id = await started();
     const socket = connect();
-    for (const body of [null, 7, 'x', [], {}, { orgId: 1, conversationId: id, afterSeq: -1 }, { orgId: user.orgId, conversationId: 'x', afterSeq: 0 }]) {
+    for (const body of [
+      null,
+      7,
+      'x',
+      [],
+      {},
+      { orgId: 1, conversationId: id, afterSeq: -1 },
+      { orgId: user.orgId, conversationId: 'x', afterSeq: 0 },
+    ]) {
       socket.emit('subscribe', body);
-      expect(await socket.timeout(20_000).emitWithAck('subscribe', body)).toMatchObject({ ok: false, code: 'request.invalid' });
+      expect(await socket.timeout(20_000).emitWithAck('subscribe', body)).toMatchObject({
+        ok: false,
+        code: 'request.invalid',
+      });
       socket.emit('unsubscribe', body);
     }
     socket.emit('subscribe');
@@ -171,9 +197,15 @@ describe('realtime', () => {
 
   it('within a second of the sign-out, or of a lost membership, a socket gets nothing more', async () => {
     const id = await started();
-    for (const revoke of ['DELETE FROM app.session WHERE user_id = $1', 'DELETE FROM app.membership WHERE user_id = $1']) {
+    for (const revoke of [
+      'DELETE FROM app.session WHERE user_id = $1',
+      'DELETE FROM app.membership WHERE user_id = $1',
+    ]) {
       const other = await app.user();
-      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [user.orgId, other.userId]);
+      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [
+        user.orgId,
+        other.userId,
+      ]);
       const socket = connect({ cookie: other.cookie });
       expect(await subscribe(socket, id)).toMatchObject({ ok: true });
       await app.owner.query(revoke, [other.userId]);
@@ -212,7 +244,10 @@ describe('realtime', () => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
-        body: JSON.stringify({ epoch: 1, deltas: pieces.map((piece) => ({ responseId: 'r1', channel: 'content', ...piece })) }),
+        body: JSON.stringify({
+          epoch: 1,
+          deltas: pieces.map((piece) => ({ responseId: 'r1', channel: 'content', ...piece })),
+        }),
       });
       expect(response.status).toBe(204);
     };
@@ -263,7 +298,14 @@ describe('realtime', () => {
   it('the progress of a tool is not shown to readers who come after its call, or the run, has ended', async () => {
     const id = await started();
     const said = { id: randomUUID(), timestamp: '2026-01-01T00:00:00.000Z' };
-    const failed: ConversationEvent = { ...said, kind: 'AgentErrorEvent', source: 'agent', tool_name: 'mcp', tool_call_id: 'c1', error: 'It failed.' };
+    const failed: ConversationEvent = {
+      ...said,
+      kind: 'AgentErrorEvent',
+      source: 'agent',
+      tool_name: 'mcp',
+      tool_call_id: 'c1',
+      error: 'It failed.',
+    };
     let seq = 1;
     const during = watch(id, 0);
     await append(id, 1, 1);
@@ -272,7 +314,10 @@ describe('realtime', () => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(user, id)}` },
-        body: JSON.stringify({ epoch: 1, deltas: [{ responseId: `call-${seq}`, channel: 'progress', offset: 0, text: 'half of it\n' }] }),
+        body: JSON.stringify({
+          epoch: 1,
+          deltas: [{ responseId: `call-${seq}`, channel: 'progress', offset: 0, text: 'half of it\n' }],
+        }),
       });
       expect(response.status).toBe(204);
       await until('viewers receive it', () => during.deltas.at(-1)?.delta.responseId === `call-${seq}`);

@@ -28,7 +28,10 @@ export class Rooms {
    */
   join(socket: Socket, hub: ConversationHub, log: LogReader, tooSlow: () => void): SocketReader {
     const failed = (error: unknown): void =>
-      this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'failed to read the log for a socket, will retry');
+      this.logger.warn(
+        { err: error, conversation_id: hub.conversationId },
+        'failed to read the log for a socket, will retry',
+      );
     return new SocketReader(socket, this.roomOf(hub, socket), log, failed, tooSlow);
   }
 

@@ -50,7 +50,10 @@ describe('readers that are too slow', () => {
     let most = 0;
     try {
       for (let from = 1; from <= LINES; from += 100) {
-        const batch = Array.from({ length: 100 }, (_, index) => ({ producerSeq: from + index, event: thought(`${from + index} ${'x'.repeat(LINE_BYTES)}`) }));
+        const batch = Array.from({ length: 100 }, (_, index) => ({
+          producerSeq: from + index,
+          event: thought(`${from + index} ${'x'.repeat(LINE_BYTES)}`),
+        }));
         expect((await app.ingest(user, id, batch)).status).toBe(200);
         most = Math.max(most, app.unsentBytes());
       }
@@ -64,7 +67,11 @@ describe('readers that are too slow', () => {
       // A reader that resumes in time gets what was sent, whole, then the resume message; and with its own cursor
       // everything else.
       trickling.take(Number.POSITIVE_INFINITY);
-      await until('it is notified and closed', () => trickling.resume !== undefined && !trickling.socket.connected, PACE_LEAVE_MS);
+      await until(
+        'it is notified and closed',
+        () => trickling.resume !== undefined && !trickling.socket.connected,
+        PACE_LEAVE_MS,
+      );
       expect(trickling.resume).toEqual({ conversationId: id, code: 'slow-consumer', afterSeq: trickling.last });
       expect(trickling.last).toBeLessThan(LINES);
       const back = new ConversationWatcher(app.url, user.cookie, { orgId: user.orgId, conversationId: id });
@@ -88,7 +95,10 @@ describe('readers that are too slow', () => {
   });
 });
 
-/** A client that takes a number of bytes a second from its connection, and no more: behind that the kernel's buffers fill, then the server's. */
+/**
+ * A client that takes a number of bytes a second from its connection, and no more: behind that the kernel's buffers
+ * fill, then the server's.
+ */
 class Reader {
   readonly socket: Socket;
   readonly seqs: number[] = [];

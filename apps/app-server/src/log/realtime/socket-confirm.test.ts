@@ -30,8 +30,16 @@ describe('an answer to an agent over a socket', () => {
     open.push(socket);
     return socket;
   };
-  const confirm = (socket: Socket, id: string, actionIds: readonly string[], accept = true, orgId = ada.orgId): Promise<ConfirmAnswer> =>
-    socket.timeout(20_000).emitWithAck('confirm', { orgId, conversationId: id, accept, actionIds }) as Promise<ConfirmAnswer>;
+  const confirm = (
+    socket: Socket,
+    id: string,
+    actionIds: readonly string[],
+    accept = true,
+    orgId = ada.orgId,
+  ): Promise<ConfirmAnswer> =>
+    socket
+      .timeout(20_000)
+      .emitWithAck('confirm', { orgId, conversationId: id, accept, actionIds }) as Promise<ConfirmAnswer>;
   /** A conversation whose agent waits, and whose sandbox is paused: answers go into the log. */
   async function waiting(): Promise<{ id: string; actionIds: string[] }> {
     const { id } = await app.conversation(ada);
@@ -42,7 +50,9 @@ describe('an answer to an agent over a socket', () => {
       { producerSeq: 2, event: riskyCommand(actionId) },
       { producerSeq: 3, event: executionStatus('waiting_for_confirmation') },
     ]);
-    await app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);
+    await app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [
+      id,
+    ]);
     return { id, actionIds: [actionId] };
   }
 
@@ -52,13 +62,22 @@ describe('an answer to an agent over a socket', () => {
     open.push(watcher);
     const sockets = [connect(ada), connect(ada, 1)];
     const request = async (): Promise<ConfirmAnswer> => {
-      const { status, body } = await app.http<{ code: string; detail: string }>(ada, 'POST', app.path(ada, id, '/confirmation'), { accept: true, actionIds });
+      const { status, body } = await app.http<{ code: string; detail: string }>(
+        ada,
+        'POST',
+        app.path(ada, id, '/confirmation'),
+        { accept: true, actionIds },
+      );
       return status === 200 ? { ok: true } : { ok: false, ...body };
     };
-    const answers = await Promise.all([...sockets.map((socket, index) => confirm(socket, id, actionIds, index === 0)), request()]);
+    const answers = await Promise.all([
+      ...sockets.map((socket, index) => confirm(socket, id, actionIds, index === 0)),
+      request(),
+    ]);
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
     for (const answer of answers) if (!answer.ok) expect(answer.code).toBe('conversation.nothing-to-confirm');
-    const said = (event: ConversationEvent): boolean => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation';
+    const said = (event: ConversationEvent): boolean =>
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation';
     await until('the answer on the screen', () => watcher.log.some(({ event }) => said(event)), 30_000);
     expect((await app.log(id)).filter(({ event }) => said(event))).toHaveLength(1);
   });
@@ -69,12 +88,18 @@ describe('an answer to an agent over a socket', () => {
     const [mine, hers] = [connect(ada), connect(eve)];
     await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": true}' WHERE id = $1`, [ada.orgId]);
     expect(await confirm(mine, id, actionIds)).toMatchObject({ ok: false, code: 'conversation.four-eyes' });
-    const [foreign, missing] = [await confirm(hers, id, actionIds, true, eve.orgId), await confirm(hers, randomUUID(), actionIds, true, eve.orgId)];
+    const [foreign, missing] = [
+      await confirm(hers, id, actionIds, true, eve.orgId),
+      await confirm(hers, randomUUID(), actionIds, true, eve.orgId),
+    ];
     expect(foreign).toEqual(missing);
     expect(foreign).toMatchObject({ ok: false, code: 'resource.not-found' });
     expect(await confirm(hers, id, actionIds)).toMatchObject({ ok: false, code: 'resource.not-found' });
     expect(await confirm(mine, id, [])).toMatchObject({ ok: false, code: 'request.invalid' });
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [ada.orgId, eve.userId]);
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [
+      ada.orgId,
+      eve.userId,
+    ]);
     const refused = await until(
       'her membership to be known',
       async () => {
@@ -84,7 +109,10 @@ describe('an answer to an agent over a socket', () => {
       30_000,
     );
     expect(refused).toMatchObject({ code: 'permission.denied' });
-    await app.owner.query("UPDATE app.membership SET role = 'member' WHERE org_id = $1 AND user_id = $2", [ada.orgId, eve.userId]);
+    await app.owner.query("UPDATE app.membership SET role = 'member' WHERE org_id = $1 AND user_id = $2", [
+      ada.orgId,
+      eve.userId,
+    ]);
     await until(
       'her answer',
       async () => {
@@ -94,6 +122,10 @@ describe('an answer to an agent over a socket', () => {
       30_000,
     );
     await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": false}' WHERE id = $1`, [ada.orgId]);
-    expect((await app.log(id)).filter(({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')).toHaveLength(1);
+    expect(
+      (await app.log(id)).filter(
+        ({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation',
+      ),
+    ).toHaveLength(1);
   });
 });

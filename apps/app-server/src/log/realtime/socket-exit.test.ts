@@ -39,7 +39,9 @@ describe('a replica that drains', () => {
     for (const socket of sockets) {
       socket.on('resume', (frame: ResumeFrame) => void resumed.get(socket)?.push(frame));
       for (const conversationId of ids) {
-        const answer = (await socket.timeout(20_000).emitWithAck('subscribe', { orgId: ada.orgId, conversationId, afterSeq: 0 })) as SubscribeAnswer;
+        const answer = (await socket
+          .timeout(20_000)
+          .emitWithAck('subscribe', { orgId: ada.orgId, conversationId, afterSeq: 0 })) as SubscribeAnswer;
         expect(answer).toEqual({ ok: true, head: 0 });
       }
     }

@@ -42,7 +42,8 @@ export class SocketExit {
 
   /**
    * For the first half of the time nothing changes, since a load balancer may still send reconnecting clients to this
-   * replica; then each socket gets its resume point and is closed, spread over a quarter of it, and no new one is taken.
+   * replica; then each socket gets its resume point and is closed, spread over a quarter of it, and no new one is
+   * taken.
    *
    * @param overMs milliseconds; 0: all at once.
    */

@@ -32,11 +32,20 @@ export class SocketHandshake {
     this.ended = true;
   }
 
-  /** socket.io's middleware: a socket has a user who has passed every gate and has a seat left. It ends with its session or key. */
+  /**
+   * socket.io's middleware: a socket has a user who has passed every gate and has a seat left. It ends with its session
+   * or key.
+   */
   readonly middleware = (socket: Socket, next: (refusal?: Error) => void): void => {
     this.admit(socket)
       .catch((error: unknown) => refusalOf(error, this.logger))
-      .then((refusal) => next(refusal === null ? undefined : Object.assign(new Error(refusal.code), { data: { code: refusal.code, detail: refusal.detail } })));
+      .then((refusal) =>
+        next(
+          refusal === null
+            ? undefined
+            : Object.assign(new Error(refusal.code), { data: { code: refusal.code, detail: refusal.detail } }),
+        ),
+      );
   };
 
   /** Who is behind a socket, as of now. @throws SlipwayError `auth.missing` */
@@ -56,7 +65,12 @@ export class SocketHandshake {
     }
     if (authenticated === null) return { ok: false, code: 'auth.missing', detail: NOT_AUTHENTICATED };
     const [gate] = this.principals.gatesOfCredential(authenticated);
-    if (gate !== undefined) return { ok: false, code: `account.${gate}`, detail: 'There is something to be done first; GET /api/v1/me says what.' };
+    if (gate !== undefined)
+      return {
+        ok: false,
+        code: `account.${gate}`,
+        detail: 'There is something to be done first; GET /api/v1/me says what.',
+      };
     const user = authenticated.kind === 'session' ? authenticated.user.userId : authenticated.key.owner.id;
     socket.conn.once('close', this.seats.take({ user }));
     // Also one that reads nothing ends with its session or key.
@@ -65,11 +79,16 @@ export class SocketHandshake {
     return null;
   }
 
-  /** By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is authenticated. */
+  /**
+   * By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is
+   * authenticated.
+   */
   private find({ handshake: { auth, headers } }: Socket): Promise<Authenticated | null> {
     const { token } = auth as { token?: unknown };
     const { cookie, authorization } = headers;
     if (token === undefined || token === null) return this.principals.authenticate({ cookie, authorization });
-    return this.principals.authenticate({ authorization: `Bearer ${typeof token === 'string' ? (bearerOf(token) ?? token) : ''}` });
+    return this.principals.authenticate({
+      authorization: `Bearer ${typeof token === 'string' ? (bearerOf(token) ?? token) : ''}`,
+    });
   }
 }

@@ -14,9 +14,10 @@ const SELDOM_MS = 250;
 const RETRY_MS = 500;
 
 /**
- * One socket's reading of one conversation. It pulls from the log at its own speed until it has reached the head, then is live in the room;
- * with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` wait for it in this process (and what a single event of more than
- * `FRAME_LENGTH` has beyond that). One that is behind and takes less than `ReadingPace` asks for is sent away.
+ * One socket's reading of one conversation. It pulls from the log at its own speed until it has reached the head, then
+ * is live in the room; with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` wait for it
+ * in this process (and what a single event of more than `FRAME_LENGTH` has beyond that). One that is behind and takes
+ * less than `ReadingPace` asks for is sent away.
  */
 export class SocketReader implements RoomMember {
   private mode: 'pulling' | 'live' | 'closed' = 'pulling';
@@ -91,7 +92,9 @@ export class SocketReader implements RoomMember {
     }
   }
 
-  /** Resolves true when the socket has taken most of what waits for it, or is closed; false when it takes it too slowly. */
+  /**
+   * Resolves true when the socket has taken most of what waits for it, or is closed; false when it takes it too slowly.
+   */
   private async drained(): Promise<boolean> {
     await nextTurn();
     let before = backlogOf(this.socket);

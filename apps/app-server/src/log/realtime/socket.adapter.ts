@@ -11,8 +11,8 @@ import type { Acknowledge, SocketMessage } from './messages/socket-message.js';
 import { SocketHandshake } from './socket-handshake.js';
 
 /**
- * socket.io for Nest's gateways, on the app's own HTTP server and with our encoder. Nest sees what clients send and nothing else: frames go from
- * `ConversationRoom` and `SocketReader` to socket.io's own objects.
+ * socket.io for Nest's gateways, on the app's own HTTP server and with our encoder. Nest sees what clients send and
+ * nothing else: frames go from `ConversationRoom` and `SocketReader` to socket.io's own objects.
  */
 export class SlipwaySocketAdapter extends AbstractWsAdapter {
   private readonly logger: Logger;
@@ -33,7 +33,11 @@ export class SlipwaySocketAdapter extends AbstractWsAdapter {
   }
 
   /** A handler gets a `SocketMessage`; what it returns is the acknowledgement, unless it takes `@Ack()`. */
-  bindMessageHandlers(socket: Socket, handlers: WsMessageHandler[], transform: (result: unknown) => Observable<unknown>): void {
+  bindMessageHandlers(
+    socket: Socket,
+    handlers: WsMessageHandler[],
+    transform: (result: unknown) => Observable<unknown>,
+  ): void {
     for (const { message: name, callback, isAckHandledManually } of handlers)
       socket.on(name, (body: unknown, acknowledge: unknown) => {
         const answer = typeof acknowledge === 'function' ? (acknowledge as Acknowledge<unknown>) : () => {};
@@ -42,7 +46,8 @@ export class SlipwaySocketAdapter extends AbstractWsAdapter {
           (result) => {
             if (result !== undefined && !isAckHandledManually) answer(result);
           },
-          (error: unknown) => this.logger.error({ err: error, message: name }, 'failed to handle a message of a socket'),
+          (error: unknown) =>
+            this.logger.error({ err: error, message: name }, 'failed to handle a message of a socket'),
         );
       });
     socket.on('error', (error) => this.logger.debug({ err: error }, 'socket error'));

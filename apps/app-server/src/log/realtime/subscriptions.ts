@@ -14,7 +14,10 @@ import { type Subscription, stateOf } from './subscription.js';
 /** Conversations that one socket reads at once. */
 const MAX_SUBSCRIPTIONS = 50;
 
-/** What each socket reads. A subscription ends with its socket, with the access of its sender, and by a newer one to the same conversation. */
+/**
+ * What each socket reads. A subscription ends with its socket, with the access of its sender, and by a newer one to the
+ * same conversation.
+ */
 @Injectable()
 export class Subscriptions {
   constructor(
@@ -36,17 +39,28 @@ export class Subscriptions {
 
   /**
    * @param acknowledge called before the first frame is sent; not called when the socket has disconnected meanwhile.
-   * @throws SlipwayError `resource.not-found`, `request.invalid` for a cursor past the end, `rate.limited`, `stream.limit`; then nothing is subscribed.
+   * @throws SlipwayError `resource.not-found`, `request.invalid` for a cursor past the end, `rate.limited`,
+   * `stream.limit`; then nothing is subscribed.
    */
-  async subscribe(socket: Socket, asked: Subscribe, sender: Sender, acknowledge: Acknowledge<SubscribeAnswer>): Promise<void> {
+  async subscribe(
+    socket: Socket,
+    asked: Subscribe,
+    sender: Sender,
+    acknowledge: Acknowledge<SubscribeAnswer>,
+  ): Promise<void> {
     const mine = stateOf(socket).subscriptions;
     if (mine === undefined) return;
     const { orgId } = sender.principal;
     const conversationId = asked.conversationId.toLowerCase();
     // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
     this.end(socket, conversationId);
-    if (mine.size >= MAX_SUBSCRIPTIONS) throw new SlipwayError('rate.limited', `One connection reads at most ${MAX_SUBSCRIPTIONS} conversations.`);
-    const subscription: Subscription = { reader: null, stopWatch: () => {}, leaveSeat: this.seats.take({ org: orgId }) };
+    if (mine.size >= MAX_SUBSCRIPTIONS)
+      throw new SlipwayError('rate.limited', `One connection reads at most ${MAX_SUBSCRIPTIONS} conversations.`);
+    const subscription: Subscription = {
+      reader: null,
+      stopWatch: () => {},
+      leaveSeat: this.seats.take({ org: orgId }),
+    };
     mine.set(conversationId, subscription);
     try {
       const hub = await this.hubs.acquire(orgId, conversationId);
@@ -54,11 +68,17 @@ export class Subscriptions {
         const log = await LogReader.at(hub, asked.afterSeq);
         if (mine.get(conversationId) !== subscription || !socket.connected) {
           this.hubs.release(hub);
-          return acknowledge({ ok: false, code: 'request.invalid', detail: 'A newer subscription, or an end, came in between.' });
+          return acknowledge({
+            ok: false,
+            code: 'request.invalid',
+            detail: 'A newer subscription, or an end, came in between.',
+          });
         }
         const reader = this.rooms.join(socket, hub, log, () => this.exit.tooSlow(socket));
         subscription.reader = reader;
-        subscription.stopWatch = this.access.watch(watchedCredential(sender.authenticated), orgId, () => socket.disconnect(true));
+        subscription.stopWatch = this.access.watch(watchedCredential(sender.authenticated), orgId, () =>
+          socket.disconnect(true),
+        );
         acknowledge({ ok: true, head: hub.head });
         reader.start();
         reader.room.inbox();

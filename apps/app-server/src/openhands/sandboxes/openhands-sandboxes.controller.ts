@@ -31,7 +31,10 @@ export class OpenHandsSandboxesController {
   }
 
   @Serves(operations.listSandboxSecrets)
-  secrets(@Headers('x-session-api-key') key: string | undefined, @Param('sandbox') id: string): Promise<SandboxSecretNames> {
+  secrets(
+    @Headers('x-session-api-key') key: string | undefined,
+    @Param('sandbox') id: string,
+  ): Promise<SandboxSecretNames> {
     return this.ownAgents.secrets(key, conversationId(id));
   }
 
@@ -43,7 +46,11 @@ export class OpenHandsSandboxesController {
 
   @Serves(operations.getSandboxes)
   @Header('cache-control', 'no-store')
-  get(@Caller() caller: Principal, @Credential() authenticated: Authenticated, @Query() { id }: GetSandboxesQuery): Promise<Array<SandboxInfo | null>> {
+  get(
+    @Caller() caller: Principal,
+    @Credential() authenticated: Authenticated,
+    @Query() { id }: GetSandboxesQuery,
+  ): Promise<Array<SandboxInfo | null>> {
     return this.sandboxes.get(caller, watchedCredential(authenticated), id);
   }
 

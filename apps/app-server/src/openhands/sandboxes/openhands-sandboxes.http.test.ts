@@ -15,7 +15,9 @@ describe('sandboxes by OpenHands’ names', () => {
   let ada: User;
   let key: string;
   beforeAll(async () => {
-    app = await ConversationApp.start({ env: { SANDBOX_GATEWAY_URL: 'https://sandboxes.example', SANDBOX_ACCESS_SECRET: SECRET } });
+    app = await ConversationApp.start({
+      env: { SANDBOX_GATEWAY_URL: 'https://sandboxes.example', SANDBOX_ACCESS_SECRET: SECRET },
+    });
     ada = await app.user('Ada');
     key = (await app.http<CreatedProgramKey>(ada, 'POST', '/api/keys', { name: 'a program' })).body.key;
   });
@@ -23,18 +25,25 @@ describe('sandboxes by OpenHands’ names', () => {
 
   const ask = <T>(method: string, path: string) => withKey<T>(app.url, key, method, `/api/v1/sandboxes${path}`);
   const look = async (id: string) => (await ask<Array<SandboxInfo | null>>('GET', `?id=${id}`)).body[0] ?? null;
-  const running = (id: string) => app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'the key of the sandbox itself' });
+  const running = (id: string) =>
+    app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'the key of the sandbox itself' });
 
   it('begin without a task, are entered by a key of their own while they run, and are given back', async () => {
     const { status, body: made } = await ask<SandboxInfo>('POST', '?sandbox_spec_id=ghcr.io/anything');
-    expect([status, made]).toMatchObject([200, { created_by_user_id: ada.userId, status: 'STARTING', session_api_key: null, exposed_urls: null }]);
+    expect([status, made]).toMatchObject([
+      200,
+      { created_by_user_id: ada.userId, status: 'STARTING', session_api_key: null, exposed_urls: null },
+    ]);
     const conversation = (await app.http<Conversation>(ada, 'GET', app.path(ada, made.id))).body;
     expect([conversation.queued, conversation.status]).toEqual([[], 'starting']);
     await running(made.id);
     const twice = (await ask<SandboxInfo[]>('GET', `?id=${made.id}&id=${made.id.toUpperCase()}`)).body;
     expect(twice[0]?.session_api_key).toBe(twice[1]?.session_api_key);
     const up = await look(made.id);
-    expect(up).toMatchObject({ status: 'RUNNING', exposed_urls: [{ name: 'AGENT_SERVER', url: `https://8000-${made.id}.sandboxes.example`, port: 8000 }] });
+    expect(up).toMatchObject({
+      status: 'RUNNING',
+      exposed_urls: [{ name: 'AGENT_SERVER', url: `https://8000-${made.id}.sandboxes.example`, port: 8000 }],
+    });
     const { claims, expiresAtMs } = await new SandboxTokens(SECRET).verify(up?.session_api_key ?? '');
     expect(claims).toMatchObject({ org: ada.orgId, sub: ada.userId, conversation: made.id, port: 8000 });
     expect(expiresAtMs - Date.now()).toBeGreaterThan(3_600_000);
@@ -42,12 +51,16 @@ describe('sandboxes by OpenHands’ names', () => {
     expect(again.claims.jti).toBe(claims.jti);
     expect((await ask('DELETE', `/${made.id}?sandbox_id=${made.id}`)).status).toBe(200);
     expect(await look(made.id)).toMatchObject({ status: 'PAUSED', session_api_key: null });
-    const { rows } = await app.owner.query<{ revoked: boolean }>('SELECT revoked_at IS NOT NULL AS revoked FROM app.sandbox_grant WHERE id = $1', [claims.jti]);
+    const { rows } = await app.owner.query<{ revoked: boolean }>(
+      'SELECT revoked_at IS NOT NULL AS revoked FROM app.sandbox_grant WHERE id = $1',
+      [claims.jti],
+    );
     expect(rows).toEqual([{ revoked: true }]);
   });
 
   it('leave no key in the answer that is kept for a repeated start', async () => {
-    const begin = () => withKey<SandboxInfo>(app.url, key, 'POST', '/api/v1/sandboxes', undefined, { 'idempotency-key': 'begin-once' });
+    const begin = () =>
+      withKey<SandboxInfo>(app.url, key, 'POST', '/api/v1/sandboxes', undefined, { 'idempotency-key': 'begin-once' });
     const { id } = (await begin()).body;
     await running(id);
     // As after a process that ended between its work and its answer.
@@ -77,8 +90,15 @@ describe('sandboxes by OpenHands’ names', () => {
   it('are ended by who started them and by admins: a member pauses that of another user’s conversation, and does not end it', async () => {
     const keyOf = async (name: string, role: string): Promise<{ key: string; user: User }> => {
       const user = await app.user(name);
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, user.userId, role]);
-      return { key: (await makeKey(app, { ...user, orgId: ada.orgId }, ROLE_PERMISSIONS[role as 'member'])).token, user };
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+        ada.orgId,
+        user.userId,
+        role,
+      ]);
+      return {
+        key: (await makeKey(app, { ...user, orgId: ada.orgId }, ROLE_PERMISSIONS[role as 'member'])).token,
+        user,
+      };
     };
     const [member, admin] = [await keyOf('Member', 'member'), await keyOf('Admin', 'admin')];
     const { body: made } = await ask<SandboxInfo>('POST', '');
@@ -94,7 +114,8 @@ describe('sandboxes by OpenHands’ names', () => {
           [id],
         )
       ).rows[0];
-    const end = (by: string, id = made.id) => withKey<{ code?: string }>(app.url, by, 'DELETE', `/api/v1/sandboxes/${id}`);
+    const end = (by: string, id = made.id) =>
+      withKey<{ code?: string }>(app.url, by, 'DELETE', `/api/v1/sandboxes/${id}`);
     const weak = (await makeKey(app, ada, ['conversation:write'])).token;
     for (const by of [member.key, weak]) {
       expect(await end(by)).toMatchObject({ status: 403, body: { code: 'permission.denied' } });
@@ -102,7 +123,11 @@ describe('sandboxes by OpenHands’ names', () => {
     }
     expect(await state(made.id)).toEqual({ desired: 'run', held: true, audit: [] });
     expect((await end(admin.key)).status).toBe(200);
-    expect(await state(made.id)).toEqual({ desired: 'rest', held: false, audit: ['conversation.pause', 'sandbox.revoke', 'sandbox.stop'] });
+    expect(await state(made.id)).toEqual({
+      desired: 'rest',
+      held: false,
+      audit: ['conversation.pause', 'sandbox.revoke', 'sandbox.stop'],
+    });
     const own = (await withKey<SandboxInfo>(app.url, member.key, 'POST', '/api/v1/sandboxes')).body;
     expect((await withKey(app.url, member.key, 'POST', `/api/v1/sandboxes/${own.id}/pause`)).status).toBe(200);
     expect((await end(member.key, own.id)).status).toBe(200);
@@ -113,7 +138,12 @@ describe('sandboxes by OpenHands’ names', () => {
     const own = { name: 'own', model: 'gpt-of-ours', apiKey: 'sk-a-key-of-the-organization', default: true };
     for (const profile of [own, { name: 'plain', model: 'demo', temperature: 0.5 }])
       expect((await app.http(ada, 'POST', `/api/v1/orgs/${ada.orgId}/llm-profiles`, profile)).status).toBe(201);
-    const { status, body: user } = await withKey<SandboxUser>(app.url, key, 'GET', '/api/v1/users/me?expose_secrets=true');
+    const { status, body: user } = await withKey<SandboxUser>(
+      app.url,
+      key,
+      'GET',
+      '/api/v1/users/me?expose_secrets=true',
+    );
     expect([status, user]).toEqual([
       200,
       {
@@ -121,7 +151,9 @@ describe('sandboxes by OpenHands’ names', () => {
         llm_model: 'openai/gpt-of-ours',
         llm_api_key: null,
         llm_base_url: null,
-        llm_profiles: { profiles: { own: { model: 'openai/gpt-of-ours' }, plain: { model: 'demo', temperature: 0.5 } } },
+        llm_profiles: {
+          profiles: { own: { model: 'openai/gpt-of-ours' }, plain: { model: 'demo', temperature: 0.5 } },
+        },
         mcp_config: null,
       },
     ]);
@@ -144,9 +176,13 @@ describe('sandboxes by OpenHands’ names', () => {
         answer.status,
         (await answer.json()) as object,
       ]);
-    expect(await secrets(made.id, { 'x-session-api-key': session })).toEqual([200, { secrets: [{ name: 'SHARED', description: 'narrow' }] }]);
+    expect(await secrets(made.id, { 'x-session-api-key': session })).toEqual([
+      200,
+      { secrets: [{ name: 'SHARED', description: 'narrow' }] },
+    ]);
     expect((await secrets(other, { 'x-session-api-key': session }))[0]).toBe(404);
-    for (const wrong of ['', 'x', `${session}x`, key]) expect((await secrets(made.id, { 'x-session-api-key': wrong }))[0]).toBe(401);
+    for (const wrong of ['', 'x', `${session}x`, key])
+      expect((await secrets(made.id, { 'x-session-api-key': wrong }))[0]).toBe(401);
     expect((await secrets(made.id, {}))[0]).toBe(401);
     expect((await ask('DELETE', `/${made.id}`)).status).toBe(200);
     expect((await secrets(made.id, { 'x-session-api-key': session }))[0]).toBe(401);
@@ -155,9 +191,11 @@ describe('sandboxes by OpenHands’ names', () => {
   it('are listed for who started them, newest first and page by page, and no list lets anybody in', async () => {
     const bea = await app.user('Bea');
     const theirs = (await app.http<CreatedProgramKey>(bea, 'POST', '/api/keys', { name: 'a program' })).body.key;
-    const search = (query: string) => withKey<SandboxPage & { code?: string }>(app.url, theirs, 'GET', `/api/v1/sandboxes/search${query}`);
+    const search = (query: string) =>
+      withKey<SandboxPage & { code?: string }>(app.url, theirs, 'GET', `/api/v1/sandboxes/search${query}`);
     const made: string[] = [];
-    for (let time = 0; time < 5; time += 1) made.unshift((await withKey<SandboxInfo>(app.url, theirs, 'POST', '/api/v1/sandboxes')).body.id);
+    for (let time = 0; time < 5; time += 1)
+      made.unshift((await withKey<SandboxInfo>(app.url, theirs, 'POST', '/api/v1/sandboxes')).body.id);
     await running(made[0] ?? '');
     // Another user's of the same organization, between them.
     await app.owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [made[2], ada.userId]);
@@ -166,16 +204,26 @@ describe('sandboxes by OpenHands’ names', () => {
     for (let next: string | null = ''; next !== null; ) {
       const page: SandboxPage = (await search(`?limit=3${next === '' ? '' : `&page_id=${next}`}`)).body;
       found.push(...page.items.map(({ id }) => id));
-      expect(new Set(page.items.map(({ session_api_key, exposed_urls }) => session_api_key ?? exposed_urls))).toEqual(new Set([null]));
+      expect(new Set(page.items.map(({ session_api_key, exposed_urls }) => session_api_key ?? exposed_urls))).toEqual(
+        new Set([null]),
+      );
       next = page.next_page_id;
     }
     expect(found).toEqual(own);
-    expect((await search('')).body).toMatchObject({ items: [{ status: 'RUNNING', created_by_user_id: bea.userId }, {}, {}, {}], next_page_id: null });
-    const grants = await app.owner.query('SELECT 1 FROM app.sandbox_grant WHERE conversation_id = ANY ($1::uuid[])', [made]);
+    expect((await search('')).body).toMatchObject({
+      items: [{ status: 'RUNNING', created_by_user_id: bea.userId }, {}, {}, {}],
+      next_page_id: null,
+    });
+    const grants = await app.owner.query('SELECT 1 FROM app.sandbox_grant WHERE conversation_id = ANY ($1::uuid[])', [
+      made,
+    ]);
     expect(grants.rowCount).toBe(0);
-    for (const unknown of [made[2], randomUUID()]) expect((await search(`?page_id=${unknown}`)).body).toEqual({ items: [], next_page_id: null });
+    for (const unknown of [made[2], randomUUID()])
+      expect((await search(`?page_id=${unknown}`)).body).toEqual({ items: [], next_page_id: null });
     for (const wrong of ['?limit=0', '?limit=101', '?page_id=x']) expect((await search(wrong)).status).toBe(400);
-    expect((await ask<SandboxPage>('GET', '/search')).body.items.map(({ id }) => id)).not.toEqual(expect.arrayContaining([own[0]]));
+    expect((await ask<SandboxPage>('GET', '/search')).body.items.map(({ id }) => id)).not.toEqual(
+      expect.arrayContaining([own[0]]),
+    );
   });
 
   it('of others are as those that there are not', async () => {

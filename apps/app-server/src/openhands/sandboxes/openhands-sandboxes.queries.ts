@@ -25,7 +25,11 @@ export interface StartedByPage {
 /**
  * Those of a user's conversations, newest first, from `from` on; `null`: from the newest. A foreign one begins no page.
  */
-export async function sandboxesStartedBy(client: PoolClient, orgId: string, { userId, from, limit }: StartedByPage): Promise<SandboxRow[]> {
+export async function sandboxesStartedBy(
+  client: PoolClient,
+  orgId: string,
+  { userId, from, limit }: StartedByPage,
+): Promise<SandboxRow[]> {
   const { rows } = await client.query<SandboxRow>(
     `SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation
      WHERE org_id = $1 AND created_by = $2

@@ -26,7 +26,10 @@ export class OpenHandsSandboxesService {
     private readonly access: SandboxAccessService,
   ) {}
 
-  /** Without a key, also when it was started before: this answer is kept for a repeated request, and a kept key would be one on the disk. @throws SlipwayError as a start of a conversation. */
+  /**
+   * Without a key, also when it was started before: this answer is kept for a repeated request, and a kept key would be
+   * one on the disk. @throws SlipwayError as a start of a conversation.
+   */
   async start(caller: Principal, reservedId: string | undefined): Promise<SandboxInfo> {
     const { id } = await this.conversations.createWithoutTask(caller, `Sandbox of ${caller.actor.label}`, reservedId);
     const [made] = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, [id]));
@@ -39,7 +42,9 @@ export class OpenHandsSandboxesService {
     const wanted = ids.map((id) => id.toLowerCase());
     const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, wanted));
     // Each once, however often it is named: an answer may grant access.
-    const found = new Map(await Promise.all(rows.map(async (row) => [row.id, await this.info(caller, proof, row)] as const)));
+    const found = new Map(
+      await Promise.all(rows.map(async (row) => [row.id, await this.info(caller, proof, row)] as const)),
+    );
     return wanted.map((id) => found.get(id) ?? null);
   }
 
@@ -78,10 +83,19 @@ export class OpenHandsSandboxesService {
     const foreign = row.created_by !== caller.actor.id;
     for (const needed of ['sandbox:access', ...(foreign ? (['sandbox:stop'] as const) : [])] as const)
       if (!caller.permissions.has(needed))
-        throw new SlipwayError('permission.denied', `To end a sandbox${foreign ? ' of another user' : ''} needs the permission ${needed}.`);
+        throw new SlipwayError(
+          'permission.denied',
+          `To end a sandbox${foreign ? ' of another user' : ''} needs the permission ${needed}.`,
+        );
     if (foreign)
       await inOrg(this.pool, caller.orgId, (client) =>
-        client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: row.id, detail: { owner: row.created_by } })),
+        client.query(
+          auditOf(this.ids.uuid(), caller, {
+            action: 'sandbox.stop',
+            target: row.id,
+            detail: { owner: row.created_by },
+          }),
+        ),
       );
     await this.runs.pause(caller, id);
     if (this.access.isOffered) await this.access.revoke(caller, id, null);
@@ -93,7 +107,10 @@ export class OpenHandsSandboxesService {
   }
 }
 
-function infoOf(row: SandboxRow, session: { readonly url: string; readonly port: number; readonly token: string } | null): SandboxInfo {
+function infoOf(
+  row: SandboxRow,
+  session: { readonly url: string; readonly port: number; readonly token: string } | null,
+): SandboxInfo {
   return {
     id: row.id,
     created_by_user_id: row.created_by,

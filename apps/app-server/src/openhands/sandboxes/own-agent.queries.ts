@@ -2,8 +2,15 @@ import { type Role } from '@slipway/contracts/organizations';
 import { repositoryKey } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
-/** What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two with one name the narrower. */
-export async function namesOfSecrets(client: PoolClient, orgId: string, conversation: string): Promise<Array<{ name: string; description: string | null }>> {
+/**
+ * What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two
+ * with one name the narrower.
+ */
+export async function namesOfSecrets(
+  client: PoolClient,
+  orgId: string,
+  conversation: string,
+): Promise<Array<{ name: string; description: string | null }>> {
   const { rows: found } = await client.query<Columns<'app.conversation', 'created_by' | 'environment' | 'repository'>>(
     'SELECT created_by, environment, repository FROM app.conversation WHERE org_id = $1 AND id = $2',
     [orgId, conversation],
@@ -17,12 +24,21 @@ export async function namesOfSecrets(client: PoolClient, orgId: string, conversa
          OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
              AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
      ORDER BY s.name, array_position(ARRAY['conversation', 'person', 'repository', 'environment', 'org'], s.scope::text)`,
-    [orgId, row.environment, row.repository === null ? null : repositoryKey(row.repository), row.created_by, conversation],
+    [
+      orgId,
+      row.environment,
+      row.repository === null ? null : repositoryKey(row.repository),
+      row.created_by,
+      conversation,
+    ],
   );
   return rows.map(({ name, description }) => ({ name, description: description === '' ? null : description }));
 }
 
-/** The role of who holds a grant, while it holds; `null` when it has ended. The client's transaction is the system's afterwards. */
+/**
+ * The role of who holds a grant, while it holds; `null` when it has ended. The client's transaction is the system's
+ * afterwards.
+ */
 export async function liveRoleOf(client: PoolClient, grant: string): Promise<Role | null> {
   const { rows } = await client.query<{ role: Role }>('SELECT role FROM app.live_sandbox_grants($1)', [[grant]]);
   return rows[0]?.role ?? null;

@@ -12,7 +12,10 @@ import { readOrgSettings } from '../../organizations/org-settings/org-settings.q
 import { CONFIG, SQL_POOL } from '../../platform/tokens.js';
 import { liveRoleOf, namesOfSecrets } from './own-agent.queries.js';
 
-/** What a client that brings its own agent into a sandbox asks the app for: a model's name and the names of secrets. The key and the values are in the sandbox, and go nowhere else. */
+/**
+ * What a client that brings its own agent into a sandbox asks the app for: a model's name and the names of secrets. The
+ * key and the values are in the sandbox, and go nowhere else.
+ */
 @Injectable()
 export class OwnAgentService {
   private readonly tokens: SandboxTokens | null;
@@ -34,7 +37,10 @@ export class OwnAgentService {
     );
     const chosen = await this.models.choose(orgId, undefined, settings.defaultModel);
     const used = profiles.find(({ name }) => name === profileNameOf(chosen));
-    const routed = profiles.map((profile) => ({ ...profile, routed: gatewayModelOf({ ...profile, baseUrl: profile.base_url, hasKey: profile.has_key }) }));
+    const routed = profiles.map((profile) => ({
+      ...profile,
+      routed: gatewayModelOf({ ...profile, baseUrl: profile.base_url, hasKey: profile.has_key }),
+    }));
     const manner = ({ temperature, max_output_tokens }: (typeof profiles)[number]): object => ({
       ...(temperature === null ? {} : { temperature }),
       ...(max_output_tokens === null ? {} : { max_output_tokens }),
@@ -47,14 +53,19 @@ export class OwnAgentService {
       // The key of a sandbox is good for the profile that it was started with, and for what the gateway has itself.
       llm_profiles: {
         profiles: Object.fromEntries(
-          routed.filter(({ routed: { own }, id }) => !own || id === used?.id).map((each) => [each.name, { model: each.routed.model, ...manner(each) }]),
+          routed
+            .filter(({ routed: { own }, id }) => !own || id === used?.id)
+            .map((each) => [each.name, { model: each.routed.model, ...manner(each) }]),
         ),
       },
       mcp_config: null,
     };
   }
 
-  /** @param key of a sandbox, as the app gives it to clients. @throws SlipwayError `auth.missing`, `resource.not-found` for the key of another sandbox. */
+  /**
+   * @param key of a sandbox, as the app gives it to clients. @throws SlipwayError `auth.missing`, `resource.not-found`
+   * for the key of another sandbox.
+   */
   async secrets(key: string | undefined, conversation: string): Promise<SandboxSecretNames> {
     const denied = new SlipwayError('auth.missing', 'X-Session-API-Key holds no key of a sandbox that is good now.');
     if (this.tokens === null) throw denied;

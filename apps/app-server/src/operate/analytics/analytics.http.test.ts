@@ -7,7 +7,11 @@ import { until } from '@slipway/testing';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const SECRET = 'a-secret-for-pseudonyms-of-at-least-32-characters';
-const ALLOWED = { POSTHOG_HOST: 'https://posthog.example', ANALYTICS_SECRET: SECRET, FLAGS: '{"example-tasks": "cards"}' };
+const ALLOWED = {
+  POSTHOG_HOST: 'https://posthog.example',
+  ANALYTICS_SECRET: SECRET,
+  FLAGS: '{"example-tasks": "cards"}',
+};
 
 describe('POST /api/v1/analytics/events', () => {
   let app: ConversationApp;
@@ -22,10 +26,20 @@ describe('POST /api/v1/analytics/events', () => {
 
   const post = async (user: User | null, body: object, headers: Record<string, string> = {}): Promise<number> =>
     (await app.http(user, 'POST', '/api/v1/analytics/events', body, headers)).status;
-  const clicked = (organization: string, id: string = randomUUID()) => ({ id, organization, event: { name: 'download_trajectory_button_clicked' } });
-  const exposed = (organization: string) => ({ id: randomUUID(), organization, event: { name: 'experiment_exposed', flag: 'example-tasks' } });
+  const clicked = (organization: string, id: string = randomUUID()) => ({
+    id,
+    organization,
+    event: { name: 'download_trajectory_button_clicked' },
+  });
+  const exposed = (organization: string) => ({
+    id: randomUUID(),
+    organization,
+    event: { name: 'experiment_exposed', flag: 'example-tasks' },
+  });
   const waiting = async (): Promise<string[]> =>
-    (await app.owner.query<{ name: string }>('SELECT name FROM app.analytics_event ORDER BY made_at')).rows.map(({ name }) => name);
+    (await app.owner.query<{ name: string }>('SELECT name FROM app.analytics_event ORDER BY made_at')).rows.map(
+      ({ name }) => name,
+    );
   const allowOrg = async (user: User, analytics: boolean): Promise<void> => {
     expect((await app.http(user, 'PATCH', `/api/v1/orgs/${user.orgId}/settings`, { analytics })).status).toBe(200);
   };
@@ -45,7 +59,11 @@ describe('POST /api/v1/analytics/events', () => {
     await allowUser(ada, true);
     for (let times = 0; times < 3; times += 1) expect(await post(ada, clicked(ada.orgId, id))).toBe(204);
     expect(await waiting()).toEqual(['download_trajectory_button_clicked']);
-    expect([await post(eve, clicked(ada.orgId)), await post(ada, clicked('org_missing')), (await waiting()).length]).toEqual([204, 204, 1]);
+    expect([
+      await post(eve, clicked(ada.orgId)),
+      await post(ada, clicked('org_missing')),
+      (await waiting()).length,
+    ]).toEqual([204, 204, 1]);
   });
 
   it('keeps nothing of a browser that asks not to be tracked', async () => {
@@ -58,7 +76,9 @@ describe('POST /api/v1/analytics/events', () => {
     await app.http(other, 'GET', '/api/v1/me', undefined, { 'sec-gpc': '1' });
     await until(
       'the session has it',
-      async () => (await app.owner.query('SELECT 1 FROM app.session WHERE user_id = $1 AND refuses_tracking', [other.userId])).rowCount === 1,
+      async () =>
+        (await app.owner.query('SELECT 1 FROM app.session WHERE user_id = $1 AND refuses_tracking', [other.userId]))
+          .rowCount === 1,
       20_000,
     );
     await allow(other);
@@ -112,7 +132,9 @@ describe('POST /api/v1/analytics/events', () => {
       await post(eve, clicked(eve.orgId));
       expect((await waiting()).length).toBe(2);
       await withdraw();
-      expect((await app.owner.query('SELECT user_id FROM app.analytics_event')).rows).toEqual([{ user_id: eve.userId }]);
+      expect((await app.owner.query('SELECT user_id FROM app.analytics_event')).rows).toEqual([
+        { user_id: eve.userId },
+      ]);
       await app.owner.query('TRUNCATE app.analytics_event');
     }
     const { rows } = await app.owner.query(
@@ -147,7 +169,10 @@ describe('POST /api/v1/analytics/events', () => {
 
   it('GET /api/v1/me says where events go and gives the flags of each organization', async () => {
     const me = Me.parse((await app.http(ada, 'GET', '/api/v1/me')).body);
-    expect([me.analytics, me.flags]).toEqual([{ host: 'posthog.example' }, { [ada.orgId]: { 'example-tasks': 'cards' } }]);
+    expect([me.analytics, me.flags]).toEqual([
+      { host: 'posthog.example' },
+      { [ada.orgId]: { 'example-tasks': 'cards' } },
+    ]);
   });
 });
 
@@ -162,7 +187,11 @@ describe('an installation without analytics', () => {
         const ada = await app.user();
         await app.http(ada, 'PATCH', `/api/v1/orgs/${ada.orgId}/settings`, { analytics: true });
         await app.http(ada, 'PATCH', '/api/v1/me/settings', { analytics: true });
-        const body = { id: randomUUID(), organization: ada.orgId, event: { name: 'download_trajectory_button_clicked' } };
+        const body = {
+          id: randomUUID(),
+          organization: ada.orgId,
+          event: { name: 'download_trajectory_button_clicked' },
+        };
         expect((await app.http(ada, 'POST', '/api/v1/analytics/events', body)).status).toBe(204);
         expect((await app.owner.query('SELECT 1 FROM app.analytics_event')).rowCount).toBe(0);
         expect(Me.parse((await app.http(ada, 'GET', '/api/v1/me')).body).analytics).toEqual({ host: null });

@@ -1,7 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { allowsAnalytics, countWaiting, keepEvents, MAX_WAITING, type MadeEvent, waitingOfOrg, wireEvent } from '@slipway/analytics';
+import {
+  allowsAnalytics,
+  countWaiting,
+  keepEvents,
+  MAX_WAITING,
+  type MadeEvent,
+  waitingOfOrg,
+  wireEvent,
+} from '@slipway/analytics';
 import type { SignedIn } from '@slipway/auth';
-import { MAX_WAITING_EVENTS, type PageEvent, type RecordPageEvent, type WaitingEvents } from '@slipway/contracts/operate';
+import {
+  MAX_WAITING_EVENTS,
+  type PageEvent,
+  type RecordPageEvent,
+  type WaitingEvents,
+} from '@slipway/contracts/operate';
 import { type Principal } from '@slipway/contracts/organizations';
 import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
@@ -28,18 +41,31 @@ export class AnalyticsService {
   /** Stored only with all consents; for an organization of others, or a full outbox, nothing is. */
   async record({ userId, orgs }: SignedIn, { id, organization, event }: RecordPageEvent): Promise<void> {
     const isMine = orgs.some((org) => org.id === organization);
-    if (!allowsAnalytics(this.config) || !isMine || currentContext()?.refusesTracking === true || (await this.isFull())) return;
-    const made = (what: MadeEvent['event'], source: string): MadeEvent => ({ event: what, source: `${userId} ${source}`, userId, at: this.clock.now() });
+    if (!allowsAnalytics(this.config) || !isMine || currentContext()?.refusesTracking === true || (await this.isFull()))
+      return;
+    const made = (what: MadeEvent['event'], source: string): MadeEvent => ({
+      event: what,
+      source: `${userId} ${source}`,
+      userId,
+      at: this.clock.now(),
+    });
     if (event.name === 'experiment_exposed') {
       const variant = (await this.flags.valuesFor(userId, organization))[event.flag];
       const exposed = made({ name: event.name, properties: { flag: event.flag, variant } }, `${event.flag} ${variant}`);
-      await inOrg(this.pool, organization, (client) => this.expose(client, organization, exposed, [userId, event.flag, variant]));
-    } else await inOrg(this.pool, organization, (client) => keepEvents(client, organization, [made(withProperties(event), id)]));
+      await inOrg(this.pool, organization, (client) =>
+        this.expose(client, organization, exposed, [userId, event.flag, variant]),
+      );
+    } else
+      await inOrg(this.pool, organization, (client) =>
+        keepEvents(client, organization, [made(withProperties(event), id)]),
+      );
   }
 
   async waiting({ orgId }: Principal): Promise<WaitingEvents> {
     const { ANALYTICS_SECRET: secret } = this.config;
-    const { events, total } = await inOrg(this.pool, orgId, (client) => waitingOfOrg(client, orgId, MAX_WAITING_EVENTS));
+    const { events, total } = await inOrg(this.pool, orgId, (client) =>
+      waitingOfOrg(client, orgId, MAX_WAITING_EVENTS),
+    );
     return {
       host: allowsAnalytics(this.config) ? (this.config.POSTHOG_HOST ?? null) : null,
       total,
@@ -52,8 +78,16 @@ export class AnalyticsService {
   }
 
   /** Once for a user, a flag and a value, and only when it was allowed. */
-  private async expose(client: PoolClient, orgId: string, event: MadeEvent, key: readonly [string, string, string]): Promise<void> {
-    const { rowCount } = await client.query('INSERT INTO app.flag_exposure (user_id, flag, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [...key]);
+  private async expose(
+    client: PoolClient,
+    orgId: string,
+    event: MadeEvent,
+    key: readonly [string, string, string],
+  ): Promise<void> {
+    const { rowCount } = await client.query(
+      'INSERT INTO app.flag_exposure (user_id, flag, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+      [...key],
+    );
     if (rowCount === 1 && (await keepEvents(client, orgId, [event])) === 0)
       await client.query('DELETE FROM app.flag_exposure WHERE user_id = $1 AND flag = $2 AND value = $3', [...key]);
   }

@@ -30,7 +30,9 @@ export class FlagsService implements OnModuleInit, OnApplicationShutdown {
 
   /** By the id of the organization. */
   async valuesIn(userId: string, orgs: ReadonlyArray<{ readonly id: string }>): Promise<Record<string, FlagValues>> {
-    return Object.fromEntries(await Promise.all(orgs.map(async ({ id }) => [id, await this.flags.valuesFor(userId, id)] as const)));
+    return Object.fromEntries(
+      await Promise.all(orgs.map(async ({ id }) => [id, await this.flags.valuesFor(userId, id)] as const)),
+    );
   }
 
   valuesFor(userId: string, orgId: string): Promise<FlagValues> {

@@ -33,6 +33,8 @@ export const MigrateConfigSchema = z.object({
 });
 
 /** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
-export function loadMigrateConfig(source: Readonly<Record<string, string | undefined>>): Readonly<z.infer<typeof MigrateConfigSchema>> {
+export function loadMigrateConfig(
+  source: Readonly<Record<string, string | undefined>>,
+): Readonly<z.infer<typeof MigrateConfigSchema>> {
   return parseConfig(MigrateConfigSchema, source);
 }

@@ -1,4 +1,5 @@
-// Brings all schemas and the queue's tables to the newest migration and ends: 0 when they are, 1 with a sentence in the log when not. Safe to repeat and to run twice at once.
+// Brings all schemas and the queue's tables to the newest migration and ends: 0 when they are, 1 with a sentence in the
+// log when not. Safe to repeat and to run twice at once.
 import { fileURLToPath } from 'node:url';
 import { migrate } from '@slipway/db/migrate';
 import { SlipwayError } from '@slipway/errors';
@@ -14,7 +15,9 @@ const config = loadMigrateConfig(process.env);
 const logger = createLogger('migrate', logSettings(config));
 const passwordOf = (url: string): string => decodeURIComponent(new URL(url).password);
 try {
-  await waitForPostgres(config.DATABASE_OWNER_URL, config.MIGRATE_WAIT_SECONDS * 1000, (reason) => logger.warn({ reason }, 'waiting for Postgres'));
+  await waitForPostgres(config.DATABASE_OWNER_URL, config.MIGRATE_WAIT_SECONDS * 1000, (reason) =>
+    logger.warn({ reason }, 'waiting for Postgres'),
+  );
   const { applied, functions } = await migrate({
     ownerUrl: config.DATABASE_OWNER_URL,
     directory: config.MIGRATIONS_DIR ?? fileURLToPath(new URL('./prisma', import.meta.url)),
@@ -29,7 +32,9 @@ try {
   await migrateQueue(config.DATABASE_OWNER_URL, 'slipway_app');
   logger.info(
     { applied: applied.length, functions: functions.length },
-    applied.length + functions.length === 0 ? 'database is at the newest migration' : 'database migrated to the newest migration',
+    applied.length + functions.length === 0
+      ? 'database is at the newest migration'
+      : 'database migrated to the newest migration',
   );
   process.exit(0);
 } catch (error) {

@@ -34,7 +34,8 @@ describe('migrations without Postgres', () => {
   for (const kind of ['closed', 'mute'] as const)
     it(`fail with one sentence that names the place and no secret, at a port that is ${kind}`, async () => {
       const address = mute.address();
-      const port = kind === 'closed' ? await freePort() : typeof address === 'object' && address !== null ? address.port : 0;
+      const port =
+        kind === 'closed' ? await freePort() : typeof address === 'object' && address !== null ? address.port : 0;
       const place = `127.0.0.1:${port}`;
       const env = { PATH: process.env['PATH'], ...variables(place), MIGRATE_WAIT_SECONDS: '1' };
       const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -42,7 +43,9 @@ describe('migrations without Postgres', () => {
       const last = (out + err).trim().split('\n').at(-1) ?? '';
       expect(code).toBe(1);
       expect(JSON.parse(last).message).toMatch(
-        new RegExp(`^database not migrated: Postgres at ${place} \\(DATABASE_OWNER_URL\\) takes no connection: .+\\. Check host, port, user and password\\.$`),
+        new RegExp(
+          `^database not migrated: Postgres at ${place} \\(DATABASE_OWNER_URL\\) takes no connection: .+\\. Check host, port, user and password\\.$`,
+        ),
       );
       expect(out + err).not.toContain('secret-of-the-owner');
     });

@@ -7,7 +7,8 @@ export type Account = Columns<'app.user_account', 'id' | 'name' | 'email'> & {
   readonly orgs: readonly string[];
 };
 
-const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'operator', work);
+const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> =>
+  asSystem(pool, 'slipway_app_system', 'operator', work);
 
 /**
  * Accounts with this e-mail address, whatever its case, or this id. One user may have several, of several identity
@@ -25,15 +26,23 @@ export function findAccounts(pool: SqlPool, emailOrId: string): Promise<Account[
 }
 
 /**
- * Shuts an account: in one transaction its sessions, keys and ways into sandboxes end, in every organization what it runs is wanted paused, and the audit of each says so.
- * Its memberships and conversations stay. Again does it again.
+ * Shuts an account: in one transaction its sessions, keys and ways into sandboxes end, in every organization what it
+ * runs is wanted paused, and the audit of each says so. Its memberships and conversations stay. Again does it again.
  */
 export function deactivate(pool: SqlPool, account: Account): Promise<void> {
   return system(pool, async (client) => {
-    await client.query('UPDATE app.user_account SET deactivated_at = coalesce(deactivated_at, now()) WHERE id = $1', [account.id]);
+    await client.query('UPDATE app.user_account SET deactivated_at = coalesce(deactivated_at, now()) WHERE id = $1', [
+      account.id,
+    ]);
     await client.query('DELETE FROM app.session WHERE user_id = $1', [account.id]);
-    await client.query(`UPDATE app.api_key SET revoked_at = now() WHERE owner_kind = 'user' AND owner_id = $1 AND revoked_at IS NULL`, [account.id]);
-    await client.query('UPDATE app.sandbox_grant SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > now()', [account.id]);
+    await client.query(
+      `UPDATE app.api_key SET revoked_at = now() WHERE owner_kind = 'user' AND owner_id = $1 AND revoked_at IS NULL`,
+      [account.id],
+    );
+    await client.query(
+      'UPDATE app.sandbox_grant SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > now()',
+      [account.id],
+    );
     for (const orgId of account.orgs) {
       await client.query(
         `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'member-removed', $3, $4::jsonb, clock_timestamp())

@@ -1,4 +1,5 @@
-// Commands of the operator of the installation: `node operator.js COMMAND …`. Exit code 0 when done, 1 with a sentence when not.
+// Commands of the operator of the installation: `node operator.js COMMAND …`. Exit code 0 when done, 1 with a sentence
+// when not.
 import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { parseConfig } from '@slipway/service';
@@ -30,10 +31,16 @@ const ACCOUNT_COMMANDS = { deactivate, reactivate };
 
 async function main(args: readonly string[]): Promise<string> {
   const [command, subject, value, ...rest] = args;
-  const ofAccount = (command === 'deactivate' || command === 'reactivate') && subject !== undefined && value === undefined;
+  const ofAccount =
+    (command === 'deactivate' || command === 'reactivate') && subject !== undefined && value === undefined;
   const isRead = (command === 'analytics' && value === undefined) || (command === 'flags' && subject === undefined);
   if ((!ofAccount && command !== 'storage' && !isRead) || rest.length > 0) throw new Error(USAGE);
-  const { DATABASE_URL: url, ANALYTICS_SECRET: secret, FLAGS_PROVIDER: provider, FLAGS: values } = parseConfig(Environment, process.env);
+  const {
+    DATABASE_URL: url,
+    ANALYTICS_SECRET: secret,
+    FLAGS_PROVIDER: provider,
+    FLAGS: values,
+  } = parseConfig(Environment, process.env);
   const pool = createPool({ url, max: 1, applicationName: 'slipway-operator', onError: () => {} });
   try {
     if (command === 'analytics') return await waitingEvents(pool, secret, subject);
@@ -48,12 +55,16 @@ async function account(pool: SqlPool, command: keyof typeof ACCOUNT_COMMANDS, em
   const accounts = await findAccounts(pool, emailOrId);
   if (accounts.length === 0) throw new Error(`There is no account ${emailOrId}.`);
   for (const each of accounts) await ACCOUNT_COMMANDS[command](pool, each);
-  return accounts.map(({ id, name, orgs }) => `${command}d ${id} (${name}), in ${orgs.length} organizations`).join('\n');
+  return accounts
+    .map(({ id, name, orgs }) => `${command}d ${id} (${name}), in ${orgs.length} organizations`)
+    .join('\n');
 }
 
 async function storage(pool: SqlPool, org: string | undefined, limit: string | undefined): Promise<string> {
   if (org === undefined) return (await fullestOrgs(pool)).map(storageLine).join('\n');
-  return storageLine(limit === undefined ? await storageOf(pool, org) : await setStorageLimit(pool, org, readLimit(limit)));
+  return storageLine(
+    limit === undefined ? await storageOf(pool, org) : await setStorageLimit(pool, org, readLimit(limit)),
+  );
 }
 
 try {

@@ -16,7 +16,9 @@ describe('the operator', () => {
   afterAll(() => app?.close());
 
   const operator = (...args: string[]): Promise<{ stdout: string }> =>
-    run(process.execPath, [fileURLToPath(new URL('./main.js', import.meta.url)), ...args], { env: { DATABASE_URL: app.database.urls.app } });
+    run(process.execPath, [fileURLToPath(new URL('./main.js', import.meta.url)), ...args], {
+      env: { DATABASE_URL: app.database.urls.app },
+    });
 
   it('shuts an account by its address: signed out everywhere, keys ended, what it runs wanted paused, and the audit of each organization says so', async () => {
     const company = await Company.open(app);
@@ -27,13 +29,27 @@ describe('the operator', () => {
       [company.org.id, member.userId],
     );
     expect((await app.http(member, 'GET', '/api/v1/me')).status).toBe(200);
-    expect((await operator('deactivate', `${member.userId.toUpperCase()}@Company.example`)).stdout).toContain(`deactivated ${member.userId}`);
+    expect((await operator('deactivate', `${member.userId.toUpperCase()}@Company.example`)).stdout).toContain(
+      `deactivated ${member.userId}`,
+    );
     await until('the person is out', async () => (await app.http(member, 'GET', '/api/v1/me')).status === 401);
     expect((await app.owner.query('SELECT 1 FROM app.api_key WHERE revoked_at IS NULL')).rowCount).toBe(0);
-    const { rows } = await app.owner.query(`SELECT payload FROM app.outbox WHERE queue = 'member-removed' ORDER BY org_id`);
-    expect(rows.map(({ payload }) => payload)).toEqual([company.org.id, member.orgId].sort().map((orgId) => ({ orgId, userId: member.userId })));
-    expect((await company.audit()).at(-1)).toMatchObject({ action: 'person.deactivate', actor_id: 'operator', target: member.userId });
-    const listed = await app.http<{ deactivated: boolean }>(company.owner, 'GET', company.path(`/members/${member.userId}`));
+    const { rows } = await app.owner.query(
+      `SELECT payload FROM app.outbox WHERE queue = 'member-removed' ORDER BY org_id`,
+    );
+    expect(rows.map(({ payload }) => payload)).toEqual(
+      [company.org.id, member.orgId].sort().map((orgId) => ({ orgId, userId: member.userId })),
+    );
+    expect((await company.audit()).at(-1)).toMatchObject({
+      action: 'person.deactivate',
+      actor_id: 'operator',
+      target: member.userId,
+    });
+    const listed = await app.http<{ deactivated: boolean }>(
+      company.owner,
+      'GET',
+      company.path(`/members/${member.userId}`),
+    );
     expect(listed.body.deactivated).toBe(true);
     await operator('reactivate', member.userId);
     expect((await app.owner.query('SELECT 1 FROM app.user_account WHERE deactivated_at IS NOT NULL')).rowCount).toBe(0);
@@ -51,8 +67,14 @@ describe('the operator', () => {
     });
     expect((await operator('storage')).stdout).toContain(`${slug} ${id}: 0 B of 2 GiB (0 %)\n`);
     expect((await operator('storage', id, 'default')).stdout).toBe(`${slug} ${id}: 0 B of no limit, default\n`);
-    await expect(operator('storage', slug, '0GiB')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is no limit') });
-    await expect(operator('storage', 'nobody', 'none')).rejects.toMatchObject({ code: 1, stderr: 'There is no organization nobody.\n' });
+    await expect(operator('storage', slug, '0GiB')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is no limit'),
+    });
+    await expect(operator('storage', 'nobody', 'none')).rejects.toMatchObject({
+      code: 1,
+      stderr: 'There is no organization nobody.\n',
+    });
   });
 
   it('prints the analytics events that wait as they will be sent, and flags with who decides them', async () => {
@@ -64,7 +86,10 @@ describe('the operator', () => {
       [id],
     );
     const line = (await operator('analytics', slug)).stdout;
-    expect(JSON.parse(line)).toMatchObject({ event: 'approval_answered', properties: { yes: true, seconds: 3, $process_person_profile: false } });
+    expect(JSON.parse(line)).toMatchObject({
+      event: 'approval_answered',
+      properties: { yes: true, seconds: 3, $process_person_profile: false },
+    });
     expect([line.includes(id), line.includes('usr')]).toEqual([false, false]);
     expect((await operator('analytics')).stdout).toBe(line);
     expect((await operator('flags')).stdout).toMatch(
@@ -73,7 +98,10 @@ describe('the operator', () => {
   });
 
   it('says in a sentence what is wrong, and ends with 1', async () => {
-    await expect(operator('deactivate', 'nobody@company.example')).rejects.toMatchObject({ code: 1, stderr: 'There is no account nobody@company.example.\n' });
+    await expect(operator('deactivate', 'nobody@company.example')).rejects.toMatchObject({
+      code: 1,
+      stderr: 'There is no account nobody@company.example.\n',
+    });
     await expect(operator('destroy', 'x')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Usage') });
   });
 });

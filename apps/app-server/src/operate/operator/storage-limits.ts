@@ -19,14 +19,16 @@ export interface StorageOfOrg {
 const SELECT = `SELECT o.id, o.slug, coalesce(s.used_bytes, 0) AS used, s.limit_bytes AS own, app.storage_limit(s.limit_bytes) AS limit
   FROM app.org o LEFT JOIN app.org_storage s ON s.org_id = o.id`;
 
-const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> => asSystem(pool, 'slipway_app_system', 'operator', work);
+const system = <T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> =>
+  asSystem(pool, 'slipway_app_system', 'operator', work);
 
 /** `200GiB` as bytes, `none` as 0, `default` as null. @throws Error with a sentence for anything else. */
 export function readLimit(text: string): number | null {
   if (text === 'default') return null;
   if (text === 'none') return 0;
   const [, amount, unit] = /^(\d{1,6})(KiB|MiB|GiB|TiB)$/.exec(text) ?? [];
-  if (amount === undefined || Number(amount) === 0) throw new Error(`${text} is no limit: give one as 500MiB or 200GiB, none, or default.`);
+  if (amount === undefined || Number(amount) === 0)
+    throw new Error(`${text} is no limit: give one as 500MiB or 200GiB, none, or default.`);
   return Number(amount) * UNITS[unit as keyof typeof UNITS];
 }
 

@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** Files of the renderer, by the name that they are served under. In an image they lie beside the program. */
-const RENDERER = { 'swagger-ui-bundle.js': 'text/javascript; charset=utf-8', 'swagger-ui.css': 'text/css; charset=utf-8' } as const;
+const RENDERER = {
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+} as const;
 
 /** The page needs no script of its own in it: that would have to be allowed as such. */
 const PAGE = `<!doctype html>
@@ -53,7 +56,10 @@ export interface Asset {
   readonly brotli: Buffer;
 }
 
-/** Reads and compresses a file of the page. @returns `null` when the page has no such file. @throws Error when the renderer is not installed. */
+/**
+ * Reads and compresses a file of the page. @returns `null` when the page has no such file. @throws Error when the
+ * renderer is not installed.
+ */
 export function readAsset(name: string): Asset | null {
   if (name === '') return asset('text/html; charset=utf-8', PAGE);
   if (name === 'page.js') return asset('text/javascript; charset=utf-8', SCRIPT);
@@ -65,7 +71,12 @@ export function readAsset(name: string): Asset | null {
 export function asset(type: string, content: string | Buffer): Asset {
   const body = Buffer.from(content);
   // Once a process; the highest level would take seconds.
-  return { type, body, gzip: gzipSync(body), brotli: brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }) };
+  return {
+    type,
+    body,
+    gzip: gzipSync(body),
+    brotli: brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  };
 }
 
 function whereIs(name: string): string {

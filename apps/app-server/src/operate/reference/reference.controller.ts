@@ -6,7 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AuthenticatesItself } from '../../http/serves.js';
 import { type Asset, asset, readAsset } from './reference.assets.js';
 
-/** What the page may do: our scripts, our document, and no script that is written into a page. The renderer sets styles on its elements. */
+/**
+ * What the page may do: our scripts, our document, and no script that is written into a page. The renderer sets styles
+ * on its elements.
+ */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -19,7 +22,9 @@ export class ReferenceController {
 
   @Get('/api/v1/openapi.json')
   document(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Buffer | undefined {
-    return this.send(request, reply, 'openapi.json', () => asset('application/json; charset=utf-8', JSON.stringify(openApi().document)));
+    return this.send(request, reply, 'openapi.json', () =>
+      asset('application/json; charset=utf-8', JSON.stringify(openApi().document)),
+    );
   }
 
   @Get('/docs/api')
@@ -28,12 +33,21 @@ export class ReferenceController {
   }
 
   @Get('/docs/api/:file')
-  file(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply, @Param('file') name: string): Buffer | undefined {
+  file(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+    @Param('file') name: string,
+  ): Buffer | undefined {
     void reply.header('content-security-policy', PAGE_POLICY);
     return this.send(request, reply, name, () => readAsset(name));
   }
 
-  private send(request: FastifyRequest, reply: FastifyReply, name: string, make: () => Asset | null): Buffer | undefined {
+  private send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    name: string,
+    make: () => Asset | null,
+  ): Buffer | undefined {
     let found = this.made.get(name);
     if (found === undefined) {
       const fresh = make();

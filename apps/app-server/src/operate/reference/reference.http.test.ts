@@ -19,8 +19,13 @@ describe('the reference of the REST API', () => {
   it('is the document of this server, public, and cached', async () => {
     const response = await fetch(`${server.url}/api/v1/openapi.json`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(await response.json()).toMatchObject({ openapi: '3.1.0', paths: { '/api/v1/orgs/{org}/audit': { get: { operationId: 'audit.list' } } } });
-    const again = await fetch(`${server.url}/api/v1/openapi.json`, { headers: { 'if-none-match': response.headers.get('etag') ?? '' } });
+    expect(await response.json()).toMatchObject({
+      openapi: '3.1.0',
+      paths: { '/api/v1/orgs/{org}/audit': { get: { operationId: 'audit.list' } } },
+    });
+    const again = await fetch(`${server.url}/api/v1/openapi.json`, {
+      headers: { 'if-none-match': response.headers.get('etag') ?? '' },
+    });
     expect([again.status, await again.text()]).toEqual([304, '']);
     const plain = await fetch(`${server.url}/api/v1/openapi.json`, { headers: { 'accept-encoding': 'identity' } });
     expect([plain.headers.get('content-encoding'), (await plain.text()).length > 100_000]).toEqual([null, true]);

@@ -20,6 +20,8 @@ export const RotateKeysConfigSchema = z.object({
 });
 
 /** @throws SlipwayError `config.invalid` that names every invalid variable, never its value. */
-export function loadRotateKeysConfig(source: Readonly<Record<string, string | undefined>>): Readonly<z.infer<typeof RotateKeysConfigSchema>> {
+export function loadRotateKeysConfig(
+  source: Readonly<Record<string, string | undefined>>,
+): Readonly<z.infer<typeof RotateKeysConfigSchema>> {
   return parseConfig(RotateKeysConfigSchema, source);
 }

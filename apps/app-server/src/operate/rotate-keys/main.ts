@@ -1,4 +1,5 @@
-// Puts everything that is sealed under the present ENCRYPTION_KEY and ends: 0 when all of it is, 1 with the places that no key opens. docs/secrets.md says when to run it.
+// Puts everything that is sealed under the present ENCRYPTION_KEY and ends: 0 when all of it is, 1 with the places that
+// no key opens. docs/secrets.md says when to run it.
 import { createPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { createLogger, logSettings } from '@slipway/telemetry';
@@ -11,7 +12,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 const config = loadRotateKeysConfig(process.env);
 const logger = createLogger('rotate-keys', logSettings(config));
 const open = (url: string) =>
-  createPool({ url, max: 2, applicationName: 'rotate-keys', onError: (error) => logger.warn({ reason: error.message }, 'database connection failed') });
+  createPool({
+    url,
+    max: 2,
+    applicationName: 'rotate-keys',
+    onError: (error) => logger.warn({ reason: error.message }, 'database connection failed'),
+  });
 try {
   const { unopened, ...report } = await rotateKeys(
     { app: open(config.DATABASE_APP_URL), runtime: open(config.DATABASE_RUNTIME_URL) },

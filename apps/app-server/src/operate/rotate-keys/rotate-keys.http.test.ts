@@ -28,16 +28,26 @@ describe('rotation of keys', () => {
 
   it('leaves nothing that only the earlier key decrypts, in app and runtime, and signs no user out', async () => {
     const at = `/api/v1/orgs/${user.orgId}`;
-    const secret = Secret.parse((await app.http(user, 'POST', `${at}/secrets`, { name: 'KEPT', value: 'a value that is kept' })).body);
-    const profile = LlmProfile.parse((await app.http(user, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' })).body);
+    const secret = Secret.parse(
+      (await app.http(user, 'POST', `${at}/secrets`, { name: 'KEPT', value: 'a value that is kept' })).body,
+    );
+    const profile = LlmProfile.parse(
+      (await app.http(user, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' }))
+        .body,
+    );
     const { id } = await app.conversation(user);
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'session-key-of-the-sandbox' });
     const sealed = (text: string, context: string): Buffer => app.box.encrypt(text, context);
     await app.owner.query(
       `INSERT INTO runtime.session (org_id, session_id, runtime_id, claim_id, request_hash, status, api_key, environment) VALUES ($1, 's', 'r', 'c', 'h', 'running', $2, $3)`,
-      [user.orgId, sealed('runtime key', `runtime-key:${user.orgId}:s`), sealed('{}', `runtime-environment:${user.orgId}:s`)],
+      [
+        user.orgId,
+        sealed('runtime key', `runtime-key:${user.orgId}:s`),
+        sealed('{}', `runtime-environment:${user.orgId}:s`),
+      ],
     );
-    const rotate = (days?: number) => rotateKeys({ app: app.pool, runtime }, { current: NEXT, previous: PRESENT }, systemClock, days);
+    const rotate = (days?: number) =>
+      rotateKeys({ app: app.pool, runtime }, { current: NEXT, previous: PRESENT }, systemClock, days);
     expect(await rotate()).toMatchObject({
       renewed: {
         'app.org_data_key': 1,
@@ -70,7 +80,11 @@ describe('rotation of keys', () => {
       ),
     ).toBe('a value that is kept');
     expect(
-      await envelope.open(user.orgId, { bytes: row.sealed_api_key, keyVersion: row.profile_version }, llmKeyContext({ id: profile.id, baseUrl: null })),
+      await envelope.open(
+        user.orgId,
+        { bytes: row.sealed_api_key, keyVersion: row.profile_version },
+        llmKeyContext({ id: profile.id, baseUrl: null }),
+      ),
     ).toBe('a key that is kept');
     expect(box.decrypt(row.sandbox_key, `sandbox-key:${id}`)).toBe('session-key-of-the-sandbox');
     expect(box.decrypt(row.api_key, `runtime-key:${user.orgId}:s`)).toBe('runtime key');

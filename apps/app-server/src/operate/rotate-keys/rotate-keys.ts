@@ -21,13 +21,17 @@ export interface RotationReport {
   readonly rotated: number;
   /** Data keys that nothing needed any more. */
   readonly dropped: number;
-  /** Places, never values. Empty: nothing is under another master key than the present one, and ENCRYPTION_KEY_PREVIOUS can go. */
+  /**
+   * Places, never values. Empty: nothing is under another master key than the present one, and ENCRYPTION_KEY_PREVIOUS
+   * can go.
+   */
   readonly unopened: readonly string[];
 }
 
 /**
- * Puts everything that is sealed under the present master key, and with `olderThanDays` values under new data keys. Safe to repeat, to end at any point, and beside
- * running services; one pass is enough as soon as every service has the present key.
+ * Puts everything that is sealed under the present master key, and with `olderThanDays` values under new data keys.
+ * Safe to repeat, to end at any point, and beside running services; one pass is enough as soon as every service has the
+ * present key.
  */
 export async function rotateKeys(
   pools: { readonly app: SqlPool; readonly runtime: SqlPool },
@@ -44,9 +48,17 @@ export async function rotateKeys(
     unopened.push(...result.unopened);
   };
   note('app.org_data_key', await rewrapDataKeys(pools.app, box));
-  for (const column of MASTER_KEY_COLUMNS) note(`${column.table}.${column.column}`, await renewMasterColumn(pools[column.database], box, column));
+  for (const column of MASTER_KEY_COLUMNS)
+    note(`${column.table}.${column.column}`, await renewMasterColumn(pools[column.database], box, column));
   const rotated =
-    olderThanDays === undefined ? 0 : await rotateDataKeys(pools.app, envelope, new Date(clock.now().getTime() - Math.max(0, olderThanDays * DAY_MS - 1)));
-  for (const column of DATA_KEY_COLUMNS) note(`${column.table}.${column.column}`, await renewValues(pools.app, envelope, column));
+    olderThanDays === undefined
+      ? 0
+      : await rotateDataKeys(
+          pools.app,
+          envelope,
+          new Date(clock.now().getTime() - Math.max(0, olderThanDays * DAY_MS - 1)),
+        );
+  for (const column of DATA_KEY_COLUMNS)
+    note(`${column.table}.${column.column}`, await renewValues(pools.app, envelope, column));
   return { renewed, rotated, dropped: await dropDataKeys(pools.app, clock.now()), unopened };
 }

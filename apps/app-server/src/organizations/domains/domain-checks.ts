@@ -4,7 +4,15 @@ import type { Clock, Ids } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { type AuditRecord, auditOf } from '../../audit/audit-statement.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
-import { type DomainRow, findDomain, lockDomain, markChecked, markMissing, takeDueDomains, withdrawVerification } from './domains.queries.js';
+import {
+  type DomainRow,
+  findDomain,
+  lockDomain,
+  markChecked,
+  markMissing,
+  takeDueDomains,
+  withdrawVerification,
+} from './domains.queries.js';
 import { TxtLookup } from './txt-lookup.js';
 import { recordOf } from './verification-record.js';
 
@@ -20,7 +28,10 @@ const SWEEP_DOMAINS = 20;
 const FRESH_MS = 24 * HOUR_MS;
 /** After a lookup without a certain answer, the next one waits this long. Milliseconds. */
 const RETRY_MS = HOUR_MS / 6;
-/** While no name server answers, people go on joining this long after the record was last seen. Also how long a missing record keeps the verification. Milliseconds. */
+/**
+ * While no name server answers, people go on joining this long after the record was last seen. Also how long a missing
+ * record keeps the verification. Milliseconds.
+ */
 const GRACE_MS = 7 * 24 * HOUR_MS;
 
 const SYSTEM = { kind: 'system', id: 'app-server', label: 'Slipway' } as const;
@@ -45,7 +56,9 @@ export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => {
-      this.running = this.sweep().catch((error: unknown) => this.logger.warn({ err: error }, 'domain check failed, will retry in an hour'));
+      this.running = this.sweep().catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'domain check failed, will retry in an hour'),
+      );
     }, SWEEP_MS);
     this.timer.unref();
   }
@@ -76,7 +89,10 @@ export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdo
     return found ?? now - seenAt < GRACE_MS;
   }
 
-  /** @returns whether the record is there; `null` without a certain answer, which changes nothing but the time of the check. */
+  /**
+   * @returns whether the record is there; `null` without a certain answer, which changes nothing but the time of the
+   * check.
+   */
   async check(orgId: string, domain: string): Promise<boolean | null> {
     const row = await inOrg(this.pool, orgId, (client) => findDomain(client, orgId, domain));
     if (row === null) return false;
@@ -100,18 +116,24 @@ export class DomainChecks implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async present(client: PoolClient, orgId: string, row: DomainRow, certain: boolean): Promise<void> {
     await markChecked(client, orgId, row.domain, certain ? 'found' : 'unknown');
-    if (certain && row.missing_since !== null) await this.audit(client, orgId, { action: 'domain.record-found', target: row.domain });
+    if (certain && row.missing_since !== null)
+      await this.audit(client, orgId, { action: 'domain.record-found', target: row.domain });
   }
 
   private async missing(client: PoolClient, orgId: string, row: DomainRow): Promise<void> {
     const since = row.missing_since ?? this.clock.now();
     if (this.clock.now().getTime() - since.getTime() >= GRACE_MS) {
       await withdrawVerification(client, orgId, row.domain);
-      await this.audit(client, orgId, { action: 'domain.unverify', target: row.domain, before: { autoJoinRole: row.auto_join_role } });
+      await this.audit(client, orgId, {
+        action: 'domain.unverify',
+        target: row.domain,
+        before: { autoJoinRole: row.auto_join_role },
+      });
       return;
     }
     await markMissing(client, orgId, row.domain, since);
-    if (row.missing_since === null) await this.audit(client, orgId, { action: 'domain.record-missing', target: row.domain });
+    if (row.missing_since === null)
+      await this.audit(client, orgId, { action: 'domain.record-missing', target: row.domain });
   }
 
   private async audit(client: PoolClient, orgId: string, entry: AuditRecord): Promise<void> {

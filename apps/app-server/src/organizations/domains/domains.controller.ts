@@ -1,6 +1,12 @@
 import { Controller, Param } from '@nestjs/common';
 import { operations } from '@slipway/contracts/operations';
-import { type ClaimDomain, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts/organizations';
+import {
+  type ClaimDomain,
+  type OrgDomain,
+  type OrgDomainList,
+  type Principal,
+  type UpdateDomain,
+} from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { DomainsService } from './domains.service.js';

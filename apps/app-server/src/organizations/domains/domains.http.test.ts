@@ -64,7 +64,9 @@ describe('domains of an organization', () => {
   let checks: DomainChecks;
   beforeAll(async () => {
     names = await NameServer.open();
-    const features = FEATURES.map((feature) => ('module' in feature && feature.module === DomainsModule ? DomainsModule.register([names.address]) : feature));
+    const features = FEATURES.map((feature) =>
+      'module' in feature && feature.module === DomainsModule ? DomainsModule.register([names.address]) : feature,
+    );
     app = await ConversationApp.start({ features });
     const { app: nest } = app.replicas[0] as (typeof app.replicas)[number];
     domains = nest.get(DomainJoin, { strict: false });
@@ -75,8 +77,13 @@ describe('domains of an organization', () => {
     names?.close();
   });
 
-  const call = (user: User, company: Company, method: string, rest = '', body?: unknown): Promise<Answer<OrgDomain & Problem>> =>
-    app.http(user, method, company.path(`/domains${rest}`), body);
+  const call = (
+    user: User,
+    company: Company,
+    method: string,
+    rest = '',
+    body?: unknown,
+  ): Promise<Answer<OrgDomain & Problem>> => app.http(user, method, company.path(`/domains${rest}`), body);
   /** Claims, sets the record, verifies. */
   const prove = async (company: Company, domain: string): Promise<Answer<OrgDomain & Problem>> => {
     const { body } = await call(company.owner, company, 'POST', '', { domain });
@@ -85,7 +92,11 @@ describe('domains of an organization', () => {
   };
   const arrival = async (email: string, verified = true): Promise<User> => {
     const user = await app.user('Newcomer');
-    await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
+    await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [
+      user.userId,
+      email,
+      verified,
+    ]);
     return user;
   };
 
@@ -96,7 +107,9 @@ describe('domains of an organization', () => {
       201,
       { domain: 'proof.example', state: 'pending', record: { name: '_slipway-challenge.proof.example' } },
     ]);
-    expect((await call(company.owner, company, 'POST', '', { domain: 'proof.example' })).body.record).toEqual(claimed.body.record);
+    expect((await call(company.owner, company, 'POST', '', { domain: 'proof.example' })).body.record).toEqual(
+      claimed.body.record,
+    );
     const early = await call(company.owner, company, 'POST', '/proof.example/verify');
     expect([early.status, early.body.code]).toEqual([422, 'domain.not-verified']);
     names.records.set(claimed.body.record.name, ['slipway-domain-verification=of-another']);
@@ -106,7 +119,12 @@ describe('domains of an organization', () => {
     expect([verified.status, verified.body.state]).toEqual([200, 'verified']);
     names.records.clear();
     expect((await call(company.owner, company, 'POST', '/proof.example/verify')).body.state).toBe('verified');
-    expect((await company.audit()).map(({ action }) => action)).toEqual(['org.create', 'domain.claim', 'domain.verify', 'domain.record-missing']);
+    expect((await company.audit()).map(({ action }) => action)).toEqual([
+      'org.create',
+      'domain.claim',
+      'domain.verify',
+      'domain.record-missing',
+    ]);
   });
 
   it('are not verified while the DNS gives no certain answer', async () => {
@@ -116,7 +134,9 @@ describe('domains of an organization', () => {
     const answer = await call(company.owner, company, 'POST', '/silent.example/verify');
     names.broken = false;
     expect([answer.status, answer.body.code]).toEqual([503, 'domain.lookup-failed']);
-    expect((await call(company.owner, company, 'GET')).body).toMatchObject({ data: [{ state: 'pending', verifiedAt: null }] });
+    expect((await call(company.owner, company, 'GET')).body).toMatchObject({
+      data: [{ state: 'pending', verifiedAt: null }],
+    });
   });
 
   it('belong to one organization at a time; others may claim them and verify them once they are released', async () => {
@@ -134,9 +154,13 @@ describe('domains of an organization', () => {
     expect([open.status, open.body.code]).toEqual([422, 'domain.public']);
     for (const domain of ['localhost', '1.2.3.4', 'a..example', '-a.example', 'http://a.example', 'a.example.', ''])
       expect([domain, (await call(company.owner, company, 'POST', '', { domain })).status]).toEqual([domain, 400]);
-    expect((await app.http<Problem>(company.owner, 'POST', `/api/v1/orgs/${company.owner.orgId}/domains`, { domain: 'p.example' })).body.code).toBe(
-      'org.personal',
-    );
+    expect(
+      (
+        await app.http<Problem>(company.owner, 'POST', `/api/v1/orgs/${company.owner.orgId}/domains`, {
+          domain: 'p.example',
+        })
+      ).body.code,
+    ).toBe('org.personal');
     expect((await call(await company.member('member'), company, 'GET')).status).toBe(403);
     const other = await Company.open(app, 'Stranger');
     await call(company.owner, company, 'POST', '', { domain: 'mine.example' });
@@ -152,7 +176,9 @@ describe('domains of an organization', () => {
     const company = await Company.open(app, 'Joiners');
     const early = await call(company.owner, company, 'POST', '', { domain: 'join.example' });
     expect(early.status).toBe(201);
-    expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'member' })).body.code).toBe('domain.not-verified');
+    expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'member' })).body.code).toBe(
+      'domain.not-verified',
+    );
     await prove(company, 'join.example');
     const [user, liar, sub, other] = [
       await arrival('A@Join.example'),
@@ -162,11 +188,19 @@ describe('domains of an organization', () => {
     ];
     expect(await domains.joinByDomain(user.userId)).toBe(null);
     expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'owner' })).status).toBe(400);
-    expect((await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'viewer' })).body.autoJoinRole).toBe('viewer');
-    expect(await Promise.all([user, user].map(({ userId }) => domains.joinByDomain(userId)))).toEqual(expect.arrayContaining([company.org.id, null]));
+    expect(
+      (await call(company.owner, company, 'PATCH', '/join.example', { autoJoinRole: 'viewer' })).body.autoJoinRole,
+    ).toBe('viewer');
+    expect(await Promise.all([user, user].map(({ userId }) => domains.joinByDomain(userId)))).toEqual(
+      expect.arrayContaining([company.org.id, null]),
+    );
     for (const { userId } of [liar, sub, other]) expect(await domains.joinByDomain(userId)).toBe(null);
     expect(await company.roles()).toEqual({ [company.owner.userId]: 'owner', [user.userId]: 'viewer' });
-    expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.join', actor_id: user.userId, after: { role: 'viewer' } });
+    expect((await company.audit()).at(-1)).toMatchObject({
+      action: 'member.join',
+      actor_id: user.userId,
+      after: { role: 'viewer' },
+    });
     const { body } = await app.http<OrgDomainList>(company.owner, 'GET', company.path('/domains'));
     expect(body.data.map(({ domain, autoJoinRole }) => [domain, autoJoinRole])).toEqual([['join.example', 'viewer']]);
   });
@@ -201,14 +235,19 @@ describe('domains of an organization', () => {
     expect(missing).toMatchObject({ state: 'verified', recordMissingSince: expect.any(String) });
 
     names.records.set(record?.[0] ?? '', record?.[1] ?? []);
-    expect((await call(company.owner, company, 'POST', '/lapsed.example/verify')).body).toMatchObject({ state: 'verified', recordMissingSince: null });
+    expect((await call(company.owner, company, 'POST', '/lapsed.example/verify')).body).toMatchObject({
+      state: 'verified',
+      recordMissingSince: null,
+    });
     names.records.delete(record?.[0] ?? '');
     await aged(2);
     await checks.sweep();
     expect(await domains.joinByDomain(attacker.userId)).toBe(null);
     await aged(8);
     await checks.sweep();
-    expect((await call(company.owner, company, 'GET')).body).toMatchObject({ data: [{ state: 'pending', autoJoinRole: null }] });
+    expect((await call(company.owner, company, 'GET')).body).toMatchObject({
+      data: [{ state: 'pending', autoJoinRole: null }],
+    });
     expect(
       (await company.audit())
         .map(({ action }) => action)

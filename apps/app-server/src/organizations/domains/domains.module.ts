@@ -13,7 +13,12 @@ export class DomainsModule {
       module: DomainsModule,
       global: true,
       controllers: [DomainsController],
-      providers: [DomainsService, DomainChecks, DomainJoin, { provide: TxtLookup, useValue: new TxtLookup(nameServers) }],
+      providers: [
+        DomainsService,
+        DomainChecks,
+        DomainJoin,
+        { provide: TxtLookup, useValue: new TxtLookup(nameServers) },
+      ],
       // Sign-ins join by domains.
       exports: [DomainJoin],
     };

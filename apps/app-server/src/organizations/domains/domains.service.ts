@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainName, MAX_DOMAINS, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts/organizations';
+import {
+  DomainName,
+  MAX_DOMAINS,
+  type OrgDomain,
+  type OrgDomainList,
+  type Principal,
+  type UpdateDomain,
+} from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -8,7 +15,16 @@ import { auditOf } from '../../audit/audit-statement.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { assertKept, lockOrg } from '../members/membership.queries.js';
 import { DomainChecks } from './domain-checks.js';
-import { type DomainRow, deleteDomain, findDomain, insertDomain, listDomains, markChecked, markVerified, setAutoJoinRole } from './domains.queries.js';
+import {
+  type DomainRow,
+  deleteDomain,
+  findDomain,
+  insertDomain,
+  listDomains,
+  markChecked,
+  markVerified,
+  setAutoJoinRole,
+} from './domains.queries.js';
 import { isPublicMailDomain } from './public-mail-domains.js';
 import { TxtLookup } from './txt-lookup.js';
 import { recordOf } from './verification-record.js';
@@ -34,13 +50,17 @@ export class DomainsService {
     }));
   }
 
-  /** Again is harmless, and the record stays what it was. @throws SlipwayError `domain.public`, `domain.too-many`, `org.personal`, `org.being-deleted` */
+  /**
+   * Again is harmless, and the record stays what it was. @throws SlipwayError `domain.public`, `domain.too-many`,
+   * `org.personal`, `org.being-deleted`
+   */
   claim(caller: Principal, domain: string): Promise<OrgDomain> {
     if (isPublicMailDomain(domain)) throw new SlipwayError('domain.public', `${domain} is a public mail provider.`);
     return inOrg(this.pool, caller.orgId, async (client) => {
       const org = await lockOrg(client, caller.orgId);
       if (org === null) throw notFound();
-      if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization has no other members.');
+      if (org.kind === 'personal')
+        throw new SlipwayError('org.personal', 'A personal organization has no other members.');
       assertKept(org);
       const domains = await listDomains(client, org.id);
       if (domains.length >= MAX_DOMAINS && !domains.some((row) => row.domain === domain))
@@ -58,7 +78,9 @@ export class DomainsService {
    */
   async verify(caller: Principal, name: string): Promise<OrgDomain> {
     const domain = domainOf(name);
-    const { record, state } = await inOrg(this.pool, caller.orgId, (client) => this.present(client, caller.orgId, domain));
+    const { record, state } = await inOrg(this.pool, caller.orgId, (client) =>
+      this.present(client, caller.orgId, domain),
+    );
     if (state === 'verified') {
       await this.checks.check(caller.orgId, domain);
       return inOrg(this.pool, caller.orgId, (client) => this.present(client, caller.orgId, domain));
@@ -69,15 +91,23 @@ export class DomainsService {
       const before = await this.present(client, caller.orgId, domain);
       // Released and claimed again meanwhile: what was found is the record of the claim before.
       const proved = found && before.record.value === record.value;
-      await (proved ? markVerified(client, caller.orgId, domain) : markChecked(client, caller.orgId, domain, 'unknown'));
-      if (proved && before.state === 'pending') await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.verify', target: domain }));
+      await (proved
+        ? markVerified(client, caller.orgId, domain)
+        : markChecked(client, caller.orgId, domain, 'unknown'));
+      if (proved && before.state === 'pending')
+        await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.verify', target: domain }));
       return this.present(client, caller.orgId, domain);
     }).catch((error: unknown) => {
       if ((error as { code?: unknown } | null)?.code !== '23505') throw error;
-      throw new SlipwayError('domain.taken', `${domain} belongs to another organization of this installation.`, { cause: error });
+      throw new SlipwayError('domain.taken', `${domain} belongs to another organization of this installation.`, {
+        cause: error,
+      });
     });
     if (answer.state === 'verified') return answer;
-    throw new SlipwayError('domain.not-verified', `There is no TXT record ${record.name} with the value ${record.value}.`);
+    throw new SlipwayError(
+      'domain.not-verified',
+      `There is no TXT record ${record.name} with the value ${record.value}.`,
+    );
   }
 
   /**
@@ -89,7 +119,8 @@ export class DomainsService {
     return inOrg(this.pool, caller.orgId, async (client) => {
       await this.kept(client, caller.orgId);
       const before = await this.present(client, caller.orgId, domain);
-      if (before.state === 'pending' && autoJoinRole !== null) throw new SlipwayError('domain.not-verified', `${domain} has not been verified yet.`);
+      if (before.state === 'pending' && autoJoinRole !== null)
+        throw new SlipwayError('domain.not-verified', `${domain} has not been verified yet.`);
       if (before.autoJoinRole !== autoJoinRole) {
         await setAutoJoinRole(client, caller.orgId, domain, autoJoinRole);
         await client.query(
@@ -112,7 +143,9 @@ export class DomainsService {
       await this.kept(client, caller.orgId);
       const { state, autoJoinRole } = await this.present(client, caller.orgId, domain);
       await deleteDomain(client, caller.orgId, domain);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.release', target: domain, before: { state, autoJoinRole } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'domain.release', target: domain, before: { state, autoJoinRole } }),
+      );
     });
   }
 

@@ -12,7 +12,10 @@ export class TxtLookup {
   /** @param servers `address:port` each; absent: the machine's own. */
   constructor(private readonly servers?: readonly string[]) {}
 
-  /** A name without any is an empty list. Fails closed: @throws SlipwayError `domain.lookup-failed` when no server says anything certain in time. */
+  /**
+   * A name without any is an empty list. Fails closed: @throws SlipwayError `domain.lookup-failed` when no server says
+   * anything certain in time.
+   */
   async find(name: string): Promise<string[]> {
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
     if (this.servers !== undefined) resolver.setServers(this.servers);
@@ -22,7 +25,10 @@ export class TxtLookup {
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (code === 'ENOTFOUND' || code === 'ENODATA') return [];
-      throw new SlipwayError('domain.lookup-failed', `The record ${name} could not be resolved.`, { cause: error, retryAfterSeconds: 10 });
+      throw new SlipwayError('domain.lookup-failed', `The record ${name} could not be resolved.`, {
+        cause: error,
+        retryAfterSeconds: 10,
+      });
     } finally {
       clearTimeout(limit);
     }

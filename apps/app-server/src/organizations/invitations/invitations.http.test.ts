@@ -36,10 +36,17 @@ async function invited(
   const { body } = await invite(company, company.owner, [email], options.role);
   return { guest, email, token: tokenOf(body.data[0]?.link), id: body.data[0]?.invitation?.id ?? '' };
 }
-const invite = (company: Company, by: User, emails: string[], role = 'member'): Promise<Answer<InvitationOutcomes & Problem>> =>
+const invite = (
+  company: Company,
+  by: User,
+  emails: string[],
+  role = 'member',
+): Promise<Answer<InvitationOutcomes & Problem>> =>
   app.http(by, 'POST', company.path('/invitations'), { emails, role });
-const accept = (user: User | null, token: string): Promise<Answer<Org & Problem>> => app.http(user, 'POST', `/api/v1/invitations/${token}/accept`);
-const read = (user: User | null, token: string): Promise<Answer<InvitationPreview & Problem>> => app.http(user, 'GET', `/api/v1/invitations/${token}`);
+const accept = (user: User | null, token: string): Promise<Answer<Org & Problem>> =>
+  app.http(user, 'POST', `/api/v1/invitations/${token}/accept`);
+const read = (user: User | null, token: string): Promise<Answer<InvitationPreview & Problem>> =>
+  app.http(user, 'GET', `/api/v1/invitations/${token}`);
 
 describe('inviting', () => {
   let company: Company;
@@ -50,7 +57,11 @@ describe('inviting', () => {
   it('gives each of many addresses an outcome of its own, and without a mail server a link each', async () => {
     const member = await company.member('member');
     const before = await invite(company, company.owner, ['already@guests.example']);
-    expect(before.body.data[0]).toMatchObject({ outcome: 'invited', sent: false, invitation: { state: 'open', mail: { state: 'link' } } });
+    expect(before.body.data[0]).toMatchObject({
+      outcome: 'invited',
+      sent: false,
+      invitation: { state: 'open', mail: { state: 'link' } },
+    });
     const { status, body } = await invite(company, company.owner, [
       ' New@Guests.example ',
       'no address',
@@ -75,7 +86,9 @@ describe('inviting', () => {
   it('keeps nothing that a token could be made from, neither in the tables nor in the audit', async () => {
     const { token } = await invited(company);
     for (const table of ['invitation', 'audit_entry', 'outbox', 'outgoing_mail', 'idempotency_key']) {
-      const { rows } = await app.owner.query<{ text: string }>(`SELECT string_agg(t::text, '') AS text FROM app.${table} t`);
+      const { rows } = await app.owner.query<{ text: string }>(
+        `SELECT string_agg(t::text, '') AS text FROM app.${table} t`,
+      );
       expect([table, (rows[0]?.text ?? '').includes(token)]).toEqual([table, false]);
     }
   });
@@ -87,7 +100,10 @@ describe('inviting', () => {
     expect((await invite(company, admin, [address()], 'admin')).status).toBe(200);
     expect((await invite(company, admin, Array.from({ length: 101 }, address))).status).toBe(400);
     expect((await invite(company, admin, [])).status).toBe(400);
-    const personal = await app.http<Problem>(admin, 'POST', `/api/v1/orgs/${admin.orgId}/invitations`, { emails: [address()], role: 'member' });
+    const personal = await app.http<Problem>(admin, 'POST', `/api/v1/orgs/${admin.orgId}/invitations`, {
+      emails: [address()],
+      role: 'member',
+    });
     expect([personal.status, personal.body.code]).toEqual([409, 'org.personal']);
   });
 
@@ -95,7 +111,11 @@ describe('inviting', () => {
     const own = await Company.open(app, 'Lists');
     await invite(own, own.owner, Array.from({ length: 5 }, address));
     const first = await app.http<InvitationPage>(own.owner, 'GET', own.path('/invitations?state=open&limit=3'));
-    const second = await app.http<InvitationPage>(own.owner, 'GET', own.path(`/invitations?state=open&limit=3&cursor=${first.body.page.nextCursor}`));
+    const second = await app.http<InvitationPage>(
+      own.owner,
+      'GET',
+      own.path(`/invitations?state=open&limit=3&cursor=${first.body.page.nextCursor}`),
+    );
     const ids = [...first.body.data, ...second.body.data].map(({ id }) => id);
     expect([ids.length, new Set(ids).size, second.body.page.nextCursor]).toEqual([5, 5, null]);
     expect((await app.http(await own.member('member'), 'GET', own.path('/invitations'))).status).toBe(403);
@@ -127,9 +147,20 @@ describe('a link', () => {
 
   it('shows its holder what it invites to, and never the address', async () => {
     const { guest, token, email } = await invited(company);
-    const [nobody, other, self] = [await read(null, token), await read(await app.user(), token), await read(guest, token)];
+    const [nobody, other, self] = [
+      await read(null, token),
+      await read(await app.user(), token),
+      await read(guest, token),
+    ];
     expect([nobody.body, other.body.account, self.body.account]).toMatchObject([
-      { orgName: 'Doors', invitedBy: 'Owner of Doors', role: 'member', state: 'open', account: 'anonymous', maskedEmail: 'g…@guests.example' },
+      {
+        orgName: 'Doors',
+        invitedBy: 'Owner of Doors',
+        role: 'member',
+        state: 'open',
+        account: 'anonymous',
+        maskedEmail: 'g…@guests.example',
+      },
       'other',
       'matches',
     ]);
@@ -152,15 +183,22 @@ describe('a link', () => {
       expect([joined.status, joined.body.id, joined.body.role]).toEqual([200, company.org.id, 'admin']);
     }
     expect((await app.http(guest, 'GET', company.path('/members'))).status).toBe(200);
-    const accepted = (await company.audit()).filter(({ action, target }) => action === 'invitation.accept' && target === id);
-    expect(accepted.map(({ actor_id, after }) => [actor_id, after])).toEqual([[guest.userId, { member: guest.userId, role: 'admin' }]]);
+    const accepted = (await company.audit()).filter(
+      ({ action, target }) => action === 'invitation.accept' && target === id,
+    );
+    expect(accepted.map(({ actor_id, after }) => [actor_id, after])).toEqual([
+      [guest.userId, { member: guest.userId, role: 'admin' }],
+    ]);
   });
 
   it('joins once, however often it is used at the same moment', async () => {
     const { guest, token, id } = await invited(company);
     const answers = await Promise.all(Array.from({ length: 6 }, () => accept(guest, token)));
     expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
-    expect((await company.audit()).filter(({ target }) => target === id).map(({ action }) => action)).toEqual(['invitation.create', 'invitation.accept']);
+    expect((await company.audit()).filter(({ target }) => target === id).map(({ action }) => action)).toEqual([
+      'invitation.create',
+      'invitation.accept',
+    ]);
   });
 
   it('is of no use to another account, also one that says the same address without having confirmed it', async () => {
@@ -168,7 +206,11 @@ describe('a link', () => {
     const [other, liar] = [await app.user(), await app.user()];
     await company.address(liar, email, false);
     const refused = await accept(other, token);
-    expect([refused.status, refused.body.code, refused.body['maskedEmail']]).toEqual([409, 'invitation.other-account', 'g…@guests.example']);
+    expect([refused.status, refused.body.code, refused.body['maskedEmail']]).toEqual([
+      409,
+      'invitation.other-account',
+      'g…@guests.example',
+    ]);
     const unverified = await accept(liar, token);
     expect([unverified.status, unverified.body.code]).toEqual([409, 'invitation.unverified']);
     expect((await accept(null, token)).status).toBe(401);
@@ -194,7 +236,10 @@ describe('a link', () => {
 
   it('changes no role of an existing member', async () => {
     const { guest, token } = await invited(company, { role: 'viewer' });
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [company.org.id, guest.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [
+      company.org.id,
+      guest.userId,
+    ]);
     expect([(await accept(guest, token)).body.role, (await company.roles())[guest.userId]]).toEqual(['admin', 'admin']);
   });
 
@@ -214,8 +259,10 @@ describe('a link', () => {
       removed: (admin) => app.http(own.owner, 'DELETE', own.path(`/members/${admin.userId}`)),
       demoted: (admin) => app.http(own.owner, 'PATCH', own.path(`/members/${admin.userId}`), { role: 'member' }),
       // By an older replica, which revokes nothing.
-      'removed behind our back': (admin) => app.owner.query('DELETE FROM app.membership WHERE user_id = $1 AND org_id = $2', [admin.userId, own.org.id]),
-      deactivated: (admin) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [admin.userId]),
+      'removed behind our back': (admin) =>
+        app.owner.query('DELETE FROM app.membership WHERE user_id = $1 AND org_id = $2', [admin.userId, own.org.id]),
+      deactivated: (admin) =>
+        app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [admin.userId]),
     };
     for (const [how, ending] of Object.entries(end)) {
       const admin = await own.member('admin');
@@ -236,20 +283,45 @@ describe('a link', () => {
     const make = async (with_?: Made): Promise<Made> =>
       with_ === undefined
         ? (await app.http<Made>(own.owner, 'POST', own.path('/api-keys'), { name: 'k', scopes })).body
-        : (await app.http<Made>(null, 'POST', own.path('/api-keys'), { name: 'k', scopes }, { authorization: `Bearer ${with_.token}` })).body;
+        : (
+            await app.http<Made>(
+              null,
+              'POST',
+              own.path('/api-keys'),
+              { name: 'k', scopes },
+              { authorization: `Bearer ${with_.token}` },
+            )
+          ).body;
     const inviteWith = async (key: Made): Promise<{ guest: User; token: string }> => {
       const [guest, email] = [await app.user('Guest'), address()];
       await own.address(guest, email, true);
       const asKey = { authorization: `Bearer ${key.token}` };
-      const { body } = await app.http<InvitationOutcomes>(null, 'POST', own.path('/invitations'), { emails: [email], role: 'member' }, asKey);
+      const { body } = await app.http<InvitationOutcomes>(
+        null,
+        'POST',
+        own.path('/invitations'),
+        { emails: [email], role: 'member' },
+        asKey,
+      );
       return { guest, token: tokenOf(body.data[0]?.link) };
     };
     const [stolen, rotated] = [await make(), await make()];
     const child = await make(stolen);
-    const [first, second, third, kept] = [await inviteWith(stolen), await inviteWith(child), await invited(own), await inviteWith(rotated)];
-    const resent = await app.http<SentInvitation>(null, 'POST', own.path(`/invitations/${third.id}/resend`), undefined, {
-      authorization: `Bearer ${child.token}`,
-    });
+    const [first, second, third, kept] = [
+      await inviteWith(stolen),
+      await inviteWith(child),
+      await invited(own),
+      await inviteWith(rotated),
+    ];
+    const resent = await app.http<SentInvitation>(
+      null,
+      'POST',
+      own.path(`/invitations/${third.id}/resend`),
+      undefined,
+      {
+        authorization: `Bearer ${child.token}`,
+      },
+    );
     expect((await app.http(own.owner, 'DELETE', own.path(`/api-keys/${stolen.id}`))).status).toBe(204);
     for (const [guest, token] of [
       [first.guest, first.token],
@@ -257,8 +329,12 @@ describe('a link', () => {
       [third.guest, tokenOf(resent.body.link)],
     ] as const)
       expect((await accept(guest, token)).body.code).toBe('invitation.revoked');
-    expect((await app.http<InvitationPage>(own.owner, 'GET', own.path('/invitations?state=open'))).body.data).toHaveLength(1);
-    expect((await app.http(own.owner, 'POST', own.path(`/api-keys/${rotated.id}/rotate`), { overlapSeconds: 0 })).status).toBeLessThan(300);
+    expect(
+      (await app.http<InvitationPage>(own.owner, 'GET', own.path('/invitations?state=open'))).body.data,
+    ).toHaveLength(1);
+    expect(
+      (await app.http(own.owner, 'POST', own.path(`/api-keys/${rotated.id}/rotate`), { overlapSeconds: 0 })).status,
+    ).toBeLessThan(300);
     expect((await accept(kept.guest, kept.token)).status).toBe(200);
     const behind = await make();
     const late = await inviteWith(behind);
@@ -274,7 +350,10 @@ describe('a link', () => {
     const kept = (await invite(own, admin, [email], 'member')).body.data[0];
     const ended = (await invite(own, admin, [address()], 'admin')).body.data[0];
     await app.http(own.owner, 'PATCH', own.path(`/members/${admin.userId}`), { role: 'member' });
-    const { rows } = await app.owner.query("SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.set-role'", [own.org.id]);
+    const { rows } = await app.owner.query(
+      "SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.set-role'",
+      [own.org.id],
+    );
     expect(rows).toEqual([{ detail: { invitationsRevoked: [ended?.invitation?.id] } }]);
     expect((await accept(guest, tokenOf(kept?.link))).status).toBe(200);
   });
@@ -285,6 +364,9 @@ describe('a link', () => {
     await app.http(doomed.owner, 'DELETE', doomed.path(), { confirm: 'Doomed' });
     const answer = await accept(guest, token);
     expect([answer.status, answer.body.code]).toEqual([409, 'org.being-deleted']);
-    await until('the owner is refused too', async () => (await invite(doomed, doomed.owner, [address()])).body.code === 'org.being-deleted');
+    await until(
+      'the owner is refused too',
+      async () => (await invite(doomed, doomed.owner, [address()])).body.code === 'org.being-deleted',
+    );
   });
 });

@@ -19,7 +19,10 @@ const COLUMNS = {
 type InvitationRow = Prisma.InvitationGetPayload<{ select: typeof COLUMNS }>;
 
 /** An invitation is in the first of these states that applies. */
-function stateOf(row: { readonly acceptedAt: Date | null; readonly revokedAt: Date | null; readonly expiresAt: Date }, now: Date): State {
+function stateOf(
+  row: { readonly acceptedAt: Date | null; readonly revokedAt: Date | null; readonly expiresAt: Date },
+  now: Date,
+): State {
   if (row.acceptedAt !== null) return 'accepted';
   if (row.revokedAt !== null) return 'revoked';
   return row.expiresAt <= now ? 'expired' : 'open';
@@ -58,7 +61,9 @@ export async function listInvitations(
 ): Promise<Invitation[]> {
   const now = await transactionTime(client);
   const further: Prisma.InvitationWhereInput =
-    after === null ? {} : { OR: [{ createdAt: { lt: after.createdAt } }, { createdAt: after.createdAt, id: { lt: after.id } }] };
+    after === null
+      ? {}
+      : { OR: [{ createdAt: { lt: after.createdAt } }, { createdAt: after.createdAt, id: { lt: after.id } }] };
   const rows = await userStore(client, (store) =>
     store.invitation.findMany({
       select: COLUMNS,
@@ -70,9 +75,15 @@ export async function listInvitations(
   return rows.map((row) => toInvitation(row, now));
 }
 
-export async function readInvitations(client: PoolClient, orgId: string, ids: readonly string[]): Promise<Map<string, Invitation>> {
+export async function readInvitations(
+  client: PoolClient,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, Invitation>> {
   const now = await transactionTime(client);
-  const rows = await userStore(client, (store) => store.invitation.findMany({ select: COLUMNS, where: { orgId, id: { in: [...ids] } } }));
+  const rows = await userStore(client, (store) =>
+    store.invitation.findMany({ select: COLUMNS, where: { orgId, id: { in: [...ids] } } }),
+  );
   return new Map(rows.map((row) => [row.id, toInvitation(row, now)]));
 }
 
@@ -82,7 +93,11 @@ export async function countOpen(client: PoolClient, orgId: string): Promise<numb
 }
 
 /** Those of the addresses that a member has. */
-export async function memberEmails(client: PoolClient, orgId: string, emails: readonly string[]): Promise<ReadonlySet<string>> {
+export async function memberEmails(
+  client: PoolClient,
+  orgId: string,
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ email: string }>(
     `SELECT lower(u.email) AS email FROM app.user_account u JOIN app.membership m ON m.user_id = u.id AND m.org_id = $1 WHERE lower(u.email) = ANY ($2)`,
     [orgId, emails],
@@ -91,10 +106,17 @@ export async function memberEmails(client: PoolClient, orgId: string, emails: re
 }
 
 /** Those of the addresses that have an open invitation. */
-export async function openEmails(client: PoolClient, orgId: string, emails: readonly string[]): Promise<ReadonlySet<string>> {
+export async function openEmails(
+  client: PoolClient,
+  orgId: string,
+  emails: readonly string[],
+): Promise<ReadonlySet<string>> {
   const now = await transactionTime(client);
   const rows = await userStore(client, (store) =>
-    store.invitation.findMany({ select: { email: true }, where: { orgId, email: { in: [...emails] }, ...inState('open', now) } }),
+    store.invitation.findMany({
+      select: { email: true },
+      where: { orgId, email: { in: [...emails] }, ...inState('open', now) },
+    }),
   );
   return new Set(rows.map(({ email }) => email));
 }
@@ -121,7 +143,17 @@ export async function insertInvitation(client: PoolClient, orgId: string, made: 
      DO UPDATE SET role = excluded.role, message = excluded.message, token_hash = excluded.token_hash, invited_by = excluded.invited_by,
        invited_by_label = excluded.invited_by_label, created_at = now(), expires_at = excluded.expires_at, mail_id = NULL
      WHERE i.expires_at <= now() RETURNING i.id`,
-    [made.id, orgId, made.email, made.role, made.message, made.tokenHash, made.invitedBy.id, made.invitedBy.label, made.days],
+    [
+      made.id,
+      orgId,
+      made.email,
+      made.role,
+      made.message,
+      made.tokenHash,
+      made.invitedBy.id,
+      made.invitedBy.label,
+      made.days,
+    ],
   );
   return rows[0]?.id ?? null;
 }
@@ -130,7 +162,11 @@ export async function setMail(client: PoolClient, orgId: string, id: string, mai
   await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { mailId } }));
 }
 
-export type LockedInvitation = Columns<'app.invitation', 'id' | 'email' | 'role' | 'message' | 'accepted_by' | 'mail_id' | 'invited_by', { role: Role }> & {
+export type LockedInvitation = Columns<
+  'app.invitation',
+  'id' | 'email' | 'role' | 'message' | 'accepted_by' | 'mail_id' | 'invited_by',
+  { role: Role }
+> & {
   readonly state: Invitation['state'];
 };
 
@@ -153,7 +189,11 @@ export async function renewInvitation(
   { tokenHash, days }: { readonly tokenHash: Buffer; readonly days: number },
 ): Promise<void> {
   const now = await transactionTime(client);
-  const data = { tokenHash: new Uint8Array(tokenHash), expiresAt: new Date(now.getTime() + days * 86_400_000), mailId: null };
+  const data = {
+    tokenHash: new Uint8Array(tokenHash),
+    expiresAt: new Date(now.getTime() + days * 86_400_000),
+    mailId: null,
+  };
   await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data }));
 }
 
@@ -164,7 +204,9 @@ export async function revokeInvitation(client: PoolClient, orgId: string, id: st
 
 export async function markAccepted(client: PoolClient, orgId: string, id: string, userId: string): Promise<void> {
   const now = await transactionTime(client);
-  await userStore(client, (store) => store.invitation.updateMany({ where: { orgId, id }, data: { acceptedAt: now, acceptedBy: userId } }));
+  await userStore(client, (store) =>
+    store.invitation.updateMany({ where: { orgId, id }, data: { acceptedAt: now, acceptedBy: userId } }),
+  );
 }
 
 /** What a token belongs to, whichever organization that is. */
@@ -182,9 +224,19 @@ export interface FoundInvitation {
   readonly accepted_by: string | null;
 }
 
-export async function findInvitation(pool: Pick<SqlPool, 'query'>, hash: Buffer): Promise<(FoundInvitation & { readonly state: Invitation['state'] }) | null> {
-  const { rows } = await pool.query<FoundInvitation & { expired: boolean }>('SELECT *, expires_at <= now() AS expired FROM app.find_invitation($1)', [hash]);
+export async function findInvitation(
+  pool: Pick<SqlPool, 'query'>,
+  hash: Buffer,
+): Promise<(FoundInvitation & { readonly state: Invitation['state'] }) | null> {
+  const { rows } = await pool.query<FoundInvitation & { expired: boolean }>(
+    'SELECT *, expires_at <= now() AS expired FROM app.find_invitation($1)',
+    [hash],
+  );
   const row = rows[0];
   if (row === undefined) return null;
-  return { ...row, state: row.accepted_at !== null ? 'accepted' : row.revoked_at !== null ? 'revoked' : row.expired ? 'expired' : 'open' };
+  return {
+    ...row,
+    state:
+      row.accepted_at !== null ? 'accepted' : row.revoked_at !== null ? 'revoked' : row.expired ? 'expired' : 'open',
+  };
 }

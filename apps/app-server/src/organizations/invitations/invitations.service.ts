@@ -83,14 +83,20 @@ export class InvitationsService {
     });
   }
 
-  /** All or none of them are made; an address that cannot be invited is an outcome, no error. @throws SlipwayError `invitation.too-many`, `invitation.mail-limit`, `org.personal`, `org.being-deleted`, `permission.denied` */
+  /**
+   * All or none of them are made; an address that cannot be invited is an outcome, no error. @throws SlipwayError
+   * `invitation.too-many`, `invitation.mail-limit`, `org.personal`, `org.being-deleted`, `permission.denied`
+   */
   async create(caller: Principal, body: CreateInvitations): Promise<InvitationOutcomes> {
     const answer = await this.recordingRefusals(caller, body.emails, async (client) => {
       const org = await this.inviting(client, caller, body.role);
       const emails = body.emails.map((typed) => ({ typed: typed.trim(), email: normalEmail(typed) }));
       const valid = emails.flatMap(({ email }) => email ?? []);
       if ((await countOpen(client, org.id)) + valid.length > MAX_OPEN_INVITATIONS)
-        throw new SlipwayError('invitation.too-many', `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations.`);
+        throw new SlipwayError(
+          'invitation.too-many',
+          `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations.`,
+        );
       const members = await memberEmails(client, org.id, valid);
       const open = await openEmails(client, org.id, valid);
       await this.assertMayMail(
@@ -100,9 +106,14 @@ export class InvitationsService {
       );
       const outcomes: Array<Omit<InvitationOutcome, 'invitation'> & { id: string | null }> = [];
       for (const { typed, email } of emails) {
-        if (email === null || members.has(email)) outcomes.push(without(email ?? typed, email === null ? 'invalid' : 'already-member'));
+        if (email === null || members.has(email))
+          outcomes.push(without(email ?? typed, email === null ? 'invalid' : 'already-member'));
         else {
-          const made = await this.invite(client, caller, org, { email, role: body.role, message: body.message ?? null });
+          const made = await this.invite(client, caller, org, {
+            email,
+            role: body.role,
+            message: body.message ?? null,
+          });
           outcomes.push(made === null ? without(email, 'already-invited') : { email, outcome: 'invited', ...made });
         }
       }
@@ -111,13 +122,21 @@ export class InvitationsService {
         org.id,
         outcomes.flatMap(({ id }) => id ?? []),
       );
-      return { data: outcomes.map(({ id, ...outcome }) => ({ ...outcome, invitation: id === null ? null : (invitations.get(id) ?? null) })) };
+      return {
+        data: outcomes.map(({ id, ...outcome }) => ({
+          ...outcome,
+          invitation: id === null ? null : (invitations.get(id) ?? null),
+        })),
+      };
     });
     this.mails.nudge();
     return answer;
   }
 
-  /** @throws SlipwayError `invitation.used`, `invitation.revoked`, `invitation.mail-limit`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
+  /**
+   * @throws SlipwayError `invitation.used`, `invitation.revoked`, `invitation.mail-limit`, `org.being-deleted`,
+   * `permission.denied`, `resource.not-found`
+   */
   async resend(caller: Principal, id: string): Promise<SentInvitation> {
     const answer = await this.recordingRefusals(caller, [id], async (client) => {
       const { org, invitation } = await this.changing(client, caller, id);
@@ -129,7 +148,11 @@ export class InvitationsService {
       await renewInvitation(client, org.id, id, { tokenHash: hash, days: DAYS });
       const { link, sent } = await this.hand(client, caller, { org, invitation, token });
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'invitation.resend', target: id, detail: { email: invitation.email, role: invitation.role } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'invitation.resend',
+          target: id,
+          detail: { email: invitation.email, role: invitation.role },
+        }),
       );
       const renewed = (await readInvitations(client, org.id, [id])).get(id);
       if (renewed === undefined) throw notFound();
@@ -139,7 +162,10 @@ export class InvitationsService {
     return answer;
   }
 
-  /** Again is harmless. @throws SlipwayError `invitation.used`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
+  /**
+   * Again is harmless. @throws SlipwayError `invitation.used`, `org.being-deleted`, `permission.denied`,
+   * `resource.not-found`
+   */
   async revoke(caller: Principal, id: string): Promise<void> {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const { org, invitation } = await this.changing(client, caller, id);
@@ -148,7 +174,11 @@ export class InvitationsService {
       await revokeInvitation(client, org.id, id);
       if (invitation.mail_id !== null) await withdrawMail(client, org.id, invitation.mail_id);
       await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'invitation.revoke', target: id, detail: { email: invitation.email, role: invitation.role } }),
+        auditOf(this.ids.uuid(), caller, {
+          action: 'invitation.revoke',
+          target: id,
+          detail: { email: invitation.email, role: invitation.role },
+        }),
       );
     });
   }
@@ -189,7 +219,11 @@ export class InvitationsService {
         // Whoever has stolen a key must not come back by an invitation of it.
         if (await isOfRevokedKey(client, org.id, invitation.id)) throw revoked();
         assertKept(org);
-        const joined = await addMember(client, org.id, { userId: user.userId, role: invitation.role, source: 'invitation' });
+        const joined = await addMember(client, org.id, {
+          userId: user.userId,
+          role: invitation.role,
+          source: 'invitation',
+        });
         await welcomeBack(client, org.id, user.userId);
         await markAccepted(client, org.id, invitation.id, user.userId);
         await client.query(
@@ -219,13 +253,18 @@ export class InvitationsService {
   private async inviting(client: PoolClient, caller: Principal, role: Role): Promise<OrgRow> {
     const org = await lockOrg(client, caller.orgId);
     if (org === null) throw notFound();
-    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization has no other members.');
+    if (org.kind === 'personal')
+      throw new SlipwayError('org.personal', 'A personal organization has no other members.');
     assertKept(org);
     assertMayGrant(await presentPermissions(client, caller), role, 'member:invite');
     return org;
   }
 
-  private async changing(client: PoolClient, caller: Principal, id: string): Promise<{ org: OrgRow; invitation: LockedInvitation }> {
+  private async changing(
+    client: PoolClient,
+    caller: Principal,
+    id: string,
+  ): Promise<{ org: OrgRow; invitation: LockedInvitation }> {
     const org = await lockOrg(client, caller.orgId);
     const invitation = org === null ? null : await lockInvitation(client, caller.orgId, id);
     if (org === null || invitation === null) throw notFound();
@@ -234,13 +273,25 @@ export class InvitationsService {
     return { org, invitation };
   }
 
-  /** As `inOrg`; a refusal by a limit is in the audit, in a transaction of its own, since that of the work is undone. @param wanted addresses, or the id of an invitation. */
-  private async recordingRefusals<T>(caller: Principal, wanted: readonly string[], work: (client: PoolClient) => Promise<T>): Promise<T> {
+  /**
+   * As `inOrg`; a refusal by a limit is in the audit, in a transaction of its own, since that of the work is undone.
+   * @param wanted addresses, or the id of an invitation.
+   */
+  private async recordingRefusals<T>(
+    caller: Principal,
+    wanted: readonly string[],
+    work: (client: PoolClient) => Promise<T>,
+  ): Promise<T> {
     try {
       return await inOrg(this.pool, caller.orgId, work);
     } catch (error) {
       if (error instanceof SlipwayError && LIMITED.has(error.code)) {
-        const detail = { code: error.code, reason: error.detail, wanted: wanted.slice(0, MAX_RECORDED), count: wanted.length };
+        const detail = {
+          code: error.code,
+          reason: error.detail,
+          wanted: wanted.slice(0, MAX_RECORDED),
+          count: wanted.length,
+        };
         const record = auditOf(this.ids.uuid(), caller, { action: 'invitation.refuse', target: caller.orgId, detail });
         await inOrg(this.pool, caller.orgId, (client) => client.query(record));
       }
@@ -261,17 +312,40 @@ export class InvitationsService {
     wanted: { email: string; role: Role; message: string | null },
   ): Promise<{ id: string; link: string | null; sent: boolean } | null> {
     const { token, hash } = makeInvitationToken();
-    const id = await insertInvitation(client, org.id, { id: this.ids.uuid(), ...wanted, tokenHash: hash, invitedBy: caller.actor, days: DAYS });
+    const id = await insertInvitation(client, org.id, {
+      id: this.ids.uuid(),
+      ...wanted,
+      tokenHash: hash,
+      invitedBy: caller.actor,
+      days: DAYS,
+    });
     if (id === null) return null;
     const handed = await this.hand(client, caller, { org, invitation: { id, ...wanted }, token });
-    await client.query(auditOf(this.ids.uuid(), caller, { action: 'invitation.create', target: id, after: { email: wanted.email, role: wanted.role } }));
+    await client.query(
+      auditOf(this.ids.uuid(), caller, {
+        action: 'invitation.create',
+        target: id,
+        after: { email: wanted.email, role: wanted.role },
+      }),
+    );
     return { id, ...handed };
   }
 
   /** By mail, or back to whoever asked. */
-  private async hand(client: PoolClient, caller: Principal, { org, invitation, token }: HandedInvitation): Promise<{ link: string | null; sent: boolean }> {
+  private async hand(
+    client: PoolClient,
+    caller: Principal,
+    { org, invitation, token }: HandedInvitation,
+  ): Promise<{ link: string | null; sent: boolean }> {
     const link = new URL(`/invite/${token}`, this.config.PUBLIC_URL).href;
-    const mail = invitationMail({ ...invitation, to: invitation.email, orgName: org.name, inviter: caller.actor.label, link, days: DAYS });
+    const mail = invitationMail({
+      ...invitation,
+      to: invitation.email,
+      orgName: org.name,
+      inviter: caller.actor.label,
+      link,
+      days: DAYS,
+    });
     const mailId = await this.mails.want(client, org.id, mail);
     if (mailId === null) return { link, sent: false };
     await setMail(client, org.id, invitation.id, mailId);
@@ -279,7 +353,10 @@ export class InvitationsService {
   }
 }
 
-function without(email: string, outcome: InvitationOutcome['outcome']): Omit<InvitationOutcome, 'invitation'> & { id: null } {
+function without(
+  email: string,
+  outcome: InvitationOutcome['outcome'],
+): Omit<InvitationOutcome, 'invitation'> & { id: null } {
   return { email, outcome, id: null, link: null, sent: false };
 }
 
@@ -304,8 +381,10 @@ function assertHolds({ email, state }: LockedInvitation, user: SignedIn): void {
   if (state === 'accepted') throw used();
   if (state === 'revoked') throw revoked();
   if (state === 'expired') throw new SlipwayError('invitation.expired', `An invitation holds for ${DAYS} days.`);
-  if (account === 'unverified') throw new SlipwayError('invitation.unverified', `That ${email} is yours has not been confirmed.`);
+  if (account === 'unverified')
+    throw new SlipwayError('invitation.unverified', `That ${email} is yours has not been confirmed.`);
 }
 
 const used = (): SlipwayError => new SlipwayError('invitation.used', 'It has been used already.');
-const revoked = (): SlipwayError => new SlipwayError('invitation.revoked', 'An admin of the organization has taken it back.');
+const revoked = (): SlipwayError =>
+  new SlipwayError('invitation.revoked', 'An admin of the organization has taken it back.');

@@ -14,20 +14,38 @@ export async function roleOfInviter(client: PoolClient, orgId: string, inviterId
   return rows[0]?.role ?? null;
 }
 
-/** Whether an invitation to `invited` outlives its maker's present role: one to a role above it does not, and none outlives the membership. */
+/**
+ * Whether an invitation to `invited` outlives its maker's present role: one to a role above it does not, and none
+ * outlives the membership.
+ */
 export function holdsUnder(inviter: Role | null, invited: Role): boolean {
   if (inviter === null) return false;
   const held: readonly string[] = ROLE_PERMISSIONS[inviter];
   return ROLE_PERMISSIONS[invited].every((permission) => held.includes(permission));
 }
 
-/** Revokes the open invitations of an inviter that their new role does not cover, and stops the mails. @param role `null`: they are no member any more. @returns the ids. */
-export async function revokeInvitationsAbove(client: PoolClient, orgId: string, inviterId: string, role: Role | null): Promise<string[]> {
+/**
+ * Revokes the open invitations of an inviter that their new role does not cover, and stops the mails. @param role
+ * `null`: they are no member any more. @returns the ids.
+ */
+export async function revokeInvitationsAbove(
+  client: PoolClient,
+  orgId: string,
+  inviterId: string,
+  role: Role | null,
+): Promise<string[]> {
   const above = ROLES.filter((invited) => !holdsUnder(role, invited));
   const now = await transactionTime(client);
   const revoked = await userStore(client, (store) =>
     store.invitation.updateManyAndReturn({
-      where: { orgId, invitedBy: inviterId, role: { in: above }, acceptedAt: null, revokedAt: null, expiresAt: { gt: now } },
+      where: {
+        orgId,
+        invitedBy: inviterId,
+        role: { in: above },
+        acceptedAt: null,
+        revokedAt: null,
+        expiresAt: { gt: now },
+      },
       data: { revokedAt: now },
       select: { id: true, mailId: true },
     }),
@@ -40,7 +58,10 @@ export async function revokeInvitationsAbove(client: PoolClient, orgId: string, 
 const HANDED_BY = `SELECT a.via_key FROM app.audit_entry a
   WHERE a.org_id = $1 AND a.target = i.id::text AND a.action IN ('invitation.create', 'invitation.resend') AND a.via_key IS NOT NULL`;
 
-/** Whether the invitation was made, or its link handed out again, with an API key that was revoked since. A key that was rotated stands for its newest successor. */
+/**
+ * Whether the invitation was made, or its link handed out again, with an API key that was revoked since. A key that was
+ * rotated stands for its newest successor.
+ */
 export async function isOfRevokedKey(client: PoolClient, orgId: string, invitationId: string): Promise<boolean> {
   const { rows } = await client.query<{ revoked: boolean }>(
     `WITH RECURSIVE held AS (
@@ -53,7 +74,11 @@ export async function isOfRevokedKey(client: PoolClient, orgId: string, invitati
 }
 
 /** Revokes the open invitations that were made or resent with these keys, and stops the mails. */
-export async function revokeInvitationsOfKeys(client: PoolClient, orgId: string, keys: readonly string[]): Promise<void> {
+export async function revokeInvitationsOfKeys(
+  client: PoolClient,
+  orgId: string,
+  keys: readonly string[],
+): Promise<void> {
   const { rows } = await client.query<Columns<'app.invitation', 'id' | 'mail_id'>>(
     `UPDATE app.invitation i SET revoked_at = now()
      WHERE i.org_id = $1 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()

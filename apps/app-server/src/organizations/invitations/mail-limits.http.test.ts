@@ -26,19 +26,31 @@ describe('an organization that invites to flood mailboxes', () => {
   });
   afterAll(() => app?.close());
 
-  const invite = (company: Company, emails: readonly string[], url = app.url): Promise<Answer<InvitationOutcomes & Problem>> =>
+  const invite = (
+    company: Company,
+    emails: readonly string[],
+    url = app.url,
+  ): Promise<Answer<InvitationOutcomes & Problem>> =>
     fetch(`${url}${company.path('/invitations')}`, {
       method: 'POST',
       headers: { cookie: company.owner.cookie, origin: new URL(url).origin, 'content-type': 'application/json' },
       body: JSON.stringify({ emails, role: 'member' }),
     }).then(async (answer) => ({ status: answer.status, headers: answer.headers, body: await answer.json() }) as never);
-  const names = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, index) => `${prefix}${index}@guests.example`);
+  const names = (count: number, prefix: string): string[] =>
+    Array.from({ length: count }, (_, index) => `${prefix}${index}@guests.example`);
   const mailsOf = async (orgId: string): Promise<number> =>
-    (await app.owner.query<{ count: number }>('SELECT count(*)::int AS count FROM app.outgoing_mail WHERE org_id = $1', [orgId])).rows[0]?.count ?? 0;
+    (
+      await app.owner.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM app.outgoing_mail WHERE org_id = $1',
+        [orgId],
+      )
+    ).rows[0]?.count ?? 0;
 
   it('sends no more a day than a new one may, over all replicas at once, and gets the time of the next', async () => {
     const company = await Company.open(app, 'Flooders');
-    const batches = Array.from({ length: 8 }, (_, index) => invite(company, names(10, `flood${index}x`), app.replicas[index % 2]?.url));
+    const batches = Array.from({ length: 8 }, (_, index) =>
+      invite(company, names(10, `flood${index}x`), app.replicas[index % 2]?.url),
+    );
     const answers = await Promise.all(batches);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAILS_PER_DAY_NEW / 10);
     for (const { status, body, headers } of answers.filter(({ status }) => status !== 200)) {
@@ -57,7 +69,11 @@ describe('an organization that invites to flood mailboxes', () => {
     const { body } = await invite(company, ['once@guests.example']);
     const id = body.data[0]?.invitation?.id ?? '';
     expect((await app.http(company.owner, 'POST', company.path(`/invitations/${id}/resend`))).status).toBe(429);
-    const { rows } = await app.owner.query<{ actor_id: string; target: string; detail: { code: string; wanted: string[]; count: number } }>(
+    const { rows } = await app.owner.query<{
+      actor_id: string;
+      target: string;
+      detail: { code: string; wanted: string[]; count: number };
+    }>(
       `SELECT actor_id, target, detail FROM app.audit_entry WHERE org_id = $1 AND action = 'invitation.refuse' ORDER BY created_at`,
       [company.org.id],
     );
@@ -79,17 +95,27 @@ describe('an organization that invites to flood mailboxes', () => {
     const id = body.data[0]?.invitation?.id ?? '';
     // As if it was sent: what was not is withdrawn by a resend, and never arrives.
     await app.owner.query('UPDATE app.outgoing_mail SET sent_at = now() WHERE org_id = $1', [company.org.id]);
-    const resend = (): Promise<Answer<SentInvitation & Problem>> => app.http(company.owner, 'POST', company.path(`/invitations/${id}/resend`));
+    const resend = (): Promise<Answer<SentInvitation & Problem>> =>
+      app.http(company.owner, 'POST', company.path(`/invitations/${id}/resend`));
     expect(await resend()).toMatchObject({ status: 429, body: { code: 'invitation.mail-limit' } });
     expect((await app.http(company.owner, 'DELETE', company.path(`/invitations/${id}`))).status).toBe(204);
-    expect(await invite(company, ['victim@guests.example'])).toMatchObject({ status: 429, body: { code: 'invitation.mail-limit' } });
-    await app.owner.query(`UPDATE app.outgoing_mail SET created_at = now() - interval '11 minutes' WHERE org_id = $1`, [company.org.id]);
+    expect(await invite(company, ['victim@guests.example'])).toMatchObject({
+      status: 429,
+      body: { code: 'invitation.mail-limit' },
+    });
+    await app.owner.query(`UPDATE app.outgoing_mail SET created_at = now() - interval '11 minutes' WHERE org_id = $1`, [
+      company.org.id,
+    ]);
     expect((await invite(company, ['victim@guests.example'])).status).toBe(200);
   });
 
   it('reaches one address no more a day by making many organizations', async () => {
-    const companies = await Promise.all(Array.from({ length: MAILS_PER_ADDRESS + 2 }, (_, index) => Company.open(app, `Front ${index}`)));
-    const answers = await Promise.all(companies.map((company, index) => invite(company, ['target@guests.example'], app.replicas[index % 2]?.url)));
+    const companies = await Promise.all(
+      Array.from({ length: MAILS_PER_ADDRESS + 2 }, (_, index) => Company.open(app, `Front ${index}`)),
+    );
+    const answers = await Promise.all(
+      companies.map((company, index) => invite(company, ['target@guests.example'], app.replicas[index % 2]?.url)),
+    );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAILS_PER_ADDRESS);
     expect(answers.filter(({ body }) => body.code === 'invitation.mail-limit')).toHaveLength(2);
   });

@@ -5,7 +5,10 @@ import type { Config } from '../../config.js';
 /** As the configuration has them. */
 export type MailLimits = Pick<
   Config,
-  'INVITATION_MAILS_PER_DAY' | 'INVITATION_MAILS_PER_DAY_NEW' | 'INVITATION_MAILS_PER_ADDRESS' | 'INVITATION_PAUSE_SECONDS'
+  | 'INVITATION_MAILS_PER_DAY'
+  | 'INVITATION_MAILS_PER_DAY_NEW'
+  | 'INVITATION_MAILS_PER_ADDRESS'
+  | 'INVITATION_PAUSE_SECONDS'
 >;
 /** An organization is new for so long. Days. */
 const NEW_DAYS = 7;
@@ -19,17 +22,25 @@ interface Sent {
 }
 
 /**
- * Whether the organization may write to these addresses now. Counted in the rows of outgoing mail, so that it holds for all replicas, resends included; the locks
- * hold until the transaction ends. The caller holds the organization's row.
+ * Whether the organization may write to these addresses now. Counted in the rows of outgoing mail, so that it holds for
+ * all replicas, resends included; the locks hold until the transaction ends. The caller holds the organization's row.
  *
  * @throws SlipwayError `invitation.mail-limit` with the seconds until it may; nothing has been sent then.
  */
-export async function assertMayMail(client: PoolClient, orgId: string, addresses: readonly string[], limits: MailLimits): Promise<void> {
+export async function assertMayMail(
+  client: PoolClient,
+  orgId: string,
+  addresses: readonly string[],
+  limits: MailLimits,
+): Promise<void> {
   if (addresses.length === 0) return;
   const org = await mailsOfOrg(client, orgId);
   const most = org.is_new ? limits.INVITATION_MAILS_PER_DAY_NEW : limits.INVITATION_MAILS_PER_DAY;
   if (org.sent + addresses.length > most)
-    throw limited(`Your organization may send ${most} invitations in 24 hours, and has sent ${org.sent}.`, org.free_in ?? DAY_SECONDS);
+    throw limited(
+      `Your organization may send ${most} invitations in 24 hours, and has sent ${org.sent}.`,
+      org.free_in ?? DAY_SECONDS,
+    );
   await lockAddresses(client, addresses);
   for (const { address, reason, seconds } of await addressesTooSoon(client, orgId, addresses, limits))
     throw limited(
@@ -59,7 +70,9 @@ async function lockAddresses(client: PoolClient, addresses: readonly string[]): 
   );
 }
 
-/** Across organizations, which one organization's own role does not see: the role for that holds for this one statement. */
+/**
+ * Across organizations, which one organization's own role does not see: the role for that holds for this one statement.
+ */
 async function addressesTooSoon(
   client: PoolClient,
   orgId: string,

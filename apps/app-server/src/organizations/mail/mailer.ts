@@ -14,7 +14,10 @@ export interface Mail {
   readonly text: string;
 }
 
-/** Mail over one SMTP server, over connections that are kept. TLS as the URL says: `smtps:` from the start, `smtp:` by STARTTLS where the server offers it. */
+/**
+ * Mail over one SMTP server, over connections that are kept. TLS as the URL says: `smtps:` from the start, `smtp:` by
+ * STARTTLS where the server offers it.
+ */
 export class Mailer {
   private readonly transport: Transporter;
   private readonly domain: string;
@@ -40,7 +43,10 @@ export class Mailer {
     this.domain = /@([^\s>]+)>?\s*$/.exec(from)?.[1] ?? 'slipway.invalid';
   }
 
-  /** Resolves when the mail server has taken it. @throws what the server or the connection said; `isRefused` tells whether that stays so. */
+  /**
+   * Resolves when the mail server has taken it. @throws what the server or the connection said; `isRefused` tells
+   * whether that stays so.
+   */
   async send(mail: Mail): Promise<void> {
     await this.transport.sendMail({
       to: { name: '', address: mail.to },
@@ -56,7 +62,9 @@ export class Mailer {
   }
 }
 
-/** Whether a failure is the server's last word on this mail (a 5xx answer), not one of the moment or of the connection. */
+/**
+ * Whether a failure is the server's last word on this mail (a 5xx answer), not one of the moment or of the connection.
+ */
 export function isRefused(error: unknown): boolean {
   const { responseCode, code } = (error ?? {}) as { responseCode?: unknown; code?: unknown };
   return typeof responseCode === 'number' && responseCode >= 500 && responseCode < 600 && code !== 'EAUTH';

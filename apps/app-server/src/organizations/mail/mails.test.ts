@@ -29,7 +29,8 @@ describe('mail', () => {
     server = new SMTPServer({
       authOptional: true,
       disabledCommands: ['STARTTLS'],
-      onRcptTo: (_address, _session, done) => done(refusal === null ? null : Object.assign(new Error(refusal.text), { responseCode: refusal.code })),
+      onRcptTo: (_address, _session, done) =>
+        done(refusal === null ? null : Object.assign(new Error(refusal.text), { responseCode: refusal.code })),
       onData: (stream, _session, done) => {
         let text = '';
         stream.on('data', (chunk: Buffer) => {
@@ -44,7 +45,10 @@ describe('mail', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.server.address() as AddressInfo;
     const issuer = { issuerUrl: 'http://127.0.0.1:9/realms/none', clientId: 'none', clientSecret: 'none' };
-    config = testConfig(0, database, issuer, { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Slipway <slipway@mail.example>' });
+    config = testConfig(0, database, issuer, {
+      SMTP_URL: `smtp://127.0.0.1:${port}`,
+      MAIL_FROM: 'Slipway <slipway@mail.example>',
+    });
   });
   afterAll(async () => {
     for (const each of senders) await each.onApplicationShutdown();
@@ -54,7 +58,13 @@ describe('mail', () => {
   });
 
   const mails = (more: Partial<Config> = {}): Mails => {
-    const made = new Mails(pool, createIds(systemClock), createLogger('test', 'silent'), { ...config, ...more }, new SecretBox(config.ENCRYPTION_KEY));
+    const made = new Mails(
+      pool,
+      createIds(systemClock),
+      createLogger('test', 'silent'),
+      { ...config, ...more },
+      new SecretBox(config.ENCRYPTION_KEY),
+    );
     senders.push(made);
     return made;
   };
@@ -77,7 +87,9 @@ describe('mail', () => {
     for (const each of replicas) each.nudge();
     await until('the mail is sent', async () => (await row(id)).sent);
     expect(received('once').length).toBe(1);
-    expect(received('once')[0]).toMatch(/From: Slipway <slipway@mail\.example>[\s\S]*To: ada@guests\.example[\s\S]*https:\/\/slipway\.example\/invite\/abc/);
+    expect(received('once')[0]).toMatch(
+      /From: Slipway <slipway@mail\.example>[\s\S]*To: ada@guests\.example[\s\S]*https:\/\/slipway\.example\/invite\/abc/,
+    );
     expect(received('once')[0]).toContain(`Message-ID: <${id}@mail.example>`);
     expect(await row(id)).toMatchObject({ attempts: 1, wiped: true, last_error: null });
   });
@@ -100,14 +112,21 @@ describe('mail', () => {
     const later = await want(sender, 'later');
     sender.nudge();
     await until('it was tried', async () => (await row(later)).last_error !== null);
-    expect(await row(later)).toMatchObject({ sent: false, failed: false, wiped: false, last_error: expect.stringContaining('greylisted') });
+    expect(await row(later)).toMatchObject({
+      sent: false,
+      failed: false,
+      wiped: false,
+      last_error: expect.stringContaining('greylisted'),
+    });
     refusal = { code: 550, text: 'no such mailbox' };
     const never = await want(sender, 'never');
     sender.nudge();
     await until('it is given up', async () => (await row(never)).failed);
     expect(await row(never)).toMatchObject({ wiped: true, last_error: expect.stringContaining('no such mailbox') });
     refusal = null;
-    await inOrg(pool, ORG, (client) => client.query('UPDATE app.outgoing_mail SET next_try_at = now() WHERE id = $1', [later]));
+    await inOrg(pool, ORG, (client) =>
+      client.query('UPDATE app.outgoing_mail SET next_try_at = now() WHERE id = $1', [later]),
+    );
     sender.nudge();
     await until('it is sent after all', async () => (await row(later)).sent);
     expect([received('later').length, received('never').length]).toEqual([1, 0]);
@@ -119,7 +138,9 @@ describe('mail', () => {
     unreachable.nudge();
     await until('it was tried', async () => (await row(id)).last_error !== null);
     expect((await row(id)).failed).toBe(false);
-    await inOrg(pool, ORG, (client) => client.query('UPDATE app.outgoing_mail SET next_try_at = now() WHERE id = $1', [id]));
+    await inOrg(pool, ORG, (client) =>
+      client.query('UPDATE app.outgoing_mail SET next_try_at = now() WHERE id = $1', [id]),
+    );
     const successor = mails();
     successor.nudge();
     await until('it is sent', async () => (await row(id)).sent);
@@ -127,11 +148,19 @@ describe('mail', () => {
 
   it('is not even written where no mail server is set, and its text is sealed where one is', async () => {
     const { SMTP_URL: _, ...without } = config;
-    const silent = new Mails(pool, createIds(systemClock), createLogger('test', 'silent'), without as Config, new SecretBox(config.ENCRYPTION_KEY));
+    const silent = new Mails(
+      pool,
+      createIds(systemClock),
+      createLogger('test', 'silent'),
+      without as Config,
+      new SecretBox(config.ENCRYPTION_KEY),
+    );
     expect([silent.sends, await want(silent, 'nothing')]).toEqual([false, null]);
     const secret = randomUUID();
     const id = await want(mails(), 'sealed', secret);
-    const { rows } = await inOrg(pool, ORG, (client) => client.query<{ body: Buffer }>('SELECT body FROM app.outgoing_mail WHERE id = $1', [id]));
+    const { rows } = await inOrg(pool, ORG, (client) =>
+      client.query<{ body: Buffer }>('SELECT body FROM app.outgoing_mail WHERE id = $1', [id]),
+    );
     expect(rows[0]?.body.includes(secret)).toBe(false);
   });
 });

@@ -22,8 +22,9 @@ const AGAIN_SECONDS = [30, 120, 600, 1_800, 7_200, 18_000];
 const MAX_ERROR_LENGTH = 300;
 
 /**
- * Mail that is not lost: it is a row of the transaction that wants it, sent after the commit by whichever process comes first, and again until the mail
- * server has taken it or has refused it for good. It may arrive twice (with one Message-ID) when a process dies in between; it never just vanishes.
+ * Mail that is not lost: it is a row of the transaction that wants it, sent after the commit by whichever process comes
+ * first, and again until the mail server has taken it or has refused it for good. It may arrive twice (with one
+ * Message-ID) when a process dies in between; it never just vanishes.
  */
 @Injectable()
 export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -47,14 +48,26 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.mailer !== null;
   }
 
-  /** Call `nudge` after the commit, or wait five seconds. @returns its id; `null` when no mail is sent here: then it is only logged that it was not. */
-  async want(client: PoolClient, orgId: string, mail: { to: string; subject: string; text: string }): Promise<string | null> {
+  /**
+   * Call `nudge` after the commit, or wait five seconds. @returns its id; `null` when no mail is sent here: then it is
+   * only logged that it was not.
+   */
+  async want(
+    client: PoolClient,
+    orgId: string,
+    mail: { to: string; subject: string; text: string },
+  ): Promise<string | null> {
     if (this.mailer === null) {
       this.logger.info({ org_id: orgId, subject: mail.subject }, 'mail not sent: SMTP_URL is not set');
       return null;
     }
     const id = this.ids.uuid();
-    await insertMail(client, orgId, { id, recipient: mail.to, subject: mail.subject, body: this.box.encrypt(mail.text, `mail:${id}`) });
+    await insertMail(client, orgId, {
+      id,
+      recipient: mail.to,
+      subject: mail.subject,
+      body: this.box.encrypt(mail.text, `mail:${id}`),
+    });
     return id;
   }
 
@@ -86,7 +99,11 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async look(): Promise<void> {
     try {
-      for (let due = await claimMails(this.pool, BATCH, CLAIM_SECONDS); due.length > 0 && !this.closed; due = await claimMails(this.pool, BATCH, CLAIM_SECONDS))
+      for (
+        let due = await claimMails(this.pool, BATCH, CLAIM_SECONDS);
+        due.length > 0 && !this.closed;
+        due = await claimMails(this.pool, BATCH, CLAIM_SECONDS)
+      )
         await Promise.all(due.map((mail) => this.send(mail)));
     } catch (error) {
       this.logger.warn({ err: error }, 'outgoing mail poll failed, will retry');
@@ -101,7 +118,12 @@ export class Mails implements OnApplicationBootstrap, OnApplicationShutdown {
       text = this.box.decrypt(mail.body ?? Buffer.alloc(0), `mail:${mail.id}`);
     } catch (error) {
       this.logger.warn({ err: error, mail: mail.id }, 'failed to decrypt a mail');
-      return markFailed(this.pool, mail.id, 'The text of the mail cannot be read: the encryption key was changed.', null);
+      return markFailed(
+        this.pool,
+        mail.id,
+        'The text of the mail cannot be read: the encryption key was changed.',
+        null,
+      );
     }
     try {
       await this.mailer?.send({ id: mail.id, to: mail.recipient, subject: mail.subject, text });

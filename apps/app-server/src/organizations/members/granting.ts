@@ -4,11 +4,15 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { roleOf } from './membership.queries.js';
 
 /**
- * What the caller may at this moment: what they came with, cut by the role that their row has now. A role that was taken away a moment ago, in
- * another tab or by another admin, grants nothing any more. Read after `lockOrg`, it stays true to the end of the transaction.
+ * What the caller may at this moment: what they came with, cut by the role that their row has now. A role that was
+ * taken away a moment ago, in another tab or by another admin, grants nothing any more. Read after `lockOrg`, it stays
+ * true to the end of the transaction.
  * @throws SlipwayError `resource.not-found` when they are no member any more.
  */
-export async function presentPermissions(client: PoolClient, { orgId, actor, permissions }: Principal): Promise<ReadonlySet<Permission>> {
+export async function presentPermissions(
+  client: PoolClient,
+  { orgId, actor, permissions }: Principal,
+): Promise<ReadonlySet<Permission>> {
   if (actor.kind !== 'user') return permissions;
   const role = await roleOf(client, orgId, actor.id);
   if (role === null) throw notFound();
@@ -27,5 +31,6 @@ export function mayGrant(permissions: ReadonlySet<Permission>, role: Role): bool
 /** @throws SlipwayError `permission.denied` */
 export function assertMayGrant(permissions: ReadonlySet<Permission>, role: Role, needed: Permission): void {
   if (!permissions.has(needed)) throw new SlipwayError('permission.denied', `This needs the permission ${needed}.`);
-  if (!mayGrant(permissions, role)) throw new SlipwayError('permission.denied', `The role ${role} allows more than you may do yourself.`);
+  if (!mayGrant(permissions, role))
+    throw new SlipwayError('permission.denied', `The role ${role} allows more than you may do yourself.`);
 }

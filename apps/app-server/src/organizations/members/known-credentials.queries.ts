@@ -11,11 +11,16 @@ interface KnownRow {
 }
 
 /**
- * Credentials of the organization whose values a user may still know after they have left: keys of service accounts that they made, secrets that they set or that
- * sandboxes of their conversations received, and model keys that they entered. Own keys are not among them: those end with the membership.
- * At most `MAX_KNOWN_CREDENTIALS`, with the number of all.
+ * Credentials of the organization whose values a user may still know after they have left: keys of service accounts
+ * that they made, secrets that they set or that sandboxes of their conversations received, and model keys that they
+ * entered. Own keys are not among them: those end with the membership. At most `MAX_KNOWN_CREDENTIALS`, with the number
+ * of all.
  */
-export async function knownCredentials(client: PoolClient, orgId: string, userId: string): Promise<{ known: KnownCredential[]; total: number }> {
+export async function knownCredentials(
+  client: PoolClient,
+  orgId: string,
+  userId: string,
+): Promise<{ known: KnownCredential[]; total: number }> {
   const { rows } = await client.query<KnownRow>(
     `WITH received AS (
        SELECT DISTINCT s.value AS id FROM app.audit_entry e
@@ -36,7 +41,13 @@ export async function knownCredentials(client: PoolClient, orgId: string, userId
      SELECT kind, id, name, how, last_used_at, count(*) OVER ()::int AS total FROM known ORDER BY rank, name, id LIMIT $3`,
     [orgId, userId, MAX_KNOWN_CREDENTIALS],
   );
-  const known = rows.map(({ kind, id, name, how, last_used_at }) => ({ kind, id, name, how, lastUsedAt: last_used_at?.toISOString() ?? null }));
+  const known = rows.map(({ kind, id, name, how, last_used_at }) => ({
+    kind,
+    id,
+    name,
+    how,
+    lastUsedAt: last_used_at?.toISOString() ?? null,
+  }));
   return { known, total: rows[0]?.total ?? 0 };
 }
 

@@ -22,7 +22,9 @@ export function readMemberCursor(cursor: string): MemberPosition {
   }
 }
 
-/** The words of a search, as `app.person_words` cuts names and addresses: letters and digits, lower case. At most ten. */
+/**
+ * The words of a search, as `app.person_words` cuts names and addresses: letters and digits, lower case. At most ten.
+ */
 export function wordsOf(search: string | undefined): string[] {
   return (
     (search ?? '')

@@ -39,7 +39,11 @@ export class MembersController {
   }
 
   @Serves(operations.removeMember)
-  remove(@Caller() caller: Principal, @Param('user') user: string, @Query() query: RemoveMemberQuery): Promise<MemberRemoval> {
+  remove(
+    @Caller() caller: Principal,
+    @Param('user') user: string,
+    @Query() query: RemoveMemberQuery,
+  ): Promise<MemberRemoval> {
     return this.members.remove(caller, userId(user), query);
   }
 }

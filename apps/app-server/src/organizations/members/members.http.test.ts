@@ -45,7 +45,12 @@ describe('GET /api/v1/orgs/{org}/members', () => {
   it('gives every member once over its pages, also those who joined in the same instant', async () => {
     const all = await pages(company.owner, 'limit=60');
     expect([all.length, new Set(all.map(({ userId }) => userId)).size]).toEqual([251, 251]);
-    expect(all.at(-1)).toMatchObject({ userId: company.owner.userId, role: 'owner', source: 'founder', deactivated: false });
+    expect(all.at(-1)).toMatchObject({
+      userId: company.owner.userId,
+      role: 'owner',
+      source: 'founder',
+      deactivated: false,
+    });
   });
 
   it('filters by role, and finds by beginnings of words of name and address', async () => {
@@ -65,8 +70,12 @@ describe('GET /api/v1/orgs/{org}/members', () => {
        FROM (VALUES ((now() AT TIME ZONE 'UTC')::date), ((now() AT TIME ZONE 'UTC')::date - 40)) d(day), (VALUES ('a'), ('b')) m(model)`,
       [company.org.id, one],
     );
-    expect((await app.http(company.owner, 'PATCH', company.path('/budgets'), { memberLimitUsd: '10' })).status).toBe(200);
-    expect((await app.http(company.owner, 'PUT', company.path(`/budgets/overrides/${two}`), { limitUsd: null })).status).toBe(200);
+    expect((await app.http(company.owner, 'PATCH', company.path('/budgets'), { memberLimitUsd: '10' })).status).toBe(
+      200,
+    );
+    expect(
+      (await app.http(company.owner, 'PUT', company.path(`/budgets/overrides/${two}`), { limitUsd: null })).status,
+    ).toBe(200);
     const spending = async (user: User) => {
       const all = new Map((await pages(user, 'limit=200&search=person')).map((each) => [each.userId, each.spending]));
       return [one, two, 'usr_l3'].map((id) => all.get(id));
@@ -76,14 +85,20 @@ describe('GET /api/v1/orgs/{org}/members', () => {
       { spentUsd: '0', limitUsd: null },
       { spentUsd: '0', limitUsd: '10' },
     ]);
-    expect((await app.http<Answer>(company.owner, 'GET', company.path(`/members/${one}`))).body.spending).toEqual({ spentUsd: '2.5', limitUsd: '10' });
+    expect((await app.http<Answer>(company.owner, 'GET', company.path(`/members/${one}`))).body.spending).toEqual({
+      spentUsd: '2.5',
+      limitUsd: '10',
+    });
     expect(await spending(await company.member('member'))).toEqual([null, null, null]);
   });
 
   it('is for viewers too, and answers 400 to a role, a page or a search that is none', async () => {
     expect((await app.http(await company.member('viewer'), 'GET', company.path('/members'))).status).toBe(200);
     for (const query of ['role=king', 'limit=0', 'limit=201', 'cursor=x', 'search=%00'])
-      expect([query, (await app.http(company.owner, 'GET', company.path(`/members?${query}`))).status]).toEqual([query, 400]);
+      expect([query, (await app.http(company.owner, 'GET', company.path(`/members?${query}`))).status]).toEqual([
+        query,
+        400,
+      ]);
     for (const id of ['usr_missing', '%00', '..%2f'])
       expect([id, (await app.http(company.owner, 'GET', company.path(`/members/${id}`))).status]).toEqual([id, 404]);
   });
@@ -91,7 +106,10 @@ describe('GET /api/v1/orgs/{org}/members', () => {
 
 describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
   const setRole = (company: Company, by: User, who: User, role: string, expectedRole?: string) =>
-    app.http<Answer>(by, 'PATCH', company.path(`/members/${who.userId}`), { role, ...(expectedRole === undefined ? {} : { expectedRole }) });
+    app.http<Answer>(by, 'PATCH', company.path(`/members/${who.userId}`), {
+      role,
+      ...(expectedRole === undefined ? {} : { expectedRole }),
+    });
 
   it('changes a role with a record of before and after', async () => {
     const company = await Company.open(app);
@@ -108,7 +126,11 @@ describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
 
   it('raises no user above the caller, themself included, and unmakes no owner but by an owner', async () => {
     const company = await Company.open(app);
-    const [admin, member, viewer] = [await company.member('admin'), await company.member('member'), await company.member('viewer')];
+    const [admin, member, viewer] = [
+      await company.member('admin'),
+      await company.member('member'),
+      await company.member('viewer'),
+    ];
     expect((await setRole(company, admin, admin, 'owner')).status).toBe(403);
     expect((await setRole(company, admin, member, 'owner')).status).toBe(403);
     expect((await setRole(company, admin, company.owner, 'viewer')).status).toBe(403);
@@ -122,14 +144,21 @@ describe('PATCH /api/v1/orgs/{org}/members/{user}', () => {
     const company = await Company.open(app);
     const member = await company.member('member');
     const answer = await setRole(company, company.owner, member, 'admin', 'viewer');
-    expect([answer.status, answer.body.code, (await company.roles())[member.userId]]).toEqual([409, 'member.changed', 'member']);
+    expect([answer.status, answer.body.code, (await company.roles())[member.userId]]).toEqual([
+      409,
+      'member.changed',
+      'member',
+    ]);
   });
 
   it('leaves one owner when two demote each other at the same moment, and never none', async () => {
     for (let round = 0; round < 5; round += 1) {
       const company = await Company.open(app);
       const other = await company.member('owner');
-      const answers = await Promise.all([setRole(company, company.owner, other, 'member'), setRole(company, other, company.owner, 'member')]);
+      const answers = await Promise.all([
+        setRole(company, company.owner, other, 'member'),
+        setRole(company, other, company.owner, 'member'),
+      ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
       expect(Object.values(await company.roles()).sort()).toEqual(['member', 'owner']);
     }
@@ -173,37 +202,70 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ('grant_gone', $1, $2, $3, 8000, now(), now() + interval '1 hour')`,
       [company.org.id, member.userId, running],
     );
-    const goes = { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 2, invitationsRevoked: 0, knownCredentials: [], knownCredentialsTotal: 0 };
-    const preview = await app.http<MemberRemoval>(company.owner, 'GET', company.path(`/members/${member.userId}/removal-preview`));
+    const goes = {
+      keysRevoked: 1,
+      sandboxesStopping: 1,
+      conversationsKept: 2,
+      invitationsRevoked: 0,
+      knownCredentials: [],
+      knownCredentialsTotal: 0,
+    };
+    const preview = await app.http<MemberRemoval>(
+      company.owner,
+      'GET',
+      company.path(`/members/${member.userId}/removal-preview`),
+    );
     expect([preview.status, preview.body]).toEqual([200, goes]);
     const removed = await app.http<MemberRemoval>(company.owner, 'DELETE', company.path(`/members/${member.userId}`));
     expect([removed.status, removed.body]).toEqual([200, goes]);
 
     await until('the member is out', async () => (await app.http(member, 'GET', company.path())).status === 404);
-    const { rows } = await app.owner.query(`SELECT id FROM app.api_key WHERE org_id = $1 AND revoked_at IS NULL ORDER BY 1`, [company.org.id]);
+    const { rows } = await app.owner.query(
+      `SELECT id FROM app.api_key WHERE org_id = $1 AND revoked_at IS NULL ORDER BY 1`,
+      [company.org.id],
+    );
     expect(rows).toEqual([{ id: 'key_other' }]);
-    expect((await app.owner.query('SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND revoked_at IS NULL', [company.org.id])).rowCount).toBe(0);
-    expect((await app.owner.query('SELECT queue, payload FROM app.outbox WHERE org_id = $1', [company.org.id])).rows).toEqual([
-      { queue: 'member-removed', payload: { orgId: company.org.id, userId: member.userId } },
-    ]);
+    expect(
+      (
+        await app.owner.query('SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND revoked_at IS NULL', [
+          company.org.id,
+        ])
+      ).rowCount,
+    ).toBe(0);
+    expect(
+      (await app.owner.query('SELECT queue, payload FROM app.outbox WHERE org_id = $1', [company.org.id])).rows,
+    ).toEqual([{ queue: 'member-removed', payload: { orgId: company.org.id, userId: member.userId } }]);
     const kept = await app.http<{ data: unknown[] }>(company.owner, 'GET', company.path('/conversations'));
     expect(kept.body.data.length).toBe(2);
-    expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.remove', target: member.userId, before: { role: 'member' } });
+    expect((await company.audit()).at(-1)).toMatchObject({
+      action: 'member.remove',
+      target: member.userId,
+      before: { role: 'member' },
+    });
     expect((await app.http(company.owner, 'DELETE', company.path(`/members/${member.userId}`))).status).toBe(404);
   });
 
   it('names what a removed admin still knows of service accounts, secrets and model keys, and revokes those keys when asked to', async () => {
     const company = await Company.open(app);
     const admin = await company.member('admin');
-    const account = await app.http<{ id: string }>(company.owner, 'POST', company.path('/service-accounts'), { name: 'bot', role: 'member' });
+    const account = await app.http<{ id: string }>(company.owner, 'POST', company.path('/service-accounts'), {
+      name: 'bot',
+      role: 'member',
+    });
     const key = await app.http<{ id: string; token: string }>(admin, 'POST', company.path('/api-keys'), {
       name: 'nightly',
       scopes: ['org:read'],
       serviceAccountId: account.body.id,
     });
-    const secret = await app.http<{ id: string }>(admin, 'POST', company.path('/secrets'), { name: 'NPM_TOKEN', value: 'a-value-of-some-length' });
+    const secret = await app.http<{ id: string }>(admin, 'POST', company.path('/secrets'), {
+      name: 'NPM_TOKEN',
+      value: 'a-value-of-some-length',
+    });
     expect([key.status, secret.status]).toEqual([201, 201]);
-    const received = await app.http<{ id: string }>(company.owner, 'POST', company.path('/secrets'), { name: 'DEPLOY', value: 'another-value-of-some-length' });
+    const received = await app.http<{ id: string }>(company.owner, 'POST', company.path('/secrets'), {
+      name: 'DEPLOY',
+      value: 'another-value-of-some-length',
+    });
     const conversation = randomUUID();
     await app.owner.query(
       "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, desired, sandbox_status) VALUES ($1, $2, $3, 'm', 't', 'm', 'rest', 'PAUSED')",
@@ -218,15 +280,27 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
       { kind: 'secret', id: received.body.id, name: 'DEPLOY', how: 'received', lastUsedAt: null },
       { kind: 'secret', id: secret.body.id, name: 'NPM_TOKEN', how: 'set', lastUsedAt: null },
     ];
-    const preview = await app.http<MemberRemoval>(company.owner, 'GET', company.path(`/members/${admin.userId}/removal-preview`));
+    const preview = await app.http<MemberRemoval>(
+      company.owner,
+      'GET',
+      company.path(`/members/${admin.userId}/removal-preview`),
+    );
     expect(preview.body).toMatchObject({ knownCredentials: knows, knownCredentialsTotal: 3 });
     await app.http(company.owner, 'DELETE', company.path(`/members/${admin.userId}?revokeKnownKeys=true`));
-    const after = await app.http<{ state: string; createdBy: unknown }>(company.owner, 'GET', company.path(`/api-keys/${key.body.id}`));
+    const after = await app.http<{ state: string; createdBy: unknown }>(
+      company.owner,
+      'GET',
+      company.path(`/api-keys/${key.body.id}`),
+    );
     expect(after.body).toMatchObject({ state: 'revoked', createdBy: { id: admin.userId, active: false } });
-    const { rows } = await app.owner.query<{ detail: unknown }>("SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.remove'", [
-      company.org.id,
-    ]);
-    expect(rows[0]?.detail).toMatchObject({ revokedKeys: [key.body.id], knownCredentials: knows.map(({ kind, id }) => ({ kind, id })) });
+    const { rows } = await app.owner.query<{ detail: unknown }>(
+      "SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.remove'",
+      [company.org.id],
+    );
+    expect(rows[0]?.detail).toMatchObject({
+      revokedKeys: [key.body.id],
+      knownCredentials: knows.map(({ kind, id }) => ({ kind, id })),
+    });
   });
 
   it('is refused for the last owner, for an owner by an admin, and to members', async () => {

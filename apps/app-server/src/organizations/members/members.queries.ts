@@ -2,12 +2,17 @@ import type { Member, Role } from '@slipway/contracts/organizations';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { userStore } from '@slipway/db/store';
 
-type MemberRow = Columns<'app.membership', 'user_id' | 'role' | 'source' | 'created_at', { role: Role; source: Member['source'] }> &
+type MemberRow = Columns<
+  'app.membership',
+  'user_id' | 'role' | 'source' | 'created_at',
+  { role: Role; source: Member['source'] }
+> &
   Columns<'app.user_account', 'name' | 'email' | 'last_active_at'> & {
     readonly deactivated: boolean;
   };
 
-const COLUMNS = 'm.user_id, u.name, u.email, m.role, m.source, m.created_at, u.last_active_at, u.deactivated_at IS NOT NULL AS deactivated';
+const COLUMNS =
+  'm.user_id, u.name, u.email, m.role, m.source, m.created_at, u.last_active_at, u.deactivated_at IS NOT NULL AS deactivated';
 
 export interface MemberPosition {
   readonly joinedAt: string;
@@ -21,20 +26,30 @@ export interface MemberPosition {
 const LOOKED_AT = 1_000;
 
 /**
- * Last joined first; `limit` rows after `after`. One statement a shape of the question, so that each is planned for its own index.
+ * Last joined first; `limit` rows after `after`. One statement a shape of the question, so that each is planned for its
+ * own index.
  * @param filter.spending whether to say what each has spent.
  * @param filter.words beginnings of words, lower case, letters and digits only; all must be there.
  */
 export function listMembers(
   pool: SqlPool,
   orgId: string,
-  filter: { role: Role | undefined; words: readonly string[]; after: MemberPosition | null; limit: number; spending: boolean },
+  filter: {
+    role: Role | undefined;
+    words: readonly string[];
+    after: MemberPosition | null;
+    limit: number;
+    spending: boolean;
+  },
 ): Promise<Member[]> {
   const values: unknown[] = [orgId, filter.limit];
   const take = (value: unknown): string => `$${values.push(value)}`;
   const where = ['m.org_id = $1'];
   if (filter.role !== undefined) where.push(`m.role = ${take(filter.role)}`);
-  if (filter.after !== null) where.push(`(m.created_at, m.user_id) < (${take(filter.after.joinedAt)}::timestamptz, ${take(filter.after.userId)})`);
+  if (filter.after !== null)
+    where.push(
+      `(m.created_at, m.user_id) < (${take(filter.after.joinedAt)}::timestamptz, ${take(filter.after.userId)})`,
+    );
   const members = where.join(' AND ');
   const order = 'ORDER BY m.created_at DESC, m.user_id DESC';
   const listed = async (client: PoolClient): Promise<Member[]> => {
@@ -45,7 +60,10 @@ export function listMembers(
     if (filter.words.length === 0) return rows('app.membership', members);
     const match = `app.person_words(u.name, u.email) @@ to_tsquery('simple', ${take(filter.words.map((word) => `'${word}':*`).join(' & '))})`;
     // IS TRUE: so that the index, which would return nearly all members, is not used.
-    const first = await rows(`(SELECT * FROM app.membership m WHERE ${members} ${order} LIMIT ${LOOKED_AT})`, `(${match}) IS TRUE`);
+    const first = await rows(
+      `(SELECT * FROM app.membership m WHERE ${members} ${order} LIMIT ${LOOKED_AT})`,
+      `(${match}) IS TRUE`,
+    );
     return first.length === filter.limit ? first : rows('app.membership', `${members} AND ${match}`);
   };
   return inOrg(pool, orgId, async (client) => {
@@ -59,7 +77,11 @@ export function countMembers(pool: SqlPool, orgId: string, words: readonly strin
   const match = "AND app.person_words(u.name, u.email) @@ to_tsquery('simple', $2)";
   const text = `SELECT count(*)::int AS count FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE m.org_id = $1 ${words.length === 0 ? '' : match}`;
   const values = words.length === 0 ? [orgId] : [orgId, words.map((word) => `'${word}':*`).join(' & ')];
-  return inOrg(pool, orgId, async (client) => (await client.query<{ count: number }>(text, values)).rows[0]?.count ?? 0);
+  return inOrg(
+    pool,
+    orgId,
+    async (client) => (await client.query<{ count: number }>(text, values)).rows[0]?.count ?? 0,
+  );
 }
 
 export async function findMember(client: PoolClient, orgId: string, userId: string): Promise<Member | null> {
@@ -77,7 +99,14 @@ export async function findMember(client: PoolClient, orgId: string, userId: stri
   );
   if (row === null) return null;
   const { name, email, lastActiveAt, deactivatedAt } = row.user;
-  const member = { user_id: row.userId, name, email, role: row.role as Role, source: row.source as Member['source'], created_at: row.createdAt };
+  const member = {
+    user_id: row.userId,
+    name,
+    email,
+    role: row.role as Role,
+    source: row.source as Member['source'],
+    created_at: row.createdAt,
+  };
   return toMember({ ...member, last_active_at: lastActiveAt, deactivated: deactivatedAt !== null });
 }
 
@@ -92,7 +121,11 @@ export async function withSpending(client: PoolClient, orgId: string, members: r
 }
 
 /** What these people have spent in the present cycle, and their own limits. Who has spent nothing is there too. */
-async function spendingOf(client: PoolClient, orgId: string, userIds: readonly string[]): Promise<Map<string, NonNullable<Member['spending']>>> {
+async function spendingOf(
+  client: PoolClient,
+  orgId: string,
+  userIds: readonly string[],
+): Promise<Map<string, NonNullable<Member['spending']>>> {
   const { rows } = await client.query<{ user_id: string; spent: string; limit: string | null }>({
     name: 'spending-of-members',
     text: `SELECT p.user_id,

@@ -1,5 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListMembersQuery, Member, MemberPage, MemberRemoval, Principal, RemoveMemberQuery, UpdateMember } from '@slipway/contracts/organizations';
+import type {
+  ListMembersQuery,
+  Member,
+  MemberPage,
+  MemberRemoval,
+  Principal,
+  RemoveMemberQuery,
+  UpdateMember,
+} from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -12,9 +20,21 @@ import { assertMayGrant, presentPermissions } from './granting.js';
 import { revokeKnownKeys } from './known-credentials.queries.js';
 import { readMemberCursor, wordsOf, writeMemberCursor } from './member-cursor.js';
 import { countMembers, findMember, listMembers, withSpending } from './members.queries.js';
-import { assertKept, countRemoval, endMembership, hasOtherOwner, lockOrg, type OrgRow, roleOf, setRole } from './membership.queries.js';
+import {
+  assertKept,
+  countRemoval,
+  endMembership,
+  hasOtherOwner,
+  lockOrg,
+  type OrgRow,
+  roleOf,
+  setRole,
+} from './membership.queries.js';
 
-/** Who belongs to an organization, and as what. Every change holds the organization's row, so that none is decided on what another has just changed. */
+/**
+ * Who belongs to an organization, and as what. Every change holds the organization's row, so that none is decided on
+ * what another has just changed.
+ */
 @Injectable()
 export class MembersService {
   constructor(
@@ -34,7 +54,10 @@ export class MembersService {
     });
     const data = rows.slice(0, query.limit);
     const last = data.at(-1);
-    return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeMemberCursor(last) : null } };
+    return {
+      data,
+      page: { nextCursor: rows.length > query.limit && last !== undefined ? writeMemberCursor(last) : null },
+    };
   }
 
   /** Of those that a search finds, or of all. */
@@ -47,12 +70,17 @@ export class MembersService {
     return inOrg(this.pool, caller.orgId, (client) => this.member(client, caller, userId));
   }
 
-  /** @throws SlipwayError `member.changed`, `org.last-owner`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
+  /**
+   * @throws SlipwayError `member.changed`, `org.last-owner`, `org.being-deleted`, `permission.denied`,
+   * `resource.not-found`
+   */
   setRole(caller: Principal, userId: string, { role, expectedRole }: UpdateMember): Promise<Member> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const { before } = await this.changing(client, caller, userId, 'member:set-role');
       if (expectedRole !== undefined && expectedRole !== before)
-        throw new SlipwayError('member.changed', `The role is ${before} by now, not ${expectedRole}.`, { extensions: { role: before } });
+        throw new SlipwayError('member.changed', `The role is ${before} by now, not ${expectedRole}.`, {
+          extensions: { role: before },
+        });
       if (role !== before) {
         assertMayGrant(await presentPermissions(client, caller), role, 'member:set-role');
         if (before === 'owner') await this.assertOtherOwner(client, caller.orgId, userId);
@@ -60,7 +88,13 @@ export class MembersService {
         const revoked = await revokeInvitationsAbove(client, caller.orgId, userId, role);
         const detail = revoked.length === 0 ? {} : { detail: { invitationsRevoked: revoked } };
         await client.query(
-          auditOf(this.ids.uuid(), caller, { action: 'member.set-role', target: userId, before: { role: before }, after: { role }, ...detail }),
+          auditOf(this.ids.uuid(), caller, {
+            action: 'member.set-role',
+            target: userId,
+            before: { role: before },
+            after: { role },
+            ...detail,
+          }),
         );
       }
       return this.member(client, caller, userId);
@@ -78,7 +112,13 @@ export class MembersService {
   async remove(caller: Principal, userId: string, { revokeKnownKeys }: RemoveMemberQuery): Promise<MemberRemoval> {
     const removal = await inOrg(this.pool, caller.orgId, async (client) => {
       const { org, before } = await this.changing(client, caller, userId, 'member:remove');
-      return this.end(client, caller, { org, userId, role: before, action: 'member.remove', knownKeys: revokeKnownKeys === 'true' ? 'revoke' : 'keep' });
+      return this.end(client, caller, {
+        org,
+        userId,
+        role: before,
+        action: 'member.remove',
+        knownKeys: revokeKnownKeys === 'true' ? 'revoke' : 'keep',
+      });
     });
     this.enqueueEnd(caller.orgId, userId);
     return removal;
@@ -112,14 +152,26 @@ export class MembersService {
     return { org, before };
   }
 
-  private async end(client: PoolClient, caller: Principal, { org, userId, role, action, knownKeys }: Ending): Promise<MemberRemoval> {
-    if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
+  private async end(
+    client: PoolClient,
+    caller: Principal,
+    { org, userId, role, action, knownKeys }: Ending,
+  ): Promise<MemberRemoval> {
+    if (org.kind === 'personal')
+      throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
     if (role === 'owner') await this.assertOtherOwner(client, org.id, userId);
     const removal = await countRemoval(client, org.id, userId);
     const revokedKeys = knownKeys === 'revoke' ? await revokeKnownKeys(client, org.id, userId) : [];
     await endMembership(client, org.id, userId);
     await wantJobAs(client, 'member-removed', endKey(org.id, userId), { orgId: org.id, userId });
-    await client.query(auditOf(this.ids.uuid(), caller, { action, target: userId, before: { role }, detail: auditedRemoval(removal, revokedKeys) }));
+    await client.query(
+      auditOf(this.ids.uuid(), caller, {
+        action,
+        target: userId,
+        before: { role },
+        detail: auditedRemoval(removal, revokedKeys),
+      }),
+    );
     return removal;
   }
 
@@ -128,7 +180,8 @@ export class MembersService {
   }
 
   private async assertOtherOwner(client: PoolClient, orgId: string, userId: string): Promise<void> {
-    if (!(await hasOtherOwner(client, orgId, userId))) throw new SlipwayError('org.last-owner', 'There is no other owner who could sign in.');
+    if (!(await hasOtherOwner(client, orgId, userId)))
+      throw new SlipwayError('org.last-owner', 'There is no other owner who could sign in.');
   }
 
   private async member(client: PoolClient, caller: Principal, userId: string): Promise<Member> {
@@ -148,8 +201,15 @@ interface Ending {
 }
 
 /** Of what they know the audit has kinds and ids: names may change, and 100 of them make no entry easier to read. */
-function auditedRemoval({ knownCredentials, ...removal }: MemberRemoval, revokedKeys: readonly string[]): Record<string, unknown> {
-  return { ...removal, knownCredentials: knownCredentials.map(({ kind, id }) => ({ kind, id })), ...(revokedKeys.length === 0 ? {} : { revokedKeys }) };
+function auditedRemoval(
+  { knownCredentials, ...removal }: MemberRemoval,
+  revokedKeys: readonly string[],
+): Record<string, unknown> {
+  return {
+    ...removal,
+    knownCredentials: knownCredentials.map(({ kind, id }) => ({ kind, id })),
+    ...(revokedKeys.length === 0 ? {} : { revokedKeys }),
+  };
 }
 
 const seesSpending = ({ permissions }: Principal): boolean => permissions.has('usage:read');

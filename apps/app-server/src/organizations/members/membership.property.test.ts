@@ -33,7 +33,8 @@ function expected(roles: ReadonlyMap<number, Role>, step: Act): { status: number
   const own = roles.get(step.by);
   const refuse = (status: number) => ({ status, roles: after });
   if (own === undefined) return refuse(404);
-  const lastOwner = (who: number): boolean => roles.get(who) === 'owner' && [...roles].every(([each, has]) => each === who || has !== 'owner');
+  const lastOwner = (who: number): boolean =>
+    roles.get(who) === 'owner' && [...roles].every(([each, has]) => each === who || has !== 'owner');
   if (step.do === 'leave') {
     if (lastOwner(step.by)) return refuse(409);
     after.delete(step.by);
@@ -72,7 +73,10 @@ describe('whatever members do to each other', () => {
     app = await ConversationApp.start({ env: { RATE_WRITES_PER_MINUTE: '1000000', RATE_READS_PER_MINUTE: '1000000' } });
     people = await Promise.all(Array.from({ length: PEOPLE }, (_, at) => app.user(`Person ${at}`)));
     for (const [at, { userId }] of people.entries())
-      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = true WHERE id = $1', [userId, `p${at}@model.example`]);
+      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = true WHERE id = $1', [
+        userId,
+        `p${at}@model.example`,
+      ]);
   });
   afterAll(() => app?.close());
 
@@ -89,31 +93,43 @@ describe('whatever members do to each other', () => {
       case 'leave':
         return (await app.http(by, 'POST', company.path('/leave'))).status;
       case 'invite': {
-        const answer = await app.http<{ data: Array<{ link: string | null }> }>(by, 'POST', company.path('/invitations'), {
-          emails: [`p${step.who}@model.example`],
-          role: step.role,
-        });
+        const answer = await app.http<{ data: Array<{ link: string | null }> }>(
+          by,
+          'POST',
+          company.path('/invitations'),
+          {
+            emails: [`p${step.who}@model.example`],
+            role: step.role,
+          },
+        );
         const link = answer.status === 200 ? answer.body.data[0]?.link : null;
-        if (link !== null && link !== undefined) await app.http(who, 'POST', `/api/v1/invitations/${link.split('/').at(-1)}/accept`);
+        if (link !== null && link !== undefined)
+          await app.http(who, 'POST', `/api/v1/invitations/${link.split('/').at(-1)}/accept`);
         return answer.status;
       }
     }
   };
 
   it('leaves it as the rules say: an owner always, no role above that of who gave it, and outsiders with 404', async () => {
-    // Every server knows a session for a second: a test that waited for that would wait all the time, so each step is one of a server that has just begun.
+    // Every server knows a session for a second: a test that waited for that would wait all the time, so each step is
+    // one of a server that has just begun.
     const sessions = (app.replicas[0] as (typeof app.replicas)[number]).app.get(Sessions, { strict: false });
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 8, maxLength: 14 }), async (steps) => {
         const company = await Company.open(app);
-        await app.owner.query('UPDATE app.membership SET user_id = $2 WHERE org_id = $1', [company.org.id, (people[0] as User).userId]);
+        await app.owner.query('UPDATE app.membership SET user_id = $2 WHERE org_id = $1', [
+          company.org.id,
+          (people[0] as User).userId,
+        ]);
         let roles = new Map<number, Role>([[0, 'owner']]);
         for (const step of steps) {
           for (const { sessionId } of people) sessions.forget(sessionId);
           const model = expected(roles, step);
           expect([step, await perform(company, step)]).toEqual([step, model.status]);
           roles = model.roles;
-          expect(await company.roles()).toEqual(Object.fromEntries([...roles].map(([at, has]) => [(people[at] as User).userId, has])));
+          expect(await company.roles()).toEqual(
+            Object.fromEntries([...roles].map(([at, has]) => [(people[at] as User).userId, has])),
+          );
           expect([...roles.values()]).toContain('owner');
         }
       }),
@@ -126,8 +142,15 @@ describe('whatever members do to each other', () => {
       fc.asyncProperty(fc.array(act, { minLength: 6, maxLength: 10 }), async (steps) => {
         const company = await Company.open(app);
         for (const [at, { userId }] of people.entries())
-          await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [company.org.id, userId, at < 3 ? 'owner' : 'admin']);
-        await app.owner.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [company.org.id, company.owner.userId]);
+          await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+            company.org.id,
+            userId,
+            at < 3 ? 'owner' : 'admin',
+          ]);
+        await app.owner.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [
+          company.org.id,
+          company.owner.userId,
+        ]);
         const statuses = await Promise.all(steps.map((step) => perform(company, step)));
         expect(statuses.filter((status) => status >= 500)).toEqual([]);
         expect(Object.values(await company.roles())).toContain('owner');

@@ -5,9 +5,16 @@ import { SlipwayError } from '@slipway/errors';
 import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
 import { knownCredentials } from './known-credentials.queries.js';
 
-export type OrgRow = Columns<'app.org', 'id' | 'slug' | 'name' | 'kind' | 'deletes_at', { kind: 'personal' | 'company' }>;
+export type OrgRow = Columns<
+  'app.org',
+  'id' | 'slug' | 'name' | 'kind' | 'deletes_at',
+  { kind: 'personal' | 'company' }
+>;
 
-/** The organization's row, locked to the end of the transaction: whoever changes who belongs to it, and as what, takes turns here. */
+/**
+ * The organization's row, locked to the end of the transaction: whoever changes who belongs to it, and as what, takes
+ * turns here.
+ */
 export async function lockOrg(client: PoolClient, orgId: string): Promise<OrgRow | null> {
   const { rows } = await client.query<OrgRow>({
     name: 'lock-org',
@@ -27,18 +34,27 @@ export function assertKept({ deletes_at }: Pick<OrgRow, 'deletes_at'>): void {
 
 /** @param deletesAt RFC 3339. */
 export function beingDeleted(deletesAt: string): SlipwayError {
-  return new SlipwayError('org.being-deleted', `It will be deleted at ${deletesAt}; an owner can take that back until then.`, { extensions: { deletesAt } });
+  return new SlipwayError(
+    'org.being-deleted',
+    `It will be deleted at ${deletesAt}; an owner can take that back until then.`,
+    { extensions: { deletesAt } },
+  );
 }
 
 export async function roleOf(client: PoolClient, orgId: string, userId: string): Promise<Role | null> {
-  const member = await userStore(client, (store) => store.membership.findFirst({ select: { role: true }, where: { orgId, userId } }));
+  const member = await userStore(client, (store) =>
+    store.membership.findFirst({ select: { role: true }, where: { orgId, userId } }),
+  );
   return (member?.role ?? null) as Role | null;
 }
 
 /** Whether another user than `userId` owns it, who can sign in. */
 export async function hasOtherOwner(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
   const other = await userStore(client, (store) =>
-    store.membership.findFirst({ select: { userId: true }, where: { orgId, role: 'owner', userId: { not: userId }, user: { deactivatedAt: null } } }),
+    store.membership.findFirst({
+      select: { userId: true },
+      where: { orgId, role: 'owner', userId: { not: userId }, user: { deactivatedAt: null } },
+    }),
   );
   return other !== null;
 }
@@ -53,7 +69,9 @@ export async function addMember(
   orgId: string,
   member: { userId: string; role: Role; source: (typeof MEMBER_SOURCES)[number] },
 ): Promise<boolean> {
-  const { count } = await userStore(client, (store) => store.membership.createMany({ data: { orgId, ...member }, skipDuplicates: true }));
+  const { count } = await userStore(client, (store) =>
+    store.membership.createMany({ data: { orgId, ...member }, skipDuplicates: true }),
+  );
   return count === 1;
 }
 
@@ -72,24 +90,29 @@ export async function countRemoval(client: PoolClient, orgId: string, userId: st
 }
 
 /**
- * Takes a member out, with their keys of this organization, what was made with those, their open invitations and their ways into its sandboxes. What they have running is ended by the job
- * `member-removed`, which is to be wanted in the same transaction.
+ * Takes a member out, with their keys of this organization, what was made with those, their open invitations and their
+ * ways into its sandboxes. What they have running is ended by the job `member-removed`, which is to be wanted in the
+ * same transaction.
  */
 export async function endMembership(client: PoolClient, orgId: string, userId: string): Promise<void> {
   const leftAt = await transactionTime(client);
   await userStore(client, (store) => store.membership.deleteMany({ where: { orgId, userId } }));
   await userStore(client, (store) =>
-    store.formerMember.upsert({ where: { orgId_userId: { orgId, userId } }, create: { orgId, userId, leftAt }, update: { leftAt } }),
+    store.formerMember.upsert({
+      where: { orgId_userId: { orgId, userId } },
+      create: { orgId, userId, leftAt },
+      update: { leftAt },
+    }),
   );
-  await client.query(`UPDATE app.api_key SET revoked_at = now() WHERE org_id = $1 AND owner_kind = 'user' AND owner_id = $2 AND revoked_at IS NULL`, [
-    orgId,
-    userId,
-  ]);
+  await client.query(
+    `UPDATE app.api_key SET revoked_at = now() WHERE org_id = $1 AND owner_kind = 'user' AND owner_id = $2 AND revoked_at IS NULL`,
+    [orgId, userId],
+  );
   await revokeInvitationsAbove(client, orgId, userId, null);
-  await client.query('UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now()', [
-    orgId,
-    userId,
-  ]);
+  await client.query(
+    'UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now()',
+    [orgId, userId],
+  );
 }
 
 /** Forgets that they have left. @returns whether they had. */
@@ -99,5 +122,9 @@ export async function welcomeBack(client: PoolClient, orgId: string, userId: str
 }
 
 export async function hasLeft(client: PoolClient, orgId: string, userId: string): Promise<boolean> {
-  return (await userStore(client, (store) => store.formerMember.findFirst({ select: { leftAt: true }, where: { orgId, userId } }))) !== null;
+  return (
+    (await userStore(client, (store) =>
+      store.formerMember.findFirst({ select: { leftAt: true }, where: { orgId, userId } }),
+    )) !== null
+  );
 }

@@ -13,13 +13,20 @@ describe('what an organization has set up', () => {
   beforeAll(async () => {
     app = await ConversationApp.start();
     [owner, member, stranger] = [await app.user(), await app.user(), await app.user()];
-    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [owner.orgId, member.userId]);
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [
+      owner.orgId,
+      member.userId,
+    ]);
   });
   afterAll(() => app?.close());
 
   const at = (rest: string): string => `/api/v1/orgs/${owner.orgId}/${rest}`;
   const audit = async (action: string): Promise<Array<{ before: unknown; after: unknown }>> =>
-    (await app.owner.query('SELECT before, after, detail FROM app.audit_entry WHERE action = $1 ORDER BY created_at', [action])).rows;
+    (
+      await app.owner.query('SELECT before, after, detail FROM app.audit_entry WHERE action = $1 ORDER BY created_at', [
+        action,
+      ])
+    ).rows;
 
   it('settings are changed key by key, from the version that was read, with both sides in the audit', async () => {
     const read = await app.http(member, 'GET', at('settings'));
@@ -38,7 +45,13 @@ describe('what an organization has set up', () => {
       },
       '"1"',
     ]);
-    const changed = await app.http(owner, 'PATCH', at('settings'), { maxIterations: 20, defaultEnvironment: 'staging' }, { 'if-match': '"1"' });
+    const changed = await app.http(
+      owner,
+      'PATCH',
+      at('settings'),
+      { maxIterations: 20, defaultEnvironment: 'staging' },
+      { 'if-match': '"1"' },
+    );
     expect([changed.status, changed.body, changed.headers.get('etag')]).toEqual([
       200,
       { ...first, version: 2, maxIterations: 20, defaultEnvironment: 'staging' },
@@ -47,27 +60,47 @@ describe('what an organization has set up', () => {
     const stale = await app.http(owner, 'PATCH', at('settings'), { maxIterations: 30 }, { 'if-match': '"1"' });
     expect([stale.status, stale.body]).toMatchObject([412, { code: 'settings.changed' }]);
     expect((await app.http(owner, 'PATCH', at('settings'), { defaultModel: DEMO_MODEL })).status).toBe(200);
-    expect(await app.http(owner, 'PATCH', at('settings'), { defaultModel: 'none' })).toMatchObject({ status: 404, body: { code: 'model.unknown' } });
+    expect(await app.http(owner, 'PATCH', at('settings'), { defaultModel: 'none' })).toMatchObject({
+      status: 404,
+      body: { code: 'model.unknown' },
+    });
     expect((await app.http(owner, 'PATCH', at('settings'), { nothing: 1 })).status).toBe(400);
     expect((await audit('setting.update'))[0]).toMatchObject({
       before: { maxIterations: null, defaultEnvironment: null },
       after: { maxIterations: 20, defaultEnvironment: 'staging' },
     });
     const { id } = await app.conversation(owner);
-    expect((await app.owner.query('SELECT environment, model FROM app.conversation WHERE id = $1', [id])).rows[0]).toEqual({
+    expect(
+      (await app.owner.query('SELECT environment, model FROM app.conversation WHERE id = $1', [id])).rows[0],
+    ).toEqual({
       environment: 'staging',
       model: DEMO_MODEL,
     });
   });
 
   it('a change of when agents ask is wanted for those that run in the same transaction, and no other change or organization is', async () => {
-    const jobs = async () => (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-settings'")).rows;
-    const patch = async (user: User, change: object) => (await app.http(user, 'PATCH', `/api/v1/orgs/${user.orgId}/settings`, change)).status;
-    expect([await patch(owner, { maxIterations: 21 }), await patch(owner, { confirmation: 'never', fourEyes: false }), await jobs()]).toEqual([200, 200, []]);
-    expect([await patch(owner, { fourEyes: true }), await jobs()]).toEqual([200, [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }]]);
+    const jobs = async () =>
+      (await app.owner.query("SELECT org_id, key, payload FROM app.outbox WHERE queue = 'org-settings'")).rows;
+    const patch = async (user: User, change: object) =>
+      (await app.http(user, 'PATCH', `/api/v1/orgs/${user.orgId}/settings`, change)).status;
+    expect([
+      await patch(owner, { maxIterations: 21 }),
+      await patch(owner, { confirmation: 'never', fourEyes: false }),
+      await jobs(),
+    ]).toEqual([200, 200, []]);
+    expect([await patch(owner, { fourEyes: true }), await jobs()]).toEqual([
+      200,
+      [{ org_id: owner.orgId, key: owner.orgId, payload: { orgId: owner.orgId } }],
+    ]);
     await app.owner.query('DELETE FROM app.outbox');
-    expect([await patch(owner, { confirmation: 'risky', fourEyes: false }), (await jobs()).map(({ key }) => key)]).toEqual([200, [owner.orgId]]);
-    expect([await patch(member, { confirmation: 'always' }), (await jobs()).map(({ key }) => key).sort()]).toEqual([200, [owner.orgId, member.orgId].sort()]);
+    expect([
+      await patch(owner, { confirmation: 'risky', fourEyes: false }),
+      (await jobs()).map(({ key }) => key),
+    ]).toEqual([200, [owner.orgId]]);
+    expect([await patch(member, { confirmation: 'always' }), (await jobs()).map(({ key }) => key).sort()]).toEqual([
+      200,
+      [owner.orgId, member.orgId].sort(),
+    ]);
     await app.owner.query('DELETE FROM app.outbox');
     await patch(owner, { confirmation: 'never' });
   });
@@ -91,25 +124,31 @@ describe('what an organization has set up', () => {
       ['DELETE', 'mcp-servers/mcp_1', undefined],
     ] as const;
     for (const [method, rest, body] of calls) {
-      expect([rest, (await app.http(member, method, at(rest), body)).status, (await app.http(stranger, method, at(rest), body)).status]).toEqual([
+      expect([
         rest,
-        403,
-        404,
-      ]);
+        (await app.http(member, method, at(rest), body)).status,
+        (await app.http(stranger, method, at(rest), body)).status,
+      ]).toEqual([rest, 403, 404]);
       if (rest.includes('/')) expect((await app.http(owner, method, at(rest), body)).status).toBe(404);
     }
   });
 
   it('LLM profiles never show their key, have one default, and give a key to no other address', async () => {
-    const make = async (body: object): Promise<LlmProfile> => LlmProfile.parse((await app.http(owner, 'POST', at('llm-profiles'), body)).body);
-    const first = await make({ name: 'Fast', model: 'gpt', baseUrl: 'https://8.8.8.8/v1', apiKey: 'sk-canary-of-a-profile', temperature: 0.5, default: true });
+    const make = async (body: object): Promise<LlmProfile> =>
+      LlmProfile.parse((await app.http(owner, 'POST', at('llm-profiles'), body)).body);
+    const first = await make({
+      name: 'Fast',
+      model: 'gpt',
+      baseUrl: 'https://8.8.8.8/v1',
+      apiKey: 'sk-canary-of-a-profile',
+      temperature: 0.5,
+      default: true,
+    });
     const second = await make({ name: 'Good', model: 'opus', default: true });
     expect(
-      LlmProfileList.parse((await app.http(owner, 'GET', at('llm-profiles'))).body).data.map(({ name, default: isDefault, hasApiKey }) => [
-        name,
-        isDefault,
-        hasApiKey,
-      ]),
+      LlmProfileList.parse((await app.http(owner, 'GET', at('llm-profiles'))).body).data.map(
+        ({ name, default: isDefault, hasApiKey }) => [name, isDefault, hasApiKey],
+      ),
     ).toEqual([
       ['Fast', false, true],
       ['Good', true, false],
@@ -122,9 +161,21 @@ describe('what an organization has set up', () => {
       status: 409,
       body: { code: 'settings.name-taken' },
     });
-    expect((await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), { baseUrl: 'https://1.1.1.1/v1' })).status).toBe(400);
-    expect((await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), { baseUrl: 'https://1.1.1.1/v1', apiKey: 'sk-canary-again' })).status).toBe(200);
-    expect((await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), { apiKey: null })).body).toMatchObject({ hasApiKey: false, temperature: 0.5 });
+    expect(
+      (await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), { baseUrl: 'https://1.1.1.1/v1' })).status,
+    ).toBe(400);
+    expect(
+      (
+        await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), {
+          baseUrl: 'https://1.1.1.1/v1',
+          apiKey: 'sk-canary-again',
+        })
+      ).status,
+    ).toBe(200);
+    expect((await app.http(owner, 'PATCH', at(`llm-profiles/${first.id}`), { apiKey: null })).body).toMatchObject({
+      hasApiKey: false,
+      temperature: 0.5,
+    });
     expect((await app.http(owner, 'DELETE', at(`llm-profiles/${first.id}`))).status).toBe(204);
     const { rows } = await app.owner.query(
       `SELECT query_to_xml('SELECT * FROM app.audit_entry', true, false, '')::text || query_to_xml('SELECT * FROM app.llm_profile', true, false, '')::text AS dump`,
@@ -138,7 +189,11 @@ describe('what an organization has set up', () => {
       name: 'Issues',
       transport: 'http',
       url: 'https://8.8.4.4/mcp',
-      headers: { authorization: { secret: 'KNOWN', prefix: 'Bearer ' }, 'x-other': { secret: 'UNKNOWN' }, 'x-plain': { value: 'v' } },
+      headers: {
+        authorization: { secret: 'KNOWN', prefix: 'Bearer ' },
+        'x-other': { secret: 'UNKNOWN' },
+        'x-plain': { value: 'v' },
+      },
     };
     const made = McpServer.parse((await app.http(owner, 'POST', at('mcp-servers'), body)).body);
     expect(made).toMatchObject({
@@ -148,16 +203,29 @@ describe('what an organization has set up', () => {
       missingSecrets: ['UNKNOWN'],
     });
     expect((await app.http(owner, 'PATCH', at(`mcp-servers/${made.id}`), { command: 'npx' })).status).toBe(400);
-    expect((await app.http(owner, 'PATCH', at(`mcp-servers/${made.id}`), { enabled: false, headers: {} })).body).toMatchObject({
+    expect(
+      (await app.http(owner, 'PATCH', at(`mcp-servers/${made.id}`), { enabled: false, headers: {} })).body,
+    ).toMatchObject({
       enabled: false,
       headers: {},
       missingSecrets: [],
       url: body.url,
     });
-    const local = { name: 'Files', transport: 'stdio', command: 'npx', args: ['files'], env: { TOKEN: { secret: 'KNOWN' } } };
+    const local = {
+      name: 'Files',
+      transport: 'stdio',
+      command: 'npx',
+      args: ['files'],
+      env: { TOKEN: { secret: 'KNOWN' } },
+    };
     expect((await app.http(owner, 'POST', at('mcp-servers'), local)).status).toBe(201);
-    expect(McpServerList.parse((await app.http(member, 'GET', at('mcp-servers'))).body).data.map(({ name }) => name)).toEqual(['Files', 'Issues']);
-    expect(await app.http(owner, 'POST', at('mcp-servers'), local)).toMatchObject({ status: 409, body: { code: 'settings.name-taken' } });
+    expect(
+      McpServerList.parse((await app.http(member, 'GET', at('mcp-servers'))).body).data.map(({ name }) => name),
+    ).toEqual(['Files', 'Issues']);
+    expect(await app.http(owner, 'POST', at('mcp-servers'), local)).toMatchObject({
+      status: 409,
+      body: { code: 'settings.name-taken' },
+    });
     expect((await app.http(owner, 'DELETE', at(`mcp-servers/${made.id}`))).status).toBe(204);
     expect(await audit('mcp-server.create')).toMatchObject([
       { after: { url: body.url, names: ['authorization', 'x-other', 'x-plain'] } },
@@ -181,19 +249,29 @@ describe('what an organization has set up', () => {
       'https://100.64.1.1/',
     ];
     for (const url of refused) {
-      expect([url, (await app.http<{ code: string }>(owner, 'POST', at('llm-profiles'), { name: 'N', model: 'm', baseUrl: url })).body.code]).toEqual([
+      expect([
         url,
-        'settings.url-refused',
-      ]);
-      expect([url, (await app.http<{ code: string }>(owner, 'POST', at('mcp-servers'), { name: 'N', transport: 'sse', url })).body.code]).toEqual([
+        (await app.http<{ code: string }>(owner, 'POST', at('llm-profiles'), { name: 'N', model: 'm', baseUrl: url }))
+          .body.code,
+      ]).toEqual([url, 'settings.url-refused']);
+      expect([
         url,
-        'settings.url-refused',
-      ]);
+        (await app.http<{ code: string }>(owner, 'POST', at('mcp-servers'), { name: 'N', transport: 'sse', url })).body
+          .code,
+      ]).toEqual([url, 'settings.url-refused']);
     }
-    await expect(assertOutside('https://both.example/', false, async () => ['8.8.8.8', '10.1.2.3'])).rejects.toThrow('not public');
+    await expect(assertOutside('https://both.example/', false, async () => ['8.8.8.8', '10.1.2.3'])).rejects.toThrow(
+      'not public',
+    );
     await assertOutside('https://fine.example/', false, async () => ['8.8.8.8', '2606:4700::1111']);
     await assertOutside('http://10.0.0.1:8080/v1', true);
     await expect(assertOutside('file:///etc/passwd', true)).rejects.toThrow();
-    expect(['8.8.8.8', '2606:4700::1111', '10.0.0.1', 'fd00::1', 'nonsense'].map(isInside)).toEqual([false, false, true, true, true]);
+    expect(['8.8.8.8', '2606:4700::1111', '10.0.0.1', 'fd00::1', 'nonsense'].map(isInside)).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 });

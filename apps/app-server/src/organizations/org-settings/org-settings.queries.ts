@@ -16,24 +16,40 @@ export function orgSettingsOf(stored: unknown): OrgSettingValues {
   return { ...DEFAULT_ORG_SETTINGS, ...Object.fromEntries(read) };
 }
 
-export async function readOrgSettings(client: PoolClient, orgId: string): Promise<OrgSettingValues & { version: number }> {
-  const org = await userStore(client, (store) => store.org.findUnique({ select: { settings: true, settingsVersion: true }, where: { id: orgId } }));
-  return org === null ? { ...DEFAULT_ORG_SETTINGS, version: 1 } : { ...orgSettingsOf(org.settings), version: org.settingsVersion };
+export async function readOrgSettings(
+  client: PoolClient,
+  orgId: string,
+): Promise<OrgSettingValues & { version: number }> {
+  const org = await userStore(client, (store) =>
+    store.org.findUnique({ select: { settings: true, settingsVersion: true }, where: { id: orgId } }),
+  );
+  return org === null
+    ? { ...DEFAULT_ORG_SETTINGS, version: 1 }
+    : { ...orgSettingsOf(org.settings), version: org.settingsVersion };
 }
 
 /** The same with the row locked until the transaction ends; `null` when there is no such organization. */
-export async function lockOrgSettings(client: PoolClient, orgId: string): Promise<(OrgSettingValues & { version: number }) | null> {
+export async function lockOrgSettings(
+  client: PoolClient,
+  orgId: string,
+): Promise<(OrgSettingValues & { version: number }) | null> {
   const { rowCount } = await client.query('SELECT 1 FROM app.org WHERE id = $1 FOR UPDATE', [orgId]);
   return rowCount === 0 ? null : readOrgSettings(client, orgId);
 }
 
 /** For the holder of the row. Keys that only a newer version knows stay as they are. @returns the new version. */
 export async function writeOrgSettings(client: PoolClient, orgId: string, values: OrgSettingValues): Promise<number> {
-  const stored = await userStore(client, (store) => store.org.findUnique({ select: { settings: true }, where: { id: orgId } }));
+  const stored = await userStore(client, (store) =>
+    store.org.findUnique({ select: { settings: true }, where: { id: orgId } }),
+  );
   if (stored === null) return 1;
   const settings = { ...(stored.settings as Prisma.JsonObject), ...values };
   const { settingsVersion } = await userStore(client, (store) =>
-    store.org.update({ where: { id: orgId }, data: { settings, settingsVersion: { increment: 1 } }, select: { settingsVersion: true } }),
+    store.org.update({
+      where: { id: orgId },
+      data: { settings, settingsVersion: { increment: 1 } },
+      select: { settingsVersion: true },
+    }),
   );
   return settingsVersion;
 }

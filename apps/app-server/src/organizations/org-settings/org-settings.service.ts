@@ -31,21 +31,30 @@ export class OrgSettingsService {
   }
 
   /**
-   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is there.
-   * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the gateway does not offer, what
-   * `PromptLogService.allow` throws when it says how long prompts are kept.
+   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is
+   * there.
+   * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the
+   * gateway does not offer, what `PromptLogService.allow` throws when it says how long prompts are kept.
    */
   async update(caller: Principal, change: UpdateOrgSettings, ifMatch: string | undefined): Promise<OrgSettings> {
     const { defaultModel } = change;
-    if (typeof defaultModel === 'string' && !(await this.models.offered(caller.orgId)).some(({ id }) => id === defaultModel))
+    if (
+      typeof defaultModel === 'string' &&
+      !(await this.models.offered(caller.orgId)).some(({ id }) => id === defaultModel)
+    )
       throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
     const { promptLogDays } = change;
-    if (promptLogDays !== undefined && promptLogDays !== (await this.get(caller)).promptLogDays) await this.promptLog.allow(caller, promptLogDays);
+    if (promptLogDays !== undefined && promptLogDays !== (await this.get(caller)).promptLogDays)
+      await this.promptLog.allow(caller, promptLogDays);
     const { reachesAgents, ...settings } = await inOrg(this.pool, caller.orgId, async (client) => {
       const found = await lockOrgSettings(client, caller.orgId);
       if (found === null) throw notFound();
       const { version, ...before } = found;
-      if (ifMatch !== undefined && ifMatch.trim() !== '*' && !ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`))
+      if (
+        ifMatch !== undefined &&
+        ifMatch.trim() !== '*' &&
+        !ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`)
+      )
         throw new SlipwayError('settings.changed', 'The settings of the organization were changed by another user.');
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const after: OrgSettingValues = { ...before, ...given };
@@ -55,8 +64,16 @@ export class OrgSettingsService {
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
       if (changed.includes('analytics')) await allowAnalytics(client, caller.orgId, after.analytics);
-      const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
+      const only = (values: OrgSettingValues): Record<string, unknown> =>
+        Object.fromEntries(changed.map((key) => [key, values[key]]));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'setting.update',
+          target: caller.orgId,
+          before: only(before),
+          after: only(after),
+        }),
+      );
       const reachesAgents = changed.some((key) => REACH_AGENTS.has(key));
       if (reachesAgents) for (const job of JOBS) await wantJobAs(client, job, caller.orgId, { orgId: caller.orgId });
       return { ...after, version: next, reachesAgents };

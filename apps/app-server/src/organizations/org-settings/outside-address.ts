@@ -14,14 +14,22 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
  * connects to again.
  * @throws SlipwayError `settings.url-refused`
  */
-export async function assertOutside(text: string, allowPrivate: boolean, resolve: Resolve = addressesOf): Promise<void> {
+export async function assertOutside(
+  text: string,
+  allowPrivate: boolean,
+  resolve: Resolve = addressesOf,
+): Promise<void> {
   const url = URL.parse(text);
   if (url === null) throw refused('It is not a URL.');
-  if (url.username !== '' || url.password !== '') throw refused('It carries a user or a password; keep that as a secret.');
+  if (url.username !== '' || url.password !== '')
+    throw refused('It carries a user or a password; keep that as a secret.');
   if (allowPrivate && /^https?:$/.test(url.protocol)) return;
   if (url.protocol !== 'https:') throw refused('It is not an https address.');
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  if (/(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/i.test(host) || (isIP(host) === 0 && !host.includes('.')))
+  if (
+    /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/i.test(host) ||
+    (isIP(host) === 0 && !host.includes('.'))
+  )
     throw refused(`${host} is a name inside of a network.`);
   const addresses = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];
   if (addresses.some(isInside)) throw refused(`${host} has an address that is not public.`);

@@ -3,7 +3,10 @@ import { RESERVED_SLUGS } from '@slipway/contracts/organizations';
 
 const MAX_LENGTH = 40;
 
-/** An organization's name as its address: lower case, ASCII, at most 40 characters. A name without a Latin letter or digit gives `org`. */
+/**
+ * An organization's name as its address: lower case, ASCII, at most 40 characters. A name without a Latin letter or
+ * digit gives `org`.
+ */
 export function slugOfName(name: string): string {
   const slug = cut(
     name
@@ -28,7 +31,10 @@ export function slugCandidates(wanted: string): string[] {
     randomInt(100_000, 1_000_000),
     randomInt(10_000_000, 100_000_000),
   ];
-  return [...(RESERVED_SLUGS.has(wanted) ? [] : [wanted]), ...numbers.map((number) => `${cut(wanted, MAX_LENGTH - 1 - String(number).length)}-${number}`)];
+  return [
+    ...(RESERVED_SLUGS.has(wanted) ? [] : [wanted]),
+    ...numbers.map((number) => `${cut(wanted, MAX_LENGTH - 1 - String(number).length)}-${number}`),
+  ];
 }
 
 function cut(slug: string, length: number): string {

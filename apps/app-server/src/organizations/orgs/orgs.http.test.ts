@@ -22,7 +22,13 @@ describe('making an organization', () => {
     const made = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Ærø & Søns ApS' });
     expect([made.status, made.body]).toMatchObject([
       201,
-      { name: 'Ærø & Søns ApS', slug: expect.stringMatching(/^[a-z0-9-]+$/), kind: 'company', role: 'owner', deletesAt: null },
+      {
+        name: 'Ærø & Søns ApS',
+        slug: expect.stringMatching(/^[a-z0-9-]+$/),
+        kind: 'company',
+        role: 'owner',
+        deletesAt: null,
+      },
     ]);
     expect((await app.http<Answer>(user, 'GET', `/api/v1/orgs/${made.body.slug}`)).body.id).toBe(made.body.id);
     const list = await app.http<{ data: Org[] }>(user, 'GET', '/api/v1/orgs');
@@ -34,19 +40,21 @@ describe('making an organization', () => {
     const first = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
     const second = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken', slug: 'taken' });
     const third = await app.http<Answer>(user, 'POST', '/api/v1/orgs', { name: 'Taken' });
-    expect([first.status, second.status, second.body.code, second.body.suggestion, third.status, third.body.slug]).toEqual([
-      201,
-      409,
-      'org.slug-taken',
-      'taken-2',
-      201,
-      'taken-2',
-    ]);
+    expect([
+      first.status,
+      second.status,
+      second.body.code,
+      second.body.suggestion,
+      third.status,
+      third.body.slug,
+    ]).toEqual([201, 409, 'org.slug-taken', 'taken-2', 201, 'taken-2']);
   });
 
   it('gives one address once, however many ask for it at the same moment', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => app.user()));
-    const answers = await Promise.all(people.map((user) => app.http(user, 'POST', '/api/v1/orgs', { name: 'Race', slug: 'race' })));
+    const answers = await Promise.all(
+      people.map((user) => app.http(user, 'POST', '/api/v1/orgs', { name: 'Race', slug: 'race' })),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
@@ -103,28 +111,43 @@ describe('an organization', () => {
     for (const [method, rest, body] of requests) {
       const foreign = await app.http(outsider, method, company.path(rest), body);
       const missing = await app.http(outsider, method, `/api/v1/orgs/org_missing${rest}`, body);
-      expect([method, rest, foreign.status, withoutId(foreign.body)]).toEqual([method, rest, 404, withoutId(missing.body)]);
+      expect([method, rest, foreign.status, withoutId(foreign.body)]).toEqual([
+        method,
+        rest,
+        404,
+        withoutId(missing.body),
+      ]);
     }
   });
 
   it('is renamed by who may, with a record of before and after; the old address leads nowhere', async () => {
     const [admin, member] = [await company.member('admin'), await company.member('member')];
-    const renamed = await app.http<Answer>(admin, 'PATCH', company.path(), { name: 'Difference Engines', slug: 'difference' });
+    const renamed = await app.http<Answer>(admin, 'PATCH', company.path(), {
+      name: 'Difference Engines',
+      slug: 'difference',
+    });
     expect([renamed.status, renamed.body.name, renamed.body.slug]).toEqual([200, 'Difference Engines', 'difference']);
     expect((await app.http<Answer>(member, 'PATCH', company.path(), { name: 'X' })).status).toBe(403);
-    await until('the old address is gone', async () => (await app.http(admin, 'GET', `/api/v1/orgs/${company.org.slug}`)).status === 404);
+    await until(
+      'the old address is gone',
+      async () => (await app.http(admin, 'GET', `/api/v1/orgs/${company.org.slug}`)).status === 404,
+    );
     expect((await company.audit()).at(-1)).toMatchObject({
       action: 'org.update',
       actor_id: admin.userId,
       before: { name: 'Analytical Engines', slug: 'analytical-engines' },
       after: { name: 'Difference Engines', slug: 'difference' },
     });
-    expect((await app.http<Answer>(admin, 'PATCH', company.path(), { slug: 'taken' })).body.code).toBe('org.slug-taken');
+    expect((await app.http<Answer>(admin, 'PATCH', company.path(), { slug: 'taken' })).body.code).toBe(
+      'org.slug-taken',
+    );
   });
 
   it('is handed to a member by an owner, who is an admin then; not to an outsider, and not by an admin', async () => {
     const [admin, outsider] = [await company.member('admin'), await app.user()];
-    expect((await app.http(company.owner, 'POST', company.path('/transfer'), { userId: outsider.userId })).status).toBe(404);
+    expect((await app.http(company.owner, 'POST', company.path('/transfer'), { userId: outsider.userId })).status).toBe(
+      404,
+    );
     expect((await app.http(admin, 'POST', company.path('/transfer'), { userId: admin.userId })).status).toBe(403);
     const handed = await app.http<Answer>(company.owner, 'POST', company.path('/transfer'), { userId: admin.userId });
     expect([handed.status, handed.body.role]).toEqual([200, 'admin']);
@@ -137,7 +160,14 @@ describe('an organization', () => {
     const left = await app.http<MemberRemoval>(viewer, 'POST', own.path('/leave'));
     expect([left.status, left.body]).toEqual([
       200,
-      { keysRevoked: 0, sandboxesStopping: 0, conversationsKept: 0, invitationsRevoked: 0, knownCredentials: [], knownCredentialsTotal: 0 },
+      {
+        keysRevoked: 0,
+        sandboxesStopping: 0,
+        conversationsKept: 0,
+        invitationsRevoked: 0,
+        knownCredentials: [],
+        knownCredentialsTotal: 0,
+      },
     ]);
     const stays = await app.http<Answer>(own.owner, 'POST', own.path('/leave'));
     expect([stays.status, stays.body.code]).toEqual([409, 'org.last-owner']);
@@ -164,11 +194,10 @@ describe('deleting an organization', () => {
     const company = await Company.open(app, 'Doomed');
     const [admin, coOwner] = [await company.member('admin'), await company.member('owner')];
     const conversation = randomUUID();
-    await app.owner.query(`INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, $3, 'a', 't', 'm')`, [
-      conversation,
-      company.org.id,
-      admin.userId,
-    ]);
+    await app.owner.query(
+      `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, $3, 'a', 't', 'm')`,
+      [conversation, company.org.id, admin.userId],
+    );
     await app.owner.query(
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ('grant_1', $1, $2, $3, 8000, now(), now() + interval '1 hour')`,
       [company.org.id, company.owner.userId, conversation],
@@ -183,7 +212,10 @@ describe('deleting an organization', () => {
     expect([again.status, again.body.deletesAt]).toEqual([202, deleted.body.deletesAt]);
 
     await until('the admin is out', async () => (await app.http(admin, 'GET', company.path())).status === 404);
-    await until('the owner sees the deletion', async () => (await app.http<Answer>(coOwner, 'GET', company.path())).body.deletesAt !== null);
+    await until(
+      'the owner sees the deletion',
+      async () => (await app.http<Answer>(coOwner, 'GET', company.path())).body.deletesAt !== null,
+    );
     for (const [method, rest, body] of [
       ['POST', '/conversations', { prompt: 'Go' }],
       ['POST', `/conversations/${conversation}/messages`, { text: 'Go' }],
@@ -196,7 +228,13 @@ describe('deleting an organization', () => {
     }
     const jobs = await app.owner.query(`SELECT queue, payload FROM app.outbox WHERE org_id = $1`, [company.org.id]);
     expect(jobs.rows).toEqual([{ queue: 'org-closing', payload: { orgId: company.org.id } }]);
-    expect((await app.owner.query(`SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND revoked_at IS NULL`, [company.org.id])).rowCount).toBe(0);
+    expect(
+      (
+        await app.owner.query(`SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND revoked_at IS NULL`, [
+          company.org.id,
+        ])
+      ).rowCount,
+    ).toBe(0);
 
     const restored = await app.http<Answer>(coOwner, 'POST', company.path('/restore'));
     expect([restored.status, restored.body.deletesAt]).toEqual([200, null]);
@@ -207,7 +245,9 @@ describe('deleting an organization', () => {
   it('cannot be taken back once its time is over', async () => {
     const company = await Company.open(app, 'Late');
     await app.http(company.owner, 'DELETE', company.path(), { confirm: 'Late' });
-    await app.owner.query(`UPDATE app.org SET deletes_at = now() - interval '1 second' WHERE id = $1`, [company.org.id]);
+    await app.owner.query(`UPDATE app.org SET deletes_at = now() - interval '1 second' WHERE id = $1`, [
+      company.org.id,
+    ]);
     expect((await app.http(company.owner, 'POST', company.path('/restore'))).status).toBe(404);
   });
 });

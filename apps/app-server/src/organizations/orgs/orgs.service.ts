@@ -1,6 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Sessions, type SignedIn } from '@slipway/auth';
-import { type CreateOrg, type Org, OrgSlug, type Principal, ROLE_PERMISSIONS, type UpdateOrg } from '@slipway/contracts/organizations';
+import {
+  type CreateOrg,
+  type Org,
+  OrgSlug,
+  type Principal,
+  ROLE_PERMISSIONS,
+  type UpdateOrg,
+} from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { isUniqueViolation } from '@slipway/db/store';
 import type { Ids } from '@slipway/domain';
@@ -12,7 +19,16 @@ import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { presentPermissions } from '../members/granting.js';
 import { addMember, assertKept, lockOrg, type OrgRow, roleOf, setRole } from '../members/membership.queries.js';
 import { slugCandidates, slugOfName } from './org-slug.js';
-import { endSandboxGrants, insertOrg, isActiveAccount, markForDeletion, readOrg, takenSlugs, unmarkForDeletion, updateOrg } from './orgs.queries.js';
+import {
+  endSandboxGrants,
+  insertOrg,
+  isActiveAccount,
+  markForDeletion,
+  readOrg,
+  takenSlugs,
+  unmarkForDeletion,
+  updateOrg,
+} from './orgs.queries.js';
 
 /** From the request to delete an organization to its deletion. Hours. */
 const GRACE_HOURS = 48;
@@ -57,7 +73,14 @@ export class OrgsService {
         if (changed.length > 0) {
           await updateOrg(client, org.id, after);
           const only = (values: typeof before) => Object.fromEntries(changed.map((field) => [field, values[field]]));
-          await client.query(auditOf(this.ids.uuid(), caller, { action: 'org.update', target: org.id, before: only(before), after: only(after) }));
+          await client.query(
+            auditOf(this.ids.uuid(), caller, {
+              action: 'org.update',
+              target: org.id,
+              before: only(before),
+              after: only(after),
+            }),
+          );
         }
         return this.asSeenBy(client, caller);
       });
@@ -68,7 +91,10 @@ export class OrgsService {
     }
   }
 
-  /** @throws SlipwayError `org.personal`, `org.being-deleted`, `permission.denied`, `resource.not-found` when `userId` is no member who can sign in. */
+  /**
+   * @throws SlipwayError `org.personal`, `org.being-deleted`, `permission.denied`, `resource.not-found` when `userId`
+   * is no member who can sign in.
+   */
   async transfer(caller: Principal, userId: string): Promise<Org> {
     const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       const org = await this.locked(client, caller.orgId);
@@ -105,7 +131,8 @@ export class OrgsService {
     const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       const org = await this.locked(client, caller.orgId);
       assertCompany(org);
-      if (!(await presentPermissions(client, caller)).has('org:delete')) throw new SlipwayError('permission.denied', 'Only an owner deletes an organization.');
+      if (!(await presentPermissions(client, caller)).has('org:delete'))
+        throw new SlipwayError('permission.denied', 'Only an owner deletes an organization.');
       if (confirm.trim() !== org.name)
         throw new SlipwayError('request.invalid', 'confirm: is not the name of the organization', {
           fields: [{ path: 'confirm', message: 'is not the name of the organization' }],
@@ -129,12 +156,15 @@ export class OrgsService {
     return this.seenAtOnce(caller, answer);
   }
 
-  /** Again is harmless. @throws SlipwayError `resource.not-found` once the time is over: what is left of it is going. */
+  /**
+   * Again is harmless. @throws SlipwayError `resource.not-found` once the time is over: what is left of it is going.
+   */
   async restore(caller: Principal): Promise<Org> {
     const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       const org = await this.locked(client, caller.orgId);
       if (org.deletes_at !== null) {
-        if (!(await presentPermissions(client, caller)).has('org:delete')) throw new SlipwayError('permission.denied', 'Only an owner takes a deletion back.');
+        if (!(await presentPermissions(client, caller)).has('org:delete'))
+          throw new SlipwayError('permission.denied', 'Only an owner takes a deletion back.');
         if (!(await unmarkForDeletion(client, org.id))) throw notFound();
         await client.query(
           auditOf(this.ids.uuid(), caller, {
@@ -163,7 +193,13 @@ export class OrgsService {
     const org = await inOrg(this.pool, orgId, async (client) => {
       if (!(await insertOrg(client, { id: orgId, slug, name }))) return null;
       await addMember(client, orgId, { userId: user.userId, role: 'owner', source: 'founder' });
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'org.create', target: orgId, after: { kind: 'company', name, slug } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'org.create',
+          target: orgId,
+          after: { kind: 'company', name, slug },
+        }),
+      );
       return this.asSeenBy(client, caller);
     });
     // Whoever made it goes there next: this process is not to answer from what it knew before.
@@ -191,13 +227,18 @@ export class OrgsService {
 
   private async slugTaken(wanted: string): Promise<SlipwayError> {
     const [suggestion] = await this.freeSlugs(wanted);
-    return new SlipwayError('org.slug-taken', `Another organization has the address ${wanted}.${suggestion === undefined ? '' : ` ${suggestion} is free.`}`, {
-      fields: [{ path: 'slug', message: 'is taken' }],
-      ...(suggestion === undefined ? {} : { extensions: { suggestion } }),
-    });
+    return new SlipwayError(
+      'org.slug-taken',
+      `Another organization has the address ${wanted}.${suggestion === undefined ? '' : ` ${suggestion} is free.`}`,
+      {
+        fields: [{ path: 'slug', message: 'is taken' }],
+        ...(suggestion === undefined ? {} : { extensions: { suggestion } }),
+      },
+    );
   }
 }
 
 function assertCompany({ kind }: OrgRow): void {
-  if (kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
+  if (kind === 'personal')
+    throw new SlipwayError('org.personal', 'A personal organization and its user belong together.');
 }

@@ -15,7 +15,11 @@ export class MemberSessionsController {
   constructor(private readonly sessions: MemberSessionsService) {}
 
   @Serves(operations.listMemberSessions)
-  list(@Caller() caller: Principal, @Credential() authenticated: Authenticated, @Query() query: ListMemberSessionsQuery): Promise<MemberSessionPage> {
+  list(
+    @Caller() caller: Principal,
+    @Credential() authenticated: Authenticated,
+    @Query() query: ListMemberSessionsQuery,
+  ): Promise<MemberSessionPage> {
     return this.sessions.list(caller, authenticated.kind === 'session' ? authenticated.user.sessionId : null, query);
   }
 

@@ -16,11 +16,18 @@ export interface MemberSessionRow {
   readonly refused: boolean;
 }
 
-/** Active ones, last begun first; by membership, since sessions have no organization. @param filter.userId `null`: of all users. */
+/**
+ * Active ones, last begun first; by membership, since sessions have no organization. @param filter.userId `null`: of
+ * all users.
+ */
 export async function listMemberSessions(
   client: PoolClient,
   orgId: string,
-  { userId, after, limit }: { userId: string | null; after: { readonly createdAt: string; readonly id: string } | null; limit: number },
+  {
+    userId,
+    after,
+    limit,
+  }: { userId: string | null; after: { readonly createdAt: string; readonly id: string } | null; limit: number },
 ): Promise<MemberSessionRow[]> {
   const { rows } = await client.query<MemberSessionRow>(
     `SELECT s.id, s.user_id AS "userId", u.name AS "userName", u.email, m.role, s.user_agent AS "userAgent", s.address, s.created_at AS "createdAt",
@@ -54,6 +61,13 @@ export async function findMemberSessions(
  * Ends them, with an entry each in the audit of the user's own organization, which does not say where the admin was.
  * The transaction is the system's afterwards (`app.end_sessions`).
  */
-export async function endSessions(client: PoolClient, sessions: ReadonlyArray<{ readonly id: string }>, requestId: string | null): Promise<void> {
-  await client.query(`SELECT id FROM app.end_sessions($1, 'ended-by-admin', 'system', $2, NULL)`, [sessions.map(({ id }) => id), requestId]);
+export async function endSessions(
+  client: PoolClient,
+  sessions: ReadonlyArray<{ readonly id: string }>,
+  requestId: string | null,
+): Promise<void> {
+  await client.query(`SELECT id FROM app.end_sessions($1, 'ended-by-admin', 'system', $2, NULL)`, [
+    sessions.map(({ id }) => id),
+    requestId,
+  ]);
 }

@@ -1,6 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Sessions } from '@slipway/auth';
-import type { ListMemberSessionsQuery, MemberSession, MemberSessionPage, Principal } from '@slipway/contracts/organizations';
+import type {
+  ListMemberSessionsQuery,
+  MemberSession,
+  MemberSessionPage,
+  Principal,
+} from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -11,7 +16,12 @@ import { deviceOf } from '../../identity/sessions/device.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { assertMayGrant, presentPermissions } from '../members/granting.js';
 import { roleOf } from '../members/membership.queries.js';
-import { endSessions, findMemberSessions, listMemberSessions, type MemberSessionRow } from './member-sessions.queries.js';
+import {
+  endSessions,
+  findMemberSessions,
+  listMemberSessions,
+  type MemberSessionRow,
+} from './member-sessions.queries.js';
 
 /** Where a page ended: when the session began, then which. */
 const Cursor = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,100}$/)]);
@@ -37,7 +47,9 @@ export class MemberSessionsService {
     const shown = rows.slice(0, query.limit);
     const last = shown.at(-1);
     const nextCursor =
-      rows.length > query.limit && last !== undefined ? Buffer.from(JSON.stringify([last.createdAt.toISOString(), last.id])).toString('base64url') : null;
+      rows.length > query.limit && last !== undefined
+        ? Buffer.from(JSON.stringify([last.createdAt.toISOString(), last.id])).toString('base64url')
+        : null;
     return { data: shown.map((row) => sessionOf(row, current)), page: { nextCursor } };
   }
 
@@ -71,8 +83,17 @@ export class MemberSessionsService {
   }
 }
 
-function sessionOf({ createdAt, lastSeenAt, userAgent, ...row }: MemberSessionRow, current: string | null): MemberSession {
-  return { ...row, current: row.id === current, device: deviceOf(userAgent), createdAt: createdAt.toISOString(), lastSeenAt: lastSeenAt.toISOString() };
+function sessionOf(
+  { createdAt, lastSeenAt, userAgent, ...row }: MemberSessionRow,
+  current: string | null,
+): MemberSession {
+  return {
+    ...row,
+    current: row.id === current,
+    device: deviceOf(userAgent),
+    createdAt: createdAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+  };
 }
 
 /** @throws SlipwayError `request.invalid` for a cursor that this server did not write. */
@@ -82,6 +103,9 @@ function cursorOf(cursor: string): { readonly createdAt: string; readonly id: st
     return { createdAt, id };
   } catch (error) {
     const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, { fields: [{ path: 'cursor', message }], cause: error });
+    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
+      fields: [{ path: 'cursor', message }],
+      cause: error,
+    });
   }
 }

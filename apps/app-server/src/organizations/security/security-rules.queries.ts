@@ -2,7 +2,12 @@ import type { SecurityRules, SecurityRuleValues } from '@slipway/contracts/organ
 import type { PoolClient } from '@slipway/db/sql';
 import { type Prisma, userStore } from '@slipway/db/store';
 
-const COLUMNS = { sessionMaxMinutes: true, sessionIdleMinutes: true, secondFactor: true, securityVersion: true } satisfies Prisma.OrgSelect;
+const COLUMNS = {
+  sessionMaxMinutes: true,
+  sessionIdleMinutes: true,
+  secondFactor: true,
+  securityVersion: true,
+} satisfies Prisma.OrgSelect;
 
 export async function readSecurityRules(client: PoolClient, orgId: string): Promise<SecurityRules | null> {
   const org = await userStore(client, (store) => store.org.findUnique({ select: COLUMNS, where: { id: orgId } }));
@@ -18,7 +23,11 @@ export async function lockSecurityRules(client: PoolClient, orgId: string): Prom
 }
 
 /** @returns the new version. */
-export async function writeSecurityRules(client: PoolClient, orgId: string, values: SecurityRuleValues): Promise<number> {
+export async function writeSecurityRules(
+  client: PoolClient,
+  orgId: string,
+  values: SecurityRuleValues,
+): Promise<number> {
   const { sessionMaxMinutes, sessionIdleMinutes, secondFactor } = values;
   const { securityVersion } = await userStore(client, (store) =>
     store.org.update({
@@ -32,6 +41,8 @@ export async function writeSecurityRules(client: PoolClient, orgId: string, valu
 
 /** A session is its user's, in no organization. */
 export async function hadSecondFactor(client: PoolClient, sessionId: string): Promise<boolean> {
-  const session = await userStore(client, (store) => store.session.findFirst({ select: { id: true }, where: { id: sessionId, secondFactor: true } }));
+  const session = await userStore(client, (store) =>
+    store.session.findFirst({ select: { id: true }, where: { id: sessionId, secondFactor: true } }),
+  );
   return session !== null;
 }

@@ -26,9 +26,12 @@ beforeEach(async () => {
   member = await company.member('member', 'Alan');
 });
 
-const rules = (user: User, body: object, headers = {}) => app.http<Answer<SecurityRules>>(user, 'PATCH', company.path('/security'), body, headers);
-const sessions = (user: User, query = '') => app.http<Answer<MemberSessionPage>>(user, 'GET', company.path(`/sessions${query}`));
-const proved = (user: User, factor = true) => app.owner.query('UPDATE app.session SET second_factor = $2 WHERE id = $1', [user.sessionId, factor]);
+const rules = (user: User, body: object, headers = {}) =>
+  app.http<Answer<SecurityRules>>(user, 'PATCH', company.path('/security'), body, headers);
+const sessions = (user: User, query = '') =>
+  app.http<Answer<MemberSessionPage>>(user, 'GET', company.path(`/sessions${query}`));
+const proved = (user: User, factor = true) =>
+  app.owner.query('UPDATE app.session SET second_factor = $2 WHERE id = $1', [user.sessionId, factor]);
 /** What the second replica answers, which has changed nothing itself. */
 const elsewhere = async (user: User, path: string): Promise<{ status: number; code: string }> => {
   const response = await fetch(`${app.replicas[1]?.url}${path}`, { headers: { cookie: user.cookie } });
@@ -36,7 +39,12 @@ const elsewhere = async (user: User, path: string): Promise<{ status: number; co
 };
 const connect = (user: User): Promise<{ ended: Promise<string> }> =>
   new Promise((resolve, reject) => {
-    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: user.cookie, origin: app.url } });
+    const socket = io(app.url, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+      extraHeaders: { cookie: user.cookie, origin: app.url },
+    });
     socket.once('connect_error', reject);
     socket.once('connect', () => resolve({ ended: new Promise((end) => socket.once('disconnect', end)) }));
   });
@@ -50,10 +58,19 @@ describe('rules of an organization for sign-ins', () => {
       { sessionMaxMinutes: null, sessionIdleMinutes: null, secondFactor: false, version: 1 },
     ]);
     const first = await rules(admin, { sessionMaxMinutes: 720 }, { 'if-match': '"1"' });
-    expect([first.status, first.body]).toEqual([200, { sessionMaxMinutes: 720, sessionIdleMinutes: null, secondFactor: false, version: 2 }]);
+    expect([first.status, first.body]).toEqual([
+      200,
+      { sessionMaxMinutes: 720, sessionIdleMinutes: null, secondFactor: false, version: 2 },
+    ]);
     expect((await rules(admin, { sessionIdleMinutes: 30 }, { 'if-match': '"1"' })).body.code).toBe('settings.changed');
     expect((await rules(admin, { sessionMaxMinutes: 720 })).body.version).toBe(2);
-    for (const body of [{ sessionMaxMinutes: 59 }, { sessionIdleMinutes: 14 }, { sessionMaxMinutes: 43_201 }, { other: 1 }, { secondFactor: 'yes' }])
+    for (const body of [
+      { sessionMaxMinutes: 59 },
+      { sessionIdleMinutes: 14 },
+      { sessionMaxMinutes: 43_201 },
+      { other: 1 },
+      { secondFactor: 'yes' },
+    ])
       expect([body, (await rules(admin, body)).body.code]).toEqual([body, 'request.invalid']);
     expect((await rules(member, { sessionMaxMinutes: null })).body.code).toBe('permission.denied');
     expect((await sessions(member)).body.code).toBe('permission.denied');
@@ -63,10 +80,16 @@ describe('rules of an organization for sign-ins', () => {
   });
 
   it('a sign-in that is too old is refused by this organization within two seconds, and by no other', async () => {
-    await app.owner.query("UPDATE app.session SET authenticated_at = now() - interval '61 minutes' WHERE id = $1", [member.sessionId]);
+    await app.owner.query("UPDATE app.session SET authenticated_at = now() - interval '61 minutes' WHERE id = $1", [
+      member.sessionId,
+    ]);
     expect((await elsewhere(member, company.path())).status).toBe(200);
     expect((await rules(admin, { sessionMaxMinutes: 60 })).status).toBe(200);
-    await until('the other replica refuses it', async () => (await elsewhere(member, company.path())).code === 'org.sign-in-again', DEAD_MS);
+    await until(
+      'the other replica refuses it',
+      async () => (await elsewhere(member, company.path())).code === 'org.sign-in-again',
+      DEAD_MS,
+    );
     expect((await elsewhere(member, company.path('/conversations'))).status).toBe(403);
     expect((await elsewhere(member, `/api/v1/orgs/${member.orgId}`)).status).toBe(200);
     const { body } = await app.http<Me>(member, 'GET', '/api/v1/me');
@@ -74,7 +97,9 @@ describe('rules of an organization for sign-ins', () => {
       [member.orgId, null],
       [company.org.id, 'sign-in'],
     ]);
-    expect((await sessions(admin, `?user=${member.userId}`)).body.data).toMatchObject([{ id: member.sessionId, refused: true }]);
+    expect((await sessions(admin, `?user=${member.userId}`)).body.data).toMatchObject([
+      { id: member.sessionId, refused: true },
+    ]);
     // Signed in again.
     await app.owner.query('UPDATE app.session SET authenticated_at = now() WHERE id = $1', [member.sessionId]);
     await until('it is taken again', async () => (await elsewhere(member, company.path())).status === 200, DEAD_MS);
@@ -82,18 +107,26 @@ describe('rules of an organization for sign-ins', () => {
 
   it('a session that was unused for too long stays refused after its next use', async () => {
     await rules(admin, { sessionIdleMinutes: 15 });
-    await app.owner.query("UPDATE app.session SET created_at = now() - interval '1 hour', last_seen_at = now() - interval '15 minutes' WHERE id = $1", [
-      member.sessionId,
-    ]);
+    await app.owner.query(
+      "UPDATE app.session SET created_at = now() - interval '1 hour', last_seen_at = now() - interval '15 minutes' WHERE id = $1",
+      [member.sessionId],
+    );
     // A minute is forgiven: a use is written that often.
     expect((await elsewhere(member, company.path())).status).toBe(200);
-    await app.owner.query("UPDATE app.session SET last_seen_at = now() - interval '17 minutes' WHERE id = $1", [member.sessionId]);
-    await until('it is refused', async () => (await elsewhere(member, company.path())).code === 'org.sign-in-again', DEAD_MS);
+    await app.owner.query("UPDATE app.session SET last_seen_at = now() - interval '17 minutes' WHERE id = $1", [
+      member.sessionId,
+    ]);
+    await until(
+      'it is refused',
+      async () => (await elsewhere(member, company.path())).code === 'org.sign-in-again',
+      DEAD_MS,
+    );
     await app.http(member, 'GET', '/api/v1/me');
     await until('the use is written', async () => {
-      const { rows } = await app.owner.query<{ seen: boolean }>("SELECT last_seen_at > now() - interval '1 minute' AS seen FROM app.session WHERE id = $1", [
-        member.sessionId,
-      ]);
+      const { rows } = await app.owner.query<{ seen: boolean }>(
+        "SELECT last_seen_at > now() - interval '1 minute' AS seen FROM app.session WHERE id = $1",
+        [member.sessionId],
+      );
       return rows[0]?.seen === true;
     });
     const fresh = Date.now() + 1_200;
@@ -104,21 +137,37 @@ describe('rules of an organization for sign-ins', () => {
   it('a second factor can only be asked for by who signed in with one; then all others have to, their sockets are cut, and keys go on', async () => {
     expect((await rules(admin, { secondFactor: true })).body.code).toBe('security.second-factor-first');
     await proved(admin);
-    const created = await app.http<{ token: string }>(member, 'POST', company.path('/api-keys'), { name: 'ci', scopes: ['org:read', 'conversation:read'] });
+    const created = await app.http<{ token: string }>(member, 'POST', company.path('/api-keys'), {
+      name: 'ci',
+      scopes: ['org:read', 'conversation:read'],
+    });
     const opened = await app.http<{ id: string }>(member, 'POST', company.path('/conversations'), { prompt: 'x' });
-    const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: member.cookie, origin: app.url } });
+    const socket = io(app.url, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+      extraHeaders: { cookie: member.cookie, origin: app.url },
+    });
     try {
       await new Promise((resolve, reject) => socket.once('connect', () => resolve(null)).once('connect_error', reject));
-      const answer = await socket.timeout(20_000).emitWithAck('subscribe', { orgId: company.org.id, conversationId: opened.body.id, afterSeq: 0 });
+      const answer = await socket
+        .timeout(20_000)
+        .emitWithAck('subscribe', { orgId: company.org.id, conversationId: opened.body.id, afterSeq: 0 });
       expect(answer).toMatchObject({ ok: true });
       expect((await rules(admin, { secondFactor: true })).body.secondFactor).toBe(true);
-      await until('the other replica asks for it', async () => (await elsewhere(member, company.path())).code === 'org.second-factor-needed', DEAD_MS);
+      await until(
+        'the other replica asks for it',
+        async () => (await elsewhere(member, company.path())).code === 'org.second-factor-needed',
+        DEAD_MS,
+      );
       await until('the socket is cut', () => !socket.connected, DEAD_MS);
     } finally {
       socket.close();
     }
     expect((await app.http(admin, 'GET', company.path())).status).toBe(200);
-    const byKey = await app.http(null, 'GET', company.path(), undefined, { authorization: `Bearer ${created.body.token}` });
+    const byKey = await app.http(null, 'GET', company.path(), undefined, {
+      authorization: `Bearer ${created.body.token}`,
+    });
     expect(byKey.status).toBe(200);
     await proved(member);
     await until('with one they are in', async () => (await elsewhere(member, company.path())).status === 200, DEAD_MS);
@@ -133,7 +182,9 @@ describe('sessions of members', () => {
       [member.sessionId],
     );
     const { body } = await sessions(admin);
-    expect(body.data.map(({ userId }) => userId).sort()).toEqual([company.owner.userId, admin.userId, member.userId].sort());
+    expect(body.data.map(({ userId }) => userId).sort()).toEqual(
+      [company.owner.userId, admin.userId, member.userId].sort(),
+    );
     expect(body.data.find(({ current }) => current)?.id).toBe(admin.sessionId);
     expect(body.data.find(({ userId }) => userId === member.userId)).toMatchObject({
       userName: 'Alan',
@@ -146,7 +197,10 @@ describe('sessions of members', () => {
     expect(JSON.stringify(body)).not.toContain(stranger.sessionId);
     const pages: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Awaited<ReturnType<typeof sessions>> = await sessions(admin, `?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const page: Awaited<ReturnType<typeof sessions>> = await sessions(
+        admin,
+        `?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
       pages.push(...page.body.data.map(({ id }) => id));
       cursor = page.body.page.nextCursor;
     }
@@ -162,19 +216,26 @@ describe('sessions of members', () => {
     await until('the other replica knows', async () => (await elsewhere(member, '/api/v1/me')).status === 401, DEAD_MS);
     await ended;
     expect(passed()).toBeLessThan(DEAD_MS);
-    expect((await app.http<Problem>(admin, 'DELETE', company.path(`/sessions/${member.sessionId}`))).body.code).toBe('resource.not-found');
+    expect((await app.http<Problem>(admin, 'DELETE', company.path(`/sessions/${member.sessionId}`))).body.code).toBe(
+      'resource.not-found',
+    );
     const again = await app.http<EndedSessions>(admin, 'POST', company.path(`/members/${member.userId}/end-sessions`));
     expect([again.status, again.body]).toEqual([200, { ended: 0 }]);
-    const all = await app.http<EndedSessions>(company.owner, 'POST', company.path(`/members/${admin.userId}/end-sessions`));
+    const all = await app.http<EndedSessions>(
+      company.owner,
+      'POST',
+      company.path(`/members/${admin.userId}/end-sessions`),
+    );
     expect(all.body).toEqual({ ended: 1 });
     expect((await app.http(admin, 'GET', '/api/v1/me')).status).toBe(401);
     expect((await company.audit()).filter(({ action }) => action === 'member.end-sessions')).toMatchObject([
       { actor_id: admin.userId, target: member.sessionId },
       { actor_id: company.owner.userId, target: admin.userId },
     ]);
-    const { rows } = await app.owner.query<{ detail: unknown }>("SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'session.end'", [
-      member.orgId,
-    ]);
+    const { rows } = await app.owner.query<{ detail: unknown }>(
+      "SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'session.end'",
+      [member.orgId],
+    );
     expect(rows).toEqual([{ detail: { reason: 'ended-by-admin' } }]);
   });
 
@@ -188,7 +249,10 @@ describe('sessions of members', () => {
       ['DELETE', '/sessions/..%2f'],
       ['POST', `/members/${stranger.userId}/end-sessions`],
     ] as const)
-      expect([rest, (await app.http<Problem>(admin, method, company.path(rest))).body.code]).toEqual([rest, 'resource.not-found']);
+      expect([rest, (await app.http<Problem>(admin, method, company.path(rest))).body.code]).toEqual([
+        rest,
+        'resource.not-found',
+      ]);
     expect((await app.http(stranger, 'GET', '/api/v1/me')).status).toBe(200);
   });
 });

@@ -30,7 +30,11 @@ export class SandboxAccessController {
   }
 
   @Serves(operations.revokeSandboxAccess)
-  revoke(@Caller() caller: Principal, @Param('conversation') id: string, @Param('access') access: string): Promise<void> {
+  revoke(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Param('access') access: string,
+  ): Promise<void> {
     return this.access.revoke(caller, conversationId(id), access);
   }
 

@@ -2,7 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { type Principal } from '@slipway/contracts/organizations';
-import { ENTER_PATH, type GrantSandboxAccess, SANDBOX_PORTS, type SandboxAccess, type SandboxAccessList, sandboxPortOf } from '@slipway/contracts/sandboxes';
+import {
+  ENTER_PATH,
+  type GrantSandboxAccess,
+  SANDBOX_PORTS,
+  type SandboxAccess,
+  type SandboxAccessList,
+  sandboxPortOf,
+} from '@slipway/contracts/sandboxes';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -11,7 +18,16 @@ import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import type { WatchedCredential } from '../../log/events/access-watch.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
-import { insertGrant, lockOwnAccess, type NewGrant, type OwnAccess, openGrants, ownGrant, renewTicket, revokeGrants } from './sandbox-access.queries.js';
+import {
+  insertGrant,
+  lockOwnAccess,
+  type NewGrant,
+  type OwnAccess,
+  openGrants,
+  ownGrant,
+  renewTicket,
+  revokeGrants,
+} from './sandbox-access.queries.js';
 
 /** A browser has this long to hand in its ticket. Milliseconds. */
 const TICKET_MS = 30_000;
@@ -41,7 +57,8 @@ export class SandboxAccessService {
     @Inject(CONFIG) config: Config,
   ) {
     const { SANDBOX_ACCESS_SECRET: secret, SANDBOX_GATEWAY_URL: url } = config;
-    this.gateway = secret === undefined || url === undefined ? null : { tokens: new SandboxTokens(secret), url: new URL(url) };
+    this.gateway =
+      secret === undefined || url === undefined ? null : { tokens: new SandboxTokens(secret), url: new URL(url) };
   }
 
   /** What holds at this moment, whoever has it. @throws SlipwayError `sandbox.no-gateway`, `resource.not-found` */
@@ -62,24 +79,41 @@ export class SandboxAccessService {
   }
 
   /**
-   * Another access, or with `reuse` the one that the caller has already (`GrantSandboxAccess`): those who ask for that at once get one.
+   * Another access, or with `reuse` the one that the caller has already (`GrantSandboxAccess`): those who ask for that
+   * at once get one.
    * @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found`
    */
-  async grant(caller: Principal, proof: WatchedCredential, conversation: string, { port: wanted, reuse }: GrantSandboxAccess): Promise<SandboxAccess> {
+  async grant(
+    caller: Principal,
+    proof: WatchedCredential,
+    conversation: string,
+    { port: wanted, reuse }: GrantSandboxAccess,
+  ): Promise<SandboxAccess> {
     const gateway = this.configured();
     const port = sandboxPortOf(wanted);
     if (port === null)
-      throw new SlipwayError('sandbox.port-closed', `Port ${wanted} is below 1024 or belongs to the sandbox itself; every other up to 65535 can be reached.`);
+      throw new SlipwayError(
+        'sandbox.port-closed',
+        `Port ${wanted} is below 1024 or belongs to the sandbox itself; every other up to 65535 can be reached.`,
+      );
     const now = this.clock.now();
     const value = randomBytes(32).toString('base64url');
-    const ticket = { ticketHash: createHash('sha256').update(value).digest(), ticketExpiresAt: new Date(now.getTime() + TICKET_MS) };
+    const ticket = {
+      ticketHash: createHash('sha256').update(value).digest(),
+      ticketExpiresAt: new Date(now.getTime() + TICKET_MS),
+    };
     const access = { ...holderOf(caller, proof), conversationId: conversation, port };
     const { id, endsAt } = await inOrg(this.pool, caller.orgId, async (client) => {
       const own = reuse ? await this.own(client, access) : null;
-      if (own !== null && (await renewTicket(client, caller.orgId, own.id, ticket))) return { id: own.id, endsAt: own.expires_at };
+      if (own !== null && (await renewTicket(client, caller.orgId, own.id, ticket)))
+        return { id: own.id, endsAt: own.expires_at };
       return this.add(client, caller, { ...access, ...ticket }, now);
     });
-    const { token, expiresAt } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
+    const { token, expiresAt } = await gateway.tokens.sign(
+      { jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port },
+      now,
+      endsAt,
+    );
     const url = originOf(gateway.url, port, conversation);
     return {
       id,
@@ -99,29 +133,47 @@ export class SandboxAccessService {
   }
 
   /**
-   * The way to agent-server for a client that keeps one key, as OpenHands' do: it lasts as long as its access, and asking again gives the same access.
+   * The way to agent-server for a client that keeps one key, as OpenHands' do: it lasts as long as its access, and
+   * asking again gives the same access.
    * @throws SlipwayError `sandbox.no-gateway`, `resource.not-found`
    */
-  async session(caller: Principal, proof: WatchedCredential, conversation: string): Promise<{ url: string; port: number; token: string }> {
+  async session(
+    caller: Principal,
+    proof: WatchedCredential,
+    conversation: string,
+  ): Promise<{ url: string; port: number; token: string }> {
     const gateway = this.configured();
     const port = SANDBOX_PORTS['agent-server'];
     const now = this.clock.now();
     const access = { ...holderOf(caller, proof), conversationId: conversation, port };
     const { id, endsAt } = await inOrg(this.pool, caller.orgId, async (client) => {
       const own = await this.own(client, access);
-      return own === null ? this.add(client, caller, { ...access, ticketHash: null, ticketExpiresAt: now }, now) : { id: own.id, endsAt: own.expires_at };
+      return own === null
+        ? this.add(client, caller, { ...access, ticketHash: null, ticketExpiresAt: now }, now)
+        : { id: own.id, endsAt: own.expires_at };
     });
-    const { token } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt, ACCESS_MS / 1_000);
+    const { token } = await gateway.tokens.sign(
+      { jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port },
+      now,
+      endsAt,
+      ACCESS_MS / 1_000,
+    );
     return { url: originOf(gateway.url, port, conversation), port, token };
   }
 
-  /** Ends one access or, with `null`, all to this conversation; one that has ended already stays so. @throws SlipwayError `resource.not-found` */
+  /**
+   * Ends one access or, with `null`, all to this conversation; one that has ended already stays so. @throws
+   * SlipwayError `resource.not-found`
+   */
   async revoke(caller: Principal, conversation: string, access: string | null): Promise<void> {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const ended = await revokeGrants(client, caller.orgId, conversation, access);
       if (ended === null) throw notFound();
       this.logger.info({ conversation_id: conversation, ended: ended.length }, 'sandbox.revoke');
-      for (const id of ended) await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.revoke', target: `${conversation}:${id}` }));
+      for (const id of ended)
+        await client.query(
+          auditOf(this.ids.uuid(), caller, { action: 'sandbox.revoke', target: `${conversation}:${id}` }),
+        );
     });
   }
 
@@ -130,16 +182,27 @@ export class SandboxAccessService {
     return ownGrant(client, access);
   }
 
-  private async add(client: PoolClient, caller: Principal, grant: Omit<NewGrant, 'id' | 'expiresAt'>, now: Date): Promise<{ id: string; endsAt: Date }> {
+  private async add(
+    client: PoolClient,
+    caller: Principal,
+    grant: Omit<NewGrant, 'id' | 'expiresAt'>,
+    now: Date,
+  ): Promise<{ id: string; endsAt: Date }> {
     const id = this.ids.prefixed('sbx');
     const endsAt = new Date(now.getTime() + ACCESS_MS);
     if (!(await insertGrant(client, { ...grant, id, expiresAt: endsAt }))) throw notFound();
-    await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.access', target: `${grant.conversationId}:${grant.port}` }));
+    await client.query(
+      auditOf(this.ids.uuid(), caller, { action: 'sandbox.access', target: `${grant.conversationId}:${grant.port}` }),
+    );
     return { id, endsAt };
   }
 
   private configured(): Gateway {
-    if (this.gateway === null) throw new SlipwayError('sandbox.no-gateway', 'SANDBOX_GATEWAY_URL or SANDBOX_ACCESS_SECRET of app-server is not set.');
+    if (this.gateway === null)
+      throw new SlipwayError(
+        'sandbox.no-gateway',
+        'SANDBOX_GATEWAY_URL or SANDBOX_ACCESS_SECRET of app-server is not set.',
+      );
     return this.gateway;
   }
 }
@@ -150,7 +213,10 @@ function originOf({ protocol, host }: URL, port: number, conversation: string): 
 }
 
 /** The user, and the credential that the access ends with. */
-function holderOf(caller: Principal, proof: WatchedCredential): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
+function holderOf(
+  caller: Principal,
+  proof: WatchedCredential,
+): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
   return {
     orgId: caller.orgId,
     userId: caller.actor.id,

@@ -22,11 +22,21 @@ export interface GrantedRepository {
 export function findGrant(
   pool: SqlPool,
   orgId: string,
-  wanted: { readonly conversation: string; readonly epoch: number; readonly connection: string; readonly fullName: string },
+  wanted: {
+    readonly conversation: string;
+    readonly epoch: number;
+    readonly connection: string;
+    readonly fullName: string;
+  },
 ): Promise<GrantedRepository | null> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<
-      Omit<GrantedRepository, 'credential'> & { id: string | null; kind: StoredCredential['kind']; sealed: Buffer; keyVersion: number }
+      Omit<GrantedRepository, 'credential'> & {
+        id: string | null;
+        kind: StoredCredential['kind'];
+        sealed: Buffer;
+        keyVersion: number;
+      }
     >({
       name: 'find-repository-grant',
       text: `SELECT c.provider, c.host, c.settings, c.account, c.state, g.full_name AS "fullName", t.id, t.kind, t.sealed, t.key_version AS "keyVersion"

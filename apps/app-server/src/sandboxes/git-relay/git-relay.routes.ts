@@ -24,12 +24,20 @@ const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 /** A pack of a repository with its history. Bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 3;
 /** Under way at once, with the bodies that they hold: 64 MiB of the 1 GiB that the chart gives this process. */
-const SLOTS = { slots: 64, slotsPerOrg: 8, bytes: 8 * MAX_REQUEST_BYTES, bytesPerOrg: 2 * MAX_REQUEST_BYTES, waiting: 500, waitMs: 60_000 };
+const SLOTS = {
+  slots: 64,
+  slotsPerOrg: 8,
+  bytes: 8 * MAX_REQUEST_BYTES,
+  bytesPerOrg: 2 * MAX_REQUEST_BYTES,
+  waiting: 500,
+  waitMs: 60_000,
+};
 const PUSH_REFUSED = 'Slipway pushes for this conversation: ask for a pull request. Nothing was pushed.';
 
 /**
- * `/ingest/v1/conversations/{id}/git/{connection}/{owner}/{name}`: git's smart HTTP, reading alone, for the sandbox of the conversation that the token names.
- * Straight on the HTTP server: packs are streamed, and nothing of the framework touches them.
+ * `/ingest/v1/conversations/{id}/git/{connection}/{owner}/{name}`: git's smart HTTP, reading alone, for the sandbox of
+ * the conversation that the token names. Straight on the HTTP server: packs are streamed, and nothing of the framework
+ * touches them.
  */
 export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRelayRoutesOptions): void {
   const { relay, tokens, logger, docsUrl, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
@@ -71,7 +79,10 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
     if (bytes === 0) return;
     const read = deadlines.watch(bytes, () => {
       void reply.header('connection', 'close');
-      request.raw.emit('error', new SlipwayError('request.too-slow', 'The request of git did not come in the time that it may take.'));
+      request.raw.emit(
+        'error',
+        new SlipwayError('request.too-slow', 'The request of git did not come in the time that it may take.'),
+      );
     });
     request.raw.once('end', read);
     reply.raw.once('close', read);
@@ -94,8 +105,10 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
   void fastify.register(async (scope) => {
     scope.addHook('onRequest', admit);
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('application/x-git-upload-pack-request', { parseAs: 'buffer', bodyLimit: MAX_REQUEST_BYTES }, (_request, body, done) =>
-      done(null, body),
+    scope.addContentTypeParser(
+      'application/x-git-upload-pack-request',
+      { parseAs: 'buffer', bodyLimit: MAX_REQUEST_BYTES },
+      (_request, body, done) => done(null, body),
     );
     // Of what is refused no byte is read.
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -104,7 +117,10 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
       const problem = toProblem(fromFastify(thrown), { docsUrl, ...(requestId === undefined ? {} : { requestId }) });
       answered.inc({ outcome: problem.body.code });
       if (problem.status >= 500)
-        logger.warn({ err: problem.error, code: problem.error.code, cause: problem.error.more.cause }, 'git relay failed to read a repository');
+        logger.warn(
+          { err: problem.error, code: problem.error.code, cause: problem.error.more.cause },
+          'git relay failed to read a repository',
+        );
       // git asks for a password at 401 and shows the body of none of them; 403 ends it.
       return reply
         .code(problem.status === 401 ? 403 : problem.status)
@@ -112,14 +128,21 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
         .type('text/plain; charset=utf-8')
         .send(`${problem.body.detail ?? problem.body.title}\n`);
     });
-    scope.route({ method: ['GET', 'POST'], url: '/ingest/v1/conversations/:conversation/git/:connection/*', bodyLimit: MAX_REQUEST_BYTES, handler: take });
+    scope.route({
+      method: ['GET', 'POST'],
+      url: '/ingest/v1/conversations/:conversation/git/:connection/*',
+      bodyLimit: MAX_REQUEST_BYTES,
+      handler: take,
+    });
   });
 
   function refuse(reply: FastifyReply, { asks }: GitRequest): FastifyReply {
     answered.inc({ outcome: asks === 'refused' ? 'not-git' : 'push' });
     // In git's own format, so that users read a reason: `remote error: …`.
     if (asks === 'push-refs')
-      return reply.type('application/x-git-receive-pack-advertisement').send(`${pktLine('# service=git-receive-pack\n')}0000${pktLine(`ERR ${PUSH_REFUSED}`)}`);
+      return reply
+        .type('application/x-git-receive-pack-advertisement')
+        .send(`${pktLine('# service=git-receive-pack\n')}0000${pktLine(`ERR ${PUSH_REFUSED}`)}`);
     void reply.header('connection', 'close');
     return reply
       .code(403)
@@ -135,7 +158,9 @@ interface Admitted {
 }
 
 function busy(): SlipwayError {
-  return new SlipwayError('rate.limited', 'Too many clones of the organization are under way.', { retryAfterSeconds: 10 });
+  return new SlipwayError('rate.limited', 'Too many clones of the organization are under way.', {
+    retryAfterSeconds: 10,
+  });
 }
 
 /** Without a length, as git sends what is long: the longest. */

@@ -22,7 +22,10 @@ export interface GitCall {
   readonly gone: AbortSignal;
 }
 
-/** Reads granted repositories with the connection's credential, which no sandbox sees. Follows no redirect, so the credential goes to the connection's host alone. */
+/**
+ * Reads granted repositories with the connection's credential, which no sandbox sees. Follows no redirect, so the
+ * credential goes to the connection's host alone.
+ */
 export class GitRelay {
   constructor(
     private readonly pool: SqlPool,
@@ -31,9 +34,17 @@ export class GitRelay {
     private readonly dispatch: ProviderDispatch,
   ) {}
 
-  /** @returns the host's answer of 200, its body not read. @throws SlipwayError with a sentence for whoever reads git's output. */
+  /**
+   * @returns the host's answer of 200, its body not read. @throws SlipwayError with a sentence for whoever reads git's
+   * output.
+   */
   async ask({ claims, connection, request, headers, body, gone }: GitCall): Promise<Response> {
-    const grant = await findGrant(this.pool, claims.org, { conversation: claims.conversation, epoch: claims.epoch, connection, fullName: request.fullName });
+    const grant = await findGrant(this.pool, claims.org, {
+      conversation: claims.conversation,
+      epoch: claims.epoch,
+      connection,
+      fullName: request.fullName,
+    });
     if (grant === null) throw notFound();
     const url = `${baseUrlOf(grant)}/${grant.fullName}.git${request.asks === 'refs' ? '/info/refs?service=git-upload-pack' : '/git-upload-pack'}`;
     const sent = { authorization: await this.authorization(claims.org, connection, grant), ...passed(headers) };
@@ -54,8 +65,12 @@ export class GitRelay {
         gone,
       );
     } catch (error) {
-      if (isRefusedAddress(error)) throw new SlipwayError('settings.url-refused', `${grant.host} is not at an address that Slipway may call.`);
-      throw new SlipwayError('integration.provider-away', `${grant.host} does not answer.`, { cause: error, retryAfterSeconds: 5 });
+      if (isRefusedAddress(error))
+        throw new SlipwayError('settings.url-refused', `${grant.host} is not at an address that Slipway may call.`);
+      throw new SlipwayError('integration.provider-away', `${grant.host} does not answer.`, {
+        cause: error,
+        retryAfterSeconds: 5,
+      });
     } finally {
       clearTimeout(timer);
     }
@@ -65,16 +80,30 @@ export class GitRelay {
     throw problemOf(answer, grant.host);
   }
 
-  private async authorization(orgId: string, connectionId: string, { state, credential, ...connection }: GrantedRepository): Promise<string> {
+  private async authorization(
+    orgId: string,
+    connectionId: string,
+    { state, credential, ...connection }: GrantedRepository,
+  ): Promise<string> {
     const { provider, host, fullName } = connection;
     const access = this.providers.get(provider)?.codeHost;
-    if (state === 'disabled') throw new SlipwayError('integration.provider-refused', `The connection to ${host} is disabled.`);
-    if (credential === null || access === undefined) throw new SlipwayError('integration.provider-refused', `The connection to ${host} has no access token.`);
-    const { token } = await this.credentials.of(orgId, { id: connectionId, ...connection }, credential, { repository: fullName }).catch((error: unknown) => {
-      if (!(error instanceof ProviderRefusal)) throw error;
-      if (error.kind === 'credential') throw new SlipwayError('integration.provider-refused', `${host} does not renew the authorization of the connection.`);
-      throw new SlipwayError('integration.provider-away', `${host} does not renew the authorization now.`, { retryAfterSeconds: 10 });
-    });
+    if (state === 'disabled')
+      throw new SlipwayError('integration.provider-refused', `The connection to ${host} is disabled.`);
+    if (credential === null || access === undefined)
+      throw new SlipwayError('integration.provider-refused', `The connection to ${host} has no access token.`);
+    const { token } = await this.credentials
+      .of(orgId, { id: connectionId, ...connection }, credential, { repository: fullName })
+      .catch((error: unknown) => {
+        if (!(error instanceof ProviderRefusal)) throw error;
+        if (error.kind === 'credential')
+          throw new SlipwayError(
+            'integration.provider-refused',
+            `${host} does not renew the authorization of the connection.`,
+          );
+        throw new SlipwayError('integration.provider-away', `${host} does not renew the authorization now.`, {
+          retryAfterSeconds: 10,
+        });
+      });
     return `Basic ${Buffer.from(`${access.gitUser}:${token}`).toString('base64')}`;
   }
 }
@@ -92,9 +121,13 @@ function problemOf({ status, headers }: Response, host: string): SlipwayError {
   if (status === 429 || status >= 500) {
     const seconds = Number(headers.get('retry-after'));
     const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? Math.min(Math.ceil(seconds), 3_600) : 10;
-    return new SlipwayError('integration.provider-away', `${host} ${status === 429 ? 'limits our calls' : `does not answer (${status})`}.`, {
-      retryAfterSeconds,
-    });
+    return new SlipwayError(
+      'integration.provider-away',
+      `${host} ${status === 429 ? 'limits our calls' : `does not answer (${status})`}.`,
+      {
+        retryAfterSeconds,
+      },
+    );
   }
   const why =
     status === 401

@@ -17,7 +17,8 @@ export function readGitRequest(method: string, rest: string, service: string | u
   const suffix = ['/info/refs', '/git-upload-pack', '/git-receive-pack'].find((each) => rest.endsWith(each)) ?? null;
   const name = (suffix === null ? rest : rest.slice(0, -suffix.length)).replace(/\.git$/, '');
   const segments = name.split('/');
-  if (segments.length < 2 || segments.length > MAX_SEGMENTS || !segments.every((segment) => SEGMENT.test(segment))) return null;
+  if (segments.length < 2 || segments.length > MAX_SEGMENTS || !segments.every((segment) => SEGMENT.test(segment)))
+    return null;
   return { fullName: name, asks: asksOf(method, suffix, service) };
 }
 

@@ -18,12 +18,15 @@ describe('an organization whose storage is limited', () => {
   afterAll(() => app?.close());
 
   const limit = (user: User, bytes: number): Promise<unknown> =>
-    app.owner.query('INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes', [
-      user.orgId,
-      bytes,
-    ]);
+    app.owner.query(
+      'INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes',
+      [user.orgId, bytes],
+    );
   const used = async (user: User): Promise<number> =>
-    Number((await app.owner.query('SELECT used_bytes FROM app.org_storage WHERE org_id = $1', [user.orgId])).rows[0]?.used_bytes ?? 0);
+    Number(
+      (await app.owner.query('SELECT used_bytes FROM app.org_storage WHERE org_id = $1', [user.orgId])).rows[0]
+        ?.used_bytes ?? 0,
+    );
   /** Bytes in the tables, whatever the counters say. */
   const stored = async (user: User): Promise<number> => {
     const { rows } = await app.owner.query<{ bytes: string }>(
@@ -39,7 +42,11 @@ describe('an organization whose storage is limited', () => {
         [id],
       )
     ).rows[0];
-  const batch = (from: number, count: number, bytes: number): Array<{ producerSeq: number; event: ConversationEvent }> =>
+  const batch = (
+    from: number,
+    count: number,
+    bytes: number,
+  ): Array<{ producerSeq: number; event: ConversationEvent }> =>
     Array.from({ length: count }, (_, index) => ({
       producerSeq: from + index,
       event: thought(
@@ -49,7 +56,13 @@ describe('an organization whose storage is limited', () => {
       ),
     }));
   /** What a sandbox does that sends without end: on and on from what was acknowledged. */
-  const flood = async (user: User, id: string, rounds: number, count: number, bytes: number): Promise<Array<{ status: number; code: string | undefined }>> => {
+  const flood = async (
+    user: User,
+    id: string,
+    rounds: number,
+    count: number,
+    bytes: number,
+  ): Promise<Array<{ status: number; code: string | undefined }>> => {
     const answers: Array<{ status: number; code: string | undefined }> = [];
     let next = 1;
     for (let round = 0; round < rounds; round += 1) {
@@ -115,8 +128,17 @@ describe('an organization whose storage is limited', () => {
     await app.ingest(user, id, batch(31, 10, 30_000));
     expect(await row(id)).toMatchObject({ desired: 'rest', jobs: expect.arrayContaining(['conversation-pause']) });
     // The agent halts: what it says last comes, small as it is, and its pause is no reason to forget why.
-    const pause: ConversationEvent = { id: randomUUID(), timestamp: new Date().toISOString(), source: 'user', kind: 'PauseEvent' };
-    const last = [...batch(31, 1, 90_000), { producerSeq: 32, event: executionStatus('paused') }, { producerSeq: 33, event: pause }];
+    const pause: ConversationEvent = {
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      source: 'user',
+      kind: 'PauseEvent',
+    };
+    const last = [
+      ...batch(31, 1, 90_000),
+      { producerSeq: 32, event: executionStatus('paused') },
+      { producerSeq: 33, event: pause },
+    ];
     expect((await app.ingest(user, id, last)).status).toBe(200);
     const log = await app.log(id);
     expect(log.filter(({ event }) => event.kind === 'ConversationErrorEvent')).toHaveLength(1);
@@ -140,16 +162,25 @@ describe('an organization whose storage is limited', () => {
     const { id } = await app.conversation(user);
     await app.started(id);
     await limit(user, 10 * BLOCK);
-    const many = await Promise.all(Array.from({ length: 40 }, () => app.http<{ code?: string }>(user, 'POST', app.path(user), { prompt: 'x'.repeat(20_000) })));
+    const many = await Promise.all(
+      Array.from({ length: 40 }, () =>
+        app.http<{ code?: string }>(user, 'POST', app.path(user), { prompt: 'x'.repeat(20_000) }),
+      ),
+    );
     expect(many.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(9);
-    expect(new Set(many.filter(({ status }) => status !== 201 && status !== 503).map(({ body }) => body.code))).toEqual(new Set(['storage.exhausted']));
+    expect(new Set(many.filter(({ status }) => status !== 201 && status !== 503).map(({ body }) => body.code))).toEqual(
+      new Set(['storage.exhausted']),
+    );
     expect(await used(user)).toBeLessThanOrEqual(10 * BLOCK);
     while ((await app.http(user, 'POST', app.path(user), { prompt: 'one more' })).status === 201);
     for (const [path, body] of [
       ['/messages', { text: 'go on' }],
       ['/resume', undefined],
     ] as const)
-      expect((await app.http(user, 'POST', app.path(user, id, path), body)).body).toMatchObject({ code: 'storage.exhausted', status: 402 });
+      expect((await app.http(user, 'POST', app.path(user, id, path), body)).body).toMatchObject({
+        code: 'storage.exhausted',
+        status: 402,
+      });
     expect((await app.http(user, 'POST', app.path(user, id, '/stop'))).status).toBe(202);
   });
 

@@ -36,7 +36,11 @@ export function fullStorage(error: unknown): SlipwayError | null {
 interface Reported {
   readonly code?: unknown;
   readonly message?: string;
-  readonly meta?: { readonly driverAdapterError?: { readonly cause?: { readonly originalCode?: string; readonly originalMessage?: string } } };
+  readonly meta?: {
+    readonly driverAdapterError?: {
+      readonly cause?: { readonly originalCode?: string; readonly originalMessage?: string };
+    };
+  };
 }
 
 function storageExhausted(used: number, limit: number, cause?: unknown): SlipwayError {

@@ -12,8 +12,9 @@ import { orgsToWarn, type Reached, takeWarning } from './storage.queries.js';
 const LOOK_MS = 30_000;
 
 /**
- * Warns owners and admins by mail that storage is 80 % used, and that it is used up: each once, marked in the transaction that puts the mails out, and again only
- * after it was below 70 %. Without a mail server the page says it all the same.
+ * Warns owners and admins by mail that storage is 80 % used, and that it is used up: each once, marked in the
+ * transaction that puts the mails out, and again only after it was below 70 %. Without a mail server the page says it
+ * all the same.
  */
 @Injectable()
 export class StorageMails implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -30,7 +31,9 @@ export class StorageMails implements OnApplicationBootstrap, OnApplicationShutdo
   onApplicationBootstrap(): void {
     if (!this.mails.sends) return;
     this.timer = setInterval(() => {
-      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'storage warnings not mailed, will retry'));
+      this.running = this.look().catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'storage warnings not mailed, will retry'),
+      );
     }, LOOK_MS);
     this.timer.unref();
   }
@@ -47,7 +50,8 @@ export class StorageMails implements OnApplicationBootstrap, OnApplicationShutdo
       await inOrg(this.pool, orgId, async (client) => {
         const reached = await takeWarning(client, orgId);
         if (reached === null) return;
-        for (const to of await recipientsOf(client, orgId, '')) await this.mails.want(client, orgId, { to, ...this.words(reached) });
+        for (const to of await recipientsOf(client, orgId, ''))
+          await this.mails.want(client, orgId, { to, ...this.words(reached) });
       });
     if (orgs.length > 0) this.mails.nudge();
   }

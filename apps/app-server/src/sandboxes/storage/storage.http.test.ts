@@ -21,7 +21,9 @@ describe('the storage of an organization', () => {
   afterAll(() => app?.close());
 
   const create = async (user: User): Promise<string> => {
-    const { status, body } = await app.http<{ id: string }>(user, 'POST', company.path('/conversations'), { prompt: 'Do something' });
+    const { status, body } = await app.http<{ id: string }>(user, 'POST', company.path('/conversations'), {
+      prompt: 'Do something',
+    });
     expect(status).toBe(201);
     return body.id;
   };
@@ -30,20 +32,28 @@ describe('the storage of an organization', () => {
     const events = texts.map((text, index) => ({ producerSeq: index + 1, event: thought(text) }));
     expect((await app.ingest({ ...member, orgId: company.org.id }, id, events)).status).toBe(200);
   };
-  const storage = async (user: User = company.owner): Promise<Storage> => (await app.http<Storage>(user, 'GET', company.path('/storage'))).body;
-  const remove = (user: User | null, id: string) => app.http<Problem>(user, 'DELETE', company.path(`/conversations/${id}`));
+  const storage = async (user: User = company.owner): Promise<Storage> =>
+    (await app.http<Storage>(user, 'GET', company.path('/storage'))).body;
+  const remove = (user: User | null, id: string) =>
+    app.http<Problem>(user, 'DELETE', company.path(`/conversations/${id}`));
   const limit = (bytes: number | null) =>
-    app.owner.query('INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes', [
-      company.org.id,
-      bytes,
-    ]);
+    app.owner.query(
+      'INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes',
+      [company.org.id, bytes],
+    );
 
   it('is shown by kind, with its limit and the largest conversations first', async () => {
     const [small, large] = [await create(member), await create(member)];
     await fill(large, ['x'.repeat(30_000), 'y'.repeat(200_000)]);
     await limit(10 * BLOCK);
     const shown = await storage();
-    expect(shown).toMatchObject({ state: 'ok', used: 5 * BLOCK, limit: 10 * BLOCK, reserve: 1_048_576, conversations: 2 });
+    expect(shown).toMatchObject({
+      state: 'ok',
+      used: 5 * BLOCK,
+      limit: 10 * BLOCK,
+      reserve: 1_048_576,
+      conversations: 2,
+    });
     expect(shown.kinds.payloads).toBe(200_000);
     expect(Object.values(shown.kinds).reduce((sum, bytes) => sum + bytes)).toBe(shown.used);
     expect(shown.largest.map(({ id, bytes }) => [id, bytes])).toEqual([
@@ -60,7 +70,8 @@ describe('the storage of an organization', () => {
   it('is for those who may read usage: a member is refused, whoever is no member finds nothing, and no route sets a limit', async () => {
     expect((await app.http(member, 'GET', company.path('/storage'))).status).toBe(403);
     expect((await app.http(await app.user(), 'GET', company.path('/storage'))).status).toBe(404);
-    for (const method of ['PUT', 'PATCH', 'POST']) expect((await app.http(company.owner, method, company.path('/storage'), { limit: 1 })).status).toBe(404);
+    for (const method of ['PUT', 'PATCH', 'POST'])
+      expect((await app.http(company.owner, method, company.path('/storage'), { limit: 1 })).status).toBe(404);
   });
 
   it('is given back when a conversation is deleted, which is gone for all users at once and in the audit', async () => {
@@ -71,8 +82,14 @@ describe('the storage of an organization', () => {
     expect((await storage()).used).toBe(before - 3 * BLOCK);
     expect((await app.http(company.owner, 'GET', company.path(`/conversations/${id}`))).status).toBe(404);
     expect((await app.http(company.owner, 'GET', company.path(`/conversations/${id}/events`))).status).toBe(404);
-    expect((await app.ingest({ ...member, orgId: company.org.id }, id, [{ producerSeq: 2, event: thought('late') }])).status).toBe(404);
-    expect((await company.audit()).at(-1)).toMatchObject({ action: 'conversation.delete', target: id, before: { bytes: 3 * BLOCK } });
+    expect(
+      (await app.ingest({ ...member, orgId: company.org.id }, id, [{ producerSeq: 2, event: thought('late') }])).status,
+    ).toBe(404);
+    expect((await company.audit()).at(-1)).toMatchObject({
+      action: 'conversation.delete',
+      target: id,
+      before: { bytes: 3 * BLOCK },
+    });
     const { rows } = await app.owner.query('SELECT queue FROM app.outbox WHERE key = $1', [id]);
     expect(rows).toEqual([{ queue: 'conversation-delete' }]);
     expect((await remove(member, id)).status).toBe(404);
@@ -102,17 +119,17 @@ describe('the storage of an organization', () => {
       await limit(Math.floor(used / share));
       return warn();
     };
-    expect([await at(0.5), await at(0.85), await at(0.85), await at(0.75), await at(0.85), await at(1), await at(1), await at(0.6), await at(0.85)]).toEqual([
-      null,
-      80,
-      null,
-      null,
-      null,
-      100,
-      null,
-      0,
-      80,
-    ]);
+    expect([
+      await at(0.5),
+      await at(0.85),
+      await at(0.85),
+      await at(0.75),
+      await at(0.85),
+      await at(1),
+      await at(1),
+      await at(0.6),
+      await at(0.85),
+    ]).toEqual([null, 80, null, null, null, 100, null, 0, 80]);
     await limit(null);
   });
 });

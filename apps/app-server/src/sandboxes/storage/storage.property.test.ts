@@ -15,11 +15,36 @@ const CONVERSATIONS = 4;
 const step = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('events' as const), of: fc.nat(CONVERSATIONS - 1), bytes: fc.constantFrom(10, 20_000, 31_000, 90_000, 400_000) }),
+    arbitrary: fc.record({
+      kind: fc.constant('events' as const),
+      of: fc.nat(CONVERSATIONS - 1),
+      bytes: fc.constantFrom(10, 20_000, 31_000, 90_000, 400_000),
+    }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('again' as const), of: fc.nat(CONVERSATIONS - 1), bytes: fc.constant(90_000) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), of: fc.nat(CONVERSATIONS - 1), bytes: fc.constant(0) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('settle' as const), of: fc.nat(CONVERSATIONS - 1), bytes: fc.constant(0) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('again' as const),
+      of: fc.nat(CONVERSATIONS - 1),
+      bytes: fc.constant(90_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('delete' as const),
+      of: fc.nat(CONVERSATIONS - 1),
+      bytes: fc.constant(0),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      of: fc.nat(CONVERSATIONS - 1),
+      bytes: fc.constant(0),
+    }),
+  },
 );
 /** Each conversation writes more than its share of the limit, one after the other. */
 const FILLS = [0, 1, 2, 3].map((of) => [{ kind: 'events' as const, of, bytes: 400_000 as const }]);
@@ -47,7 +72,9 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
           'INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET used_bytes = 0, limit_bytes = $2',
           [user.orgId, LIMIT],
         );
-        const ids = await Promise.all(Array.from({ length: CONVERSATIONS }, async () => (await app.conversation(user)).id));
+        const ids = await Promise.all(
+          Array.from({ length: CONVERSATIONS }, async () => (await app.conversation(user)).id),
+        );
         for (const id of ids) await app.started(id);
         const acked = ids.map(() => 0);
         const run = async (
@@ -70,8 +97,14 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
               expect(drift.rows[0]?.drift).toBe(0);
             } else {
               const from = kind === 'again' ? Math.max(1, acked[of] as number) : (acked[of] as number) + 1;
-              const events = [0, 1].map((index) => ({ producerSeq: from + index, event: thought(`${of} ${'x'.repeat(bytes)}`) }));
-              const ack = await (ingests[replica % 2] as IngestService).ingest({ org: user.orgId, conversation: id, epoch: 1 }, { epoch: 1, events });
+              const events = [0, 1].map((index) => ({
+                producerSeq: from + index,
+                event: thought(`${of} ${'x'.repeat(bytes)}`),
+              }));
+              const ack = await (ingests[replica % 2] as IngestService).ingest(
+                { org: user.orgId, conversation: id, epoch: 1 },
+                { epoch: 1, events },
+              );
               acked[of] = Math.max(acked[of] as number, ack.ackedProducerSeq);
             }
           } catch (error) {
@@ -82,7 +115,14 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
         };
         for (const together of given) {
           await Promise.all(together.map(run));
-          const { rows } = await app.owner.query<{ used: number; granted: number; stored: number; least: number; reserve: number; counted: number }>(
+          const { rows } = await app.owner.query<{
+            used: number;
+            granted: number;
+            stored: number;
+            least: number;
+            reserve: number;
+            counted: number;
+          }>(
             `SELECT (SELECT used_bytes FROM app.org_storage WHERE org_id = $1)::int AS used, coalesce(sum(granted_bytes), 0)::int AS granted,
                coalesce(sum(m.log_bytes + m.blob_bytes + m.snapshot_bytes), 0)::int AS stored, coalesce(sum(c.log_bytes + c.blob_bytes + c.snapshot_bytes), 0)::int AS counted,
                coalesce(min(granted_bytes - m.log_bytes - m.blob_bytes - m.snapshot_bytes), 0)::int AS least, coalesce(max(reserve_bytes), 0)::int AS reserve
@@ -96,7 +136,9 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
           expect(now.least).toBeGreaterThanOrEqual(0);
           expect(now.reserve).toBeLessThanOrEqual(4 * BLOCK);
           // One block a conversation for the event that says why it was paused.
-          expect(now.used).toBeLessThanOrEqual(LIMIT + Math.min(RESERVE, CONVERSATIONS * 4 * BLOCK) + CONVERSATIONS * BLOCK);
+          expect(now.used).toBeLessThanOrEqual(
+            LIMIT + Math.min(RESERVE, CONVERSATIONS * 4 * BLOCK) + CONVERSATIONS * BLOCK,
+          );
         }
       }),
       { numRuns: 25, examples: [[FILLS]] },

@@ -26,7 +26,10 @@ export async function readStorage(client: PoolClient, orgId: string): Promise<St
   return row;
 }
 
-export type LargeConversation = Columns<'app.conversation', 'id' | 'title' | 'created_by' | 'created_by_label' | 'updated_at'> & {
+export type LargeConversation = Columns<
+  'app.conversation',
+  'id' | 'title' | 'created_by' | 'created_by_label' | 'updated_at'
+> & {
   readonly granted: number;
   readonly log: number;
   readonly payloads: number;
@@ -43,7 +46,11 @@ export async function readLargest(client: PoolClient, orgId: string): Promise<La
 }
 
 /** Whose it is, with the row locked; `null`: there is none. */
-export async function lockOwner(client: PoolClient, orgId: string, id: string): Promise<{ createdBy: string; title: string; bytes: number } | null> {
+export async function lockOwner(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<{ createdBy: string; title: string; bytes: number } | null> {
   const { rows } = await client.query<Columns<'app.conversation', 'created_by' | 'title'> & { bytes: number }>(
     'SELECT created_by, title, granted_bytes AS bytes FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
     [orgId, id],
@@ -53,13 +60,17 @@ export async function lockOwner(client: PoolClient, orgId: string, id: string): 
 
 /** Deletes the row with its counts, outbox jobs and sandbox grants. The job deletes everything else. */
 export async function deleteConversationRow(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND conversation_id = $2 AND revoked_at IS NULL', [orgId, id]);
+  await client.query(
+    'UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND conversation_id = $2 AND revoked_at IS NULL',
+    [orgId, id],
+  );
   await client.query('DELETE FROM app.outbox WHERE org_id = $1 AND key = $2', [orgId, id]);
   await client.query('SELECT app.delete_conversation($1, $2)', [orgId, id]);
 }
 
 /** The highest share that is reached, as `warned_percent` has it. */
-const REACHED = 'CASE WHEN s.used_bytes + 65536 > l.bytes THEN 100 WHEN s.used_bytes >= 0.8 * l.bytes THEN 80 ELSE 0 END';
+const REACHED =
+  'CASE WHEN s.used_bytes + 65536 > l.bytes THEN 100 WHEN s.used_bytes >= 0.8 * l.bytes THEN 80 ELSE 0 END';
 
 export interface Reached {
   readonly slug: string;

@@ -59,7 +59,10 @@ export class StorageService {
       const found = await lockOwner(client, caller.orgId, id);
       if (found === null) throw notFound();
       if (found.createdBy !== caller.actor.id && !caller.permissions.has('conversation:delete'))
-        throw new SlipwayError('permission.denied', 'It is another user’s conversation: deleting it needs conversation:delete.');
+        throw new SlipwayError(
+          'permission.denied',
+          'It is another user’s conversation: deleting it needs conversation:delete.',
+        );
       await deleteConversationRow(client, caller.orgId, id);
       await wantJob(client, caller.orgId, 'conversation-delete', id);
       await client.query(

@@ -29,12 +29,20 @@ describe('mails about budgets', () => {
       [bob, 'bob@example.test', true],
       [eve, 'eve@example.test', false],
     ] as const)
-      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [user.userId, email, verified]);
+      await app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [
+        user.userId,
+        email,
+        verified,
+      ]);
     for (const [user, role] of [
       [bob, 'member'],
       [eve, 'admin'],
     ] as const)
-      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, user.userId, role]);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [
+        ada.orgId,
+        user.userId,
+        role,
+      ]);
     const spend = async (cost: number): Promise<void> => {
       await app.owner.query(
         `INSERT INTO app.usage_day VALUES ($1, $2, $3, '', 'm', '', 1, 0, 0, 0, 0, $4, 0) ON CONFLICT (org_id, day, user_id, repository, model) DO UPDATE SET cost_usd = app.usage_day.cost_usd + excluded.cost_usd`,
@@ -48,7 +56,10 @@ describe('mails about budgets', () => {
     await spend(8.5);
     await look();
     await look();
-    const first = ['ada@example.test: 80 % of a budget is spent: Bob in Ada', 'bob@example.test: 80 % of a budget is spent: Bob in Ada'];
+    const first = [
+      'ada@example.test: 80 % of a budget is spent: Bob in Ada',
+      'bob@example.test: 80 % of a budget is spent: Bob in Ada',
+    ];
     expect(await mailed(ada.orgId)).toEqual(first);
     await spend(2);
     await look();

@@ -29,7 +29,9 @@ export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdow
   onApplicationBootstrap(): void {
     if (!this.mails.sends) return;
     this.timer = setInterval(() => {
-      this.running = this.look().catch((error: unknown) => this.logger.warn({ err: error }, 'budget notices not mailed, will retry'));
+      this.running = this.look().catch((error: unknown) =>
+        this.logger.warn({ err: error }, 'budget notices not mailed, will retry'),
+      );
     }, LOOK_MS);
     this.timer.unref();
   }
@@ -41,17 +43,26 @@ export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** One poll. @throws what the database does. */
   async look(): Promise<void> {
-    const orgs = await asSystem(this.pool, 'slipway_app_system', 'whose notices of budgets are to be mailed', orgsWithNotices);
+    const orgs = await asSystem(
+      this.pool,
+      'slipway_app_system',
+      'whose notices of budgets are to be mailed',
+      orgsWithNotices,
+    );
     for (const orgId of orgs) {
       await inOrg(this.pool, orgId, async (client) => {
         for (const notice of highestOfEach(await takeNotices(client, orgId)))
-          for (const to of await recipientsOf(client, orgId, notice.user_id)) await this.mails.want(client, orgId, { to, ...this.words(notice) });
+          for (const to of await recipientsOf(client, orgId, notice.user_id))
+            await this.mails.want(client, orgId, { to, ...this.words(notice) });
       });
     }
     if (orgs.length > 0) this.mails.nudge();
   }
 
-  private words({ org_name, org_slug, label, threshold, spent_usd, limit_usd, cycle_end }: NoticeToMail): { subject: string; text: string } {
+  private words({ org_name, org_slug, label, threshold, spent_usd, limit_usd, cycle_end }: NoticeToMail): {
+    subject: string;
+    text: string;
+  } {
     const whose = label === null ? `${org_name}` : `${label} in ${org_name}`;
     const end = cycle_end.toISOString().slice(0, 10);
     return {
@@ -70,6 +81,7 @@ export class BudgetMails implements OnApplicationBootstrap, OnApplicationShutdow
 /** A limit that is set below what is spent reaches several thresholds at once: one mail says it. */
 function highestOfEach(notices: readonly NoticeToMail[]): NoticeToMail[] {
   const highest = new Map<string, NoticeToMail>();
-  for (const notice of notices) if (notice.threshold > (highest.get(notice.user_id)?.threshold ?? 0)) highest.set(notice.user_id, notice);
+  for (const notice of notices)
+    if (notice.threshold > (highest.get(notice.user_id)?.threshold ?? 0)) highest.set(notice.user_id, notice);
   return [...highest.values()];
 }

@@ -41,7 +41,11 @@ export class BudgetsController {
   }
 
   @Serves(operations.putBudgetOverride)
-  putOverride(@Caller() caller: Principal, @Param('user') user: string, @Body() body: PutBudgetOverride): Promise<BudgetOverride> {
+  putOverride(
+    @Caller() caller: Principal,
+    @Param('user') user: string,
+    @Body() body: PutBudgetOverride,
+  ): Promise<BudgetOverride> {
     return this.budgets.putOverride(caller, userId(user), body.limitUsd);
   }
 

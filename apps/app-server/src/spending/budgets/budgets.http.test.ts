@@ -19,11 +19,17 @@ describe('budgets of an organization', () => {
     );
     await app.pool.query('SELECT app.settle_budget($1, now())', [orgId]);
   };
-  const change = (user: User, body: unknown, headers: Record<string, string> = {}): ReturnType<ConversationApp['http']> =>
-    app.http(user, 'PATCH', path(user), body, headers);
+  const change = (
+    user: User,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): ReturnType<ConversationApp['http']> => app.http(user, 'PATCH', path(user), body, headers);
   const member = async (user: User, name: string): Promise<User> => {
     const joined = await app.user(name);
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [user.orgId, joined.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      user.orgId,
+      joined.userId,
+    ]);
     return { ...joined, orgId: user.orgId };
   };
 
@@ -37,15 +43,24 @@ describe('budgets of an organization', () => {
     });
     await change(ada, { orgLimitUsd: '100', resetDay: 5 });
     const answer = await change(ada, { memberLimitUsd: '12.50' });
-    expect(Budgets.parse(answer.body)).toMatchObject({ orgLimitUsd: '100', memberLimitUsd: '12.5', resetDay: 5, version: 2 });
+    expect(Budgets.parse(answer.body)).toMatchObject({
+      orgLimitUsd: '100',
+      memberLimitUsd: '12.5',
+      resetDay: 5,
+      version: 2,
+    });
     expect(answer.headers.get('etag')).toBe('"2"');
     await change(ada, { memberLimitUsd: '12.5' });
-    const { rows } = await app.owner.query('SELECT action, before, after FROM app.audit_entry WHERE org_id = $1 AND action LIKE $2 ORDER BY created_at', [
-      ada.orgId,
-      'budget.%',
-    ]);
+    const { rows } = await app.owner.query(
+      'SELECT action, before, after FROM app.audit_entry WHERE org_id = $1 AND action LIKE $2 ORDER BY created_at',
+      [ada.orgId, 'budget.%'],
+    );
     expect(rows).toEqual([
-      { action: 'budget.update', before: { org_limit_usd: null, reset_day: 1 }, after: { org_limit_usd: '100', reset_day: 5 } },
+      {
+        action: 'budget.update',
+        before: { org_limit_usd: null, reset_day: 1 },
+        after: { org_limit_usd: '100', reset_day: 5 },
+      },
       { action: 'budget.update', before: { member_limit_usd: null }, after: { member_limit_usd: '12.5' } },
     ]);
   });
@@ -63,8 +78,10 @@ describe('budgets of an organization', () => {
     const { id } = await app.conversation(bob);
     await change(ada, { memberLimitUsd: '10' });
     await spend(ada.orgId, bob.userId, 9.99);
-    const create = (user: User): ReturnType<ConversationApp['http']> => app.http(user, 'POST', app.path(user), { prompt: 'go' });
-    const send = (user: User): ReturnType<ConversationApp['http']> => app.http(user, 'POST', app.path(user, id, '/messages'), { text: 'more' });
+    const create = (user: User): ReturnType<ConversationApp['http']> =>
+      app.http(user, 'POST', app.path(user), { prompt: 'go' });
+    const send = (user: User): ReturnType<ConversationApp['http']> =>
+      app.http(user, 'POST', app.path(user, id, '/messages'), { text: 'more' });
     expect((await create(bob)).status).toBe(201);
     await spend(ada.orgId, bob.userId, 0.01);
     const refused = await create(bob);
@@ -76,7 +93,9 @@ describe('budgets of an organization', () => {
     // A message counts for its author, in whose conversation soever.
     expect([(await send(bob)).status, (await send(ada)).status, (await create(ada)).status]).toEqual([402, 202, 201]);
     const hers = await app.conversation(ada);
-    expect((await app.http(bob, 'POST', app.path(bob, hers.id, '/messages'), { text: 'work for me' })).status).toBe(402);
+    expect((await app.http(bob, 'POST', app.path(bob, hers.id, '/messages'), { text: 'work for me' })).status).toBe(
+      402,
+    );
     expect((await app.http(ada, 'PUT', path(ada, `/overrides/${bob.userId}`), { limitUsd: '20' })).status).toBe(200);
     expect([(await send(bob)).status, (await create(bob)).status]).toEqual([202, 201]);
     await change(ada, { orgLimitUsd: '5' });
@@ -93,7 +112,8 @@ describe('budgets of an organization', () => {
     await change(ada, { memberLimitUsd: '1' });
     await spend(ada.orgId, bob.userId, 2);
     const blocked = async (): Promise<boolean | undefined> =>
-      Budgets.parse((await app.http(ada, 'GET', path(ada))).body).people.find(({ user }) => user.id === bob.userId)?.blocked;
+      Budgets.parse((await app.http(ada, 'GET', path(ada))).body).people.find(({ user }) => user.id === bob.userId)
+        ?.blocked;
     expect(await blocked()).toBe(true);
     expect(BudgetOverride.parse((await app.http(ada, 'PUT', at(bob.userId), { limitUsd: null })).body)).toMatchObject({
       limitUsd: null,
@@ -116,7 +136,8 @@ describe('budgets of an organization', () => {
     await change(ada, { memberLimitUsd: '10' });
     await spend(ada.orgId, bob.userId, 6);
     await spend(ada.orgId, cy.userId, 11);
-    const preview = async (query: string): Promise<BudgetPreview> => BudgetPreview.parse((await app.http(ada, 'GET', path(ada, `/preview?${query}`))).body);
+    const preview = async (query: string): Promise<BudgetPreview> =>
+      BudgetPreview.parse((await app.http(ada, 'GET', path(ada, `/preview?${query}`))).body);
     const names = (people: BudgetPreview['newlyFree']): string[] => people.map(({ label }) => label);
     const lower = await preview('memberLimitUsd=5');
     expect([lower.blockedPeople, names(lower.newlyBlocked), names(lower.newlyFree)]).toEqual([2, ['Bob'], []]);
@@ -138,11 +159,8 @@ describe('budgets of an organization', () => {
     const seen: unknown[] = [];
     let cursor: string | null = null;
     do {
-      const { body }: Answer<{ data: Array<{ threshold: number; user: null }>; page: { nextCursor: string | null } }> = await app.http(
-        ada,
-        'GET',
-        path(ada, `/notices?limit=1${cursor === null ? '' : `&cursor=${cursor}`}`),
-      );
+      const { body }: Answer<{ data: Array<{ threshold: number; user: null }>; page: { nextCursor: string | null } }> =
+        await app.http(ada, 'GET', path(ada, `/notices?limit=1${cursor === null ? '' : `&cursor=${cursor}`}`));
       seen.push(...body.data.map(({ threshold, user }) => [threshold, user]));
       cursor = body.page.nextCursor;
     } while (cursor !== null);
@@ -159,12 +177,17 @@ describe('budgets of an organization', () => {
   it('a notice names who has left or never had an account as they were last called, and a limit of nothing makes one notice', async () => {
     const ada = await app.user('Ada');
     const bob = await member(ada, 'Bob');
-    await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, now() AT TIME ZONE 'UTC', 'usr_gone', '', 'm', 'Grace, who has left', 1, 0, 0, 0, 0, 2, 0)`, [
-      ada.orgId,
-    ]);
+    await app.owner.query(
+      `INSERT INTO app.usage_day VALUES ($1, now() AT TIME ZONE 'UTC', 'usr_gone', '', 'm', 'Grace, who has left', 1, 0, 0, 0, 0, 2, 0)`,
+      [ada.orgId],
+    );
     await app.http(ada, 'PUT', path(ada, `/overrides/${bob.userId}`), { limitUsd: '0' });
     await change(ada, { memberLimitUsd: '2' });
-    const { body } = await app.http<{ data: Array<{ threshold: number; user: { id: string; label: string } }> }>(ada, 'GET', path(ada, '/notices'));
+    const { body } = await app.http<{ data: Array<{ threshold: number; user: { id: string; label: string } }> }>(
+      ada,
+      'GET',
+      path(ada, '/notices'),
+    );
     expect(body.data.map(({ threshold, user }) => [user.label, threshold]).sort()).toEqual([
       ['Bob', 100],
       ['Grace, who has left', 100],

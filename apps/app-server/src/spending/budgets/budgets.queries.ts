@@ -2,8 +2,12 @@ import { MAX_BUDGET_PEOPLE } from '@slipway/contracts/spending';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 import { userLabel } from '../usage/usage.queries.js';
 
-/** Who is meant, as they were called when they last spent something if they have no account here any more. `$1` is the organization. */
-export const spenderLabel = (id: string): string => userLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
+/**
+ * Who is meant, as they were called when they last spent something if they have no account here any more. `$1` is the
+ * organization.
+ */
+export const spenderLabel = (id: string): string =>
+  userLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
 
 /** Limits of an organization. Amounts are decimals as Postgres writes them, `null` is none. */
 export type BudgetRow = Columns<'app.budget', 'enabled' | 'reset_day' | 'allow_unpriced' | 'version'> & {
@@ -11,7 +15,14 @@ export type BudgetRow = Columns<'app.budget', 'enabled' | 'reset_day' | 'allow_u
   readonly member_limit_usd: string | null;
 };
 
-const NEVER_SET: BudgetRow = { enabled: true, reset_day: 1, org_limit_usd: null, member_limit_usd: null, allow_unpriced: false, version: 0 };
+const NEVER_SET: BudgetRow = {
+  enabled: true,
+  reset_day: 1,
+  org_limit_usd: null,
+  member_limit_usd: null,
+  allow_unpriced: false,
+  version: 0,
+};
 
 export async function readBudget(client: PoolClient, orgId: string): Promise<BudgetRow> {
   const { rows } = await client.query<BudgetRow>(
@@ -24,7 +35,9 @@ export async function readBudget(client: PoolClient, orgId: string): Promise<Bud
 
 /** The same, locked until the transaction ends; the first read creates the row. */
 export async function lockBudget(client: PoolClient, orgId: string): Promise<BudgetRow> {
-  await client.query('INSERT INTO app.budget (org_id, version) VALUES ($1, 0) ON CONFLICT (org_id) DO NOTHING', [orgId]);
+  await client.query('INSERT INTO app.budget (org_id, version) VALUES ($1, 0) ON CONFLICT (org_id) DO NOTHING', [
+    orgId,
+  ]);
   await client.query('SELECT 1 FROM app.budget WHERE org_id = $1 FOR UPDATE', [orgId]);
   return readBudget(client, orgId);
 }
@@ -61,12 +74,25 @@ export interface SpendingRow {
 }
 
 /** The organization, then one row more than `MAX_BUDGET_PEOPLE` at most: who spent most first. */
-export async function readSpending(client: PoolClient, orgId: string, now: Date, budget: Omit<BudgetRow, 'version'>): Promise<SpendingRow[]> {
+export async function readSpending(
+  client: PoolClient,
+  orgId: string,
+  now: Date,
+  budget: Omit<BudgetRow, 'version'>,
+): Promise<SpendingRow[]> {
   const { rows } = await client.query<SpendingRow>(
     `SELECT s.user_id, ${spenderLabel('s.user_id')} AS label, s.overridden,
        trim_scale(s.limit_usd)::text AS limit_usd, trim_scale(s.spent_usd)::text AS spent_usd, $6 AND coalesce(s.spent_usd >= s.limit_usd, false) AS blocked
      FROM app.budget_spending($1, $2, $3, $4, $5) s ORDER BY s.user_id = '' DESC, s.spent_usd DESC, s.user_id LIMIT $7`,
-    [orgId, now, budget.reset_day, budget.org_limit_usd, budget.member_limit_usd, budget.enabled, MAX_BUDGET_PEOPLE + 2],
+    [
+      orgId,
+      now,
+      budget.reset_day,
+      budget.org_limit_usd,
+      budget.member_limit_usd,
+      budget.enabled,
+      MAX_BUDGET_PEOPLE + 2,
+    ],
   );
   return rows;
 }
@@ -143,7 +169,11 @@ export interface PutOverride {
   readonly changedBy: string;
 }
 
-export async function putOverride(client: PoolClient, orgId: string, { user, limit, changedBy }: PutOverride): Promise<void> {
+export async function putOverride(
+  client: PoolClient,
+  orgId: string,
+  { user, limit, changedBy }: PutOverride,
+): Promise<void> {
   await client.query(
     `INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, $2, $3, $4)
      ON CONFLICT (org_id, user_id) DO UPDATE SET limit_usd = excluded.limit_usd, changed_by = excluded.changed_by, changed_at = now()`,
@@ -168,7 +198,12 @@ export interface NoticeRow {
 }
 
 /** Newest first, after `after`. */
-export async function readNotices(client: PoolClient, orgId: string, after: { createdAt: string; id: string } | null, limit: number): Promise<NoticeRow[]> {
+export async function readNotices(
+  client: PoolClient,
+  orgId: string,
+  after: { createdAt: string; id: string } | null,
+  limit: number,
+): Promise<NoticeRow[]> {
   const { rows } = await client.query<NoticeRow>(
     `SELECT n.id, n.user_id, ${spenderLabel('n.user_id')} AS label, n.threshold, trim_scale(n.spent_usd)::text AS spent_usd, trim_scale(n.limit_usd)::text AS limit_usd,
        n.cycle_start::timestamp AT TIME ZONE 'UTC' AS start, n.cycle_end::timestamp AT TIME ZONE 'UTC' AS end, n.created_at

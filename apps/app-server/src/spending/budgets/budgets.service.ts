@@ -36,7 +36,10 @@ import {
 /** Names of a preview, at most. */
 const NAMED = 100;
 
-/** Limits of what an organization and its people may spend. Every change settles in its own transaction: whom it blocks is blocked when it is answered. */
+/**
+ * Limits of what an organization and its people may spend. Every change settles in its own transaction: whom it blocks
+ * is blocked when it is answered.
+ */
 @Injectable()
 export class BudgetsService {
   constructor(
@@ -49,19 +52,33 @@ export class BudgetsService {
     return inOrg(this.pool, caller.orgId, (client) => this.read(client, caller.orgId));
   }
 
-  /** @param ifMatch ETags of what was read; without it the change applies to whatever is there. @throws SlipwayError `settings.changed` */
+  /**
+   * @param ifMatch ETags of what was read; without it the change applies to whatever is there. @throws SlipwayError
+   * `settings.changed`
+   */
   change(caller: Principal, change: ChangeBudgets, ifMatch: string | undefined): Promise<Budgets> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const before = await lockBudget(client, caller.orgId);
-      if (ifMatch !== undefined && !ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === `"${before.version}"`))
+      if (
+        ifMatch !== undefined &&
+        !ifMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim() === `"${before.version}"`)
+      )
         throw new SlipwayError('settings.changed', 'The budgets were changed in another window or by another program.');
       const after = changed(before, change);
       const fields = differing(before, after);
       if (fields.length > 0) {
         await writeBudget(client, caller.orgId, after);
         await settleBudget(client, caller.orgId, this.clock.now());
-        const only = (row: Omit<BudgetRow, 'version'>): Record<string, unknown> => Object.fromEntries(fields.map((field) => [field, row[field]]));
-        await client.query(auditOf(this.ids.uuid(), caller, { action: 'budget.update', target: caller.orgId, before: only(before), after: only(after) }));
+        const only = (row: Omit<BudgetRow, 'version'>): Record<string, unknown> =>
+          Object.fromEntries(fields.map((field) => [field, row[field]]));
+        await client.query(
+          auditOf(this.ids.uuid(), caller, {
+            action: 'budget.update',
+            target: caller.orgId,
+            before: only(before),
+            after: only(after),
+          }),
+        );
       }
       return this.read(client, caller.orgId);
     });
@@ -83,7 +100,8 @@ export class BudgetsService {
       const people = blocked.filter(({ user_id }) => user_id !== '');
       const orgBlocked = blocked.some(({ user_id, after: then }) => user_id === '' && then);
       const everybody = orgBlocked ? (await readSpending(client, caller.orgId, now, after)).length - 1 : 0;
-      const named = (which: typeof people): BudgetPreview['newlyBlocked'] => which.slice(0, NAMED).map(({ user_id, label }) => ({ id: user_id, label }));
+      const named = (which: typeof people): BudgetPreview['newlyBlocked'] =>
+        which.slice(0, NAMED).map(({ user_id, label }) => ({ id: user_id, label }));
       return {
         cycle: { start: start.toISOString(), end: end.toISOString() },
         orgBlocked,
@@ -130,7 +148,13 @@ export class BudgetsService {
       await lockBudget(client, caller.orgId);
       await deleteOverride(client, caller.orgId, user);
       await settleBudget(client, caller.orgId, this.clock.now());
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'budget.inherit', target: user, before: { limitUsd: before.limit_usd } }));
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: 'budget.inherit',
+          target: user,
+          before: { limitUsd: before.limit_usd },
+        }),
+      );
     });
   }
 
@@ -139,7 +163,9 @@ export class BudgetsService {
     query: { limit: number; cursor?: string | undefined },
   ): Promise<{ data: BudgetNotice[]; page: { nextCursor: string | null } }> {
     const after = query.cursor === undefined ? null : readCursor(query.cursor);
-    const rows = await inOrg(this.pool, caller.orgId, (client) => readNotices(client, caller.orgId, after, query.limit + 1));
+    const rows = await inOrg(this.pool, caller.orgId, (client) =>
+      readNotices(client, caller.orgId, after, query.limit + 1),
+    );
     const data = rows.slice(0, query.limit).map((row) => ({
       id: row.id,
       user: row.user_id === '' ? null : { id: row.user_id, label: row.label },
@@ -150,7 +176,15 @@ export class BudgetsService {
       createdAt: row.created_at.toISOString(),
     }));
     const last = data.at(-1);
-    return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeCursor({ createdAt: last.createdAt, id: last.id }) : null } };
+    return {
+      data,
+      page: {
+        nextCursor:
+          rows.length > query.limit && last !== undefined
+            ? writeCursor({ createdAt: last.createdAt, id: last.id })
+            : null,
+      },
+    };
   }
 
   private async read(client: PoolClient, orgId: string): Promise<Budgets> {
@@ -159,7 +193,11 @@ export class BudgetsService {
     const { start, end } = await cycleOf(client, budget.reset_day, now);
     const [org, ...people] = await readSpending(client, orgId, now, budget);
     if (org === undefined) throw new Error('the organization is not among those who spend');
-    const spending = ({ limit_usd, spent_usd, blocked }: typeof org): Budgets['org'] => ({ limitUsd: limit_usd, spentUsd: spent_usd, blocked });
+    const spending = ({ limit_usd, spent_usd, blocked }: typeof org): Budgets['org'] => ({
+      limitUsd: limit_usd,
+      spentUsd: spent_usd,
+      blocked,
+    });
     return {
       version: budget.version,
       enabled: budget.enabled,
@@ -169,9 +207,11 @@ export class BudgetsService {
       allowUnpriced: budget.allow_unpriced,
       cycle: { start: start.toISOString(), end: end.toISOString() },
       org: spending(org),
-      people: people
-        .slice(0, MAX_BUDGET_PEOPLE)
-        .map((row) => ({ ...spending(row), user: { id: row.user_id, label: row.label }, source: row.overridden ? 'override' : 'default' })),
+      people: people.slice(0, MAX_BUDGET_PEOPLE).map((row) => ({
+        ...spending(row),
+        user: { id: row.user_id, label: row.label },
+        source: row.overridden ? 'override' : 'default',
+      })),
       more: people.length > MAX_BUDGET_PEOPLE,
       overrides: (await readOverrides(client, orgId, null)).map(toOverride),
       asOf: (await countedAt(client))?.toISOString() ?? null,
@@ -195,10 +235,20 @@ function plain<T extends string | null | undefined>(amount: T): T | string {
   return typeof amount === 'string' && amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
 }
 
-function differing(before: Omit<BudgetRow, 'version'>, after: Omit<BudgetRow, 'version'>): Array<keyof Omit<BudgetRow, 'version'>> {
-  return (['enabled', 'reset_day', 'org_limit_usd', 'member_limit_usd', 'allow_unpriced'] as const).filter((field) => before[field] !== after[field]);
+function differing(
+  before: Omit<BudgetRow, 'version'>,
+  after: Omit<BudgetRow, 'version'>,
+): Array<keyof Omit<BudgetRow, 'version'>> {
+  return (['enabled', 'reset_day', 'org_limit_usd', 'member_limit_usd', 'allow_unpriced'] as const).filter(
+    (field) => before[field] !== after[field],
+  );
 }
 
 function toOverride(row: OverrideRow): BudgetOverride {
-  return { user: { id: row.user_id, label: row.label }, limitUsd: row.limit_usd, changedAt: row.changed_at.toISOString(), changedBy: row.changed_by };
+  return {
+    user: { id: row.user_id, label: row.label },
+    limitUsd: row.limit_usd,
+    changedAt: row.changed_at.toISOString(),
+    changedBy: row.changed_by,
+  };
 }

@@ -1,4 +1,12 @@
-import type { AfterMerge, ConversationOutcomes, OutcomeFigures, OutcomeRow, Outcomes, OutcomeWait, UserOutcomes } from '@slipway/contracts/spending';
+import type {
+  AfterMerge,
+  ConversationOutcomes,
+  OutcomeFigures,
+  OutcomeRow,
+  Outcomes,
+  OutcomeWait,
+  UserOutcomes,
+} from '@slipway/contracts/spending';
 import { csv } from '../usage/csv.js';
 
 type Cell = string | number | null;
@@ -11,7 +19,10 @@ const DIMENSIONS = {
   source: [['source'], (row: OutcomeRow) => [row.source]],
 } as const;
 
-const afterColumns = (name: string, field: 'reverted' | 'edited' | 'revertedOrEdited'): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
+const afterColumns = (
+  name: string,
+  field: 'reverted' | 'edited' | 'revertedOrEdited',
+): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
   (
     [
       ['', 'found'],
@@ -22,7 +33,9 @@ const afterColumns = (name: string, field: 'reverted' | 'edited' | 'revertedOrEd
       ['_early', 'foundEarly'],
     ] as const satisfies ReadonlyArray<readonly [string, keyof AfterMerge]>
   ).map(([suffix, figure]) => [`${name}${suffix}`, (of) => of[field][figure]]);
-const waitColumns = (name: 'start' | 'approval' | 'review'): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
+const waitColumns = (
+  name: 'start' | 'approval' | 'review',
+): ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> =>
   (
     [
       ['waits', 'count'],
@@ -62,13 +75,27 @@ const FIGURES: ReadonlyArray<readonly [string, (of: OutcomeFigures) => Cell]> = 
 export function outcomesCsv({ groupBy, data }: Pick<Outcomes, 'groupBy' | 'data'>): string {
   return csv(
     [...groupBy.flatMap((dimension) => DIMENSIONS[dimension][0]), ...FIGURES.map(([name]) => name)],
-    data.map((row) => [...groupBy.flatMap((dimension) => DIMENSIONS[dimension][1](row)), ...FIGURES.map(([, of]) => of(row))]),
+    data.map((row) => [
+      ...groupBy.flatMap((dimension) => DIMENSIONS[dimension][1](row)),
+      ...FIGURES.map(([, of]) => of(row)),
+    ]),
   );
 }
 
 export function userOutcomesCsv({ data }: Pick<UserOutcomes, 'data'>): string {
   return csv(
-    ['user_id', 'user', 'conversations', 'first_at', 'last_at', 'month_usd', 'year_usd', 'life_usd', 'pull_requests_published', 'pull_requests_merged'],
+    [
+      'user_id',
+      'user',
+      'conversations',
+      'first_at',
+      'last_at',
+      'month_usd',
+      'year_usd',
+      'life_usd',
+      'pull_requests_published',
+      'pull_requests_merged',
+    ],
     data.map((row) => [
       ...[row.user.id, row.user.label, row.conversations, row.firstAt, row.lastAt],
       ...[row.monthUsd, row.yearUsd, row.lifeUsd, row.pullRequestsPublished, row.pullRequestsMerged],
@@ -79,12 +106,42 @@ export function userOutcomesCsv({ data }: Pick<UserOutcomes, 'data'>): string {
 export function conversationOutcomesCsv({ data }: Pick<ConversationOutcomes, 'data'>): string {
   return csv(
     [
-      ...['conversation_id', 'title', 'user_id', 'user', 'repository', 'model', 'source', 'created_at', 'duration_ms', 'turns', 'failed_turns'],
+      ...[
+        'conversation_id',
+        'title',
+        'user_id',
+        'user',
+        'repository',
+        'model',
+        'source',
+        'created_at',
+        'duration_ms',
+        'turns',
+        'failed_turns',
+      ],
       ...['prompt_tokens', 'completion_tokens', 'cost_usd', 'pull_requests_published', 'pull_requests_merged'],
     ],
     data.map((row) => [
-      ...[row.conversation.id, row.conversation.title, row.user.id, row.user.label, row.repository, row.model, row.source, row.createdAt, row.durationMs],
-      ...[row.turns, row.failedTurns, row.promptTokens, row.completionTokens, row.costUsd, row.pullRequestsPublished, row.pullRequestsMerged],
+      ...[
+        row.conversation.id,
+        row.conversation.title,
+        row.user.id,
+        row.user.label,
+        row.repository,
+        row.model,
+        row.source,
+        row.createdAt,
+        row.durationMs,
+      ],
+      ...[
+        row.turns,
+        row.failedTurns,
+        row.promptTokens,
+        row.completionTokens,
+        row.costUsd,
+        row.pullRequestsPublished,
+        row.pullRequestsMerged,
+      ],
     ]),
   );
 }

@@ -1,7 +1,13 @@
 import { Controller, Headers, Res } from '@nestjs/common';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
-import { type ConversationOutcomes, type ConversationOutcomesQuery, type Outcomes, type OutcomesQuery, type UserOutcomes } from '@slipway/contracts/spending';
+import {
+  type ConversationOutcomes,
+  type ConversationOutcomesQuery,
+  type Outcomes,
+  type OutcomesQuery,
+  type UserOutcomes,
+} from '@slipway/contracts/spending';
 import type { FastifyReply } from 'fastify';
 import { Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
@@ -41,6 +47,10 @@ export class OutcomesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ConversationOutcomes | string> {
     const outcomes = await this.outcomes.conversations(caller, query);
-    return tableOr(outcomes, conversationOutcomesCsv, { accept, reply, name: `outcomes-conversations-${outcomes.from}-${outcomes.to}` });
+    return tableOr(outcomes, conversationOutcomesCsv, {
+      accept,
+      reply,
+      name: `outcomes-conversations-${outcomes.from}-${outcomes.to}`,
+    });
   }
 }

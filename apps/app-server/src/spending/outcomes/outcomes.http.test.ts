@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Problem } from '@slipway/contracts/errors';
-import { ConversationOutcomes, MAX_OUTCOME_ROWS, type OutcomeFigures, Outcomes, UserOutcomes } from '@slipway/contracts/spending';
+import {
+  ConversationOutcomes,
+  MAX_OUTCOME_ROWS,
+  type OutcomeFigures,
+  Outcomes,
+  UserOutcomes,
+} from '@slipway/contracts/spending';
 import { afterCounts, afterOf, decimalOf, perPiece, ratio, ticksOf, workItems } from '@slipway/domain/outcomes';
 import fc from 'fast-check';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
@@ -44,14 +50,26 @@ describe('GET /orgs/{org}/outcomes', () => {
   afterAll(() => app?.close());
 
   const clear = async (): Promise<void> => {
-    for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome']) await app.owner.query(`DELETE FROM app.${table}`);
+    for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome'])
+      await app.owner.query(`DELETE FROM app.${table}`);
   };
   const conversation = (orgId: string, made: MadeConversation, at = '2026-11-10T10:00:00Z'): Promise<unknown> =>
     app.owner.query(
       `INSERT INTO app.conversation_outcome (org_id, conversation_id, created_at, user_id, user_label, repository, model, source, cost_usd, failed_calls_usd, failed_turns_usd, turns, failed_turns, start_wait_ms, approval_waits_ms)
        VALUES ($1, $2, $3, $4, 'Seen', $5, $6, $7, $8, $9, $10, 2, 1, $11, $12)`,
       [
-        ...[orgId, made.id, at, made.user, made.repository, made.model, made.source, made.cost, made.failedCalls, made.failedTurns],
+        ...[
+          orgId,
+          made.id,
+          at,
+          made.user,
+          made.repository,
+          made.model,
+          made.source,
+          made.cost,
+          made.failedCalls,
+          made.failedTurns,
+        ],
         ...[made.startMs, made.approvals],
       ],
     );
@@ -65,12 +83,24 @@ describe('GET /orgs/{org}/outcomes', () => {
        VALUES ($1, 'gitea', 'git.test', 'Acme/Shop', $2::int, $3, timestamptz '2026-11-12T10:00:00Z' + $2::int * interval '1 second', $4, '2026-11-12T10:00:00Z', CASE WHEN $2::int % 2 = 0 THEN timestamptz '2026-11-12T11:00:00Z' END,
          CASE WHEN $4 = 'merged' THEN timestamptz '2026-11-13T10:00:00Z' END, $5, $6, $7, $8, $9, $9, $10) RETURNING id`,
       [
-        ...[orgId, made.number, made.lead, made.state, made.humanCommits, made.watchedDays, made.reverted ? new Date() : null, made.edited ? new Date() : null],
+        ...[
+          orgId,
+          made.number,
+          made.lead,
+          made.state,
+          made.humanCommits,
+          made.watchedDays,
+          made.reverted ? new Date() : null,
+          made.edited ? new Date() : null,
+        ],
         ...[made.read, made.asking ? new Date() : null],
       ],
     );
     for (const each of made.linked)
-      await app.owner.query('INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)', [orgId, rows[0]?.id, each]);
+      await app.owner.query(
+        'INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)',
+        [orgId, rows[0]?.id, each],
+      );
   };
   const get = async (query: string, user = ada): Promise<Outcomes> => {
     const { status, body } = await app.http(user, 'GET', path(`?${SPAN}&${query}`, user));
@@ -79,11 +109,30 @@ describe('GET /orgs/{org}/outcomes', () => {
   };
 
   const plain: MadeConversation = {
-    ...{ id: '', repository: 'git.test/acme/shop', user: 'usr_x', model: 'm', source: 'user', cost: '1', failedCalls: '0', failedTurns: '0', startMs: null },
+    ...{
+      id: '',
+      repository: 'git.test/acme/shop',
+      user: 'usr_x',
+      model: 'm',
+      source: 'user',
+      cost: '1',
+      failedCalls: '0',
+      failedTurns: '0',
+      startMs: null,
+    },
     approvals: [],
   };
   const settled: MadePull = {
-    ...{ state: 'merged', humanCommits: 0, watchedDays: 14, reverted: false, edited: false, read: true, asking: false, conversations: [] },
+    ...{
+      state: 'merged',
+      humanCommits: 0,
+      watchedDays: 14,
+      reverted: false,
+      edited: false,
+      read: true,
+      asking: false,
+      conversations: [],
+    },
   };
 
   it('200: the same figures as the definitions make of any work, by each dimension and together', async () => {
@@ -140,7 +189,8 @@ describe('GET /orgs/{org}/outcomes', () => {
           const failedTurns = least(ticksOf(each.failedTurns), cost - retries);
           return { retries, failedTurns, agent: cost - retries - failedTurns };
         };
-        const facts = (each: MadePull, found: boolean) => afterOf({ found, watchedDays: each.watchedDays, read: each.read, asking: each.asking });
+        const facts = (each: MadePull, found: boolean) =>
+          afterOf({ found, watchedDays: each.watchedDays, read: each.read, asking: each.asking });
         const items = workItems(
           made.map((each) => ({ id: each.id, parts: parts(each) })),
           pulls.map((each) => ({
@@ -152,7 +202,8 @@ describe('GET /orgs/{org}/outcomes', () => {
           })),
         );
         const total = await get('groupBy=repository');
-        const sum = (amounts: readonly bigint[]): string => decimalOf(amounts.reduce((one, another) => one + another, 0n));
+        const sum = (amounts: readonly bigint[]): string =>
+          decimalOf(amounts.reduce((one, another) => one + another, 0n));
         const merged = pulls.filter(({ state }) => state === 'merged');
         const spent = sum(made.map(({ cost }) => ticksOf(cost)));
         const counts = afterCounts(merged.map((each) => facts(each, each.reverted)));
@@ -193,7 +244,8 @@ describe('GET /orgs/{org}/outcomes', () => {
           const { data, total: again } = await get(`groupBy=${groupBy}`);
           expect(again).toEqual(total.total);
           expect(sum(data.map(({ costUsd }) => ticksOf(costUsd)))).toBe(spent);
-          const all = (figure: (row: OutcomeFigures) => number): number => data.reduce((one, row) => one + figure(row), 0);
+          const all = (figure: (row: OutcomeFigures) => number): number =>
+            data.reduce((one, row) => one + figure(row), 0);
           expect(all((row) => row.conversations)).toBe(made.length);
           expect(all((row) => row.pullRequests.merged)).toBe(merged.length);
           expect(all((row) => row.reverted.settled + row.reverted.unknown + row.reverted.pending)).toBe(merged.length);
@@ -220,21 +272,42 @@ describe('GET /orgs/{org}/outcomes', () => {
       costPerMergedUsd: '2',
     });
     expect(
-      data.map(({ user, costUsd, cost, reverted, conversations }) => [user?.id, costUsd, cost.retriesUsd, cost.revertedUsd, reverted.share, conversations]),
+      data.map(({ user, costUsd, cost, reverted, conversations }) => [
+        user?.id,
+        costUsd,
+        cost.retriesUsd,
+        cost.revertedUsd,
+        reverted.share,
+        conversations,
+      ]),
     ).toEqual([
       ['usr_x', '3.5000000001', '1', '2.5000000001', 1, 2],
       ['usr_y', '0.5', '0', '0', 0, 0],
     ]);
     expect((await get('groupBy=user&user=usr_y')).total.costUsd).toBe('0.5');
-    expect((await get('groupBy=source&repository=GIT.test/Acme/Shop&source=user&model=m')).total.pullRequests.merged).toBe(2);
-    expect((await get('groupBy=source&repository=')).total).toMatchObject({ conversations: 0, costUsd: '0', costPerMergedUsd: null });
+    expect(
+      (await get('groupBy=source&repository=GIT.test/Acme/Shop&source=user&model=m')).total.pullRequests.merged,
+    ).toBe(2);
+    expect((await get('groupBy=source&repository=')).total).toMatchObject({
+      conversations: 0,
+      costUsd: '0',
+      costPerMergedUsd: null,
+    });
   });
 
   it('200: what its host could not be asked is unknown, and in no share', async () => {
     await clear();
     await pull(ada.orgId, { ...settled, number: 1, lead: randomUUID(), linked: [], watchedDays: 7 });
     await pull(ada.orgId, { ...settled, number: 2, lead: randomUUID(), linked: [], read: false });
-    await pull(ada.orgId, { ...settled, number: 3, lead: randomUUID(), linked: [], watchedDays: 7, asking: true, reverted: true });
+    await pull(ada.orgId, {
+      ...settled,
+      number: 3,
+      lead: randomUUID(),
+      linked: [],
+      watchedDays: 7,
+      asking: true,
+      reverted: true,
+    });
     const { reverted, edited } = (await get('')).total;
     expect(reverted).toEqual({ settled: 0, found: 0, share: null, unknown: 2, pending: 1, foundEarly: 1 });
     expect(edited).toEqual({ settled: 0, found: 0, share: null, unknown: 2, pending: 1, foundEarly: 0 });
@@ -273,11 +346,21 @@ describe('GET /orgs/{org}/outcomes', () => {
       [`${month}-01`, '0.1'],
       ['2020-01-02', '5'],
     ])
-      await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, '', 'm', 'Seen', 1, 0, 1, 0, 1, $4, 0)`, [ada.orgId, day, ada.userId, cost]);
+      await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, '', 'm', 'Seen', 1, 0, 1, 0, 1, $4, 0)`, [
+        ada.orgId,
+        day,
+        ada.userId,
+        cost,
+      ]);
     const { data } = UserOutcomes.parse((await app.http(ada, 'GET', path('/users'))).body);
     expect(data).toEqual([
       {
-        ...{ user: { id: ada.userId, label: 'Ada' }, conversations: 1, firstAt: '2020-01-02T03:04:05.000Z', lastAt: '2020-01-02T03:04:05.000Z' },
+        ...{
+          user: { id: ada.userId, label: 'Ada' },
+          conversations: 1,
+          firstAt: '2020-01-02T03:04:05.000Z',
+          lastAt: '2020-01-02T03:04:05.000Z',
+        },
         ...{ monthUsd: '0.1', yearUsd: '0.1', lifeUsd: '5.1', pullRequestsPublished: 1, pullRequestsMerged: 1 },
       },
     ]);
@@ -287,9 +370,10 @@ describe('GET /orgs/{org}/outcomes', () => {
     await clear();
     const id = randomUUID();
     await conversation(ada.orgId, { ...plain, id });
-    await app.owner.query(`UPDATE app.conversation_outcome SET last_at = created_at + interval '90 seconds', prompt_tokens = 7 WHERE conversation_id = $1`, [
-      id,
-    ]);
+    await app.owner.query(
+      `UPDATE app.conversation_outcome SET last_at = created_at + interval '90 seconds', prompt_tokens = 7 WHERE conversation_id = $1`,
+      [id],
+    );
     await pull(ada.orgId, { ...settled, state: 'open', number: 1, lead: id, linked: [id] });
     const { data } = ConversationOutcomes.parse((await app.http(ada, 'GET', path(`/conversations?${SPAN}`))).body);
     expect(data).toMatchObject([
@@ -320,7 +404,10 @@ describe('GET /orgs/{org}/outcomes', () => {
 
   it('adversary: a member, who may not see what things cost, sees none of it; nor does an anonymous caller', async () => {
     const late = await app.user();
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, late.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      ada.orgId,
+      late.userId,
+    ]);
     for (const rest of ['', '/users', '/conversations']) {
       expect((await app.http(late, 'GET', path(rest))).status).toBe(403);
       expect((await app.http(null, 'GET', path(rest))).status).toBe(401);
@@ -361,14 +448,14 @@ describe('GET /orgs/{org}/outcomes', () => {
     const begun = performance.now();
     const { data, total, more } = await get('groupBy=repository');
     console.log(`10,000 conversations with 5,000 pull requests: ${Math.round(performance.now() - begun)} ms`);
-    expect([data.length, more, total.conversations, total.pullRequests.merged, total.costUsd, total.costPerMergedUsd]).toEqual([
-      MAX_OUTCOME_ROWS,
-      true,
-      10_000,
-      5_000,
-      '100',
-      '0.02',
-    ]);
+    expect([
+      data.length,
+      more,
+      total.conversations,
+      total.pullRequests.merged,
+      total.costUsd,
+      total.costPerMergedUsd,
+    ]).toEqual([MAX_OUTCOME_ROWS, true, 10_000, 5_000, '100', '0.02']);
     expect(total.waits.start).toEqual({ count: 10_000, totalMs: 50_005_000, medianMs: 5_000, p90Ms: 9_000 });
     await clear();
   });

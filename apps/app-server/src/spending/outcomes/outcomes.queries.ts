@@ -68,12 +68,13 @@ const after = (found: string, read: string): string => `CASE WHEN o.state <> 'me
 const PARTS = `least(m.failed_calls_usd, m.cost_usd) AS retries, least(m.failed_turns_usd, m.cost_usd - least(m.failed_calls_usd, m.cost_usd)) AS failed_turns_cost,
   m.cost_usd - least(m.failed_calls_usd, m.cost_usd) - least(m.failed_turns_usd, m.cost_usd - least(m.failed_calls_usd, m.cost_usd)) AS agent`;
 /** As `shareOf` of libs/domain: equal, and the first has what does not divide. */
-const share = (part: string): string => `CASE WHEN l.n > 0 THEN trunc(m.${part} / l.k, 10) ELSE m.${part} - trunc(m.${part} / l.k, 10) * (l.k - 1) END`;
+const share = (part: string): string =>
+  `CASE WHEN l.n > 0 THEN trunc(m.${part} / l.k, 10) ELSE m.${part} - trunc(m.${part} / l.k, 10) * (l.k - 1) END`;
 
 /**
- * Work items of the span as `workItems` of libs/domain makes them: a pull request with its shares of its conversations, or a conversation without one. Each fact of an item is a row
- * here, so that one grouping sums them all.
- * `$1` organization, `$2`, `$3` days, `$4` to `$7` user, repository, model, source.
+ * Work items of the span as `workItems` of libs/domain makes them: a pull request with its shares of its conversations,
+ * or a conversation without one. Each fact of an item is a row here, so that one grouping sums them all. `$1`
+ * organization, `$2`, `$3` days, `$4` to `$7` user, repository, model, source.
  */
 const FACTS = `
   pulls AS MATERIALIZED (
@@ -117,9 +118,13 @@ const FACTS = `
   )`;
 
 const count = (condition: string): string => `count(*) FILTER (WHERE ${condition})::int`;
-const afterSums = (column: string): string => `json_build_object('settled', ${count(`f.${column} IN ('yes', 'no')`)}, 'found', ${count(`f.${column} = 'yes'`)},
+const afterSums = (
+  column: string,
+): string => `json_build_object('settled', ${count(`f.${column} IN ('yes', 'no')`)}, 'found', ${count(`f.${column} = 'yes'`)},
   'unknown', ${count(`f.${column} = 'unknown'`)}, 'pending', ${count(`f.${column} IN ('pending', 'pending-yes')`)}, 'early', ${count(`f.${column} = 'pending-yes'`)})`;
-const waitSums = (column: string): string => `json_build_object('count', count(f.${column})::int, 'total', coalesce(sum(f.${column}), 0),
+const waitSums = (
+  column: string,
+): string => `json_build_object('count', count(f.${column})::int, 'total', coalesce(sum(f.${column}), 0),
   'median', percentile_disc(0.5) WITHIN GROUP (ORDER BY f.${column}), 'p90', percentile_disc(0.9) WITHIN GROUP (ORDER BY f.${column}))`;
 const sum = (column: string): string => `trim_scale(coalesce(sum(f.${column}), 0))::text`;
 const COST = 'coalesce(sum(f.retries + f.failed_turns_cost + f.agent + f.reverted_cost), 0)';
@@ -140,7 +145,11 @@ const COLUMN: Readonly<Record<OutcomeDimension, string>> = {
 };
 
 /** The total, and one group more than `MAX_OUTCOME_ROWS` when there are more. */
-export function readOutcomes(pool: SqlPool, orgId: string, filter: OutcomesFilter): Promise<{ groups: OutcomeGroup[]; total: OutcomeSums; asOf: Date | null }> {
+export function readOutcomes(
+  pool: SqlPool,
+  orgId: string,
+  filter: OutcomesFilter,
+): Promise<{ groups: OutcomeGroup[]; total: OutcomeSums; asOf: Date | null }> {
   const values = [orgId, filter.from, filter.to, filter.user, filter.repository, filter.model, filter.source];
   const has = (dimension: OutcomeDimension): boolean => filter.groupBy.includes(dimension);
   const columns = filter.groupBy.map((dimension) => COLUMN[dimension]);

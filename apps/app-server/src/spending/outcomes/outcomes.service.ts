@@ -32,7 +32,14 @@ export class OutcomesService {
   async outcomes({ orgId }: Principal, query: OutcomesQuery): Promise<Outcomes> {
     const span = daySpan(query, this.clock.now(), MAX_OUTCOME_DAYS);
     const { user = null, repository = null, model = null, source = null, groupBy } = query;
-    const { groups, total, asOf } = await readOutcomes(this.pool, orgId, { ...span, groupBy, user, repository, model, source });
+    const { groups, total, asOf } = await readOutcomes(this.pool, orgId, {
+      ...span,
+      groupBy,
+      user,
+      repository,
+      model,
+      source,
+    });
     return {
       ...span,
       groupBy,
@@ -109,7 +116,12 @@ function figuresOf(sums: OutcomeSums): OutcomeFigures {
     edited: afterMerge(sums.edited),
     revertedOrEdited: afterMerge(sums.either),
     costUsd: sums.cost,
-    cost: { agentUsd: sums.agent, retriesUsd: sums.retries, failedTurnsUsd: sums.failed_turns_cost, revertedUsd: sums.reverted_cost },
+    cost: {
+      agentUsd: sums.agent,
+      retriesUsd: sums.retries,
+      failedTurnsUsd: sums.failed_turns_cost,
+      revertedUsd: sums.reverted_cost,
+    },
     costPerMergedUsd: perPiece(sums.cost, merged),
     waits: { start: waitOf(sums.start_wait), approval: waitOf(sums.approval_wait), review: waitOf(sums.review_wait) },
   };

@@ -16,7 +16,11 @@ export interface UserReport {
 }
 
 /** One user more than `MAX_OUTCOME_ROWS` when there are more. @param now of which month and year. */
-export function readUserReports(pool: SqlPool, orgId: string, now: Date): Promise<{ users: UserReport[]; asOf: Date | null }> {
+export function readUserReports(
+  pool: SqlPool,
+  orgId: string,
+  now: Date,
+): Promise<{ users: UserReport[]; asOf: Date | null }> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<UserReport>(
       `WITH begun AS (

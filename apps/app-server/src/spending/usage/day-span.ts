@@ -4,7 +4,10 @@ const DAY_MS = 86_400_000;
 /** Days that are answered when nothing is said. */
 const DEFAULT_DAYS = 30;
 
-/** First and last day, UTC, of what was asked for. @throws SlipwayError `request.invalid` for a span that, with its defaults, is too long. */
+/**
+ * First and last day, UTC, of what was asked for. @throws SlipwayError `request.invalid` for a span that, with its
+ * defaults, is too long.
+ */
 export function daySpan(
   { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
   now: Date,

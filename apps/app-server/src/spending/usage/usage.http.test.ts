@@ -9,8 +9,22 @@ describe('GET /orgs/{org}/usage', () => {
   let ada: User;
   let other: User;
   const path = (query = '', user = ada): string => `/api/v1/orgs/${user.orgId}/usage${query}`;
-  const spend = (orgId: string, day: string, user: string, repository: string, model: string, cost: string): Promise<unknown> =>
-    app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, $4, $5, 'Seen', 2, 1, 100, 40, 10, $6, 1)`, [orgId, day, user, repository, model, cost]);
+  const spend = (
+    orgId: string,
+    day: string,
+    user: string,
+    repository: string,
+    model: string,
+    cost: string,
+  ): Promise<unknown> =>
+    app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, $4, $5, 'Seen', 2, 1, 100, 40, 10, $6, 1)`, [
+      orgId,
+      day,
+      user,
+      repository,
+      model,
+      cost,
+    ]);
   beforeAll(async () => {
     app = await ConversationApp.start();
     [ada, other] = [await app.user('Ada'), await app.user('=Eve')];
@@ -32,13 +46,23 @@ describe('GET /orgs/{org}/usage', () => {
       ['Seen', '2', 2],
       ['Ada', '1.1000000001', 4],
     ]);
-    expect(byUser.total).toEqual({ requests: 6, failed: 3, promptTokens: 300, cachedTokens: 120, completionTokens: 30, costUsd: '3.1000000001', unpriced: 3 });
+    expect(byUser.total).toEqual({
+      requests: 6,
+      failed: 3,
+      promptTokens: 300,
+      cachedTokens: 120,
+      completionTokens: 30,
+      costUsd: '3.1000000001',
+      unpriced: 3,
+    });
     expect((await get('groupBy=day,model')).data.map(({ day, model, costUsd }) => [day, model, costUsd])).toEqual([
       ['2026-11-01', 'm', '0.1000000001'],
       ['2026-11-02', 'n', '2'],
       ['2026-11-02', 'm', '1'],
     ]);
-    expect((await get(`groupBy=repository&user=${ada.userId}`)).data.map(({ repository, costUsd }) => [repository, costUsd])).toEqual([
+    expect(
+      (await get(`groupBy=repository&user=${ada.userId}`)).data.map(({ repository, costUsd }) => [repository, costUsd]),
+    ).toEqual([
       [null, '1'],
       ['https://git.test/a', '0.1000000001'],
     ]);
@@ -47,9 +71,15 @@ describe('GET /orgs/{org}/usage', () => {
   });
 
   it('200: text/csv is a table, and no name in it is a formula', async () => {
-    const { headers, body } = await app.http<string>(ada, 'GET', path('?from=2026-11-01&to=2026-11-30&groupBy=repository,user'), undefined, {
-      accept: 'text/csv',
-    });
+    const { headers, body } = await app.http<string>(
+      ada,
+      'GET',
+      path('?from=2026-11-01&to=2026-11-30&groupBy=repository,user'),
+      undefined,
+      {
+        accept: 'text/csv',
+      },
+    );
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(headers.get('content-disposition')).toContain('usage-2026-11-01-2026-11-30.csv');
     expect(body.split('\r\n')).toEqual([
@@ -70,12 +100,10 @@ describe('GET /orgs/{org}/usage', () => {
       ['00000000-0000-0000-0000-000000000000', '1'],
     ];
     for (const [conversation, cost] of rows)
-      await app.owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-10-01', $2, '', 'm', $3, '', 2, 1, 100, 40, 10, $4, 1)`, [
-        ada.orgId,
-        ada.userId,
-        conversation,
-        cost,
-      ]);
+      await app.owner.query(
+        `INSERT INTO app.usage_conversation VALUES ($1, '2026-10-01', $2, '', 'm', $3, '', 2, 1, 100, 40, 10, $4, 1)`,
+        [ada.orgId, ada.userId, conversation, cost],
+      );
     const { body } = await app.http(ada, 'GET', path('?from=2026-10-01&to=2026-10-02&groupBy=conversation'));
     expect(Usage.parse(body).data.map(({ conversation, costUsd }) => [conversation, costUsd])).toEqual([
       [{ id, title: 'Fix the build' }, '3'],
@@ -98,14 +126,20 @@ describe('GET /orgs/{org}/usage', () => {
   });
 
   it('404: another organization’s, as one that there is not', async () => {
-    const [foreign, missing] = [await app.http<Problem>(ada, 'GET', path('', other)), await app.http<Problem>(ada, 'GET', '/api/v1/orgs/org_none/usage')];
+    const [foreign, missing] = [
+      await app.http<Problem>(ada, 'GET', path('', other)),
+      await app.http<Problem>(ada, 'GET', '/api/v1/orgs/org_none/usage'),
+    ];
     expect([foreign.status, { ...foreign.body, requestId: '' }]).toEqual([404, { ...missing.body, requestId: '' }]);
   });
 
   it('403: who may only see conversations', async () => {
     await app.owner.query(`UPDATE app.membership SET role = 'member' WHERE user_id = $1`, [other.userId]);
     const late = await app.user();
-    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [ada.orgId, late.userId]);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [
+      ada.orgId,
+      late.userId,
+    ]);
     expect((await app.http(late, 'GET', path())).status).toBe(403);
     expect((await app.http(null, 'GET', path())).status).toBe(401);
   });

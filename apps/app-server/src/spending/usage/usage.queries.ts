@@ -55,7 +55,11 @@ const where = (
   AND ($5::text IS NULL OR d.repository = $5) AND ($6::text IS NULL OR d.model = $6)`;
 
 /** One row more than `MAX_USAGE_ROWS` when there are more. */
-export function readUsage(pool: SqlPool, orgId: string, filter: UsageFilter): Promise<{ groups: UsageGroup[]; total: UsageSums; asOf: Date | null }> {
+export function readUsage(
+  pool: SqlPool,
+  orgId: string,
+  filter: UsageFilter,
+): Promise<{ groups: UsageGroup[]; total: UsageSums; asOf: Date | null }> {
   const values = [orgId, filter.from, filter.to, filter.user, filter.repository, filter.model];
   const has = (dimension: UsageDimension): boolean => filter.groupBy.includes(dimension);
   const from = where(has('conversation'));
@@ -85,6 +89,8 @@ export function readUsage(pool: SqlPool, orgId: string, filter: UsageFilter): Pr
 
 /** When the ledger was last read to its end; `null`: never yet. */
 export async function countedAt(client: PoolClient): Promise<Date | null> {
-  const { rows } = await client.query<Columns<'app.usage_cursor', 'read_at'>>(`SELECT read_at FROM app.usage_cursor WHERE source = 'llm-gateway'`);
+  const { rows } = await client.query<Columns<'app.usage_cursor', 'read_at'>>(
+    `SELECT read_at FROM app.usage_cursor WHERE source = 'llm-gateway'`,
+  );
   return rows[0]?.read_at ?? null;
 }

@@ -1,6 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Principal } from '@slipway/contracts/organizations';
-import { MAX_USAGE_DAYS, MAX_USAGE_ROWS, type Usage, type UsageQuery, type UsageRow } from '@slipway/contracts/spending';
+import {
+  MAX_USAGE_DAYS,
+  MAX_USAGE_ROWS,
+  type Usage,
+  type UsageQuery,
+  type UsageRow,
+} from '@slipway/contracts/spending';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
@@ -34,7 +40,8 @@ export class UsageService {
         user: group.user_id === null ? null : { id: group.user_id, label: group.user_label ?? group.user_id },
         repository: group.repository,
         model: group.model,
-        conversation: group.conversation_id === null ? null : { id: group.conversation_id, title: group.conversation_title },
+        conversation:
+          group.conversation_id === null ? null : { id: group.conversation_id, title: group.conversation_title },
         ...countsOf(group),
       })),
       total: countsOf(total),
@@ -51,7 +58,10 @@ export function usageCsv({ groupBy, data }: Usage): string {
     user: [['user_id', 'user'], (row: UsageRow) => [row.user?.id ?? null, row.user?.label ?? null]],
     repository: [['repository'], (row: UsageRow) => [row.repository]],
     model: [['model'], (row: UsageRow) => [row.model]],
-    conversation: [['conversation_id', 'conversation'], (row: UsageRow) => [row.conversation?.id ?? null, row.conversation?.title ?? null]],
+    conversation: [
+      ['conversation_id', 'conversation'],
+      (row: UsageRow) => [row.conversation?.id ?? null, row.conversation?.title ?? null],
+    ],
   } as const;
   return csv(
     [

@@ -56,16 +56,33 @@ function safeJson(text: string): unknown {
 }
 
 export function user(url: string, cookie: string, { name, role }: SeededUser, member: boolean): Caller {
-  return new Caller(member ? role : `stranger ${name}`, url, { cookie }, member ? new Set<Permission>(ROLE_PERMISSIONS[role]) : null, 'session');
+  return new Caller(
+    member ? role : `stranger ${name}`,
+    url,
+    { cookie },
+    member ? new Set<Permission>(ROLE_PERMISSIONS[role]) : null,
+    'session',
+  );
 }
 
 /** A key for each permission, each made by the owner: what it may is that one thing. */
 export async function keysOfEachScope(url: string, orgId: string, owner: Caller): Promise<Caller[]> {
   const keys: Caller[] = [];
   for (const scope of PERMISSIONS) {
-    const { status, json } = await owner.ask('POST', `/api/v1/orgs/${orgId}/api-keys`, { name: `only ${scope}`, scopes: [scope] });
+    const { status, json } = await owner.ask('POST', `/api/v1/orgs/${orgId}/api-keys`, {
+      name: `only ${scope}`,
+      scopes: [scope],
+    });
     if (status !== 201) throw new Error(`a key for ${scope} was answered ${status}: ${JSON.stringify(json)}`);
-    keys.push(new Caller(`key ${scope}`, url, { authorization: `Bearer ${(json as { token: string }).token}` }, new Set([scope]), 'api-key'));
+    keys.push(
+      new Caller(
+        `key ${scope}`,
+        url,
+        { authorization: `Bearer ${(json as { token: string }).token}` },
+        new Set([scope]),
+        'api-key',
+      ),
+    );
   }
   return keys;
 }

@@ -25,7 +25,10 @@ const ENV = {
 };
 /** What is there for one key or session alone, which is none of the askers'. */
 const OF_ANOTHER_PROOF: ReadonlySet<string> = new Set(['getApiKey', 'getConnectionAuthorization']);
-/** What an answer with the right ids may be when what stands behind it (a sandbox, runtime-api) is not there in this test. */
+/**
+ * What an answer with the right ids may be when what stands behind it (a sandbox, runtime-api) is not there in this
+ * test.
+ */
 const BEHIND = new Set([409, 503]);
 
 jest.setTimeout(300_000);
@@ -48,7 +51,11 @@ describe('no tenant sees another', () => {
     [mine, theirs] = seeded.orgs;
     const cookies = new SessionCookie('test-session-secret-test-session-secret');
     const callersOf = async (org: SeededOrg, member: boolean): Promise<Caller[]> =>
-      Promise.all(org.members.map(async (each) => user(app.url, `keycloak_auth=${await cookies.sign(each.sessionId, seeded.sessionExpiresAt)}`, each, member)));
+      Promise.all(
+        org.members.map(async (each) =>
+          user(app.url, `keycloak_auth=${await cookies.sign(each.sessionId, seeded.sessionExpiresAt)}`, each, member),
+        ),
+      );
     anonymous = new Caller('anonymous', app.url, {}, null, 'anonymous');
     members = await callersOf(mine, true);
     const [owner, , member] = members as [Caller, Caller, Caller];
@@ -71,7 +78,8 @@ describe('no tenant sees another', () => {
   const silent = (reply: Reply, what: string): void => {
     expect([
       what,
-      reply.text.includes(canaryOf(theirs)) || theirs.members.some(({ email, userId }) => reply.text.includes(email) || reply.text.includes(userId)),
+      reply.text.includes(canaryOf(theirs)) ||
+        theirs.members.some(({ email, userId }) => reply.text.includes(email) || reply.text.includes(userId)),
     ]).toEqual([what, false]);
   };
 
@@ -85,13 +93,15 @@ describe('no tenant sees another', () => {
       for (const caller of [anonymous, ...strangers, ...members, ...keys]) {
         const what = `${request.name} by ${caller.name}`;
         const denied = (permission !== null && !caller.may(permission)) || (caller.kind === 'api-key' && sessionsAlone);
-        // A stranger here is at home there. Of the keys that may not, one is enough to know how all are answered elsewhere.
+        // A stranger here is at home there. Of the keys that may not, one is enough to know how all are answered
+        // elsewhere.
         if (!strangers.includes(caller) && !(caller.kind === 'api-key' && denied && caller !== keys[0])) {
           const elsewhere = await answer(caller, request, theirs.id, foreign);
           const nowhere = await answer(caller, request, MISSING_ORG, foreign);
           asked += 2;
           const expected = caller.kind === 'anonymous' ? 401 : caller.kind === 'api-key' && sessionsAlone ? 403 : 404;
-          if (elsewhere.status !== expected) wrong.push(`${what}: another organization is answered ${elsewhere.status}`);
+          if (elsewhere.status !== expected)
+            wrong.push(`${what}: another organization is answered ${elsewhere.status}`);
           if (JSON.stringify(plain(elsewhere, foreign)) !== JSON.stringify(plain(nowhere, foreign)))
             wrong.push(`${what}: another organization differs from a missing one`);
           silent(elsewhere, what);
@@ -111,7 +121,10 @@ describe('no tenant sees another', () => {
           continue;
         }
         if (request.nouns.length > 0) {
-          const [theirId, noId] = [await answer(caller, request, mine.id, foreign), await answer(caller, request, mine.id, missing)];
+          const [theirId, noId] = [
+            await answer(caller, request, mine.id, foreign),
+            await answer(caller, request, mine.id, missing),
+          ];
           asked += 2;
           // Ending what is not there is done already, whoever it would have belonged to.
           if (theirId.status < 300 && theirId.text !== '' && !theirId.text.includes('"data":[]'))
@@ -125,7 +138,10 @@ describe('no tenant sees another', () => {
         if (request.operation.method === 'GET') {
           const there = await answer(caller, request, mine.id, own);
           asked += 1;
-          const right = there.status < 300 || BEHIND.has(there.status) || (there.status === 404 && OF_ANOTHER_PROOF.has(request.name));
+          const right =
+            there.status < 300 ||
+            BEHIND.has(there.status) ||
+            (there.status === 404 && OF_ANOTHER_PROOF.has(request.name));
           if (!right) wrong.push(`${what}: their own is answered ${there.status} ${there.text.slice(0, 200)}`);
           silent(there, what);
         }
@@ -162,7 +178,13 @@ describe('no tenant sees another', () => {
         foreign['conversation'] ?? '',
         missing['conversation'] ?? '',
       ],
-      ['POST', '/api-keys', (serviceAccountId) => ({ name: 'x', scopes: ['org:read'], serviceAccountId }), foreign['account'] ?? '', missing['account'] ?? ''],
+      [
+        'POST',
+        '/api-keys',
+        (serviceAccountId) => ({ name: 'x', scopes: ['org:read'], serviceAccountId }),
+        foreign['account'] ?? '',
+        missing['account'] ?? '',
+      ],
       ['GET', '/api-keys?serviceAccountId=ID', () => undefined, foreign['account'] ?? '', missing['account'] ?? ''],
       ['GET', '/conversations?owner=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/sandboxes?owner=ID', () => undefined, theirUser, missing['user'] ?? ''],
@@ -170,12 +192,28 @@ describe('no tenant sees another', () => {
       ['GET', '/outcomes?user=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/budgets/preview?user=ID&userLimitUsd=5', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/audit?actor=ID', () => undefined, theirUser, missing['user'] ?? ''],
-      ['GET', '/integrations/repositories?connection=ID', () => undefined, foreign['connection'] ?? '', missing['connection'] ?? ''],
-      ['GET', '/integrations/repositories/branches?repository=a/b&connection=ID', () => undefined, foreign['connection'] ?? '', missing['connection'] ?? ''],
+      [
+        'GET',
+        '/integrations/repositories?connection=ID',
+        () => undefined,
+        foreign['connection'] ?? '',
+        missing['connection'] ?? '',
+      ],
+      [
+        'GET',
+        '/integrations/repositories/branches?repository=a/b&connection=ID',
+        () => undefined,
+        foreign['connection'] ?? '',
+        missing['connection'] ?? '',
+      ],
     ];
     for (const [method, path, body, theirId, noId] of cases) {
       expect([path, theirId === '' || noId === '' || theirId === noId]).toEqual([path, false]);
-      const [a, b] = await Promise.all([theirId, noId].map((id) => owner.ask(method, `${root}${path.replace('ID', encodeURIComponent(id))}`, body(id))));
+      const [a, b] = await Promise.all(
+        [theirId, noId].map((id) =>
+          owner.ask(method, `${root}${path.replace('ID', encodeURIComponent(id))}`, body(id)),
+        ),
+      );
       const same = (reply: Reply | undefined, id: string) => ({
         status: reply?.status,
         text: reply?.text.replaceAll(id, '<id>').replaceAll(/"(asOf|createdAt|updatedAt)":"[^"]*"/g, ''),
@@ -200,7 +238,11 @@ describe('no tenant sees another', () => {
     };
     for (const request of OTHER_REQUESTS) {
       const path = pathOf(request, '', things);
-      const nobody = await anonymous.ask(request.operation.method, path, request.operation.body === undefined ? undefined : {});
+      const nobody = await anonymous.ask(
+        request.operation.method,
+        path,
+        request.operation.body === undefined ? undefined : {},
+      );
       // An invitation's token is in its address; whoever asks for the names of secrets brings the key of a sandbox.
       const expected = request.operation.anonymous === true && request.name !== 'listSandboxSecrets' ? 404 : 401;
       expect([request.name, nobody.status]).toEqual([request.name, expected]);
@@ -232,7 +274,9 @@ describe('no tenant sees another', () => {
       for (const caller of [...members, ...keys.filter((key) => key.may('conversation:read') || key.may('org:read'))]) {
         const socket = await connect(caller);
         const ask = (orgId: string, conversationId: string): Promise<SubscribeAnswer> =>
-          socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
+          socket
+            .timeout(20_000)
+            .emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
         const answers = [
           await ask(theirs.id, foreign['conversation'] ?? ''),
           await ask(mine.id, foreign['conversation'] ?? ''),
@@ -240,8 +284,14 @@ describe('no tenant sees another', () => {
           await ask(MISSING_ORG, own['conversation'] ?? ''),
         ];
         // A caller without read access learns nothing of what there is to read either.
-        expect([caller.name, answers.map((each) => (each.ok ? 'ok' : each.code))]).toEqual([caller.name, Array(4).fill('resource.not-found')]);
-        expect([caller.name, (await ask(mine.id, own['conversation'] ?? '')).ok]).toEqual([caller.name, caller.may('conversation:read')]);
+        expect([caller.name, answers.map((each) => (each.ok ? 'ok' : each.code))]).toEqual([
+          caller.name,
+          Array(4).fill('resource.not-found'),
+        ]);
+        expect([caller.name, (await ask(mine.id, own['conversation'] ?? '')).ok]).toEqual([
+          caller.name,
+          caller.may('conversation:read'),
+        ]);
       }
       expect(frames.filter((frame) => frame.includes(canaryOf(theirs)))).toEqual([]);
       expect(frames.some((frame) => frame.includes(canaryOf(mine)))).toBe(true);

@@ -11,11 +11,19 @@ export interface Request {
 
 /** Every operation about an organization. */
 export const ORG_REQUESTS: readonly Request[] = Object.entries(operations)
-  .map(([name, operation]) => ({ name: name as OperationName, operation: operation as Operation, nouns: nounsOf(operation.path) }))
+  .map(([name, operation]) => ({
+    name: name as OperationName,
+    operation: operation as Operation,
+    nouns: nounsOf(operation.path),
+  }))
   .filter(({ operation }) => operation.path.includes('{org}'));
 /** Every other: about the caller alone, or for whoever holds a token. */
 export const OTHER_REQUESTS: readonly Request[] = Object.entries(operations)
-  .map(([name, operation]) => ({ name: name as OperationName, operation: operation as Operation, nouns: nounsOf(operation.path) }))
+  .map(([name, operation]) => ({
+    name: name as OperationName,
+    operation: operation as Operation,
+    nouns: nounsOf(operation.path),
+  }))
   .filter(({ operation }) => !operation.path.includes('{org}'));
 
 function nounsOf(path: string): string[] {
@@ -88,18 +96,22 @@ const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record
 export function bodyOf({ name, operation }: Request, own: Things): unknown {
   if (operation.body === undefined) return undefined;
   const body = BODIES[name];
-  if (body === undefined) throw new Error(`The matrix has no body for ${name}: add one to apps/app-server/src/testing/tenancy/requests.ts.`);
+  if (body === undefined)
+    throw new Error(`The matrix has no body for ${name}: add one to apps/app-server/src/testing/tenancy/requests.ts.`);
   return body(own);
 }
 
 /** @throws Error when the path names a noun that `things.ts` does not make. */
 export function pathOf({ name, operation }: Request, org: string, things: Things): string {
   const query = QUERIES[name]?.(things);
-  const path = operation.path.replaceAll(/(\w[\w-]*\/)?\{(\w+)\}/g, (_whole, before: string | undefined, noun: string) => {
-    const place = before ?? '';
-    if (noun === 'org') return `${place}${encodeURIComponent(org)}`;
-    return `${place}${encodeURIComponent(thingOf(operation.path, noun, things))}`;
-  });
+  const path = operation.path.replaceAll(
+    /(\w[\w-]*\/)?\{(\w+)\}/g,
+    (_whole, before: string | undefined, noun: string) => {
+      const place = before ?? '';
+      if (noun === 'org') return `${place}${encodeURIComponent(org)}`;
+      return `${place}${encodeURIComponent(thingOf(operation.path, noun, things))}`;
+    },
+  );
   return query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
 }
 
@@ -112,6 +124,9 @@ function thingOf(path: string, name: string, things: Things): string {
         ? 'conversation'
         : 'secrets';
   const id = things[`${place}/${name}`] ?? things[name];
-  if (id === undefined) throw new Error(`The matrix has no {${name}} for ${path}: make one in apps/app-server/src/testing/tenancy/things.ts.`);
+  if (id === undefined)
+    throw new Error(
+      `The matrix has no {${name}} for ${path}: make one in apps/app-server/src/testing/tenancy/things.ts.`,
+    );
   return id;
 }

@@ -8,7 +8,10 @@ import type { Caller } from './callers.js';
 /** What stands in the names and texts of an organization's things, so that a leak is seen wherever it is. */
 export const canaryOf = (org: SeededOrg): string => `canary-${org.slug}`;
 
-/** Ids by the name of the path's parameter; of a name that means different things in different places, by `<noun before it>/<name>`. */
+/**
+ * Ids by the name of the path's parameter; of a name that means different things in different places, by `<noun before
+ * it>/<name>`.
+ */
 export type Things = Readonly<Record<string, string>>;
 
 /** Unused ids of the right form. */
@@ -33,8 +36,13 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     if (status >= 300) throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
     return json as T;
   };
-  const conversation = await make<{ id: string }>('/conversations', { prompt: `${canary} prompt`, title: `${canary} title` });
-  const message = await make<{ id: string }>(`/conversations/${conversation.id}/messages`, { text: `${canary} message` });
+  const conversation = await make<{ id: string }>('/conversations', {
+    prompt: `${canary} prompt`,
+    title: `${canary} title`,
+  });
+  const message = await make<{ id: string }>(`/conversations/${conversation.id}/messages`, {
+    text: `${canary} message`,
+  });
   const sandbox = await make<{ id: string }>('/conversations', { prompt: `${canary} sandbox` });
   await app.started(sandbox.id, 1, { url: 'http://127.0.0.1:9', key: 'none' });
   await app.owner.query("UPDATE app.conversation SET desired = 'run' WHERE id = $1", [sandbox.id]);
@@ -51,17 +59,38 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   const access = await make<{ id: string }>(`/conversations/${sandbox.id}/sandbox-access`, { port: 3000 });
   const key = await make<{ id: string }>('/api-keys', { name: `${canary} key`, scopes: ['org:read'] });
   const account = await make<{ id: string }>('/service-accounts', { name: `${canary} account`, role: 'member' });
-  const invitations = await make<{ data: Array<{ invitation: { id: string } }> }>('/invitations', { emails: [`invited@${org.slug}.example`], role: 'member' });
-  const domain = await make<{ domain: string }>('/domains', { domain: `${org.slug}.example` });
-  const secret = await make<{ id: string }>('/secrets', { name: 'SHARED', value: `${canary} value`, description: canary });
-  const mine = await make<{ id: string }>('/me/secrets', { name: 'MINE', value: `${canary} value`, description: canary }, member);
-  const conversations = await make<{ id: string }>(`/conversations/${conversation.id}/secrets`, { name: 'CONVERSATIONS', value: `${canary} value` });
-  const profile = await make<{ id: string }>('/llm-profiles', { name: `${canary} profile`, model: 'm' });
-  const server = await make<{ id: string }>('/mcp-servers', { name: `${canary} server`, transport: 'stdio', command: 'true' });
-  const connected = await make<{ connection: { id: string; address: string }; webhookSecret: string }>('/integrations/connections', {
-    provider: 'example',
-    name: `${canary} connection`,
+  const invitations = await make<{ data: Array<{ invitation: { id: string } }> }>('/invitations', {
+    emails: [`invited@${org.slug}.example`],
+    role: 'member',
   });
+  const domain = await make<{ domain: string }>('/domains', { domain: `${org.slug}.example` });
+  const secret = await make<{ id: string }>('/secrets', {
+    name: 'SHARED',
+    value: `${canary} value`,
+    description: canary,
+  });
+  const mine = await make<{ id: string }>(
+    '/me/secrets',
+    { name: 'MINE', value: `${canary} value`, description: canary },
+    member,
+  );
+  const conversations = await make<{ id: string }>(`/conversations/${conversation.id}/secrets`, {
+    name: 'CONVERSATIONS',
+    value: `${canary} value`,
+  });
+  const profile = await make<{ id: string }>('/llm-profiles', { name: `${canary} profile`, model: 'm' });
+  const server = await make<{ id: string }>('/mcp-servers', {
+    name: `${canary} server`,
+    transport: 'stdio',
+    command: 'true',
+  });
+  const connected = await make<{ connection: { id: string; address: string }; webhookSecret: string }>(
+    '/integrations/connections',
+    {
+      provider: 'example',
+      name: `${canary} connection`,
+    },
+  );
   const delivered = exampleDelivery(connected.webhookSecret, { text: `${canary} delivery` });
   const { status: taken } = await fetch(connected.connection.address, { method: 'POST', ...delivered });
   if (taken !== 200) throw new Error(`a delivery was answered ${taken}`);
@@ -70,7 +99,10 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
      VALUES ($1, $2, $3, 'gitea', 'git.example', 'a/b', 77, $4, $5, '{}', 'open')`,
     [randomUUID(), org.id, conversation.id, `${canary} pull request`, 'a'.repeat(40)],
   );
-  const { rows: deliveries } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE org_id = $1', [org.id]);
+  const { rows: deliveries } = await app.owner.query<{ id: string }>(
+    'SELECT id FROM app.integration_delivery WHERE org_id = $1',
+    [org.id],
+  );
   const { rows: hooks } = await app.owner.query<{ id: string }>(
     `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label)
      VALUES ($1, $2, $3, $4, '1', 's', 'u', 'u') RETURNING id`,
@@ -84,7 +116,14 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
       authorization,
       org.id,
       connected.connection.id,
-      JSON.stringify({ ids: ['1'], mention: null, name: `${canary} bot`, account: null, accountName: null, scopes: null }),
+      JSON.stringify({
+        ids: ['1'],
+        mention: null,
+        name: `${canary} bot`,
+        account: null,
+        accountName: null,
+        scopes: null,
+      }),
     ],
   );
   const hook = await make<{ webhook: { id: string } }>('/webhooks', {

@@ -7,8 +7,12 @@ describe('statements without their filters', () => {
     expect(withoutFilters('SELECT 1 FROM app.conversation c WHERE c.org_id = $1 AND c.id = $2')).toBe(
       `SELECT 1 FROM app.conversation c WHERE ${gone} AND c.id = $2`,
     );
-    expect(withoutFilters('SELECT 1 FROM "app"."org" WHERE ("app"."org"."org_id" = $1 AND 1=1)')).toBe(`SELECT 1 FROM "app"."org" WHERE (${gone} AND 1=1)`);
-    expect(withoutFilters('UPDATE app.secret SET name = $2 WHERE org_id=$1')).toBe(`UPDATE app.secret SET name = $2 WHERE ${gone}`);
+    expect(withoutFilters('SELECT 1 FROM "app"."org" WHERE ("app"."org"."org_id" = $1 AND 1=1)')).toBe(
+      `SELECT 1 FROM "app"."org" WHERE (${gone} AND 1=1)`,
+    );
+    expect(withoutFilters('UPDATE app.secret SET name = $2 WHERE org_id=$1')).toBe(
+      `UPDATE app.secret SET name = $2 WHERE ${gone}`,
+    );
     expect(withoutFilters('SELECT (SELECT 1 WHERE d.org_id = $1), 2 WHERE org_id = ANY ($2::text[])')).toBe(
       `SELECT (SELECT 1 WHERE ${gone}), 2 WHERE ($2::text[] IS NOT NULL OR $2::text[] IS NULL)`,
     );

@@ -16,7 +16,8 @@ export function withoutFilters(sql: string): string {
 }
 
 /**
- * Takes the filters by organization out of every statement that this process sends, Prisma's too, until the answer is called.
+ * Takes the filters by organization out of every statement that this process sends, Prisma's too, until the answer is
+ * called.
  * @returns how many it has taken out, and the way back.
  */
 export function forgetFilters(): { readonly taken: () => number; readonly restore: () => void } {
@@ -31,7 +32,8 @@ export function forgetFilters(): { readonly taken: () => number; readonly restor
   prototype.query = function query(this: unknown, first: unknown, ...rest: unknown[]): unknown {
     if (typeof first === 'string') return original.call(this, strip(first), ...rest);
     const config = first as { text?: unknown; name?: unknown } | null;
-    if (config === null || typeof config !== 'object' || typeof config.text !== 'string') return original.call(this, first, ...rest);
+    if (config === null || typeof config !== 'object' || typeof config.text !== 'string')
+      return original.call(this, first, ...rest);
     const text = strip(config.text);
     // A name stands for the text that it was first prepared with.
     const changed = Object.assign(

@@ -51,7 +51,10 @@ export interface BilledGateways {
   close(): Promise<void>;
 }
 
-/** Three gateways on one Postgres, in front of two providers that bill; `pair` is a model of both, the first of which is asked first. */
+/**
+ * Three gateways on one Postgres, in front of two providers that bill; `pair` is a model of both, the first of which is
+ * asked first.
+ */
 export async function startBilledGateways(): Promise<BilledGateways> {
   const plans = new Map<string, BilledCallPlan>();
   const seen = new Map<string, number>();
@@ -65,7 +68,10 @@ export async function startBilledGateways(): Promise<BilledGateways> {
   };
   const billed = { ...PRICE, serviceTiers: TIERS };
   // As servers of others than OpenAI: another name of the limit is none.
-  const models = { gpt: { ...billed, search: SEARCH, chatLimit: 'max_tokens' }, claude: { ...billed, search: SEARCH, count: COUNT } };
+  const models = {
+    gpt: { ...billed, search: SEARCH, chatLimit: 'max_tokens' },
+    claude: { ...billed, search: SEARCH, count: COUNT },
+  };
   const providers = await Promise.all([1, 2].map(() => startBillingServer({ models, script, apiKey: PROVIDER_KEY })));
   const [one, two] = providers as [BillingServer, BillingServer];
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-billed-'));
@@ -81,7 +87,12 @@ export async function startBilledGateways(): Promise<BilledGateways> {
     firstByteTimeoutSeconds: 20,
   });
   const counting = { ...facts, price: { ...facts.price, perThousand: { countTokens: COUNT * 1_000 } } };
-  const searching = { ...facts, price: { ...facts.price, perThousand: { webSearch: SEARCH * 1_000 } }, contextWindow: SEARCHED_CONTEXT, maxSearches: 4 };
+  const searching = {
+    ...facts,
+    price: { ...facts.price, perThousand: { webSearch: SEARCH * 1_000 } },
+    contextWindow: SEARCHED_CONTEXT,
+    maxSearches: 4,
+  };
   const claude = { provider: 'anthropic', baseUrl: one.url, model: 'claude', apiKeyEnv: 'A_KEY' };
   await writeFile(
     file,
@@ -120,7 +131,12 @@ export async function startBilledGateways(): Promise<BilledGateways> {
       ...(signal === undefined ? {} : { signal }),
     });
   const keyOf = async (orgId: string): Promise<string> => {
-    const response = await post(0, '/key/generate', { metadata: { org_id: orgId, conversation_id: randomUUID() } }, MASTER_KEY);
+    const response = await post(
+      0,
+      '/key/generate',
+      { metadata: { org_id: orgId, conversation_id: randomUUID() } },
+      MASTER_KEY,
+    );
     return ((await response.json()) as { key: string }).key;
   };
   const billOf = (): number => providers.reduce((sum, server) => sum + server.bill().usd, 0);
@@ -156,7 +172,10 @@ export async function startBilledGateways(): Promise<BilledGateways> {
     key: keyOf,
     trial: async (limitUsd, calls) => {
       const orgId = `org_${randomUUID()}`;
-      await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', $2, 'month')`, [orgId, limitUsd]);
+      await owner.query(
+        `INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ($1, 'org', '', $2, 'month')`,
+        [orgId, limitUsd],
+      );
       const key = await keyOf(orgId);
       const before = billOf();
       const seenByProvider = await Promise.all(calls.map((call) => make(call, key)));
@@ -172,7 +191,10 @@ export async function startBilledGateways(): Promise<BilledGateways> {
     },
     close: async () => {
       for (const { gateway, stop } of started)
-        await stop.stop('the end of the test', [stop.requests(500, () => gateway.breakOff()), { name: 'ledger', withinMs: 8_000, run: () => gateway.close() }]);
+        await stop.stop('the end of the test', [
+          stop.requests(500, () => gateway.breakOff()),
+          { name: 'ledger', withinMs: 8_000, run: () => gateway.close() },
+        ]);
       for (const server of providers) await server.close();
       await owner.end();
       await database.close();

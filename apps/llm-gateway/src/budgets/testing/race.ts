@@ -32,8 +32,17 @@ export function stored(replica: MoneyReplica): Promise<true> {
   return until('the ledger has it', () => replica.ledger.flush());
 }
 
-export async function startMoneyReplica(database: TestDatabase, more: Partial<BudgetLeasesOptions> = {}): Promise<MoneyReplica> {
-  const pool = createPool({ url: database.urls.gateway, max: 5, applicationName: 'test-replica', queryTimeoutMs: 4_000, onError: () => {} });
+export async function startMoneyReplica(
+  database: TestDatabase,
+  more: Partial<BudgetLeasesOptions> = {},
+): Promise<MoneyReplica> {
+  const pool = createPool({
+    url: database.urls.gateway,
+    max: 5,
+    applicationName: 'test-replica',
+    queryTimeoutMs: 4_000,
+    onError: () => {},
+  });
   let dead = false;
   const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
   let turnSentAt = 0;
@@ -86,7 +95,10 @@ export async function startMoneyReplica(database: TestDatabase, more: Partial<Bu
 }
 
 /** A key with all budgets that hold for it now. */
-export async function keyWithBudgets(pool: SqlPool, who: { orgId: string; userId: string; id?: string; conversationId?: string }): Promise<StoredKey> {
+export async function keyWithBudgets(
+  pool: SqlPool,
+  who: { orgId: string; userId: string; id?: string; conversationId?: string },
+): Promise<StoredKey> {
   const key: StoredKey = {
     id: who.id ?? `key_${randomUUID()}`,
     orgId: who.orgId,
@@ -130,7 +142,10 @@ export function finish({ ledger }: MoneyReplica, key: StoredKey, admission: Admi
     latencyMs: 1,
     ...admission.draw,
   });
-  admission.settle({ promptTokens: 1, completionTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }, costUsd);
+  admission.settle(
+    { promptTokens: 1, completionTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    costUsd,
+  );
 }
 
 /** What is truly spent and reserved, to the tick. */
@@ -157,7 +172,10 @@ export class Truth {
     }
   }
 
-  /** Answers, when called, whether there was room for so much in every budget all the time until then. @param heard resolves when the call knows. */
+  /**
+   * Answers, when called, whether there was room for so much in every budget all the time until then. @param heard
+   * resolves when the call knows.
+   */
   watch(key: StoredKey, least: number, heard: Promise<unknown>): () => Promise<boolean> {
     const from = performance.now();
     this.pending.add(heard);
@@ -203,7 +221,8 @@ export interface RaceResult {
 export async function race(streams: readonly Stream[], limits: ReadonlyMap<number, number>): Promise<RaceResult> {
   const truth = new Truth(limits);
   const result: RaceResult = { admitted: 0, refused: 0, falseRefusals: 0, overspent: 0, settled: 0 };
-  const pause = (ms: number): Promise<void> => new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => (ms === 0 ? setImmediate(resolve) : setTimeout(resolve, ms)));
   await Promise.all(
     streams.map(async ({ replica, key, maxCostUsd, minCostUsd, share, beginsAfterMs, lastsMs }) => {
       await pause(beginsAfterMs);

@@ -17,19 +17,33 @@ const THINKS_AND_CALLS = [
   { kind: 'tool-begin', call: 1, id: 'tooluse_p1xO3uYrTA2mU0aGmJ8Cbw', name: 'read_file' },
   { kind: 'tool-arguments', call: 1, text: '{"path":"Grüße 🎈.md"}' },
   { kind: 'tool-end', call: 1 },
-  { kind: 'usage', usage: { promptTokens: 4_120, completionTokens: 169, cachedTokens: 3_510, cacheWriteTokens: 500, reasoningTokens: 0 } },
+  {
+    kind: 'usage',
+    usage: {
+      promptTokens: 4_120,
+      completionTokens: 169,
+      cachedTokens: 3_510,
+      cacheWriteTokens: 500,
+      reasoningTokens: 0,
+    },
+  },
   { kind: 'finish', reason: 'tool-calls', stopSequence: null },
 ];
 const ANSWERS = [
   START,
   { kind: 'text', text: 'There are two files.' },
-  { kind: 'usage', usage: { promptTokens: 4_210, completionTokens: 6, cachedTokens: 4_010, cacheWriteTokens: 0, reasoningTokens: 0 } },
+  {
+    kind: 'usage',
+    usage: { promptTokens: 4_210, completionTokens: 6, cachedTokens: 4_010, cacheWriteTokens: 0, reasoningTokens: 0 },
+  },
   { kind: 'finish', reason: 'stop', stopSequence: null },
 ];
 const make = (): BedrockReader => new BedrockReader('anthropic.claude');
 /** The answer has no id of its own. */
-const same = (events: readonly AnswerEvent[]): AnswerEvent[] => joined(events).map((event) => (event.kind === 'start' ? { ...event, id: 'random' } : event));
-const event = (type: string, payload: unknown): Buffer => writeMessage({ ':message-type': 'event', ':event-type': type }, Buffer.from(JSON.stringify(payload)));
+const same = (events: readonly AnswerEvent[]): AnswerEvent[] =>
+  joined(events).map((event) => (event.kind === 'start' ? { ...event, id: 'random' } : event));
+const event = (type: string, payload: unknown): Buffer =>
+  writeMessage({ ':message-type': 'event', ':event-type': type }, Buffer.from(JSON.stringify(payload)));
 const said = (...messages: Buffer[]): AnswerEvent[] => same(eventsOf(make(), Buffer.concat(messages)));
 
 describe('BedrockReader', () => {
@@ -49,15 +63,28 @@ describe('BedrockReader', () => {
     expect(said(limited, event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'late' } }))).toEqual([
       START,
       { kind: 'text', text: 'There ' },
-      { kind: 'error', error: { message: 'Too many tokens, please wait before trying again.', code: 429, type: 'throttlingException' } },
+      {
+        kind: 'error',
+        error: { message: 'Too many tokens, please wait before trying again.', code: 429, type: 'throttlingException' },
+      },
     ]);
   });
 
   it('distinguishes a policy block before a word from one that cut the answer, and from an unwritable call', () => {
-    const [begin, text] = [event('messageStart', {}), event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'First ' } })];
+    const [begin, text] = [
+      event('messageStart', {}),
+      event('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'First ' } }),
+    ];
     const stop = (stopReason: string): Buffer => event('messageStop', { stopReason });
-    expect(said(begin, stop('content_filtered'))).toMatchObject([START, { kind: 'error', error: { code: 'content_policy_violation' } }]);
-    expect(said(begin, text, stop('guardrail_intervened'))).toMatchObject([START, { kind: 'text' }, { kind: 'finish', reason: 'filter' }]);
+    expect(said(begin, stop('content_filtered'))).toMatchObject([
+      START,
+      { kind: 'error', error: { code: 'content_policy_violation' } },
+    ]);
+    expect(said(begin, text, stop('guardrail_intervened'))).toMatchObject([
+      START,
+      { kind: 'text' },
+      { kind: 'finish', reason: 'filter' },
+    ]);
     expect(said(begin, text, stop('malformed_tool_use'))).toMatchObject([START, { kind: 'text' }, { kind: 'error' }]);
     expect(said(begin, text)).toMatchObject([START, { kind: 'text' }]);
   });
@@ -101,22 +128,45 @@ describe('BedrockReader', () => {
   });
 
   it('never fails and always ends, whatever passes', () => {
-    const types = fc.constantFrom('messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata', 'other');
-    fc.assert(fc.property(fc.array(fc.tuple(types, fc.jsonValue())), (events) => void said(...events.map(([type, payload]) => event(type, payload)))));
+    const types = fc.constantFrom(
+      'messageStart',
+      'contentBlockStart',
+      'contentBlockDelta',
+      'contentBlockStop',
+      'messageStop',
+      'metadata',
+      'other',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(types, fc.jsonValue())),
+        (events) => void said(...events.map(([type, payload]) => event(type, payload))),
+      ),
+    );
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         said(
           event('contentBlockStart', { contentBlockIndex: value, start: { toolUse: value } }),
-          event('contentBlockDelta', { contentBlockIndex: value, delta: { text: value, toolUse: { input: value }, reasoningContent: value } }),
+          event('contentBlockDelta', {
+            contentBlockIndex: value,
+            delta: { text: value, toolUse: { input: value }, reasoningContent: value },
+          }),
           event('metadata', { usage: { inputTokens: value, cacheReadInputTokens: value } }),
         );
         make().whole(
-          Buffer.from(JSON.stringify({ output: { message: { content: [value, { toolUse: value }, { reasoningContent: value }] } }, stopReason: value })),
+          Buffer.from(
+            JSON.stringify({
+              output: { message: { content: [value, { toolUse: value }, { reasoningContent: value }] } },
+              stopReason: value,
+            }),
+          ),
         );
       }),
     );
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void make().whole(Buffer.from(bytes))));
-    const calls = Array.from({ length: 2_000 }, (_, index) => event('contentBlockStart', { contentBlockIndex: index, start: { toolUse: { name: 'f' } } }));
+    const calls = Array.from({ length: 2_000 }, (_, index) =>
+      event('contentBlockStart', { contentBlockIndex: index, start: { toolUse: { name: 'f' } } }),
+    );
     expect(said(...calls).filter(({ kind }) => kind === 'tool-begin').length).toBe(1_024);
   });
 });

@@ -36,7 +36,9 @@ export class BedrockReader implements AnswerReader {
   push(chunk: Buffer): AnswerEvent[] {
     const events = this.stream.push(chunk).flatMap((message) => (this.over ? [] : this.message(message)));
     if (this.stream.broken !== null && !this.over)
-      events.push(this.failed({ message: `Bedrock's stream cannot be read: ${this.stream.broken}.`, type: 'bad_response' }));
+      events.push(
+        this.failed({ message: `Bedrock's stream cannot be read: ${this.stream.broken}.`, type: 'bad_response' }),
+      );
     return events;
   }
 
@@ -47,7 +49,8 @@ export class BedrockReader implements AnswerReader {
   whole(body: Buffer): AnswerEvent[] {
     const answer = parseObject(body.toString('utf8'));
     const message = objectOf(objectOf(answer?.['output'])?.['message']);
-    if (answer === null || message === null) return [this.failed({ message: 'That is not an answer of Bedrock.', type: 'bad_response' })];
+    if (answer === null || message === null)
+      return [this.failed({ message: 'That is not an answer of Bedrock.', type: 'bad_response' })];
     const blocks = listOf(message['content']).flatMap((block, index) => this.block(index, objectOf(block)));
     return [...this.start(), ...blocks, ...this.counted(answer['usage']), ...this.stop(answer), ...this.finish()];
   }
@@ -57,9 +60,16 @@ export class BedrockReader implements AnswerReader {
     const value = parseObject(payload.toString('utf8'));
     if (type === 'exception') {
       const name = headers.get(':exception-type') ?? '';
-      return [this.failed({ message: value?.['message'] ?? value?.['originalMessage'] ?? name, code: statusOfException(name), type: name })];
+      return [
+        this.failed({
+          message: value?.['message'] ?? value?.['originalMessage'] ?? name,
+          code: statusOfException(name),
+          type: name,
+        }),
+      ];
     }
-    if (type === 'error') return [this.failed({ message: headers.get(':error-message'), type: headers.get(':error-code') })];
+    if (type === 'error')
+      return [this.failed({ message: headers.get(':error-message'), type: headers.get(':error-code') })];
     if (type !== 'event' || value === null) return [];
     switch (headers.get(':event-type')) {
       case 'messageStart':
@@ -87,12 +97,15 @@ export class BedrockReader implements AnswerReader {
 
   private begin(block: number, call: JsonObject | null): AnswerEvent[] {
     if (call === null) return [];
-    if (this.calls >= MAX_CALLS) return [this.failed({ message: `Bedrock's answer has more than ${MAX_CALLS} calls.`, type: 'bad_response' })];
+    if (this.calls >= MAX_CALLS)
+      return [this.failed({ message: `Bedrock's answer has more than ${MAX_CALLS} calls.`, type: 'bad_response' })];
     const number = this.calls;
     this.calls += 1;
     this.said = true;
     this.open.set(block, { call: number, written: false });
-    return [{ kind: 'tool-begin', call: number, id: textOf(call['toolUseId']) ?? '', name: textOf(call['name']) ?? '' }];
+    return [
+      { kind: 'tool-begin', call: number, id: textOf(call['toolUseId']) ?? '', name: textOf(call['name']) ?? '' },
+    ];
   }
 
   private delta(block: number, delta: JsonObject | null): AnswerEvent[] {
@@ -115,7 +128,11 @@ export class BedrockReader implements AnswerReader {
   }
 
   private reasoning(content: JsonObject): AnswerEvent[] {
-    const [text, signature, redacted] = [textOf(content['text']), textOf(content['signature']), textOf(content['redactedContent'])];
+    const [text, signature, redacted] = [
+      textOf(content['text']),
+      textOf(content['signature']),
+      textOf(content['redactedContent']),
+    ];
     return [
       ...(text ? [{ kind: 'thinking', text } as const] : []),
       ...(signature ? [{ kind: 'signature', signature } as const] : []),
@@ -137,7 +154,11 @@ export class BedrockReader implements AnswerReader {
     const call = objectOf(block['toolUse']);
     if (call !== null) {
       const begin = this.begin(index, call);
-      return [...begin, ...this.delta(index, { toolUse: { input: jsonText(call['input'] ?? {}) } }), ...this.close(index)];
+      return [
+        ...begin,
+        ...this.delta(index, { toolUse: { input: jsonText(call['input'] ?? {}) } }),
+        ...this.close(index),
+      ];
     }
     const reasoning = objectOf(block['reasoningContent']);
     if (reasoning === null) return this.text(block['text']);
@@ -151,17 +172,28 @@ export class BedrockReader implements AnswerReader {
 
   private stop(value: JsonObject): AnswerEvent[] {
     const reason = textOf(value['stopReason']);
-    if (reason !== null) this.stopped ??= { reason, sequence: textOf(objectOf(value['additionalModelResponseFields'])?.['stop_sequence']) };
+    if (reason !== null)
+      this.stopped ??= {
+        reason,
+        sequence: textOf(objectOf(value['additionalModelResponseFields'])?.['stop_sequence']),
+      };
     return [];
   }
 
   private finish(): AnswerEvent[] {
     if (this.over || this.stopped === null) return [];
     const { reason, sequence } = this.stopped;
-    if (FAILED.has(reason)) return [this.failed({ message: `The model ended its answer: ${reason}.`, type: 'malformed_answer' })];
+    if (FAILED.has(reason))
+      return [this.failed({ message: `The model ended its answer: ${reason}.`, type: 'malformed_answer' })];
     const meaning = REASONS[reason] ?? 'stop';
     if (meaning === 'filter' && !this.said)
-      return [this.failed({ message: `Bedrock blocked the answer: ${reason}.`, code: 'content_policy_violation', type: 'content_policy' })];
+      return [
+        this.failed({
+          message: `Bedrock blocked the answer: ${reason}.`,
+          code: 'content_policy_violation',
+          type: 'content_policy',
+        }),
+      ];
     this.over = true;
     return [{ kind: 'finish', reason: meaning, stopSequence: sequence }];
   }

@@ -21,11 +21,19 @@ const titan: Family = {
   },
 };
 
-/** What the texts are for changes the vectors: said by `input_type`, as LiteLLM's callers do; without it they are to be found. How many tokens there were stands in no body. */
+/**
+ * What the texts are for changes the vectors: said by `input_type`, as LiteLLM's callers do; without it they are to be
+ * found. How many tokens there were stands in no body.
+ */
 const cohere: Family = {
   write: ({ inputs, dimensions, body }) => {
     if (inputs.length > COHERE_TEXTS) throw invalid('input', `this model takes ${COHERE_TEXTS} texts at a time`);
-    return said({ texts: inputs, input_type: textOf(body['input_type']) ?? 'search_document', embedding_types: ['float'], output_dimension: dimensions });
+    return said({
+      texts: inputs,
+      input_type: textOf(body['input_type']) ?? 'search_document',
+      embedding_types: ['float'],
+      output_dimension: dimensions,
+    });
   },
   read: (answer) => {
     // Older ones give a list whatever is asked for.

@@ -28,7 +28,9 @@ describe('EventStreamReader', () => {
       read(new EventStreamReader(), bytes, places).map(({ headers, payload }) => [[...headers], payload.toString()]);
     expect(seen(Array.from({ length: bytes.length }, (_, index) => index))).toEqual(whole);
     fc.assert(
-      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 8 }), (cuts) => expect(seen(cuts.sort((one, other) => one - other))).toEqual(whole)),
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 8 }), (cuts) =>
+        expect(seen(cuts.sort((one, other) => one - other))).toEqual(whole),
+      ),
       { numRuns: 50 },
     );
   });
@@ -56,11 +58,16 @@ describe('EventStreamReader', () => {
 
   it('never fails, whatever passes', () => {
     fc.assert(
-      fc.property(fc.array(fc.uint8Array({ maxLength: 64 })), (parts) => parts.forEach((part) => void new EventStreamReader().push(Buffer.from(part)))),
+      fc.property(fc.array(fc.uint8Array({ maxLength: 64 })), (parts) =>
+        parts.forEach((part) => void new EventStreamReader().push(Buffer.from(part))),
+      ),
     );
     // Sound checksums around any headers.
     fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 40 }), (headers) => void new EventStreamReader().push(writeMessage(Buffer.from(headers), Buffer.from('{}')))),
+      fc.property(
+        fc.uint8Array({ maxLength: 40 }),
+        (headers) => void new EventStreamReader().push(writeMessage(Buffer.from(headers), Buffer.from('{}'))),
+      ),
     );
   });
 });

@@ -16,7 +16,10 @@ const CRC = 4;
 const VALUE_BYTES: ReadonlyArray<number | null> = [0, 0, 1, 2, 4, 8, null, null, 8, 16];
 const STRING = 7;
 
-/** Cuts a stream into its messages, wherever its pieces end. Nothing is held beyond one message, and nothing here throws. */
+/**
+ * Cuts a stream into its messages, wherever its pieces end. Nothing is held beyond one message, and nothing here
+ * throws.
+ */
 export class EventStreamReader {
   /** Why the stream cannot be read any further; `null` while it can. */
   broken: string | null = null;
@@ -37,7 +40,8 @@ export class EventStreamReader {
       this.wanted = PRELUDE;
       if (rest.length < PRELUDE) break;
       const total = rest.readUInt32BE(0);
-      if (crc32(rest.subarray(0, 8)) !== rest.readUInt32BE(8)) return this.stop('the checksum of a message does not fit', messages);
+      if (crc32(rest.subarray(0, 8)) !== rest.readUInt32BE(8))
+        return this.stop('the checksum of a message does not fit', messages);
       if (total < PRELUDE + CRC || total > MAX_MESSAGE) return this.stop(`a message of ${total} bytes`, messages);
       this.wanted = total;
       if (rest.length < total) break;
@@ -80,7 +84,8 @@ function readMessage(bytes: Buffer): StreamMessage | null {
     const start = fixed === null ? valueAt + 2 : valueAt;
     const next = start + (fixed ?? bytes.readUInt16BE(valueAt));
     if (next > headersEnd) return null;
-    if (type === STRING) headers.set(bytes.toString('utf8', at + 1, at + 1 + nameLength), bytes.toString('utf8', start, next));
+    if (type === STRING)
+      headers.set(bytes.toString('utf8', at + 1, at + 1 + nameLength), bytes.toString('utf8', start, next));
     at = next;
   }
   return { headers, payload: bytes.subarray(headersEnd, end) };

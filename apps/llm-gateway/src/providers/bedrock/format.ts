@@ -26,7 +26,10 @@ export function bedrockFormat(now: () => Date): ProviderFormat {
       const family = embeddingFamilyOf(target.model);
       return family === null
         ? null
-        : { written: signed(target, { verb: 'invoke', accept: 'application/json', said: family.write(request), now }), read: family.read };
+        : {
+            written: signed(target, { verb: 'invoke', accept: 'application/json', said: family.write(request), now }),
+            read: family.read,
+          };
     },
   };
 }
@@ -46,7 +49,12 @@ function signed(target: Target, { verb, accept, said, now }: SignedCall): Writte
   const credentials = credentialsOf(target.apiKey);
   const proof: Record<string, string> =
     credentials !== null
-      ? signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now())
+      ? signatureOf(
+          { method: 'POST', path, headers: sent, body },
+          credentials,
+          { region: regionOf(target, host), service: SERVICE },
+          now(),
+        )
       : target.apiKey === null
         ? {}
         : { authorization: `Bearer ${target.apiKey}` };
@@ -62,6 +70,10 @@ function credentialsOf(key: string | null): AwsCredentials | null {
 
 function regionOf(target: Target, host: string): string {
   const region = target.region ?? /^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com/.exec(host)?.[1];
-  if (region === undefined) throw new SlipwayError('config.invalid', `The deployment of ${target.model} has no region, and its address names none.`);
+  if (region === undefined)
+    throw new SlipwayError(
+      'config.invalid',
+      `The deployment of ${target.model} has no region, and its address names none.`,
+    );
   return region;
 }

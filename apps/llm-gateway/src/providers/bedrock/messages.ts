@@ -11,7 +11,13 @@ export interface Message {
 
 export type Block = Readonly<Record<string, unknown>>;
 
-const IMAGES: Readonly<Record<string, string>> = { 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/jpg': 'jpeg', 'image/gif': 'gif', 'image/webp': 'webp' };
+const IMAGES: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/jpg': 'jpeg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+};
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'application/pdf': 'pdf',
   'text/csv': 'csv',
@@ -32,7 +38,9 @@ export interface Takes {
   readonly reasoning: boolean;
 }
 
-/** The turns as Bedrock's `messages`: sides take turns, results of tools stand first in theirs, and no text is empty. */
+/**
+ * The turns as Bedrock's `messages`: sides take turns, results of tools stand first in theirs, and no text is empty.
+ */
 export function messagesOf(turns: readonly Turn[], takes: Takes): Message[] {
   return twoSides(turns, (part) => isSaid(part, takes)).map(({ role, parts }) => ({
     role: role === 'assistant' ? 'assistant' : 'user',
@@ -60,7 +68,10 @@ function blocksOf(part: Part, takes: Takes): Block[] {
     case 'redacted':
       return [{ reasoningContent: { redactedContent: part.data } }];
     case 'tool-call':
-      return [{ toolUse: { toolUseId: callId(part.id), name: part.name, input: argumentsOf(part) } }, ...cachePoint(part.cache, takes)];
+      return [
+        { toolUse: { toolUseId: callId(part.id), name: part.name, input: argumentsOf(part) } },
+        ...cachePoint(part.cache, takes),
+      ];
     case 'tool-result':
       return [{ toolResult: resultOf(part) }, ...cachePoint(part.cache, takes)];
     default:
@@ -70,16 +81,22 @@ function blocksOf(part: Part, takes: Takes): Block[] {
 
 function resultOf(part: ToolResultPart): Block {
   const content = part.parts.flatMap(contentOf);
-  return { toolUseId: callId(part.callId), content: content.length === 0 ? [{ text: '(no output)' }] : content, status: part.isError ? 'error' : 'success' };
+  return {
+    toolUseId: callId(part.callId),
+    content: content.length === 0 ? [{ text: '(no output)' }] : content,
+    status: part.isError ? 'error' : 'success',
+  };
 }
 
 function contentOf(part: TextPart | ImagePart | DocumentPart): Block[] {
   if (part.kind === 'text') return part.text.trim() === '' ? [] : [{ text: part.text }];
   const { source } = part;
   if (source.kind === 'text') return source.text.trim() === '' ? [] : [{ text: source.text }];
-  if (source.kind === 'url') throw invalid('messages', `this model takes no ${part.kind} by its address; send it in base64`);
+  if (source.kind === 'url')
+    throw invalid('messages', `this model takes no ${part.kind} by its address; send it in base64`);
   const format = (part.kind === 'image' ? IMAGES : DOCUMENTS)[source.mediaType.toLowerCase()];
-  if (format === undefined) throw invalid('messages', `this model takes no ${part.kind} of the type ${shown(source.mediaType)}`);
+  if (format === undefined)
+    throw invalid('messages', `this model takes no ${part.kind} of the type ${shown(source.mediaType)}`);
   const block = { format, source: { bytes: source.data } };
   return [part.kind === 'image' ? { image: block } : { document: { ...block, name: nameOf(part) } }];
 }

@@ -22,7 +22,9 @@ const BETAS: ReadonlySet<string> = new Set([
 
 /** A profile of one's own has an address that does not name the model: then the name that callers know does. */
 function nameOf(request: TurnsRequest, target: Target): string {
-  return target.model.startsWith('arn:') && !/anthropic|nova|gpt-oss/i.test(target.model) ? request.model : target.model;
+  return target.model.startsWith('arn:') && !/anthropic|nova|gpt-oss/i.test(target.model)
+    ? request.model
+    : target.model;
 }
 
 export function familyOf(request: TurnsRequest, target: Target): 'claude' | 'nova' | 'other' {
@@ -40,7 +42,10 @@ export function modelSettings(request: TurnsRequest, target: Target, betas: stri
   const temperature = sampling.temperature === undefined ? undefined : Math.min(1, sampling.temperature);
   const inference = said({ temperature, topP: sampling.topP });
   if (family === 'nova') return nova(request, target, inference);
-  const effort = reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(nameOf(request, target)) ? undefined : effortOf(reasoning);
+  const effort =
+    reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(nameOf(request, target))
+      ? undefined
+      : effortOf(reasoning);
   return { inference, fields: said({ reasoning_effort: effort }) };
 }
 
@@ -48,11 +53,21 @@ function claude(request: TurnsRequest, target: Target, betas = ''): ModelSetting
   const known = betas.split(',').flatMap((beta) => (BETAS.has(beta.trim()) ? [beta.trim()] : []));
   const traits = traitsOf({ ...target, model: nameOf(request, target) });
   const thinking = writeThinking(request, traits);
-  const { temperature, top_p: topP, top_k } = writeSampling(request.sampling, traits, thinking !== undefined && thinking['type'] !== 'disabled');
-  const effort = traits.reasoning === 'adaptive' && request.reasoning?.on === true ? anthropicEffort(request.reasoning) : undefined;
+  const {
+    temperature,
+    top_p: topP,
+    top_k,
+  } = writeSampling(request.sampling, traits, thinking !== undefined && thinking['type'] !== 'disabled');
+  const effort =
+    traits.reasoning === 'adaptive' && request.reasoning?.on === true ? anthropicEffort(request.reasoning) : undefined;
   return {
     inference: said({ temperature, topP }),
-    fields: said({ thinking, top_k, output_config: effort === undefined ? undefined : { effort }, anthropic_beta: known.length === 0 ? undefined : known }),
+    fields: said({
+      thinking,
+      top_k,
+      output_config: effort === undefined ? undefined : { effort },
+      anthropic_beta: known.length === 0 ? undefined : known,
+    }),
   };
 }
 
@@ -67,13 +82,23 @@ function nova(request: TurnsRequest, target: Target, inference: JsonObject): Mod
   const wanted = effortOf(reasoning);
   // The highest effort takes no limit at all, and what is granted must stand in the request.
   const effort = wanted === 'high' && limited ? 'medium' : wanted;
-  if (!reasoning.on) return { inference, fields: said({ inferenceConfig: topK, reasoningConfig: { type: 'disabled' } }) };
+  if (!reasoning.on)
+    return { inference, fields: said({ inferenceConfig: topK, reasoningConfig: { type: 'disabled' } }) };
   const fields = said({ reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } });
-  return effort === 'high' ? { inference: { maxTokens: undefined }, fields } : { inference, fields: said({ ...fields, inferenceConfig: topK }) };
+  return effort === 'high'
+    ? { inference: { maxTokens: undefined }, fields }
+    : { inference, fields: said({ ...fields, inferenceConfig: topK }) };
 }
 
 function effortOf({ effort, budgetTokens }: Reasoning): 'low' | 'medium' | 'high' {
   if (effort === 'low' || effort === 'minimal') return 'low';
-  if (effort === null) return budgetTokens === null ? 'medium' : budgetTokens <= 4_096 ? 'low' : budgetTokens <= 16_384 ? 'medium' : 'high';
+  if (effort === null)
+    return budgetTokens === null
+      ? 'medium'
+      : budgetTokens <= 4_096
+        ? 'low'
+        : budgetTokens <= 16_384
+          ? 'medium'
+          : 'high';
   return effort === 'medium' ? 'medium' : 'high';
 }

@@ -1,7 +1,10 @@
 import { parseObject, textOf } from '../../wire/json.js';
 import type { PlainRefusal, Refusal } from '../refusal.js';
 
-/** Statuses of Bedrock's exceptions as an OpenAI-compatible server would have them: a model that failed is no fault of the request. */
+/**
+ * Statuses of Bedrock's exceptions as an OpenAI-compatible server would have them: a model that failed is no fault of
+ * the request.
+ */
 const STATUSES: Readonly<Record<string, number>> = {
   throttlingexception: 429,
   toomanyrequestsexception: 429,
@@ -29,15 +32,24 @@ export function statusOfException(name: string): number {
 export function bedrockRefusal({ status, headers, body }: Refusal): PlainRefusal {
   const value = parseObject(body);
   const message = textOf(value?.['message']) ?? textOf(value?.['Message']) ?? '';
-  const name = /^[A-Za-z]*/.exec(headers['x-amzn-errortype'] ?? textOf(value?.['__type'])?.replace(/^.*#/, '') ?? '')?.[0] ?? '';
+  const name =
+    /^[A-Za-z]*/.exec(headers['x-amzn-errortype'] ?? textOf(value?.['__type'])?.replace(/^.*#/, '') ?? '')?.[0] ?? '';
   const code = name === 'ValidationException' ? codeOf(message) : null;
-  return { status: code === 'model_not_found' ? 404 : statusOfException(name) || status, error: { message, code, type: name } };
+  return {
+    status: code === 'model_not_found' ? 404 : statusOfException(name) || status,
+    error: { message, code, type: name },
+  };
 }
 
 /** Bedrock calls everything that is wrong with a request by one name. */
 function codeOf(message: string): string | null {
-  if (/input is too long|prompt is too long|exceeds? the (maximum|model).*(context|token)|too many (input )?tokens/i.test(message))
+  if (
+    /input is too long|prompt is too long|exceeds? the (maximum|model).*(context|token)|too many (input )?tokens/i.test(
+      message,
+    )
+  )
     return 'context_length_exceeded';
-  if (/model identifier is invalid|model.*(not found|isn't supported|end of its life)/i.test(message)) return 'model_not_found';
+  if (/model identifier is invalid|model.*(not found|isn't supported|end of its life)/i.test(message))
+    return 'model_not_found';
   return null;
 }

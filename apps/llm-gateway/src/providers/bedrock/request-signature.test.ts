@@ -2,17 +2,41 @@ import { describe, expect, it } from '@jest/globals';
 import { type SignedRequest, signatureOf } from './request-signature.js';
 
 const AT = new Date('2015-08-30T12:36:00Z');
-const KEY = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', sessionToken: null };
+const KEY = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+  sessionToken: null,
+};
 const SCOPE = { region: 'us-east-1', service: 'service' };
 const TOKEN =
   'AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8YUuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2ICCR/oLxBA==';
 
 /** Cases and signatures of AWS's published suite for Signature Version 4, by their names there. */
-const PUBLISHED: ReadonlyArray<[name: string, request: Partial<SignedRequest>, token: string | null, names: string, signature: string]> = [
-  ['get-vanilla', { method: 'GET' }, null, 'host;x-amz-date', '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31'],
+const PUBLISHED: ReadonlyArray<
+  [name: string, request: Partial<SignedRequest>, token: string | null, names: string, signature: string]
+> = [
+  [
+    'get-vanilla',
+    { method: 'GET' },
+    null,
+    'host;x-amz-date',
+    '5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31',
+  ],
   ['post-vanilla', {}, null, 'host;x-amz-date', '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'],
-  ['post-sts-header-before', {}, TOKEN, 'host;x-amz-date;x-amz-security-token', '85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead'],
-  ['get-utf8', { method: 'GET', path: '/ሴ' }, null, 'host;x-amz-date', '8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85'],
+  [
+    'post-sts-header-before',
+    {},
+    TOKEN,
+    'host;x-amz-date;x-amz-security-token',
+    '85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead',
+  ],
+  [
+    'get-utf8',
+    { method: 'GET', path: '/ሴ' },
+    null,
+    'host;x-amz-date',
+    '8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85',
+  ],
   [
     'get-space-unnormalized',
     { method: 'GET', path: '/example space/' },
@@ -22,7 +46,10 @@ const PUBLISHED: ReadonlyArray<[name: string, request: Partial<SignedRequest>, t
   ],
   [
     'get-header-value-trim',
-    { method: 'GET', headers: { host: 'example.amazonaws.com', 'my-header1': ' value1', 'my-header2': ' "a   b   c"' } },
+    {
+      method: 'GET',
+      headers: { host: 'example.amazonaws.com', 'my-header1': ' value1', 'my-header2': ' "a   b   c"' },
+    },
     null,
     'host;my-header1;my-header2;x-amz-date',
     'acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736',

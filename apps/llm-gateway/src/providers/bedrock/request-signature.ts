@@ -11,7 +11,9 @@ export interface SignedRequest {
   readonly method: string;
   /** As it stands in the request line, without a query. */
   readonly path: string;
-  /** By their names in lower case, `host` among them. All of them are signed: a proxy that changes one breaks the call. */
+  /**
+   * By their names in lower case, `host` among them. All of them are signed: a proxy that changes one breaks the call.
+   */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -22,10 +24,15 @@ export interface SigningScope {
 }
 
 /**
- * The headers of AWS Signature Version 4 (`authorization`, `x-amz-date`, and the session's token) for one request. AWS takes it for five minutes
- * around `at`, so a clock that is wrong by more is refused by every call.
+ * The headers of AWS Signature Version 4 (`authorization`, `x-amz-date`, and the session's token) for one request. AWS
+ * takes it for five minutes around `at`, so a clock that is wrong by more is refused by every call.
  */
-export function signatureOf(request: SignedRequest, credentials: AwsCredentials, scope: SigningScope, at: Date): Record<string, string> {
+export function signatureOf(
+  request: SignedRequest,
+  credentials: AwsCredentials,
+  scope: SigningScope,
+  at: Date,
+): Record<string, string> {
   const time = at.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
   const added: Record<string, string> = {
@@ -45,14 +52,23 @@ export function signatureOf(request: SignedRequest, credentials: AwsCredentials,
   ].join('\n');
   const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
   const text = `AWS4-HMAC-SHA256\n${time}\n${place}\n${sha256(canonical)}`;
-  const key = [day, scope.region, scope.service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${credentials.secretAccessKey}`);
+  const key = [day, scope.region, scope.service, 'aws4_request'].reduce<string | Buffer>(
+    hmac,
+    `AWS4${credentials.secretAccessKey}`,
+  );
   const signature = hmac(key, text).toString('hex');
-  return { ...added, authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}` };
+  return {
+    ...added,
+    authorization: `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}`,
+  };
 }
 
 /** One path segment in AWS's own encoding: all but letters, digits and `-._~`. */
 export function encodeSegment(segment: string): string {
-  return encodeURIComponent(segment).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(segment).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** Every service but S3 encodes the path as it was sent once more. */

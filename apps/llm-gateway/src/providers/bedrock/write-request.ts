@@ -22,7 +22,10 @@ export function converseRequest(request: TurnsRequest, target: Target, betas?: s
   });
   return said({
     messages: messagesOf(mayCall ? request.turns : withoutCalls(request.turns), takes),
-    system: system.length === 0 ? undefined : system.flatMap((part) => [{ text: part.text }, ...cachePoint(part.cache, takes)]),
+    system:
+      system.length === 0
+        ? undefined
+        : system.flatMap((part) => [{ text: part.text }, ...cachePoint(part.cache, takes)]),
     toolConfig: mayCall ? toolConfig(request.tools, request.toolChoice, takes) : undefined,
     inferenceConfig: filled(inference),
     additionalModelRequestFields: filled(settings.fields),
@@ -38,7 +41,13 @@ function filled(object: JsonObject): JsonObject | undefined {
 
 function toolConfig(tools: readonly Tool[], choice: ToolChoice | null, takes: Takes): JsonObject {
   const specs = tools.flatMap(({ name, description, parameters, cache }): JsonObject[] => [
-    { toolSpec: { name, ...(description ? { description } : {}), inputSchema: { json: { ...parameters, type: 'object' } } } },
+    {
+      toolSpec: {
+        name,
+        ...(description ? { description } : {}),
+        inputSchema: { json: { ...parameters, type: 'object' } },
+      },
+    },
     ...cachePoint(cache, takes),
   ]);
   return said({ tools: specs, toolChoice: choice === null ? undefined : choiceOf(choice) });

@@ -9,13 +9,28 @@ const THINKS_AND_CALLS = [
   START,
   { kind: 'thinking', text: '**Looking around**\n\nThe person wants the files listed.' },
   { kind: 'text', text: 'I will look at both places.' },
-  { kind: 'tool-begin', call: 0, id: 'k3v1x9pz', name: 'terminal', signature: 'EqQBCqEBAb4+9vtPyH7QXz0FnEgIvKkC7mUhT1Zx2b8R' },
+  {
+    kind: 'tool-begin',
+    call: 0,
+    id: 'k3v1x9pz',
+    name: 'terminal',
+    signature: 'EqQBCqEBAb4+9vtPyH7QXz0FnEgIvKkC7mUhT1Zx2b8R',
+  },
   { kind: 'tool-arguments', call: 0, text: '{"command":"ls -la","timeout":5}' },
   { kind: 'tool-end', call: 0 },
   { kind: 'tool-begin', call: 1, id: 'm8w2y4qa', name: 'read_file' },
   { kind: 'tool-arguments', call: 1, text: '{"path":"Grüße 🎈.md"}' },
   { kind: 'tool-end', call: 1 },
-  { kind: 'usage', usage: { promptTokens: 4_120, completionTokens: 169, cachedTokens: 4_010, cacheWriteTokens: 0, reasoningTokens: 128 } },
+  {
+    kind: 'usage',
+    usage: {
+      promptTokens: 4_120,
+      completionTokens: 169,
+      cachedTokens: 4_010,
+      cacheWriteTokens: 0,
+      reasoningTokens: 128,
+    },
+  },
   { kind: 'finish', reason: 'tool-calls', stopSequence: null },
 ];
 const ANSWERS = [
@@ -44,7 +59,11 @@ describe('GeminiReader', () => {
     const error = { kind: 'error', error: expect.objectContaining({ code: 'content_policy_violation' }) };
     const usage = { kind: 'usage', usage: expect.objectContaining({ promptTokens: 12 }) };
     expect(joined(new GeminiReader().whole(golden('gemini/blocks-the-prompt.json')))).toEqual([START, usage, error]);
-    expect(said({ candidates: [{ finishReason: 'SAFETY' }], usageMetadata: { promptTokenCount: 12 } })).toEqual([expect.anything(), usage, error]);
+    expect(said({ candidates: [{ finishReason: 'SAFETY' }], usageMetadata: { promptTokenCount: 12 } })).toEqual([
+      expect.anything(),
+      usage,
+      error,
+    ]);
   });
 
   it('ends an answer that was blocked in the middle as filtered, with what was said', () => {
@@ -57,8 +76,14 @@ describe('GeminiReader', () => {
   });
 
   it('does not take the end of a piece for the end of the answer, nor the end of the stream alone', () => {
-    const part = (text: string, finishReason?: string): object => ({ candidates: [{ content: { parts: [{ text }] }, finishReason }] });
-    expect(said(part('one ', 'STOP'), part('two', 'STOP'))).toMatchObject([{ kind: 'start' }, { kind: 'text', text: 'one two' }, { kind: 'finish' }]);
+    const part = (text: string, finishReason?: string): object => ({
+      candidates: [{ content: { parts: [{ text }] }, finishReason }],
+    });
+    expect(said(part('one ', 'STOP'), part('two', 'STOP'))).toMatchObject([
+      { kind: 'start' },
+      { kind: 'text', text: 'one two' },
+      { kind: 'finish' },
+    ]);
     expect(said(part('one '))).toMatchObject([{ kind: 'start' }, { kind: 'text', text: 'one ' }]);
   });
 
@@ -78,7 +103,10 @@ describe('GeminiReader', () => {
     expect(said({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } })).toEqual([
       { kind: 'error', error: { code: 503, message: 'The model is overloaded.', type: 'UNAVAILABLE' } },
     ]);
-    expect(said({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] })).toMatchObject([{ kind: 'start' }, { kind: 'error' }]);
+    expect(said({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] })).toMatchObject([
+      { kind: 'start' },
+      { kind: 'error' },
+    ]);
     expect(new GeminiReader().whole(Buffer.from('{"weather":"sunny"}'))).toMatchObject([{ kind: 'error' }]);
   });
 
@@ -86,22 +114,43 @@ describe('GeminiReader', () => {
     fc.assert(
       fc.property(
         fc.jsonValue(),
-        (value) => void eventsOf(new GeminiReader(), piece({ v: value, candidates: value, promptFeedback: value, usageMetadata: value })),
+        (value) =>
+          void eventsOf(
+            new GeminiReader(),
+            piece({ v: value, candidates: value, promptFeedback: value, usageMetadata: value }),
+          ),
       ),
     );
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (part, reason) => {
         eventsOf(
           new GeminiReader(),
-          piece({ candidates: [{ content: { parts: [part, { functionCall: part, text: reason, thoughtSignature: reason }] }, finishReason: reason }] }),
+          piece({
+            candidates: [
+              {
+                content: { parts: [part, { functionCall: part, text: reason, thoughtSignature: reason }] },
+                finishReason: reason,
+              },
+            ],
+          }),
         );
       }),
     );
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void new GeminiReader().whole(Buffer.from(bytes))));
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(
-      eventsOf(new GeminiReader(), Buffer.from(`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":${deep}}}}]}}]}\n\n`)),
-    ).toMatchObject([{ kind: 'start' }, { kind: 'tool-begin' }, { kind: 'tool-arguments', text: '{}' }, { kind: 'tool-end' }]);
+      eventsOf(
+        new GeminiReader(),
+        Buffer.from(
+          `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":${deep}}}}]}}]}\n\n`,
+        ),
+      ),
+    ).toMatchObject([
+      { kind: 'start' },
+      { kind: 'tool-begin' },
+      { kind: 'tool-arguments', text: '{}' },
+      { kind: 'tool-end' },
+    ]);
     const reader = new GeminiReader();
     const events = Array.from({ length: 10 }, () => reader.push(Buffer.alloc(1024 * 1024, 0x61))).flat();
     expect(events).toMatchObject([{ kind: 'error' }]);

@@ -5,9 +5,24 @@ import type { FinishReason } from '../../wire/turns.js';
 import { usageOfGemini } from '../usage.js';
 
 /** Google or the model would not go on. */
-const FILTERED = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY', 'LANGUAGE', 'MODEL_ARMOR']);
+const FILTERED = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'IMAGE_SAFETY',
+  'LANGUAGE',
+  'MODEL_ARMOR',
+]);
 /** The answer is worth nothing, and the next may be right. */
-const FAILED = new Set(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE', 'MISSING_THOUGHT_SIGNATURE']);
+const FAILED = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+  'MISSING_THOUGHT_SIGNATURE',
+]);
 
 /** `generateContent` and `streamGenerateContent?alt=sse`. */
 export class GeminiReader extends FrameReader {
@@ -46,7 +61,8 @@ export class GeminiReader extends FrameReader {
     const reason = textOf(candidate?.['finishReason']);
     if (reason !== null && reason !== 'FINISH_REASON_UNSPECIFIED') this.stop(reason);
     const blocked = textOf(feedback?.['blockReason']);
-    if (blocked !== null) this.block(`Gemini blocked the prompt: ${blocked}. ${textOf(feedback?.['blockReasonMessage']) ?? ''}`.trim());
+    if (blocked !== null)
+      this.block(`Gemini blocked the prompt: ${blocked}. ${textOf(feedback?.['blockReasonMessage']) ?? ''}`.trim());
     return true;
   }
 
@@ -81,7 +97,13 @@ export class GeminiReader extends FrameReader {
     this.said = true;
     // Models before the third generation give their calls no ids.
     const id = textOf(call['id']) || `call_${this.id ?? ''}_${number}`;
-    this.emit({ kind: 'tool-begin', call: number, id, name: textOf(call['name']) ?? '', ...(signature === null ? {} : { signature }) });
+    this.emit({
+      kind: 'tool-begin',
+      call: number,
+      id,
+      name: textOf(call['name']) ?? '',
+      ...(signature === null ? {} : { signature }),
+    });
     this.emit({ kind: 'tool-arguments', call: number, text: jsonText(call['args'] ?? {}) ?? '{}' });
     this.emit({ kind: 'tool-end', call: number });
   }

@@ -10,10 +10,17 @@ export const geminiFormat: ProviderFormat = {
   signedBy: 'gemini',
   streams: /^text\/event-stream\b/i,
   write(request, target) {
-    return toModel(target, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', geminiRequest(request, target));
+    return toModel(
+      target,
+      request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent',
+      geminiRequest(request, target),
+    );
   },
   read: () => new GeminiReader(),
-  embed: (request, target) => ({ written: toModel(target, 'batchEmbedContents', geminiEmbeddings(request, nameOf(target))), read: readGeminiEmbeddings }),
+  embed: (request, target) => ({
+    written: toModel(target, 'batchEmbedContents', geminiEmbeddings(request, nameOf(target))),
+    read: readGeminiEmbeddings,
+  }),
 };
 
 function nameOf({ model }: Target): string {

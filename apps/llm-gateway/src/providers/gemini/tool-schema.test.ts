@@ -23,12 +23,24 @@ describe('a schema for Gemini', () => {
   it('says in its words what Gemini knows by others', () => {
     expect(geminiSchema({ const: 'one' })).toEqual({ type: 'string', enum: ['one'] });
     expect(geminiSchema({ const: 1 })).toEqual({ enum: [1] });
-    expect(geminiSchema({ oneOf: [{ type: 'string' }, { type: 'null' }] })).toEqual({ anyOf: [{ type: 'string' }, { type: 'null' }] });
-    expect(geminiSchema({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 })).toEqual({ type: 'integer', minimum: 1, maximum: 9 });
+    expect(geminiSchema({ oneOf: [{ type: 'string' }, { type: 'null' }] })).toEqual({
+      anyOf: [{ type: 'string' }, { type: 'null' }],
+    });
+    expect(geminiSchema({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 })).toEqual({
+      type: 'integer',
+      minimum: 1,
+      maximum: 9,
+    });
     expect(geminiSchema({ type: 'number', exclusiveMinimum: 0 })).toEqual({ type: 'number', minimum: 0 });
-    expect(geminiSchema({ type: 'array', items: [{ type: 'string' }, true] })).toEqual({ type: 'array', prefixItems: [{ type: 'string' }, {}] });
+    expect(geminiSchema({ type: 'array', items: [{ type: 'string' }, true] })).toEqual({
+      type: 'array',
+      prefixItems: [{ type: 'string' }, {}],
+    });
     expect(
-      geminiSchema({ definitions: { node: { type: 'string', pattern: 'x' } }, properties: { n: { $ref: '#/definitions/node', description: 'no' } } }),
+      geminiSchema({
+        definitions: { node: { type: 'string', pattern: 'x' } },
+        properties: { n: { $ref: '#/definitions/node', description: 'no' } },
+      }),
     ).toEqual({
       $defs: { node: { type: 'string', description: '(pattern: "x")' } },
       properties: { n: { $ref: '#/$defs/node' } },
@@ -55,13 +67,31 @@ describe('a schema for Gemini', () => {
   });
 
   it('moves other keywords to the description, and leaves out what would be refused', () => {
-    expect(geminiSchema({ type: 'string', description: 'An address', format: 'uri', pattern: '^https:', minLength: 1, default: 'x', examples: ['y'] })).toEqual(
-      {
+    expect(
+      geminiSchema({
         type: 'string',
-        description: 'An address (format: "uri", pattern: "^https:", minLength: 1, default: "x")',
-      },
-    );
-    expect(geminiSchema({ type: 'boolean', enum: [true], not: {}, if: {}, patternProperties: {}, $schema: 'x', $comment: 'y' })).toEqual({ type: 'boolean' });
+        description: 'An address',
+        format: 'uri',
+        pattern: '^https:',
+        minLength: 1,
+        default: 'x',
+        examples: ['y'],
+      }),
+    ).toEqual({
+      type: 'string',
+      description: 'An address (format: "uri", pattern: "^https:", minLength: 1, default: "x")',
+    });
+    expect(
+      geminiSchema({
+        type: 'boolean',
+        enum: [true],
+        not: {},
+        if: {},
+        patternProperties: {},
+        $schema: 'x',
+        $comment: 'y',
+      }),
+    ).toEqual({ type: 'boolean' });
   });
 
   it('has nothing but what Gemini reads, whatever was given, and forbids nesting without end', () => {
@@ -94,7 +124,11 @@ describe('a schema for Gemini', () => {
         fc.dictionary(names, tie('node'), { maxKeys: 4 }),
       ),
     })).node;
-    fc.assert(fc.property(any, (schema) => expect(Object.keys(geminiSchema(schema)).filter((name) => !known.has(name))).toEqual([])));
+    fc.assert(
+      fc.property(any, (schema) =>
+        expect(Object.keys(geminiSchema(schema)).filter((name) => !known.has(name))).toEqual([]),
+      ),
+    );
     let deep: object = { type: 'string' };
     for (let depth = 0; depth < 10_000; depth += 1) deep = { items: deep };
     expect(() => geminiSchema(deep)).toThrow(/more than 64 deep/);

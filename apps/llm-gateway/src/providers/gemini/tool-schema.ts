@@ -1,10 +1,34 @@
 import { SlipwayError } from '@slipway/errors';
 
-/** What Gemini reads of a JSON schema by its documentation; of all else it refuses some and ignores some, by the model. */
-const READ = new Set(['type', 'title', 'description', 'enum', 'minItems', 'maxItems', 'minimum', 'maximum', 'required', 'propertyOrdering', '$anchor']);
+/**
+ * What Gemini reads of a JSON schema by its documentation; of all else it refuses some and ignores some, by the model.
+ */
+const READ = new Set([
+  'type',
+  'title',
+  'description',
+  'enum',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'required',
+  'propertyOrdering',
+  '$anchor',
+]);
 const FORMATS = new Set(['date-time', 'date', 'time', 'duration', 'int32', 'int64', 'float', 'double', 'enum']);
 /** Said in the description instead, so that the model still knows. */
-const DESCRIBED = ['format', 'pattern', 'minLength', 'maxLength', 'multipleOf', 'minProperties', 'maxProperties', 'uniqueItems', 'default'] as const;
+const DESCRIBED = [
+  'format',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'multipleOf',
+  'minProperties',
+  'maxProperties',
+  'uniqueItems',
+  'default',
+] as const;
 /** Longest value that is kept. UTF-16 code units. */
 const MAX_HINT_LENGTH = 200;
 const MAX_DEPTH = 64;
@@ -34,7 +58,8 @@ export function geminiSchema(schema: unknown, depth = 0): Schema {
   boundsOf(given, result);
   if (isSchema(given['properties'])) result['properties'] = mapOf(given['properties'], inner);
   if (isSchema(given['additionalProperties'])) result['additionalProperties'] = inner(given['additionalProperties']);
-  else if (typeof given['additionalProperties'] === 'boolean') result['additionalProperties'] = given['additionalProperties'];
+  else if (typeof given['additionalProperties'] === 'boolean')
+    result['additionalProperties'] = given['additionalProperties'];
   if (Array.isArray(given['items'])) result['prefixItems'] = given['items'].map(inner);
   else if (given['items'] !== undefined) result['items'] = inner(given['items']);
   if (Array.isArray(given['prefixItems'])) result['prefixItems'] = given['prefixItems'].map(inner);
@@ -56,10 +81,18 @@ function keepWordsAndNumbers(result: Schema): void {
 function complete(result: Schema): void {
   const { enum: values, properties, required } = result;
   const words = Array.isArray(values) && values.every((value) => typeof value === 'string');
-  const guess = isSchema(properties) ? 'object' : result['items'] !== undefined || result['prefixItems'] !== undefined ? 'array' : words ? 'string' : undefined;
+  const guess = isSchema(properties)
+    ? 'object'
+    : result['items'] !== undefined || result['prefixItems'] !== undefined
+      ? 'array'
+      : words
+        ? 'string'
+        : undefined;
   if (guess !== undefined && result['type'] === undefined && result['anyOf'] === undefined) result['type'] = guess;
   if (!Array.isArray(required)) return;
-  const known = isSchema(properties) ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name)) : [];
+  const known = isSchema(properties)
+    ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name))
+    : [];
   if (known.length === 0) delete result['required'];
   else result['required'] = known;
 }
@@ -77,7 +110,8 @@ function tell(given: Schema, result: Schema): void {
     .filter((text) => text.length <= MAX_HINT_LENGTH);
   if (described.length === 0) return;
   const { description } = result;
-  result['description'] = `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${described.join(', ')})`;
+  result['description'] =
+    `${typeof description === 'string' && description !== '' ? `${description} ` : ''}(${described.join(', ')})`;
 }
 
 /** All parts of an `allOf` as one: properties and required names of each, of other keywords the last one. */

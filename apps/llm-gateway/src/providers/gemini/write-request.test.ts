@@ -48,7 +48,12 @@ describe('a request to Gemini', () => {
           { role: 'user', parts: [{ kind: 'text', text: 'Thanks.' }] },
         ],
         tools: [
-          { name: 'terminal', description: 'Runs', parameters: { type: 'object', properties: { command: { type: 'string', minLength: 1 } } }, strict: true },
+          {
+            name: 'terminal',
+            description: 'Runs',
+            parameters: { type: 'object', properties: { command: { type: 'string', minLength: 1 } } },
+            strict: true,
+          },
           { name: 'read_file', description: null, parameters: { type: 'object', properties: {} }, strict: null },
         ],
         toolChoice: { kind: 'tool', name: 'terminal' },
@@ -84,7 +89,10 @@ describe('a request to Gemini', () => {
             {
               name: 'terminal',
               description: 'Runs',
-              parametersJsonSchema: { type: 'object', properties: { command: { type: 'string', description: '(minLength: 1)' } } },
+              parametersJsonSchema: {
+                type: 'object',
+                properties: { command: { type: 'string', description: '(minLength: 1)' } },
+              },
             },
             { name: 'read_file', description: '' },
           ],
@@ -99,22 +107,33 @@ describe('a request to Gemini', () => {
     const turns = [{ role: 'assistant', parts: [call('a'), call('b')] }] as const;
     const signatures = (model: string, parts: readonly object[] = turns[0].parts): unknown =>
       (
-        of({ turns: [{ role: 'assistant', parts: parts as never }] }, model)['contents'] as Array<{ parts: Array<{ thoughtSignature?: string }> }>
+        of({ turns: [{ role: 'assistant', parts: parts as never }] }, model)['contents'] as Array<{
+          parts: Array<{ thoughtSignature?: string }>;
+        }>
       )[1]?.parts.map(({ thoughtSignature }) => thoughtSignature);
     expect(signatures('gemini-3-flash')).toEqual(['skip_thought_signature_validator', undefined]);
     expect(signatures('gemini-flash-latest')).toEqual(['skip_thought_signature_validator', undefined]);
     expect(signatures('gemini-2.5-pro')).toEqual([undefined, undefined]);
-    expect(signatures('gemini-3-flash', [{ kind: 'thinking', text: 'a summary', signature: 'bare' }, call('a')])).toEqual(['bare']);
+    expect(
+      signatures('gemini-3-flash', [{ kind: 'thinking', text: 'a summary', signature: 'bare' }, call('a')]),
+    ).toEqual(['bare']);
   });
 
   it('says limits, sampling, formats and the request to reason as each generation takes it', () => {
-    const config = (request: Parameters<typeof testRequest>[0], model?: string): unknown => of(request, model)['generationConfig'];
+    const config = (request: Parameters<typeof testRequest>[0], model?: string): unknown =>
+      of(request, model)['generationConfig'];
     expect(
       config({
         maxOutputTokens: 100,
         stop: ['END'],
         sampling: { temperature: 0.5, topP: 0.9, topK: 40, seed: 7 },
-        responseFormat: { kind: 'json-schema', name: 'x', description: null, schema: { type: 'object', properties: { a: { const: 1 } } }, strict: true },
+        responseFormat: {
+          kind: 'json-schema',
+          name: 'x',
+          description: null,
+          schema: { type: 'object', properties: { a: { const: 1 } } },
+          strict: true,
+        },
       }),
     ).toEqual({
       temperature: 0.5,
@@ -127,8 +146,11 @@ describe('a request to Gemini', () => {
       responseJsonSchema: { type: 'object', properties: { a: { enum: [1] } } },
     });
     const thinks = (reasoning: object, model: string): unknown =>
-      (config({ reasoning: { on: true, effort: null, budgetTokens: null, summary: null, ...reasoning } }, model) as { thinkingConfig?: object } | undefined)
-        ?.thinkingConfig;
+      (
+        config({ reasoning: { on: true, effort: null, budgetTokens: null, summary: null, ...reasoning } }, model) as
+          | { thinkingConfig?: object }
+          | undefined
+      )?.thinkingConfig;
     expect(thinks({ effort: 'high' }, 'gemini-3-flash')).toEqual({ includeThoughts: true, thinkingLevel: 'high' });
     expect(thinks({ budgetTokens: 1_024 }, 'gemini-3-flash')).toEqual({ includeThoughts: true, thinkingLevel: 'low' });
     expect(thinks({ on: false }, 'gemini-3.1-pro-preview')).toEqual({ thinkingLevel: 'low' });
@@ -157,7 +179,11 @@ describe('a request to Gemini', () => {
               {
                 kind: 'tool-result',
                 callId: 'c',
-                parts: [{ kind: 'text', text: 'see' }, image('https://x.example/a.PNG?s=1'), image('https://x.example/b')],
+                parts: [
+                  { kind: 'text', text: 'see' },
+                  image('https://x.example/a.PNG?s=1'),
+                  image('https://x.example/b'),
+                ],
                 isError: false,
               },
             ],
@@ -188,6 +214,8 @@ describe('a request to Gemini', () => {
       'gs://bucket/a.png',
       'not an address',
     ])
-      expect(() => of({ turns: [{ role: 'user', parts: [{ kind: 'image', source: { kind: 'url', url } }] }] })).toThrow(/messages/);
+      expect(() => of({ turns: [{ role: 'user', parts: [{ kind: 'image', source: { kind: 'url', url } }] }] })).toThrow(
+        /messages/,
+      );
   });
 });

@@ -4,7 +4,14 @@ import { contentsOf } from './contents.js';
 import { geminiSchema } from './tool-schema.js';
 
 /** Tokens of reasoning for an effort, as Google's own OpenAI-compatible server has them. */
-const BUDGETS: Readonly<Record<string, number>> = { minimal: 512, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 };
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 /** Minimum accepted by the larger 2.5 model. Tokens. */
 const LEAST_BUDGET = 128;
 
@@ -31,8 +38,15 @@ function isAtLeastThree(model: string): boolean {
 
 function declarationOf(tool: TurnsRequest['tools'][number]): object {
   const schema = geminiSchema(tool.parameters);
-  const takesNothing = Object.keys(asObject(schema['properties'])).length === 0 && schema['$ref'] === undefined && schema['anyOf'] === undefined;
-  return { name: tool.name, description: tool.description ?? '', ...(takesNothing ? {} : { parametersJsonSchema: schema }) };
+  const takesNothing =
+    Object.keys(asObject(schema['properties'])).length === 0 &&
+    schema['$ref'] === undefined &&
+    schema['anyOf'] === undefined;
+  return {
+    name: tool.name,
+    description: tool.description ?? '',
+    ...(takesNothing ? {} : { parametersJsonSchema: schema }),
+  };
 }
 
 function modeOf(choice: ToolChoice): object {
@@ -48,7 +62,10 @@ function modeOf(choice: ToolChoice): object {
   }
 }
 
-function generationConfig({ sampling, stop, maxOutputTokens, responseFormat, reasoning }: TurnsRequest, target: Target): Record<string, unknown> {
+function generationConfig(
+  { sampling, stop, maxOutputTokens, responseFormat, reasoning }: TurnsRequest,
+  target: Target,
+): Record<string, unknown> {
   const thinking = reasoning === null ? null : withinLimit(thinkingConfig(reasoning, target), maxOutputTokens);
   return {
     ...sampling,
@@ -67,7 +84,9 @@ interface ThinkingConfig {
 }
 
 function thinkingConfig({ on, effort, budgetTokens }: Reasoning, target: Target): ThinkingConfig | null {
-  const takes = target.reasoning ?? (isAtLeastThree(target.model) ? 'effort' : /gemini-2\.5/.test(target.model) ? 'budget' : 'none');
+  const takes =
+    target.reasoning ??
+    (isAtLeastThree(target.model) ? 'effort' : /gemini-2\.5/.test(target.model) ? 'budget' : 'none');
   const isPro = /\bpro\b/.test(target.model);
   if (takes === 'none') return null;
   if (takes === 'budget') {
@@ -76,7 +95,14 @@ function thinkingConfig({ on, effort, budgetTokens }: Reasoning, target: Target)
     return { includeThoughts: true, ...(budget === undefined ? {} : { thinkingBudget: budget }) };
   }
   if (!on) return { thinkingLevel: isPro ? 'low' : 'minimal' };
-  const level = effort === null ? levelOf(budgetTokens) : effort === 'minimal' && isPro ? 'low' : ['xhigh', 'max'].includes(effort) ? 'high' : effort;
+  const level =
+    effort === null
+      ? levelOf(budgetTokens)
+      : effort === 'minimal' && isPro
+        ? 'low'
+        : ['xhigh', 'max'].includes(effort)
+          ? 'high'
+          : effort;
   return { includeThoughts: true, ...(level === null ? {} : { thinkingLevel: level }) };
 }
 

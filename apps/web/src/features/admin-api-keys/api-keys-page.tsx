@@ -21,7 +21,10 @@ import { ServiceAccounts } from './service-accounts.tsx';
 const ANY = 'any';
 const STATES: readonly Option[] = [
   { value: ANY, label: 'adminApiKeys.anyState' },
-  ...Object.entries(KEY_STATES).map(([value, { label }]) => ({ value: value as (typeof API_KEY_STATES)[number], label })),
+  ...Object.entries(KEY_STATES).map(([value, { label }]) => ({
+    value: value as (typeof API_KEY_STATES)[number],
+    label,
+  })),
 ];
 
 export function ApiKeysPage() {
@@ -39,7 +42,11 @@ export function ApiKeysPage() {
   const keys = usePages({
     key: ['api-keys', org.id, all, state ?? ANY],
     read: (cursor, signal) =>
-      api.listApiKeys({ org: org.id, query: { ...cursor, all: all ? 'true' : 'false', ...(state === undefined ? {} : { state }) }, signal }),
+      api.listApiKeys({
+        org: org.id,
+        query: { ...cursor, all: all ? 'true' : 'false', ...(state === undefined ? {} : { state }) },
+        signal,
+      }),
   });
   const seesAccounts = org.permissions.includes('service-account:read');
   const accounts = usePages({
@@ -67,7 +74,11 @@ export function ApiKeysPage() {
           onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
         />
         {mayManage ? (
-          <Checkbox label={t('adminApiKeys.everyonesKeys')} checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null, 'push')} />
+          <Checkbox
+            label={t('adminApiKeys.everyonesKeys')}
+            checked={all}
+            onChange={(checked) => setEverybodys(checked ? 'true' : null, 'push')}
+          />
         ) : null}
       </div>
       <ListPanel
@@ -75,7 +86,10 @@ export function ApiKeysPage() {
         noun={t('common.apiKeys')}
         filtered={state === undefined ? null : () => setFilter(null)}
         empty={
-          <EmptyState title={all ? t('adminApiKeys.noApiKeys') : t('adminApiKeys.youHaveNoApiKeys')} className="rounded-lg border border-line">
+          <EmptyState
+            title={all ? t('adminApiKeys.noApiKeys') : t('adminApiKeys.youHaveNoApiKeys')}
+            className="rounded-lg border border-line"
+          >
             {t('adminApiKeys.useAKeyToStart')}
           </EmptyState>
         }

@@ -43,7 +43,15 @@ export function CreateKeyDialog({
   );
 }
 
-function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAccount[]; onClose: () => void; onMade: () => void }) {
+function CreateKey({
+  accounts,
+  onClose,
+  onMade,
+}: {
+  accounts: readonly ServiceAccount[];
+  onClose: () => void;
+  onMade: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const [made, setMade] = useState<CreatedApiKey | null>(null);
@@ -65,23 +73,37 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
   });
   if (made !== null) return <MadeKey made={made} onClose={onClose} />;
   const account = accounts.find(({ id }) => id === form.values.owner);
-  const offered = account === undefined ? org.permissions : org.permissions.filter((permission) => holds(account, permission));
+  const offered =
+    account === undefined ? org.permissions : org.permissions.filter((permission) => holds(account, permission));
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('common.name')} hint={t('adminApiKeys.describeWhatWillUseThe')} error={form.error('name')}>
         {(control) => (
-          <Input {...control} value={form.values.name} autoComplete="off" maxLength={100} onChange={(event) => form.set('name', event.target.value)} />
+          <Input
+            {...control}
+            value={form.values.name}
+            autoComplete="off"
+            maxLength={100}
+            onChange={(event) => form.set('name', event.target.value)}
+          />
         )}
       </Field>
       {accounts.length === 0 ? null : (
-        <Field label={t('adminApiKeys.owner')} hint={t('adminApiKeys.aServiceAccountsKeyKeeps')} error={form.error('serviceAccountId')}>
+        <Field
+          label={t('adminApiKeys.owner')}
+          hint={t('adminApiKeys.aServiceAccountsKeyKeeps')}
+          error={form.error('serviceAccountId')}
+        >
           {(control) => (
             <Select
               {...control}
               value={form.values.owner}
               options={[
                 { value: MINE, label: t('common.mine') },
-                ...accounts.map(({ id, name, role }) => ({ value: id, label: t('adminApiKeys.serviceAccount', { name, role: t(ROLE_LABELS[role]) }) })),
+                ...accounts.map(({ id, name, role }) => ({
+                  value: id,
+                  label: t('adminApiKeys.serviceAccount', { name, role: t(ROLE_LABELS[role]) }),
+                })),
               ]}
               onChange={(owner) => {
                 form.set('owner', owner);
@@ -106,7 +128,12 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
           />
         )}
       </Field>
-      <ScopesField offered={offered} chosen={form.values.scopes} error={form.error('scopes')} onChange={(scopes) => form.set('scopes', scopes)} />
+      <ScopesField
+        offered={offered}
+        chosen={form.values.scopes}
+        error={form.error('scopes')}
+        onChange={(scopes) => form.set('scopes', scopes)}
+      />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

@@ -38,7 +38,9 @@ export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: Key
         </IconButton>
       }
     >
-      {hasEnded ? null : <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>{t('adminApiKeys.rotate')}</MenuItem>}
+      {hasEnded ? null : (
+        <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>{t('adminApiKeys.rotate')}</MenuItem>
+      )}
       <MenuItem className="text-bad" onSelect={() => onTask({ what: 'revoke', key: apiKey })}>
         {hasEnded ? t('adminApiKeys.revokeKeysCreatedWithIt') : t('adminApiKeys.revoke')}
       </MenuItem>
@@ -46,8 +48,19 @@ export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: Key
   );
 }
 
-/** The dialog of a task. It belongs to the page and not to the row: the row of a key that was rotated may be gone before its new token has been copied. */
-export function KeyTaskDialog({ task, onClose, onChanged }: { task: KeyTask; onClose: () => void; onChanged: () => void }) {
+/**
+ * The dialog of a task. It belongs to the page and not to the row: the row of a key that was rotated may be gone before
+ * its new token has been copied.
+ */
+export function KeyTaskDialog({
+  task,
+  onClose,
+  onChanged,
+}: {
+  task: KeyTask;
+  onClose: () => void;
+  onChanged: () => void;
+}) {
   const t = useTranslations();
   if (task.what === 'revoke') return <RevokeDialog apiKey={task.key} onClose={onClose} onDone={onChanged} />;
   return (
@@ -80,7 +93,9 @@ function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: ()
       onConfirm={() => revoke.mutate()}
     >
       <p>
-        {hasEnded ? t('adminApiKeys.revokeMadeWithEffect', { descendants }) : t('adminApiKeys.revokeEffect', { descendants })}{' '}
+        {hasEnded
+          ? t('adminApiKeys.revokeMadeWithEffect', { descendants })
+          : t('adminApiKeys.revokeEffect', { descendants })}{' '}
         {t('adminApiKeys.thisCannotBeUndone')}
       </p>
       <ErrorNotice error={revoke.error} />
@@ -101,7 +116,13 @@ function Rotate({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => vo
     },
   });
   if (made !== null)
-    return <MadeKey made={made} onClose={onClose} note={overlap === '0' ? t('adminApiKeys.theOldTokenNoLonger') : t('adminApiKeys.theOldTokenKeepsWorking')} />;
+    return (
+      <MadeKey
+        made={made}
+        onClose={onClose}
+        note={overlap === '0' ? t('adminApiKeys.theOldTokenNoLonger') : t('adminApiKeys.theOldTokenKeepsWorking')}
+      />
+    );
   return (
     <div className="flex flex-col gap-4 p-4">
       <p className="text-sm">{t('adminApiKeys.createsANewKeyWith')}</p>

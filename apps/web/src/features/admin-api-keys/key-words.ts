@@ -2,7 +2,9 @@ import type { ApiKey } from '@slipway/contracts/identity';
 import type { Permission } from '@slipway/contracts/organizations';
 import type { MessageKey } from '../../messages/translate.ts';
 
-export const KEY_STATES: Readonly<Record<ApiKey['state'], { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' }>> = {
+export const KEY_STATES: Readonly<
+  Record<ApiKey['state'], { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' }>
+> = {
   active: { label: 'adminApiKeys.active', tone: 'ok' },
   pending: { label: 'adminApiKeys.notYetValid', tone: 'warn' },
   expired: { label: 'adminApiKeys.expired', tone: 'neutral' },

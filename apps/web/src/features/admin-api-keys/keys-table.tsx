@@ -40,16 +40,23 @@ export function KeysTable({
         </span>
       ),
     },
-    { label: t('common.state'), cell: (key) => <Badge tone={KEY_STATES[key.state].tone}>{t(KEY_STATES[key.state].label)}</Badge> },
+    {
+      label: t('common.state'),
+      cell: (key) => <Badge tone={KEY_STATES[key.state].tone}>{t(KEY_STATES[key.state].label)}</Badge>,
+    },
     ...(withOwner
       ? [
           {
             label: t('common.owner'),
             cell: (key: ApiKey) => (
               <span className="block min-w-0 break-words">
-                {key.owner.kind === 'service-account' ? t('adminApiKeys.serviceAccount2', { label: key.owner.label }) : key.owner.label}
+                {key.owner.kind === 'service-account'
+                  ? t('adminApiKeys.serviceAccount2', { label: key.owner.label })
+                  : key.owner.label}
                 {key.owner.kind === 'service-account' && !key.createdBy.active ? (
-                  <span className="block text-xs text-warn">{t('adminApiKeys.createdByWhoHasLeft', { label: key.createdBy.label })}</span>
+                  <span className="block text-xs text-warn">
+                    {t('adminApiKeys.createdByWhoHasLeft', { label: key.createdBy.label })}
+                  </span>
                 ) : null}
               </span>
             ),
@@ -65,7 +72,9 @@ export function KeysTable({
               ? key.scopes.length
               : t('adminApiKeys.of', { count: key.permissions.length, count2: key.scopes.length })}
           </summary>
-          <span className="block font-mono text-xs break-words text-ink-muted">{key.permissions.join(', ') || t('adminApiKeys.noneAtTheMoment')}</span>
+          <span className="block font-mono text-xs break-words text-ink-muted">
+            {key.permissions.join(', ') || t('adminApiKeys.noneAtTheMoment')}
+          </span>
         </details>
       ),
     },
@@ -89,17 +98,29 @@ export function KeysTable({
         ) : (
           <span className="block min-w-0">
             <Ago at={key.lastUsed.at} />
-            <span className="block text-xs break-words text-ink-muted">{[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}</span>
+            <span className="block text-xs break-words text-ink-muted">
+              {[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}
+            </span>
           </span>
         ),
     },
-    { label: t('common.actions'), unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null) },
+    {
+      label: t('common.actions'),
+      unnamed: true,
+      align: 'end',
+      phone: 'actions',
+      cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null),
+    },
   ];
   return <Table label={t('common.apiKeys')} columns={columns} rows={keys} rowKey={(key) => key.id} />;
 }
 
 /** Where a key comes from and what comes of it. */
-function lineageOf(t: Translate, { madeByKey, replacedBy, descendants }: ApiKey, nameOf: (id: string) => string): string[] {
+function lineageOf(
+  t: Translate,
+  { madeByKey, replacedBy, descendants }: ApiKey,
+  nameOf: (id: string) => string,
+): string[] {
   return [
     ...(madeByKey === null ? [] : [t('adminApiKeys.createdWith', { madeByKey: nameOf(madeByKey) })]),
     ...(replacedBy === null ? [] : [t('adminApiKeys.replacedBy', { replacedBy: nameOf(replacedBy) })]),

@@ -40,7 +40,9 @@ export function ScopesField({
                 label={<code className="font-mono text-xs">{permission}</code>}
                 checked={chosen.includes(permission)}
                 aria-invalid={error ? true : undefined}
-                onChange={(checked) => onChange(offered.filter((each) => (each === permission ? checked : chosen.includes(each))))}
+                onChange={(checked) =>
+                  onChange(offered.filter((each) => (each === permission ? checked : chosen.includes(each))))
+                }
               />
             ))}
           </div>

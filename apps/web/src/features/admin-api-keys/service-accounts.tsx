@@ -24,7 +24,9 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
     <Section
       title={t('adminApiKeys.serviceAccounts')}
       description={t('adminApiKeys.identitiesForProgramsThatKeep')}
-      action={mayChange ? <Button onClick={() => setCreating(true)}>{t('adminApiKeys.newServiceAccount')}</Button> : null}
+      action={
+        mayChange ? <Button onClick={() => setCreating(true)}>{t('adminApiKeys.newServiceAccount')}</Button> : null
+      }
     >
       <ListPanel
         list={accounts}
@@ -41,13 +43,25 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
             rows={rows}
             rowKey={(account) => account.id}
             columns={[
-              { label: t('common.name'), phone: 'title', cell: (account) => <span className="font-medium break-words">{account.name}</span> },
+              {
+                label: t('common.name'),
+                phone: 'title',
+                cell: (account) => <span className="font-medium break-words">{account.name}</span>,
+              },
               { label: t('common.role'), cell: (account) => t(ROLE_LABELS[account.role]) },
-              { label: t('adminApiKeys.activeKeys'), align: 'end', cell: (account) => <span className="tabular-nums">{account.liveKeys}</span> },
+              {
+                label: t('adminApiKeys.activeKeys'),
+                align: 'end',
+                cell: (account) => <span className="tabular-nums">{account.liveKeys}</span>,
+              },
               {
                 label: t('adminApiKeys.lastUsed'),
                 cell: (account) =>
-                  account.lastUsedAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={account.lastUsedAt} />,
+                  account.lastUsedAt === null ? (
+                    <span className="text-ink-muted">{t('common.never')}</span>
+                  ) : (
+                    <Ago at={account.lastUsedAt} />
+                  ),
               },
               { label: t('adminApiKeys.createdBy'), phone: 'hidden', cell: (account) => account.createdBy.label },
               {
@@ -57,7 +71,12 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
                 phone: 'actions',
                 cell: (account) =>
                   mayChange ? (
-                    <Button size="small" tone="danger" aria-label={t('adminApiKeys.delete', { name: account.name })} onClick={() => setDeleting(account)}>
+                    <Button
+                      size="small"
+                      tone="danger"
+                      aria-label={t('adminApiKeys.delete', { name: account.name })}
+                      onClick={() => setDeleting(account)}
+                    >
                       {t('common.delete2')}
                     </Button>
                   ) : null,
@@ -105,12 +124,23 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('common.name')} error={form.error('name')}>
         {(control) => (
-          <Input {...control} value={form.values.name} autoComplete="off" maxLength={100} onChange={(event) => form.set('name', event.target.value)} />
+          <Input
+            {...control}
+            value={form.values.name}
+            autoComplete="off"
+            maxLength={100}
+            onChange={(event) => form.set('name', event.target.value)}
+          />
         )}
       </Field>
       <Field label={t('common.role')} error={form.error('role')}>
         {(control) => (
-          <Select {...control} value={form.values.role} options={roleOptions(t, roles)} onChange={(role) => form.set('role', role as ServiceAccount['role'])} />
+          <Select
+            {...control}
+            value={form.values.role}
+            options={roleOptions(t, roles)}
+            onChange={(role) => form.set('role', role as ServiceAccount['role'])}
+          />
         )}
       </Field>
       <FormFailure failure={form.failure} />
@@ -127,7 +157,10 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
 function Delete({ account, onClose, onDone }: { account: ServiceAccount; onClose: () => void; onDone: () => void }) {
   const t = useTranslations();
   const { org } = useSession();
-  const remove = useMutation({ mutationFn: () => api.deleteServiceAccount({ org: org.id, account: account.id }), onSuccess: onDone });
+  const remove = useMutation({
+    mutationFn: () => api.deleteServiceAccount({ org: org.id, account: account.id }),
+    onSuccess: onDone,
+  });
   return (
     <ConfirmDialog
       open

@@ -7,9 +7,13 @@ const ROOT = `${import.meta.dirname}/../../../../..`;
 
 /** Every action that a service records by its name. */
 function recorded(): string[] {
-  const files = globSync(['apps/app-server/src/**/*.ts', 'apps/worker/src/**/*.ts'], { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const files = globSync(['apps/app-server/src/**/*.ts', 'apps/worker/src/**/*.ts'], { cwd: ROOT }).filter(
+    (file) => !file.endsWith('.test.ts'),
+  );
   const found = files.flatMap((file) =>
-    [...readFileSync(`${ROOT}/${file}`, 'utf8').matchAll(/\baction: '([a-z-]+\.[a-z-]+)'/g)].map(([, action = '']) => action),
+    [...readFileSync(`${ROOT}/${file}`, 'utf8').matchAll(/\baction: '([a-z-]+\.[a-z-]+)'/g)].map(
+      ([, action = '']) => action,
+    ),
   );
   return [...new Set(found)].sort();
 }
@@ -22,12 +26,11 @@ describe('an action of the audit', () => {
   });
 
   it('names its noun as the pages do', () => {
-    expect(['api-key.create', 'member.set-role', 'session.start', 'pull-request.merge'].map((action) => actionWords(t, action))).toEqual([
-      'API key created',
-      'Member role changed',
-      'Signed in',
-      'Pull request merged',
-    ]);
+    expect(
+      ['api-key.create', 'member.set-role', 'session.start', 'pull-request.merge'].map((action) =>
+        actionWords(t, action),
+      ),
+    ).toEqual(['API key created', 'Member role changed', 'Signed in', 'Pull request merged']);
   });
 
   it('stays as it is where a newer service records one that nobody has words for', () => {

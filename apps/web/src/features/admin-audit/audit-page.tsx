@@ -30,7 +30,9 @@ export function AuditPage() {
   const entries = usePages({
     key: ['audit', org.id, asked],
     read: async (cursor, signal) =>
-      sound ? withNames(await api.listAudit({ org: org.id, query: { ...asked, ...cursor }, signal })) : { data: [], page: { nextCursor: null } },
+      sound
+        ? withNames(await api.listAudit({ org: org.id, query: { ...asked, ...cursor }, signal }))
+        : { data: [], page: { nextCursor: null } },
   });
   const filtered = Object.keys(asked).length > 0;
   const clear = () => {
@@ -55,9 +57,21 @@ export function AuditPage() {
     >
       <VerifyChain />
       <div className="grid gap-3 md:grid-cols-3">
-        <SearchField label={t('adminAudit.actionSuchAsApiKey')} value={action ?? ''} onChange={(value) => setAction(value === '' ? null : value)} />
-        <SearchField label={t('adminAudit.actorId')} value={actor ?? ''} onChange={(value) => setActor(value === '' ? null : value)} />
-        <SearchField label={t('adminAudit.targetId')} value={target ?? ''} onChange={(value) => setTarget(value === '' ? null : value)} />
+        <SearchField
+          label={t('adminAudit.actionSuchAsApiKey')}
+          value={action ?? ''}
+          onChange={(value) => setAction(value === '' ? null : value)}
+        />
+        <SearchField
+          label={t('adminAudit.actorId')}
+          value={actor ?? ''}
+          onChange={(value) => setActor(value === '' ? null : value)}
+        />
+        <SearchField
+          label={t('adminAudit.targetId')}
+          value={target ?? ''}
+          onChange={(value) => setTarget(value === '' ? null : value)}
+        />
       </div>
       <ListPanel
         list={entries}
@@ -97,7 +111,11 @@ interface Shown {
 }
 
 /** A server of the version before knows no names. */
-function withNames({ data, page, names = {} }: Omit<AuditList, 'names'> & { names?: Readonly<Record<string, string>> }) {
+function withNames({
+  data,
+  page,
+  names = {},
+}: Omit<AuditList, 'names'> & { names?: Readonly<Record<string, string>> }) {
   return { data: data.map((entry): Shown => ({ entry, names })), page };
 }
 
@@ -148,7 +166,9 @@ function Entries({
               >
                 {entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id}
               </button>
-              {entry.actor.viaKey === null ? null : <span className="block text-xs text-ink-muted">{t('adminAudit.withAnApiKey')}</span>}
+              {entry.actor.viaKey === null ? null : (
+                <span className="block text-xs text-ink-muted">{t('adminAudit.withAnApiKey')}</span>
+              )}
             </span>
           ),
         },
@@ -157,7 +177,11 @@ function Entries({
           className: 'max-w-64',
           cell: (shown) => <Target {...shown} />,
         },
-        { label: t('adminAudit.address'), phone: 'hidden', cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span> },
+        {
+          label: t('adminAudit.address'),
+          phone: 'hidden',
+          cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span>,
+        },
         { label: t('adminAudit.time'), cell: ({ entry }) => <Ago at={entry.createdAt} /> },
         {
           label: t('common.details'),
@@ -165,7 +189,11 @@ function Entries({
           align: 'end',
           phone: 'actions',
           cell: ({ entry }) => (
-            <Button size="small" aria-label={t('adminAudit.detailsOf', { action: actionWords(t, entry.action) })} onClick={() => onOpen(entry.id)}>
+            <Button
+              size="small"
+              aria-label={t('adminAudit.detailsOf', { action: actionWords(t, entry.action) })}
+              onClick={() => onOpen(entry.id)}
+            >
               {t('common.details')}
             </Button>
           ),

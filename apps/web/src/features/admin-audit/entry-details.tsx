@@ -8,7 +8,10 @@ export function EntryDetails({ entry, names }: { entry: AuditEntry; names: Reado
   const t = useTranslations();
   const facts: ReadonlyArray<readonly [string, string | null]> = [
     [t('adminAudit.time'), exactTime(entry.createdAt)],
-    [t('adminAudit.actor'), `${entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`],
+    [
+      t('adminAudit.actor'),
+      `${entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`,
+    ],
     [t('adminAudit.apiKey'), entry.actor.viaKey],
     [t('adminAudit.action'), entry.action],
     [t('adminAudit.target'), entry.target],

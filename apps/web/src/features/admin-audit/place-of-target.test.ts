@@ -9,7 +9,12 @@ const of = (
   action: string,
   target: string,
   values: { detail?: Record<string, unknown>; before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
-) => placeOfTarget(t, { action, target, detail: values.detail ?? {}, before: values.before ?? null, after: values.after ?? null }, known);
+) =>
+  placeOfTarget(
+    t,
+    { action, target, detail: values.detail ?? {}, before: values.before ?? null, after: values.after ?? null },
+    known,
+  );
 
 describe('what an entry of the audit is about', () => {
   it('is the conversation by its title, whatever was done to it', () => {
@@ -17,7 +22,11 @@ describe('what an entry of the audit is about', () => {
     expect(of('conversation.approve', CONVERSATION)).toEqual(place);
     expect(of('pull-request.merge', CONVERSATION)).toEqual(place);
     expect(of('sandbox.access', `${CONVERSATION}:8000`)).toEqual(place);
-    expect(of('conversation.delete', GONE, { before: { title: 'Old' } })).toEqual({ label: 'Old', href: null, isId: false });
+    expect(of('conversation.delete', GONE, { before: { title: 'Old' } })).toEqual({
+      label: 'Old',
+      href: null,
+      isId: false,
+    });
     expect(of('sandbox.stop', GONE)).toEqual({ label: 'Conversation 11234567', href: null, isId: false });
   });
 
@@ -26,10 +35,25 @@ describe('what an entry of the audit is about', () => {
     expect(of('budget.override', 'usr-1')).toEqual({ label: 'Ada', href: '/acme/admin/budgets', isId: false });
     expect(of('org.update', 'org-1')).toEqual({ label: 'Acme', href: '/acme/admin/settings', isId: false });
     expect(of('security.update', 'org-1')).toEqual({ label: 'Acme', href: '/acme/admin/security', isId: false });
-    expect(of('api-key.create', 'key-1', { detail: { name: 'CI' } })).toEqual({ label: 'CI', href: '/acme/admin/api-keys', isId: false });
-    expect(of('mcp-server.delete', 'x', { before: { name: 'tracker' } })).toEqual({ label: 'tracker', href: '/acme/admin/mcp-servers', isId: false });
-    expect(of('invitation.create', 'x', { after: { email: 'g@example.test' } })).toMatchObject({ label: 'g@example.test', href: '/acme/admin/members' });
-    expect(of('domain.claim', 'example.test')).toEqual({ label: 'example.test', href: '/acme/admin/security', isId: false });
+    expect(of('api-key.create', 'key-1', { detail: { name: 'CI' } })).toEqual({
+      label: 'CI',
+      href: '/acme/admin/api-keys',
+      isId: false,
+    });
+    expect(of('mcp-server.delete', 'x', { before: { name: 'tracker' } })).toEqual({
+      label: 'tracker',
+      href: '/acme/admin/mcp-servers',
+      isId: false,
+    });
+    expect(of('invitation.create', 'x', { after: { email: 'g@example.test' } })).toMatchObject({
+      label: 'g@example.test',
+      href: '/acme/admin/members',
+    });
+    expect(of('domain.claim', 'example.test')).toEqual({
+      label: 'example.test',
+      href: '/acme/admin/security',
+      isId: false,
+    });
     expect(of('session.start', 'ses-1')).toEqual({ label: 'Session', href: null, isId: false });
   });
 

@@ -44,7 +44,11 @@ const NAMED_BY_TARGET: ReadonlySet<string> = new Set(['domain', 'connection', 'm
 const NAMES = ['name', 'title', 'email', 'client', 'login'] as const;
 
 /** What an entry is about, as a user knows it. */
-export function placeOfTarget(t: Translate, entry: Pick<AuditEntry, 'action' | 'target' | 'detail' | 'before' | 'after'>, known: Known): Place {
+export function placeOfTarget(
+  t: Translate,
+  entry: Pick<AuditEntry, 'action' | 'target' | 'detail' | 'before' | 'after'>,
+  known: Known,
+): Place {
   const { action, target } = entry;
   const [noun = ''] = action.split('.');
   const conversation = conversationOfEntry(entry);

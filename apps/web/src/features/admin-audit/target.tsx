@@ -12,12 +12,21 @@ export function Target({ entry, names }: { entry: AuditEntry; names: Readonly<Re
   const place = placeOfTarget(t, entry, { slug: org.slug, id: org.id, name: org.name, names });
   if (place.href === null)
     return (
-      <span dir="auto" className={place.isId ? 'block truncate font-mono text-xs' : 'block truncate'} title={entry.target}>
+      <span
+        dir="auto"
+        className={place.isId ? 'block truncate font-mono text-xs' : 'block truncate'}
+        title={entry.target}
+      >
         {place.label}
       </span>
     );
   return (
-    <Link href={place.href} title={entry.target} dir="auto" className="block truncate py-0.5 touch:py-3 text-accent hover:underline">
+    <Link
+      href={place.href}
+      title={entry.target}
+      dir="auto"
+      className="block truncate py-0.5 touch:py-3 text-accent hover:underline"
+    >
       {place.label}
     </Link>
   );

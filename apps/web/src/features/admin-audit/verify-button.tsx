@@ -34,7 +34,10 @@ export function VerifyChain() {
           <Notice tone="ok" title={t('adminAudit.theAuditLogIsIntact')}>
             {data.checked === null
               ? t('adminAudit.noEntriesYet2')
-              : t('adminAudit.entriesLastHash', { seq: number(data.checked.seq), hash: data.checked.hash.slice(0, 16) })}
+              : t('adminAudit.entriesLastHash', {
+                  seq: number(data.checked.seq),
+                  hash: data.checked.hash.slice(0, 16),
+                })}
           </Notice>
         ) : (
           <Notice tone="bad" title={t('adminAudit.theAuditLogWasTampered')}>

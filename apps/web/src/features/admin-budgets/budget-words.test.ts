@@ -11,7 +11,8 @@ const preview = (more: Partial<BudgetPreview>): BudgetPreview => ({
   newlyFree: [],
   ...more,
 });
-const users = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `usr_${index}`, label: `P${index}` }));
+const users = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ id: `usr_${index}`, label: `P${index}` }));
 
 describe('what a change of budgets would do', () => {
   it('says the worst first, with the names of a few', () => {
@@ -21,13 +22,22 @@ describe('what a change of budgets would do', () => {
       title: '1 user would be blocked now.',
       names: 'P0',
     });
-    expect(previewWords(t, preview({ newlyBlocked: users(7), newlyFree: users(2) })).names).toBe('P0, P1, P2, P3, P4 and 2 more');
-    expect(previewWords(t, preview({ newlyFree: users(2), blockedPeople: 3 })).title).toBe('2 users would be unblocked.');
+    expect(previewWords(t, preview({ newlyBlocked: users(7), newlyFree: users(2) })).names).toBe(
+      'P0, P1, P2, P3, P4 and 2 more',
+    );
+    expect(previewWords(t, preview({ newlyFree: users(2), blockedPeople: 3 })).title).toBe(
+      '2 users would be unblocked.',
+    );
     expect(previewWords(t, preview({ blockedPeople: 3 })).title).toBe('3 users would stay blocked.');
     expect(previewWords(t, preview({ orgBlocked: true, newlyBlocked: users(1) })).tone).toBe('bad');
   });
 
   it('fills the bar of a limit that is spent, and of one that is nothing', () => {
-    expect([null, '0', '10', '40'].map((limitUsd) => spentPercent({ limitUsd, spentUsd: '20.0' }))).toEqual([null, 100, 100, 50]);
+    expect([null, '0', '10', '40'].map((limitUsd) => spentPercent({ limitUsd, spentUsd: '20.0' }))).toEqual([
+      null,
+      100,
+      100,
+      50,
+    ]);
   });
 });

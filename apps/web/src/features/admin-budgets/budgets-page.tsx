@@ -20,8 +20,14 @@ export function BudgetsPage() {
   const { org } = useSession();
   const queries = useQueryClient();
   const mayChange = org.permissions.includes('budget:write');
-  const budgets = useQuery({ queryKey: ['budgets', org.id], queryFn: ({ signal }) => api.getBudgets({ org: org.id, signal }) });
-  const notices = usePages({ key: ['budget-notices', org.id], read: (cursor, signal) => api.listBudgetNotices({ org: org.id, query: cursor, signal }) });
+  const budgets = useQuery({
+    queryKey: ['budgets', org.id],
+    queryFn: ({ signal }) => api.getBudgets({ org: org.id, signal }),
+  });
+  const notices = usePages({
+    key: ['budget-notices', org.id],
+    read: (cursor, signal) => api.listBudgetNotices({ org: org.id, query: cursor, signal }),
+  });
   return (
     <Page title={t('common.budgets')} description={t('adminBudgets.monthlyLimitsForModelSpending')}>
       <QueryPanel query={budgets} label={t('adminBudgets.theBudgets')}>
@@ -38,7 +44,9 @@ export function BudgetsPage() {
                   <span className="block text-xs text-ink-muted">{t('adminBudgets.organizationThisMonth')}</span>
                   <Spent spending={data.org} />
                 </div>
-                <span className="text-xs text-ink-muted">{t('adminBudgets.theNextMonthStartsOn', { end: utcDay(data.cycle.end) })}</span>
+                <span className="text-xs text-ink-muted">
+                  {t('adminBudgets.theNextMonthStartsOn', { end: utcDay(data.cycle.end) })}
+                </span>
               </div>
               <LimitsForm
                 budgets={data}
@@ -78,17 +86,28 @@ export function BudgetsPage() {
               rows={rows}
               rowKey={(notice) => notice.id}
               columns={[
-                { label: t('adminBudgets.limitOf'), phone: 'title', cell: (notice) => notice.user?.label ?? t('adminBudgets.organization') },
+                {
+                  label: t('adminBudgets.limitOf'),
+                  phone: 'title',
+                  cell: (notice) => notice.user?.label ?? t('adminBudgets.organization'),
+                },
                 {
                   label: t('adminBudgets.share'),
-                  cell: (notice) => <Badge tone={notice.threshold === 100 ? 'bad' : notice.threshold >= 80 ? 'warn' : 'neutral'}>{notice.threshold} %</Badge>,
+                  cell: (notice) => (
+                    <Badge tone={notice.threshold === 100 ? 'bad' : notice.threshold >= 80 ? 'warn' : 'neutral'}>
+                      {notice.threshold} %
+                    </Badge>
+                  ),
                 },
                 {
                   label: t('adminBudgets.spent'),
                   align: 'end',
                   cell: (notice) => (
                     <span className="tabular-nums">
-                      {t('adminBudgets.of', { spentUsd: money(Number(notice.spentUsd)), limitUsd: money(Number(notice.limitUsd)) })}
+                      {t('adminBudgets.of', {
+                        spentUsd: money(Number(notice.spentUsd)),
+                        limitUsd: money(Number(notice.limitUsd)),
+                      })}
                     </span>
                   ),
                 },

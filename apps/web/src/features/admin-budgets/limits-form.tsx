@@ -78,7 +78,11 @@ export function LimitsForm({
         onChange={(allowUnpriced) => form.set('allowUnpriced', allowUnpriced)}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={t('adminBudgets.organizationPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoLimit')} error={form.error('orgLimitUsd')}>
+        <Field
+          label={t('adminBudgets.organizationPerMonthUsd')}
+          hint={t('adminBudgets.leaveEmptyForNoLimit')}
+          error={form.error('orgLimitUsd')}
+        >
           {(control) => (
             <Input
               {...control}
@@ -90,7 +94,11 @@ export function LimitsForm({
             />
           )}
         </Field>
-        <Field label={t('adminBudgets.eachMemberPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoIndividual')} error={form.error('memberLimitUsd')}>
+        <Field
+          label={t('adminBudgets.eachMemberPerMonthUsd')}
+          hint={t('adminBudgets.leaveEmptyForNoIndividual')}
+          error={form.error('memberLimitUsd')}
+        >
           {(control) => (
             <Input
               {...control}
@@ -108,14 +116,21 @@ export function LimitsForm({
           <Select
             {...control}
             disabled={!mayChange}
-            options={RESET_DAYS.map((day) => ({ value: String(day), label: t('adminBudgets.onDayOfTheMonth', { day }) }))}
+            options={RESET_DAYS.map((day) => ({
+              value: String(day),
+              label: t('adminBudgets.onDayOfTheMonth', { day }),
+            }))}
             value={values.resetDay}
             onChange={(resetDay) => form.set('resetDay', resetDay)}
           />
         )}
       </Field>
       {mayChange && changed ? <Preview values={values} /> : null}
-      <VersionedFailure failure={form.failure} what={t('adminBudgets.theBudgets2')} reread={() => void reread().then((read) => read && form.take(read))} />
+      <VersionedFailure
+        failure={form.failure}
+        what={t('adminBudgets.theBudgets2')}
+        reread={() => void reread().then((read) => read && form.take(read))}
+      />
       {mayChange ? (
         <div className="flex gap-2">
           <Button type="submit" tone="primary" busy={form.busy} disabled={!changed}>

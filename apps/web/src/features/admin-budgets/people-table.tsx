@@ -12,7 +12,15 @@ import { useSession } from '../session/me.ts';
 import { spentPercent } from './budget-words.ts';
 
 /** Who has spent how much of what they may, those who spent most first. */
-export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budgets; mayChange: boolean; onChanged: () => void }) {
+export function PeopleTable({
+  budgets,
+  mayChange,
+  onChanged,
+}: {
+  budgets: Budgets;
+  mayChange: boolean;
+  onChanged: () => void;
+}) {
   const t = useTranslations();
   const [changing, setChanging] = useState<BudgetUser | null>(null);
   return (
@@ -22,7 +30,11 @@ export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budget
         rows={budgets.people}
         rowKey={(user) => user.user.id}
         columns={[
-          { label: t('common.user'), phone: 'title', cell: (user) => <span className="font-medium break-words">{user.user.label}</span> },
+          {
+            label: t('common.user'),
+            phone: 'title',
+            cell: (user) => <span className="font-medium break-words">{user.user.label}</span>,
+          },
           { label: t('adminBudgets.spent'), cell: (user) => <Spent spending={user} /> },
           {
             label: t('adminBudgets.limit'),
@@ -35,7 +47,12 @@ export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budget
           },
           {
             label: t('common.state'),
-            cell: (user) => (user.blocked ? <Badge tone="bad">{t('adminBudgets.blocked')}</Badge> : <Badge tone="ok">{t('adminBudgets.withinBudget')}</Badge>),
+            cell: (user) =>
+              user.blocked ? (
+                <Badge tone="bad">{t('adminBudgets.blocked')}</Badge>
+              ) : (
+                <Badge tone="ok">{t('adminBudgets.withinBudget')}</Badge>
+              ),
           },
           {
             label: t('common.actions'),
@@ -44,7 +61,11 @@ export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budget
             phone: 'actions',
             cell: (user) =>
               mayChange ? (
-                <Button size="small" aria-label={t('adminBudgets.changeLimitFor', { label: user.user.label })} onClick={() => setChanging(user)}>
+                <Button
+                  size="small"
+                  aria-label={t('adminBudgets.changeLimitFor', { label: user.user.label })}
+                  onClick={() => setChanging(user)}
+                >
                   {t('adminBudgets.change')}
                 </Button>
               ) : null,
@@ -81,7 +102,10 @@ export function Spent({ spending }: { spending: { readonly spentUsd: string; rea
       </span>
       {percent === null ? null : (
         <span aria-hidden className="mt-1 block h-1.5 w-full overflow-hidden rounded-full bg-raised">
-          <span className={`block h-full ${percent >= 100 ? 'bg-bad' : percent >= 80 ? 'bg-warn' : 'bg-accent'}`} style={{ width: `${percent}%` }} />
+          <span
+            className={`block h-full ${percent >= 100 ? 'bg-bad' : percent >= 80 ? 'bg-warn' : 'bg-accent'}`}
+            style={{ width: `${percent}%` }}
+          />
         </span>
       )}
     </span>
@@ -98,10 +122,17 @@ function Override({ user, onClose, onDone }: { user: BudgetUser; onClose: () => 
     send: (body) => api.putBudgetOverride({ org: org.id, user: user.user.id, body }),
     onDone,
   });
-  const inherit = useMutation({ mutationFn: () => api.deleteBudgetOverride({ org: org.id, user: user.user.id }), onSuccess: onDone });
+  const inherit = useMutation({
+    mutationFn: () => api.deleteBudgetOverride({ org: org.id, user: user.user.id }),
+    onSuccess: onDone,
+  });
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <Field label={t('adminBudgets.budgetPerMonthUsd')} hint={t('adminBudgets.leaveEmptyForNoIndividualLimit')} error={form.error('limitUsd')}>
+      <Field
+        label={t('adminBudgets.budgetPerMonthUsd')}
+        hint={t('adminBudgets.leaveEmptyForNoIndividualLimit')}
+        error={form.error('limitUsd')}
+      >
         {(control) => (
           <Input
             {...control}

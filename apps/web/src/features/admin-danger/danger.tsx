@@ -13,7 +13,11 @@ export function Danger() {
   const { org } = useSession();
   const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
   return (
-    <Page title={t('common.dangerZone')} description={t('adminDanger.actionsThatAffectEveryoneIn', { name: org.name })} narrow>
+    <Page
+      title={t('common.dangerZone')}
+      description={t('adminDanger.actionsThatAffectEveryoneIn', { name: org.name })}
+      narrow
+    >
       {org.deletesAt === null ? (
         <>
           {may('org:write') ? <RenameSection key={org.id} /> : null}
@@ -21,7 +25,11 @@ export function Danger() {
         </>
       ) : null}
       {may('org:delete') && org.kind === 'company' ? <DeleteSection /> : null}
-      {org.kind === 'personal' ? <Notice title={t('adminDanger.yourPersonalOrganizationCannotBe')}>{t('adminDanger.itBelongsToYourAccount')}</Notice> : null}
+      {org.kind === 'personal' ? (
+        <Notice title={t('adminDanger.yourPersonalOrganizationCannotBe')}>
+          {t('adminDanger.itBelongsToYourAccount')}
+        </Notice>
+      ) : null}
     </Page>
   );
 }

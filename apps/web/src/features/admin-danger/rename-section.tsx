@@ -34,13 +34,23 @@ export function RenameSection() {
       <form {...form.props} className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
         <Field label={t('common.name')} error={form.error('name')}>
           {(control) => (
-            <Input {...control} maxLength={80} autoComplete="off" value={form.values.name} onChange={(event) => form.set('name', event.target.value)} />
+            <Input
+              {...control}
+              maxLength={80}
+              autoComplete="off"
+              value={form.values.name}
+              onChange={(event) => form.set('name', event.target.value)}
+            />
           )}
         </Field>
         <Field
           label={t('common.address')}
           error={form.error('slug')}
-          hint={form.values.slug === org.slug ? t('adminDanger.theFirstPartOfEvery') : t('adminDanger.allUrlsChangeImmediatelyLinks')}
+          hint={
+            form.values.slug === org.slug
+              ? t('adminDanger.theFirstPartOfEvery')
+              : t('adminDanger.allUrlsChangeImmediatelyLinks')
+          }
         >
           {(control) => (
             <Input

@@ -25,7 +25,11 @@ export function TransferSection() {
   const list = usePages({
     key: ['members', org.id, search.trim(), 'transfer'],
     read: (cursor, signal) =>
-      api.listMembers({ org: org.id, query: { limit: 20, ...(search.trim() === '' ? {} : { search: search.trim() }), ...cursor }, signal }),
+      api.listMembers({
+        org: org.id,
+        query: { limit: 20, ...(search.trim() === '' ? {} : { search: search.trim() }), ...cursor },
+        signal,
+      }),
     enabled: choosing,
   });
   const others = { ...list, rows: list.rows.filter((member) => member.userId !== me.id && !member.deactivated) };
@@ -43,15 +47,27 @@ export function TransferSection() {
       <div className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
         {choosing ? (
           <>
-            <SearchField label={t('adminDanger.searchUsers')} value={search} onChange={setSearch} className="max-w-72" />
+            <SearchField
+              label={t('adminDanger.searchUsers')}
+              value={search}
+              onChange={setSearch}
+              className="max-w-72"
+            />
             <ListPanel
               list={others}
               noun={t('adminDanger.people')}
-              empty={<Notice title={t('adminDanger.thereAreNoOtherMembers')}>{t('adminDanger.inviteSomeoneUnderMembersFirst')}</Notice>}
+              empty={
+                <Notice title={t('adminDanger.thereAreNoOtherMembers')}>
+                  {t('adminDanger.inviteSomeoneUnderMembersFirst')}
+                </Notice>
+              }
               filtered={search.trim() === '' ? null : () => setSearch('')}
             >
               {(rows) => (
-                <ul aria-label={t('common.users')} className="max-h-72 divide-y divide-line overflow-auto rounded-md border border-line">
+                <ul
+                  aria-label={t('common.users')}
+                  className="max-h-72 divide-y divide-line overflow-auto rounded-md border border-line"
+                >
                   {rows.map((member) => (
                     <li key={member.userId} className="flex items-center gap-3 px-3 py-2">
                       <span className="min-w-0 flex-1 text-sm">
@@ -60,7 +76,11 @@ export function TransferSection() {
                           {t(ROLE_LABELS[member.role])} · {member.email ?? t('adminDanger.noEMailAddress')}
                         </span>
                       </span>
-                      <Button size="small" aria-label={t('adminDanger.choose', { name: member.name })} onClick={() => setChosen(member)}>
+                      <Button
+                        size="small"
+                        aria-label={t('adminDanger.choose', { name: member.name })}
+                        onClick={() => setChosen(member)}
+                      >
                         {t('adminDanger.choose2')}
                       </Button>
                     </li>
@@ -87,7 +107,13 @@ export function TransferSection() {
           busy={transfer.isPending}
           onConfirm={() => transfer.mutate(chosen)}
         >
-          <p>{t('adminDanger.becomesTheOwnerAndYou', { name: chosen.name, email: chosen.email === null ? '' : `(${chosen.email}) `, name2: org.name })}</p>
+          <p>
+            {t('adminDanger.becomesTheOwnerAndYou', {
+              name: chosen.name,
+              email: chosen.email === null ? '' : `(${chosen.email}) `,
+              name2: org.name,
+            })}
+          </p>
           <ErrorNotice error={transfer.error} />
         </ConfirmDialog>
       )}

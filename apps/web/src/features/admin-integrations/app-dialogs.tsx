@@ -38,7 +38,11 @@ export function AppSecretsDialog({ connection, name, onClose, onDone }: Given) {
     <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminIntegrations.replaceAppSecrets')}>
       <form {...form.props} className="flex flex-col gap-4 p-4">
         <p className="text-sm">{t('adminIntegrations.createThemInTheApps', { name })}</p>
-        <Field label={t('adminIntegrations.privateKey')} hint={t('adminIntegrations.theEntireFileYouDownloaded')} error={form.error('privateKey')}>
+        <Field
+          label={t('adminIntegrations.privateKey')}
+          hint={t('adminIntegrations.theEntireFileYouDownloaded')}
+          error={form.error('privateKey')}
+        >
           {(control) => (
             <Textarea
               {...control}

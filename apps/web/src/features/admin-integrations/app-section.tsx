@@ -44,7 +44,10 @@ export function AppSection({
   const isBound = app.state === 'installed' || app.state === 'suspended';
   const mayWrite = org.permissions.includes('integration:write');
   return (
-    <Section title={t('adminIntegrations.app', { name })} description={t('adminIntegrations.slipwayCallsAsThisApp', { name })}>
+    <Section
+      title={t('adminIntegrations.app', { name })}
+      description={t('adminIntegrations.slipwayCallsAsThisApp', { name })}
+    >
       <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
           <dt className="text-ink-muted">{t('adminIntegrations.app2')}</dt>
@@ -56,7 +59,9 @@ export function AppSection({
                 {app.slug}
               </a>
             )}
-            {app.url === null ? <span className="text-ink-muted"> {t('adminIntegrations.providedByThisInstallation')}</span> : null}
+            {app.url === null ? (
+              <span className="text-ink-muted"> {t('adminIntegrations.providedByThisInstallation')}</span>
+            ) : null}
           </dd>
           <dt className="text-ink-muted">{t('adminIntegrations.installation')}</dt>
           <dd className="flex min-w-0 flex-wrap items-center gap-2 break-words">
@@ -100,17 +105,29 @@ export function AppSection({
                 {t('adminIntegrations.checkNow')}
               </Button>
             ) : (
-              <Button tone={app.state === 'approved' ? 'primary' : 'plain'} busy={begin.isPending} onClick={() => begin.mutate(true)}>
+              <Button
+                tone={app.state === 'approved' ? 'primary' : 'plain'}
+                busy={begin.isPending}
+                onClick={() => begin.mutate(true)}
+              >
                 {t('adminIntegrations.confirmInstallation')}
               </Button>
             )}
-            {app.url === null ? null : <Button onClick={() => setDoing('secrets')}>{t('adminIntegrations.replaceSecrets')}</Button>}
-            {isBound ? <Button onClick={() => setDoing('release')}>{t('adminIntegrations.releaseAccount')}</Button> : null}
+            {app.url === null ? null : (
+              <Button onClick={() => setDoing('secrets')}>{t('adminIntegrations.replaceSecrets')}</Button>
+            )}
+            {isBound ? (
+              <Button onClick={() => setDoing('release')}>{t('adminIntegrations.releaseAccount')}</Button>
+            ) : null}
           </div>
         ) : null}
       </div>
-      {doing === 'secrets' ? <AppSecretsDialog connection={connection} name={name} onClose={() => setDoing(null)} onDone={changed} /> : null}
-      {doing === 'release' ? <ReleaseDialog connection={connection} app={app} name={name} onClose={() => setDoing(null)} onDone={changed} /> : null}
+      {doing === 'secrets' ? (
+        <AppSecretsDialog connection={connection} name={name} onClose={() => setDoing(null)} onDone={changed} />
+      ) : null}
+      {doing === 'release' ? (
+        <ReleaseDialog connection={connection} app={app} name={name} onClose={() => setDoing(null)} onDone={changed} />
+      ) : null}
     </Section>
   );
 }

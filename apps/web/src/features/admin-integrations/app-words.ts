@@ -9,7 +9,11 @@ interface Shown {
 }
 
 export const APP_STATES_SHOWN: Readonly<Record<AppState, Shown>> = {
-  registered: { label: 'adminIntegrations.notInstalled', tone: 'warn', next: 'adminIntegrations.theAppIsCreatedInstall' },
+  registered: {
+    label: 'adminIntegrations.notInstalled',
+    tone: 'warn',
+    next: 'adminIntegrations.theAppIsCreatedInstall',
+  },
   requested: {
     label: 'adminIntegrations.waitingForApproval',
     tone: 'warn',
@@ -21,7 +25,11 @@ export const APP_STATES_SHOWN: Readonly<Record<AppState, Shown>> = {
     next: 'adminIntegrations.theAppIsInstalledAn',
   },
   installed: { label: 'adminIntegrations.installed', tone: 'ok', next: null },
-  suspended: { label: 'adminIntegrations.suspended', tone: 'bad', next: 'adminIntegrations.anAccountAdministratorSuspendedThe' },
+  suspended: {
+    label: 'adminIntegrations.suspended',
+    tone: 'bad',
+    next: 'adminIntegrations.anAccountAdministratorSuspendedThe',
+  },
   removed: { label: 'adminIntegrations.uninstalled', tone: 'bad', next: 'adminIntegrations.theAppWasUninstalledAt' },
 };
 
@@ -33,5 +41,7 @@ export function reachOf(t: Translate, { account, repositories, selection }: Conn
     return repositories === null
       ? t('adminIntegrations.allRepositoriesOf', { login })
       : t('adminIntegrations.allCountedRepositoriesOf', { repositories, login });
-  return repositories === null ? t('adminIntegrations.someRepositoriesOf', { login }) : t('adminIntegrations.countedRepositoriesOf', { repositories, login });
+  return repositories === null
+    ? t('adminIntegrations.someRepositoriesOf', { login })
+    : t('adminIntegrations.countedRepositoriesOf', { repositories, login });
 }

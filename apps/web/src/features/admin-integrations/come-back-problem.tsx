@@ -11,7 +11,11 @@ export function ComeBackProblem() {
   if (problem === null) return null;
   const failure = failureOfCode(problem);
   return (
-    <Notice tone="bad" title={failure.title} action={<Button onClick={() => setProblem(null)}>{t('adminIntegrations.dismiss')}</Button>}>
+    <Notice
+      tone="bad"
+      title={failure.title}
+      action={<Button onClick={() => setProblem(null)}>{t('adminIntegrations.dismiss')}</Button>}
+    >
       {t('adminIntegrations.nothingWasChanged', { nextStep: failure.nextStep })}
     </Notice>
   );

@@ -56,7 +56,9 @@ export function ConfirmAuthorizationDialog({
               <>
                 <Parties found={found} connection={connection} />
                 <Consequences found={found} connection={connection} />
-                <p className="text-xs text-ink-muted">{t.rich('adminIntegrations.expires', { expiresAt: found.expiresAt, ahead: asAhead })}</p>
+                <p className="text-xs text-ink-muted">
+                  {t.rich('adminIntegrations.expires', { expiresAt: found.expiresAt, ahead: asAhead })}
+                </p>
                 <ErrorNotice error={confirm.error ?? decline.error} />
                 <div className="flex justify-end gap-2">
                   <Button busy={decline.isPending} onClick={() => decline.mutate()}>
@@ -83,7 +85,9 @@ function Parties({ found, connection }: { found: PendingAuthorization; connectio
       <Party
         label={t('adminIntegrations.at', { host: connection.host })}
         name={found.name}
-        detail={[found.accountName ?? found.account, t('adminIntegrations.id2', { ids: found.ids[0] ?? '' })].filter(Boolean).join(', ')}
+        detail={[found.accountName ?? found.account, t('adminIntegrations.id2', { ids: found.ids[0] ?? '' })]
+          .filter(Boolean)
+          .join(', ')}
       />
       <ArrowRight aria-hidden className="size-4 self-center justify-self-center text-ink-muted max-sm:rotate-90" />
       <Party label={t('adminIntegrations.inSlipway')} name={connection.name} detail={org.name} />
@@ -110,10 +114,14 @@ function Consequences({ found, connection }: { found: PendingAuthorization; conn
         <p>{t('adminIntegrations.usersAskForWorkBy', { mention: found.mention })}</p>
       )}
       {found.accountBefore === null ? null : (
-        <p className="text-warn">{t('adminIntegrations.thisIsADifferentWorkspace', { accountBefore: found.accountBefore })}</p>
+        <p className="text-warn">
+          {t('adminIntegrations.thisIsADifferentWorkspace', { accountBefore: found.accountBefore })}
+        </p>
       )}
       {found.missingScopes.length === 0 ? null : (
-        <p className="text-warn">{t('adminIntegrations.notGrantedFeaturesThatNeed', { missingScopes: found.missingScopes.join(', ') })}</p>
+        <p className="text-warn">
+          {t('adminIntegrations.notGrantedFeaturesThatNeed', { missingScopes: found.missingScopes.join(', ') })}
+        </p>
       )}
       {connection.credential === null ? null : <p>{t('adminIntegrations.theConnectionsCurrentCredentialIs')}</p>}
     </div>

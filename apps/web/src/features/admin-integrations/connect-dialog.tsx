@@ -24,15 +24,30 @@ import { RegisterAppForm } from './register-app-form.tsx';
 import { guideOf, secretOf } from './setup-steps.ts';
 
 /** Connects a provider; then the same dialog shows the address and, once, the secret, with what to do with them. */
-export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQueryResult<IntegrationProviderList>; onClose: () => void; onMade: () => void }) {
+export function ConnectDialog({
+  providers,
+  onClose,
+  onMade,
+}: {
+  providers: UseQueryResult<IntegrationProviderList>;
+  onClose: () => void;
+  onMade: () => void;
+}) {
   const t = useTranslations();
   const [chosen, setChosen] = useState<string | null>(null);
-  const [made, setMade] = useState<{ readonly provider: IntegrationProvider; readonly result: ConnectionWithSecret } | null>(null);
+  const [made, setMade] = useState<{
+    readonly provider: IntegrationProvider;
+    readonly result: ConnectionWithSecret;
+  } | null>(null);
   return (
     <Dialog
       open
       onOpenChange={(open) => open || onClose()}
-      title={made === null ? t('adminIntegrations.connectAProvider') : t('adminIntegrations.setUp', { name: made.result.connection.name })}
+      title={
+        made === null
+          ? t('adminIntegrations.connectAProvider')
+          : t('adminIntegrations.setUp', { name: made.result.connection.name })
+      }
       className="w-[min(640px,calc(100vw-32px))]"
     >
       {made !== null ? (
@@ -42,7 +57,8 @@ export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQu
           <QueryPanel query={providers} label={t('adminIntegrations.theProviders')}>
             {({ data }) => {
               const provider = data.find(({ id }) => id === chosen) ?? data[0];
-              if (provider === undefined) return <p className="text-sm">{t('adminIntegrations.thisInstallationSupportsNoProviders')}</p>;
+              if (provider === undefined)
+                return <p className="text-sm">{t('adminIntegrations.thisInstallationSupportsNoProviders')}</p>;
               return (
                 <div className="flex flex-col gap-4">
                   <Field label={t('adminIntegrations.provider')}>
@@ -107,7 +123,9 @@ function Ways({ provider, onClose, onMade }: FormProps) {
 
 function waysOf(t: Translate, { name, apps }: IntegrationProvider): { value: string; label: string }[] {
   return [
-    ...(apps.includes('platform') ? [{ value: 'platform', label: t('adminIntegrations.appOfThisInstallation', { name }) }] : []),
+    ...(apps.includes('platform')
+      ? [{ value: 'platform', label: t('adminIntegrations.appOfThisInstallation', { name }) }]
+      : []),
     ...(apps.includes('own') ? [{ value: 'own', label: t('adminIntegrations.yourOwnApp', { name }) }] : []),
     { value: 'manual', label: t('adminIntegrations.webhookAndAccessToken') },
   ];
@@ -118,7 +136,13 @@ function ConnectForm({ provider, onClose, onMade }: FormProps) {
   const { org } = useSession();
   const guide = guideOf(t, provider);
   const form = useForm({
-    initial: { ...valuesOf(null), name: provider.name, kind: guide.kinds[0]?.kind ?? '', host: '', webhookSecret: '' } as NewConnectionValues,
+    initial: {
+      ...valuesOf(null),
+      name: provider.name,
+      kind: guide.kinds[0]?.kind ?? '',
+      host: '',
+      webhookSecret: '',
+    } as NewConnectionValues,
     schema: CreateIntegrationConnection,
     requestOf: (values) => ({
       ...creationOf(provider.id, values),

@@ -1,5 +1,10 @@
 'use client';
-import { type ConnectionWithSecret, type IntegrationConnection, type IntegrationProvider, UpdateIntegrationConnection } from '@slipway/contracts/integrations';
+import {
+  type ConnectionWithSecret,
+  type IntegrationConnection,
+  type IntegrationProvider,
+  UpdateIntegrationConnection,
+} from '@slipway/contracts/integrations';
 import { Button, ConfirmDialog, Dialog, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Ellipsis } from 'lucide-react';
@@ -82,9 +87,19 @@ function EditDialog({ connection, provider, onClose, onDone }: Given) {
     },
   });
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={t('common.edit2', { name: connection.name })} className="w-[min(640px,calc(100vw-32px))]">
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('common.edit2', { name: connection.name })}
+      className="w-[min(640px,calc(100vw-32px))]"
+    >
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <ConnectionFields form={form} provider={provider} tokenHint={guideOf(t, provider).tokenHint} tokenIsSet={connection.tokenSetAt !== null} />
+        <ConnectionFields
+          form={form}
+          provider={provider}
+          tokenHint={guideOf(t, provider).tokenHint}
+          tokenIsSet={connection.tokenSetAt !== null}
+        />
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t('common.cancel')}</Button>
@@ -121,7 +136,11 @@ function RotateDialog({ connection, provider, onClose, onDone }: Given) {
     onClose();
   };
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminIntegrations.replaceSecretOf', { name: connection.name })}>
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('adminIntegrations.replaceSecretOf', { name: connection.name })}
+    >
       {made !== null ? (
         <div className="flex flex-col gap-4 p-4">
           <p className="text-sm">{t('adminIntegrations.enterItAtWithin24', { name: provider.name })}</p>
@@ -165,9 +184,14 @@ function TurnDialog({ connection, disable, onClose, onDone }: Given & { disable:
   const t = useTranslations();
   const { org } = useSession();
   const turn = useMutation({
-    mutationFn: () => api.updateIntegrationConnection({ org: org.id, connection: connection.id, body: { disabled: disable } }),
+    mutationFn: () =>
+      api.updateIntegrationConnection({ org: org.id, connection: connection.id, body: { disabled: disable } }),
     onSuccess: () => {
-      toast(disable ? t('adminIntegrations.disabled2', { name: connection.name }) : t('adminIntegrations.enabled', { name: connection.name }));
+      toast(
+        disable
+          ? t('adminIntegrations.disabled2', { name: connection.name })
+          : t('adminIntegrations.enabled', { name: connection.name }),
+      );
       onDone();
       onClose();
     },
@@ -181,7 +205,11 @@ function TurnDialog({ connection, disable, onClose, onDone }: Given & { disable:
       busy={turn.isPending}
       onConfirm={() => turn.mutate()}
     >
-      <p>{disable ? t('adminIntegrations.deliveriesAreStillReceivedAnd') : t('adminIntegrations.newDeliveriesAreHandledAgain')}</p>
+      <p>
+        {disable
+          ? t('adminIntegrations.deliveriesAreStillReceivedAnd')
+          : t('adminIntegrations.newDeliveriesAreHandledAgain')}
+      </p>
       <ErrorNotice error={turn.error} />
     </ConfirmDialog>
   );

@@ -34,13 +34,27 @@ export function ConnectionFields<Values extends ConnectionValues>({
   const { takesToken } = provider;
   const isCode = provider.does.includes('code');
   const { set, setOwn } = settersOf(form);
-  const wrong = ['settings.labels', 'settings.bots', 'settings.defaultRepository', 'settings.repositories', 'settings.baseUrl', 'own.mention', 'own.ids'].some(
-    (name) => form.error(name) !== null,
-  );
+  const wrong = [
+    'settings.labels',
+    'settings.bots',
+    'settings.defaultRepository',
+    'settings.repositories',
+    'settings.baseUrl',
+    'own.mention',
+    'own.ids',
+  ].some((name) => form.error(name) !== null);
   return (
     <>
       <Field label={t('common.name')} hint={t('adminIntegrations.shownToUsers')} error={form.error('name')}>
-        {(control) => <Input {...control} value={values.name} maxLength={100} autoComplete="off" onChange={(event) => form.set('name', event.target.value)} />}
+        {(control) => (
+          <Input
+            {...control}
+            value={values.name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => form.set('name', event.target.value)}
+          />
+        )}
       </Field>
       {takesToken ? (
         <Field
@@ -48,19 +62,45 @@ export function ConnectionFields<Values extends ConnectionValues>({
           hint={`${tokenHint ?? t('adminIntegrations.usedToCheckWhoHas')} ${tokenIsSet ? t('adminIntegrations.leaveEmptyToKeepThe') : isCode ? t('adminIntegrations.withoutOneRequestsThatName') : t('adminIntegrations.withoutOneSlipwayCannotReply')}`}
           error={form.error('token')}
         >
-          {(control) => <Input {...control} {...TEXT} type="password" value={values.token} onChange={(event) => form.set('token', event.target.value)} />}
+          {(control) => (
+            <Input
+              {...control}
+              {...TEXT}
+              type="password"
+              value={values.token}
+              onChange={(event) => form.set('token', event.target.value)}
+            />
+          )}
         </Field>
       ) : null}
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={t('adminIntegrations.labels')} hint={t('adminIntegrations.eachLabelStartsAConversation')} error={form.error('settings.labels')}>
-          {(control) => <Input {...control} {...TEXT} value={values.settings.labels} onChange={(event) => set({ labels: event.target.value })} />}
+        <Field
+          label={t('adminIntegrations.labels')}
+          hint={t('adminIntegrations.eachLabelStartsAConversation')}
+          error={form.error('settings.labels')}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              {...TEXT}
+              value={values.settings.labels}
+              onChange={(event) => set({ labels: event.target.value })}
+            />
+          )}
         </Field>
         <Field
           label={t('adminIntegrations.mention')}
           hint={t('adminIntegrations.usersWrite', { mention: values.own.mention.replace(/^@/, '') || 'slipway' })}
           error={form.error('own.mention')}
         >
-          {(control) => <Input {...control} {...TEXT} value={values.own.mention} onChange={(event) => setOwn({ mention: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              {...TEXT}
+              value={values.own.mention}
+              onChange={(event) => setOwn({ mention: event.target.value })}
+            />
+          )}
         </Field>
       </div>
       <details open={wrong || undefined} className="rounded-md border border-line px-3">
@@ -84,7 +124,11 @@ function MoreSettings<Values extends ConnectionValues>({
   const isCode = provider.does.includes('code');
   return (
     <div className="flex flex-col gap-4 pb-3">
-      <Field label={t('adminIntegrations.defaultRepository')} hint={t('adminIntegrations.theUrlUsedWhenA')} error={form.error('settings.defaultRepository')}>
+      <Field
+        label={t('adminIntegrations.defaultRepository')}
+        hint={t('adminIntegrations.theUrlUsedWhenA')}
+        error={form.error('settings.defaultRepository')}
+      >
         {(control) => (
           <Input
             {...control}
@@ -105,20 +149,56 @@ function MoreSettings<Values extends ConnectionValues>({
         />
       )}
       {provider.processors.length === 0 ? null : (
-        <ProcessorChoices offered={provider.processors} values={values.settings.processors} onChange={(processors) => set({ processors })} />
+        <ProcessorChoices
+          offered={provider.processors}
+          values={values.settings.processors}
+          onChange={(processors) => set({ processors })}
+        />
       )}
       {isCode || provider.host === null ? (
-        <Field label={t('adminIntegrations.baseUrl')} hint={t('adminIntegrations.setThisIfTheHost')} error={form.error('settings.baseUrl')}>
+        <Field
+          label={t('adminIntegrations.baseUrl')}
+          hint={t('adminIntegrations.setThisIfTheHost')}
+          error={form.error('settings.baseUrl')}
+        >
           {(control) => (
-            <Input {...control} {...TEXT} inputMode="url" value={values.settings.baseUrl} onChange={(event) => set({ baseUrl: event.target.value })} />
+            <Input
+              {...control}
+              {...TEXT}
+              inputMode="url"
+              value={values.settings.baseUrl}
+              onChange={(event) => set({ baseUrl: event.target.value })}
+            />
           )}
         </Field>
       ) : null}
-      <Field label={t('adminIntegrations.idsOfSlipwaysOwnAccount')} hint={t('adminIntegrations.theProvidersIdOfThe')} error={form.error('own.ids')}>
-        {(control) => <Input {...control} {...TEXT} value={values.own.ids} onChange={(event) => setOwn({ ids: event.target.value })} />}
+      <Field
+        label={t('adminIntegrations.idsOfSlipwaysOwnAccount')}
+        hint={t('adminIntegrations.theProvidersIdOfThe')}
+        error={form.error('own.ids')}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            {...TEXT}
+            value={values.own.ids}
+            onChange={(event) => setOwn({ ids: event.target.value })}
+          />
+        )}
       </Field>
-      <Field label={t('adminIntegrations.allowedBots')} hint={t('adminIntegrations.theirIdsAtTheProvider')} error={form.error('settings.bots')}>
-        {(control) => <Input {...control} {...TEXT} value={values.settings.bots} onChange={(event) => set({ bots: event.target.value })} />}
+      <Field
+        label={t('adminIntegrations.allowedBots')}
+        hint={t('adminIntegrations.theirIdsAtTheProvider')}
+        error={form.error('settings.bots')}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            {...TEXT}
+            value={values.settings.bots}
+            onChange={(event) => set({ bots: event.target.value })}
+          />
+        )}
       </Field>
       {isCode ? (
         <Checkbox

@@ -46,7 +46,12 @@ export function ConnectionPage({ id }: { id: string }) {
       title={connection.data?.name ?? t('adminIntegrations.integration')}
       description={
         <>
-          {connection.data === undefined ? null : t('adminIntegrations.at2', { name: provider?.name ?? connection.data.provider, host: connection.data.host })}
+          {connection.data === undefined
+            ? null
+            : t('adminIntegrations.at2', {
+                name: provider?.name ?? connection.data.provider,
+                host: connection.data.host,
+              })}
           <Link href={`/${org.slug}/admin/integrations`} className="text-accent underline underline-offset-2">
             {t('adminIntegrations.allIntegrations')}
           </Link>
@@ -65,7 +70,9 @@ export function ConnectionPage({ id }: { id: string }) {
             {provider === undefined ? null : <LimitsNotice provider={provider} />}
             {data.app === null ? null : <AppSection connection={data} app={data.app} provider={provider} />}
             <Facts connection={data} provider={provider} />
-            {provider !== undefined && data.app === null && (provider.takesToken || data.authorizes || data.credential !== null) ? (
+            {provider !== undefined &&
+            data.app === null &&
+            (provider.takesToken || data.authorizes || data.credential !== null) ? (
               <CredentialSection connection={data} provider={provider} onChanged={changed} />
             ) : null}
             {provider?.makesHooks === true && data.app === null && data.credential !== null ? (
@@ -93,7 +100,9 @@ function StateNotice({ connection: { state, stateReason, authorizes } }: { conne
       <Notice tone="bad" title={t('adminIntegrations.theConnectionNeedsAttention')}>
         {stateReason ?? t('adminIntegrations.theAccessTokenIsNo')}{' '}
         {t('adminIntegrations.untilThisIsFixedRequests', {
-          authorizes: authorizes ? t('adminIntegrations.connectWithOauthAgainOr') : t('adminIntegrations.enterAnotherTokenUnderEdit'),
+          authorizes: authorizes
+            ? t('adminIntegrations.connectWithOauthAgainOr')
+            : t('adminIntegrations.enterAnotherTokenUnderEdit'),
         })}
       </Notice>
     );
@@ -112,11 +121,18 @@ function StateNotice({ connection: { state, stateReason, authorizes } }: { conne
   return null;
 }
 
-function Facts({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider | undefined }) {
+function Facts({
+  connection,
+  provider,
+}: {
+  connection: IntegrationConnection;
+  provider: IntegrationProvider | undefined;
+}) {
   const t = useTranslations();
   const { settings, own } = connection;
   const { label, tone } = CONNECTION_STATES_SHOWN[connection.state];
-  const setup = provider === undefined || connection.app !== null ? undefined : setupOf(guideOf(t, provider), connection.kind);
+  const setup =
+    provider === undefined || connection.app !== null ? undefined : setupOf(guideOf(t, provider), connection.kind);
   return (
     <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm md:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]">
@@ -133,7 +149,11 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
         <Fact name={t('adminIntegrations.mention')}>@{own.mention}</Fact>
         <Fact name={t('adminIntegrations.defaultRepository')}>{settings.defaultRepository ?? t('common.none2')}</Fact>
         <Fact name={t('adminIntegrations.connected')}>
-          {t.rich('adminIntegrations.by', { createdAt: connection.createdAt, ago: asAgo, label: connection.createdBy.label })}
+          {t.rich('adminIntegrations.by', {
+            createdAt: connection.createdAt,
+            ago: asAgo,
+            label: connection.createdBy.label,
+          })}
         </Fact>
         {connection.oldSecretUntil === null ? null : (
           <Fact name={t('adminIntegrations.oldSecret')}>
@@ -152,7 +172,9 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
           )}
           {setup === undefined ? null : (
             <details open={connection.state === 'unverified' || undefined}>
-              <summary className="cursor-pointer py-1 text-sm text-ink-muted">{t('adminIntegrations.stepsAt', { name: provider?.name ?? '' })}</summary>
+              <summary className="cursor-pointer py-1 text-sm text-ink-muted">
+                {t('adminIntegrations.stepsAt', { name: provider?.name ?? '' })}
+              </summary>
               <div className="pt-1">
                 <Steps label={t('adminIntegrations.stepsAt', { name: provider?.name ?? '' })} setup={setup} />
               </div>

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { CreateIntegrationConnection, type IntegrationConnection, UpdateIntegrationConnection } from '@slipway/contracts/integrations';
+import {
+  CreateIntegrationConnection,
+  type IntegrationConnection,
+  UpdateIntegrationConnection,
+} from '@slipway/contracts/integrations';
 import { changeOf, creationOf, valuesOf } from './connection-values.ts';
 
 const connection = {
@@ -26,7 +30,10 @@ describe('the form of a connection', () => {
   });
 
   it('keeps settings that it does not show', () => {
-    const newer = { ...connection, settings: { ...connection.settings, newer: 'kept' } } as unknown as IntegrationConnection;
+    const newer = {
+      ...connection,
+      settings: { ...connection.settings, newer: 'kept' },
+    } as unknown as IntegrationConnection;
     expect(changeOf(valuesOf(newer), newer)).toMatchObject({ settings: { newer: 'kept' } });
   });
 
@@ -43,13 +50,19 @@ describe('the form of a connection', () => {
         own: { ...values.own, mention: '@helper' },
       }),
     );
-    expect(body).toMatchObject({ host: 'git.example.test:3000', settings: { labels: ['slipway', 'agent'] }, own: { mention: 'helper' } });
+    expect(body).toMatchObject({
+      host: 'git.example.test:3000',
+      settings: { labels: ['slipway', 'agent'] },
+      own: { mention: 'helper' },
+    });
     expect(body).not.toHaveProperty('webhookSecret');
     expect(body).not.toHaveProperty('token');
   });
 
   it('sends an access token only when one is typed', () => {
     expect(changeOf(valuesOf(connection), connection)).not.toHaveProperty('token');
-    expect(changeOf({ ...valuesOf(connection), token: 'a-token-of-a-bot' }, connection)).toMatchObject({ token: 'a-token-of-a-bot' });
+    expect(changeOf({ ...valuesOf(connection), token: 'a-token-of-a-bot' }, connection)).toMatchObject({
+      token: 'a-token-of-a-bot',
+    });
   });
 });

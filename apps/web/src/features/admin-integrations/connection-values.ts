@@ -56,7 +56,10 @@ export function valuesOf(connection: IntegrationConnection | null): ConnectionVa
   };
 }
 
-/** What the form means for `PATCH`. Settings and identity are replaced whole, so fields that this page does not show are carried over. */
+/**
+ * What the form means for `PATCH`. Settings and identity are replaced whole, so fields that this page does not show are
+ * carried over.
+ */
 export function changeOf(values: ConnectionValues, connection: IntegrationConnection | null): object {
   return {
     name: values.name,

@@ -24,8 +24,12 @@ export const HOOK_STATES_SHOWN: Readonly<Record<HookState, Word>> = {
 
 /** `12 webhooks: 10 installed, 2 missing right.` */
 export function hooksSummary(t: Translate, hooks: readonly Pick<IntegrationHook, 'state'>[]): string {
-  const counts = (Object.keys(HOOK_STATES_SHOWN) as HookState[]).map((state) => [state, hooks.filter((hook) => hook.state === state).length] as const);
-  const words = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${t(HOOK_STATES_SHOWN[state].label).toLowerCase()}`);
+  const counts = (Object.keys(HOOK_STATES_SHOWN) as HookState[]).map(
+    (state) => [state, hooks.filter((hook) => hook.state === state).length] as const,
+  );
+  const words = counts
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${t(HOOK_STATES_SHOWN[state].label).toLowerCase()}`);
   return t('adminIntegrations.webhooksByState', { count: hooks.length, states: words.join(', ') });
 }
 

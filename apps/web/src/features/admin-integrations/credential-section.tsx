@@ -58,7 +58,9 @@ export function CredentialSection({
               {text}
             </p>
           ))}
-          {authorizes && oauthClientSetAt === null ? <p className="text-ink-muted">{t('adminIntegrations.toConnectWithOauthAdd')}</p> : null}
+          {authorizes && oauthClientSetAt === null ? (
+            <p className="text-ink-muted">{t('adminIntegrations.toConnectWithOauthAdd')}</p>
+          ) : null}
           {connection.appHook === null ? null : <HookLine connection={connection} />}
         </div>
         {mayChange ? (
@@ -70,7 +72,9 @@ export function CredentialSection({
                 busy={begin.isPending || begin.isSuccess}
                 onClick={() => begin.mutate()}
               >
-                {credential?.kind === 'oauth-tokens' ? t('adminIntegrations.connectAgain') : t('adminIntegrations.connectWithOauth')}
+                {credential?.kind === 'oauth-tokens'
+                  ? t('adminIntegrations.connectAgain')
+                  : t('adminIntegrations.connectWithOauth')}
               </Button>
             ) : null}
             {credential === null ? null : (
@@ -92,7 +96,9 @@ export function CredentialSection({
           }}
         />
       )}
-      {disconnecting ? <DisconnectDialog connection={connection} onClose={() => setDisconnecting(false)} onDone={onChanged} /> : null}
+      {disconnecting ? (
+        <DisconnectDialog connection={connection} onClose={() => setDisconnecting(false)} onDone={onChanged} />
+      ) : null}
     </Section>
   );
 }
@@ -116,7 +122,8 @@ function CredentialLine({ credential }: Pick<IntegrationConnection, 'credential'
             <Ago at={credential.setAt} />
             {credential.expiresAt === null ? null : (
               <>
-                , {credential.renews ? t('adminIntegrations.validUntil') : t('adminIntegrations.expires3')} <Ahead at={credential.expiresAt} />
+                , {credential.renews ? t('adminIntegrations.validUntil') : t('adminIntegrations.expires3')}{' '}
+                <Ahead at={credential.expiresAt} />
               </>
             )}
           </span>
@@ -149,7 +156,15 @@ function Problem({ code, onDismiss }: { code: string; onDismiss: () => void }) {
   );
 }
 
-function DisconnectDialog({ connection, onClose, onDone }: { connection: IntegrationConnection; onClose: () => void; onDone: () => void }) {
+function DisconnectDialog({
+  connection,
+  onClose,
+  onDone,
+}: {
+  connection: IntegrationConnection;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const disconnect = useMutation({
@@ -171,7 +186,10 @@ function DisconnectDialog({ connection, onClose, onDone }: { connection: Integra
     >
       <p>
         {t('adminIntegrations.slipwayDeletesTheCredentialDeliveries', {
-          host: connection.credential?.kind === 'oauth-tokens' ? t('adminIntegrations.andRevokesItAt', { host: connection.host }) : '',
+          host:
+            connection.credential?.kind === 'oauth-tokens'
+              ? t('adminIntegrations.andRevokesItAt', { host: connection.host })
+              : '',
         })}
       </p>
       <ErrorNotice error={disconnect.error} />

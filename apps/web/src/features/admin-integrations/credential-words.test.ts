@@ -6,10 +6,19 @@ import { healthOf } from './credential-words.ts';
 const NOW = Date.parse('2026-11-25T10:00:00Z');
 const GITLAB = { name: 'GitLab', does: ['code' as const] };
 const credential = (more: Partial<ConnectionCredential>): ConnectionCredential => ({
-  ...{ kind: 'token', setAt: '2026-11-01T00:00:00.000Z', expiresAt: null, renews: false, scopes: null, missingScopes: [], problem: null },
+  ...{
+    kind: 'token',
+    setAt: '2026-11-01T00:00:00.000Z',
+    expiresAt: null,
+    renews: false,
+    scopes: null,
+    missingScopes: [],
+    problem: null,
+  },
   ...more,
 });
-const words = (more: Partial<ConnectionCredential>): string[] => healthOf(t, credential(more), GITLAB, NOW).map(({ text }) => text);
+const words = (more: Partial<ConnectionCredential>): string[] =>
+  healthOf(t, credential(more), GITLAB, NOW).map(({ text }) => text);
 
 describe('the health of a credential', () => {
   it('says nothing of one that works', () => {
@@ -33,6 +42,8 @@ describe('the health of a credential', () => {
   });
 
   it('says what does not happen without one', () => {
-    expect(healthOf(t, null, { name: 'Slack', does: ['chat'] }, NOW)).toEqual([{ tone: 'warn', text: 'Slipway cannot reply there.' }]);
+    expect(healthOf(t, null, { name: 'Slack', does: ['chat'] }, NOW)).toEqual([
+      { tone: 'warn', text: 'Slipway cannot reply there.' },
+    ]);
   });
 });

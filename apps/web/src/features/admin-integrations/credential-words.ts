@@ -11,7 +11,10 @@ const DAY_MS = 86_400_000;
 /** Of an access token that nobody renews. Days. */
 const SOON_DAYS = 7;
 
-/** What an admin has to know, the worst first; empty: all is well. @param refused the connection needs attention, and its page says why. */
+/**
+ * What an admin has to know, the worst first; empty: all is well. @param refused the connection needs attention, and
+ * its page says why.
+ */
 export function healthOf(
   t: Translate,
   credential: ConnectionCredential | null,
@@ -22,7 +25,9 @@ export function healthOf(
     return [
       {
         tone: 'warn',
-        text: provider.does.includes('code') ? t('adminIntegrations.requestsThatNameARepository') : t('adminIntegrations.slipwayCannotReplyThere'),
+        text: provider.does.includes('code')
+          ? t('adminIntegrations.requestsThatNameARepository')
+          : t('adminIntegrations.slipwayCannotReplyThere'),
       },
     ];
   const { expiresAt, renews, missingScopes, problem } = credential;
@@ -30,7 +35,8 @@ export function healthOf(
   if (problem !== null) lines.push({ tone: 'bad', text: problem });
   if (expiresAt !== null && !renews) {
     const days = Math.floor((Date.parse(expiresAt) - now) / DAY_MS);
-    if (days < 0) lines.push({ tone: 'bad', text: t('adminIntegrations.itExpiredOn', { expiresAt: expiresAt.slice(0, 10) }) });
+    if (days < 0)
+      lines.push({ tone: 'bad', text: t('adminIntegrations.itExpiredOn', { expiresAt: expiresAt.slice(0, 10) }) });
     else if (days <= SOON_DAYS)
       lines.push({
         tone: 'warn',
@@ -42,7 +48,11 @@ export function healthOf(
   if (missingScopes.length > 0)
     lines.push({
       tone: 'warn',
-      text: t('adminIntegrations.scopesMissing', { count: missingScopes.length, provider: provider.name, scopes: missingScopes.join(', ') }),
+      text: t('adminIntegrations.scopesMissing', {
+        count: missingScopes.length,
+        provider: provider.name,
+        scopes: missingScopes.join(', '),
+      }),
     });
   return lines;
 }

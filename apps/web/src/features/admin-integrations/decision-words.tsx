@@ -4,7 +4,13 @@ import { useTranslations } from 'next-intl';
 import { DELIVERY_STATES_SHOWN } from './connection-words.ts';
 
 /** State by shape and word, and the reason as a sentence. */
-export function DecisionWords({ delivery: { state, reason }, className }: { delivery: Pick<IntegrationDelivery, 'state' | 'reason'>; className?: string }) {
+export function DecisionWords({
+  delivery: { state, reason },
+  className,
+}: {
+  delivery: Pick<IntegrationDelivery, 'state' | 'reason'>;
+  className?: string;
+}) {
   const t = useTranslations();
   const { label, tone } = DELIVERY_STATES_SHOWN[state];
   return (

@@ -1,5 +1,9 @@
 'use client';
-import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQuery } from '@slipway/contracts/integrations';
+import {
+  type IntegrationConnection,
+  type IntegrationDelivery,
+  ListDeliveriesQuery,
+} from '@slipway/contracts/integrations';
 import { Badge, Button, EmptyState, Section, Select, Table } from '@slipway/ui';
 import { RefreshCw } from 'lucide-react';
 import Link from 'next/link';
@@ -33,7 +37,12 @@ export function Deliveries({ connection }: { connection: IntegrationConnection }
   const deliveries = usePages({
     key: ['deliveries', org.id, connection.id, state ?? ANY],
     read: (cursor, signal) =>
-      api.listIntegrationDeliveries({ org: org.id, connection: connection.id, query: { ...cursor, ...(state === undefined ? {} : { state }) }, signal }),
+      api.listIntegrationDeliveries({
+        org: org.id,
+        connection: connection.id,
+        query: { ...cursor, ...(state === undefined ? {} : { state }) },
+        signal,
+      }),
     refreshMs: REFRESH_MS,
   });
   const mayRead = org.permissions.includes('integration:write');
@@ -64,9 +73,18 @@ export function Deliveries({ connection }: { connection: IntegrationConnection }
           </EmptyState>
         }
       >
-        {(rows) => <DeliveryTable rows={rows} orgSlug={org.slug} current={opened} onOpen={mayRead ? (id) => setOpened(id, 'push') : null} />}
+        {(rows) => (
+          <DeliveryTable
+            rows={rows}
+            orgSlug={org.slug}
+            current={opened}
+            onOpen={mayRead ? (id) => setOpened(id, 'push') : null}
+          />
+        )}
       </ListPanel>
-      {opened === null || !mayRead ? null : <DeliveryDialog connectionId={connection.id} id={opened} onClose={() => setOpened(null)} />}
+      {opened === null || !mayRead ? null : (
+        <DeliveryDialog connectionId={connection.id} id={opened} onClose={() => setOpened(null)} />
+      )}
     </Section>
   );
 }
@@ -90,8 +108,16 @@ function DeliveryTable({
       rowKey={(delivery) => delivery.id}
       current={current}
       columns={[
-        { label: t('adminIntegrations.event'), phone: 'title', cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code> },
-        { label: t('adminIntegrations.received'), className: 'md:whitespace-nowrap', cell: (delivery) => <Received delivery={delivery} /> },
+        {
+          label: t('adminIntegrations.event'),
+          phone: 'title',
+          cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code>,
+        },
+        {
+          label: t('adminIntegrations.received'),
+          className: 'md:whitespace-nowrap',
+          cell: (delivery) => <Received delivery={delivery} />,
+        },
         {
           label: t('adminIntegrations.decision'),
           className: 'md:min-w-72',
@@ -119,7 +145,11 @@ function DeliveryTable({
           phone: 'actions',
           cell: (delivery) =>
             onOpen === null ? null : (
-              <Button size="small" aria-label={t('adminIntegrations.detailsOf', { event: delivery.event })} onClick={() => onOpen(delivery.id)}>
+              <Button
+                size="small"
+                aria-label={t('adminIntegrations.detailsOf', { event: delivery.event })}
+                onClick={() => onOpen(delivery.id)}
+              >
                 {t('common.details')}
               </Button>
             ),

@@ -20,12 +20,21 @@ import { linesOfReading, readableBody } from './reading-words.ts';
 const DECIDED_SOON_MS = 2_000;
 
 /** One delivery whole: what was sent, what was decided, what it would come to now. */
-export function DeliveryDialog({ connectionId, id, onClose }: { connectionId: string; id: string; onClose: () => void }) {
+export function DeliveryDialog({
+  connectionId,
+  id,
+  onClose,
+}: {
+  connectionId: string;
+  id: string;
+  onClose: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const delivery = useQuery({
     queryKey: ['deliveries', org.id, connectionId, 'one', id],
-    queryFn: ({ signal }) => api.getIntegrationDelivery({ org: org.id, connection: connectionId, delivery: id, signal }),
+    queryFn: ({ signal }) =>
+      api.getIntegrationDelivery({ org: org.id, connection: connectionId, delivery: id, signal }),
     // A body may be large, and is of one look.
     gcTime: 0,
     refetchInterval: ({ state }) => (state.data?.state === 'received' ? DECIDED_SOON_MS : false),
@@ -55,7 +64,11 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
   const redeliver = useMutation({
     mutationFn: () => api.redeliverIntegrationDelivery(where),
     onSuccess: ({ state }) => {
-      toast(state === 'done' ? t('adminIntegrations.alreadyHandledNothingWasRepeated') : t('adminIntegrations.theDeliveryIsHandledAgain'));
+      toast(
+        state === 'done'
+          ? t('adminIntegrations.alreadyHandledNothingWasRepeated')
+          : t('adminIntegrations.theDeliveryIsHandledAgain'),
+      );
       void queries.invalidateQueries({ queryKey: ['deliveries', org.id, delivery.connectionId] });
     },
   });
@@ -64,15 +77,23 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
       <DecisionWords delivery={delivery} />
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
         <Line name={t('adminIntegrations.received')}>{exactTime(delivery.receivedAt)}</Line>
-        <Line name={t('adminIntegrations.decided')}>{delivery.decidedAt === null ? t('adminIntegrations.notYet') : exactTime(delivery.decidedAt)}</Line>
+        <Line name={t('adminIntegrations.decided')}>
+          {delivery.decidedAt === null ? t('adminIntegrations.notYet') : exactTime(delivery.decidedAt)}
+        </Line>
         <Line name={t('adminIntegrations.deliveryId')}>
           <code className="font-mono text-xs break-all">{delivery.deliveryId}</code>
         </Line>
         <Line name={t('adminIntegrations.action')}>
-          {delivery.semanticKey === null ? t('common.none2') : <code className="font-mono text-xs break-all">{delivery.semanticKey}</code>}
+          {delivery.semanticKey === null ? (
+            t('common.none2')
+          ) : (
+            <code className="font-mono text-xs break-all">{delivery.semanticKey}</code>
+          )}
         </Line>
         <Line name={t('adminIntegrations.size')}>{bytes(delivery.bytes)}</Line>
-        <Line name={t('adminIntegrations.processed')}>{t('adminIntegrations.times', { attempts: delivery.attempts })}</Line>
+        <Line name={t('adminIntegrations.processed')}>
+          {t('adminIntegrations.times', { attempts: delivery.attempts })}
+        </Line>
         {delivery.conversationId === null ? null : (
           <Line name={t('common.conversation')}>
             <ConversationLink id={delivery.conversationId} />
@@ -96,7 +117,9 @@ function Content({ delivery }: { delivery: IntegrationDeliveryContent }) {
         label={t('adminIntegrations.body')}
         text={readableBody(delivery.body)}
         copied={delivery.body}
-        note={delivery.bodyCut ? t('adminIntegrations.onlyTheFirstCharactersAre', { max: number(MAX_SHOWN_BODY) }) : null}
+        note={
+          delivery.bodyCut ? t('adminIntegrations.onlyTheFirstCharactersAre', { max: number(MAX_SHOWN_BODY) }) : null
+        }
       />
     </div>
   );
@@ -107,7 +130,10 @@ function DryRun({ result }: { result: DeliveryDryRun }) {
   const t = useTranslations();
   const { decision, reading, user, conversationId } = result;
   return (
-    <section aria-label={t('adminIntegrations.dryRun')} className="flex flex-col gap-2 rounded-lg border border-line-strong bg-raised p-3">
+    <section
+      aria-label={t('adminIntegrations.dryRun')}
+      className="flex flex-col gap-2 rounded-lg border border-line-strong bg-raised p-3"
+    >
       <h3 className="text-sm font-semibold">{t('adminIntegrations.outcomeNow')}</h3>
       <DecisionWords delivery={{ state: decision.state, reason: decision }} />
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
@@ -122,12 +148,20 @@ function DryRun({ result }: { result: DeliveryDryRun }) {
             )}
           </Line>
         ))}
-        <Line name={t('adminIntegrations.user')}>{user === null ? t('adminIntegrations.noneTheAccountIsNot') : user.label}</Line>
+        <Line name={t('adminIntegrations.user')}>
+          {user === null ? t('adminIntegrations.noneTheAccountIsNot') : user.label}
+        </Line>
         <Line name={t('common.conversation')}>
-          {conversationId === null ? t('adminIntegrations.noneForThisThreadYet') : <ConversationLink id={conversationId} />}
+          {conversationId === null ? (
+            t('adminIntegrations.noneForThisThreadYet')
+          ) : (
+            <ConversationLink id={conversationId} />
+          )}
         </Line>
       </dl>
-      {decision.code === 'permission-unknown' ? <p className="text-xs text-ink-muted">{t('adminIntegrations.aDryRunDoesNot')}</p> : null}
+      {decision.code === 'permission-unknown' ? (
+        <p className="text-xs text-ink-muted">{t('adminIntegrations.aDryRunDoesNot')}</p>
+      ) : null}
     </section>
   );
 }
@@ -151,7 +185,17 @@ function Line({ name, children }: { name: string; children: ReactNode }) {
 }
 
 /** What came from outside: always text, never a page. */
-function Text({ label, text, copied = text, note = null }: { label: string; text: string; copied?: string; note?: string | null }) {
+function Text({
+  label,
+  text,
+  copied = text,
+  note = null,
+}: {
+  label: string;
+  text: string;
+  copied?: string;
+  note?: string | null;
+}) {
   const t = useTranslations();
   return (
     <section aria-label={label} className="flex flex-col gap-1">

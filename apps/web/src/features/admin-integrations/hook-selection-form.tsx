@@ -22,11 +22,20 @@ export function HookSelectionForm({ where, selection, onDone }: Props) {
     schema: SelectIntegrationHooks,
     requestOf: ({ patterns }) => ({ patterns: listOf(patterns) }),
     send: (body) => api.selectIntegrationHooks({ ...where, body }),
-    onDone: (_list, { patterns }) => onDone(patterns.length === 0 ? t('adminIntegrations.noRepositoriesAreSelected') : t('adminIntegrations.creatingWebhooks')),
+    onDone: (_list, { patterns }) =>
+      onDone(
+        patterns.length === 0
+          ? t('adminIntegrations.noRepositoriesAreSelected')
+          : t('adminIntegrations.creatingWebhooks'),
+      ),
   });
   return (
     <form {...form.props} className="flex flex-col gap-2">
-      <Field label={t('adminIntegrations.repositoriesWithAWebhook')} hint={t('adminIntegrations.onePerLineOwnerName')} error={form.error('patterns')}>
+      <Field
+        label={t('adminIntegrations.repositoriesWithAWebhook')}
+        hint={t('adminIntegrations.onePerLineOwnerName')}
+        error={form.error('patterns')}
+      >
         {(control) => (
           <Textarea
             {...control}
@@ -44,7 +53,9 @@ export function HookSelectionForm({ where, selection, onDone }: Props) {
         </Button>
         <Button onClick={() => form.set('patterns', '**')}>{t('adminIntegrations.allRepositories')}</Button>
         {selection.listedAt === null ? null : (
-          <span className="text-sm text-ink-muted">{t.rich('adminIntegrations.checked3', { listedAt: selection.listedAt, ago: asAgo })}</span>
+          <span className="text-sm text-ink-muted">
+            {t.rich('adminIntegrations.checked3', { listedAt: selection.listedAt, ago: asAgo })}
+          </span>
         )}
       </div>
       {selection.problem === null ? null : <p className="text-sm text-warn">{selection.problem}</p>}

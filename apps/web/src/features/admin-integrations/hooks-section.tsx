@@ -1,5 +1,10 @@
 'use client';
-import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook, type IntegrationHookList } from '@slipway/contracts/integrations';
+import {
+  InstallIntegrationHook,
+  type IntegrationConnection,
+  type IntegrationHook,
+  type IntegrationHookList,
+} from '@slipway/contracts/integrations';
 import { Badge, Button, ConfirmDialog, Field, Input, Notice, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
@@ -18,8 +23,16 @@ import { HookSelectionForm } from './hook-selection-form.tsx';
 const BUSY_REFRESH_MS = 3_000;
 const REFRESH_MS = 60_000;
 
-/** Repositories whose webhook Slipway makes by itself, with the access token of the connection, and what became of each. */
-export function HooksSection({ connection, isSignedByKind }: { connection: IntegrationConnection; isSignedByKind: boolean }) {
+/**
+ * Repositories whose webhook Slipway makes by itself, with the access token of the connection, and what became of each.
+ */
+export function HooksSection({
+  connection,
+  isSignedByKind,
+}: {
+  connection: IntegrationConnection;
+  isSignedByKind: boolean;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
@@ -41,13 +54,19 @@ export function HooksSection({ connection, isSignedByKind }: { connection: Integ
     mutationFn: (repository: string) => api.installIntegrationHook({ ...where, body: { repository } }),
     onSuccess: ({ repository }) => done(t('adminIntegrations.webhookOfRepaired', { repository })),
   });
-  const repair = useMutation({ mutationFn: () => api.repairIntegrationHooks(where), onSuccess: () => done(t('adminIntegrations.recreatingTheWebhooks')) });
+  const repair = useMutation({
+    mutationFn: () => api.repairIntegrationHooks(where),
+    onSuccess: () => done(t('adminIntegrations.recreatingTheWebhooks')),
+  });
   const remove = useMutation({
     mutationFn: ({ id }: IntegrationHook) => api.removeIntegrationHook({ ...where, hook: id }),
     onSuccess: () => done(t('adminIntegrations.webhookRemoved')),
   });
   return (
-    <Section title={t('adminIntegrations.webhooks')} description={t('adminIntegrations.slipwayCreatesWebhooksAtWith', { host: connection.host })}>
+    <Section
+      title={t('adminIntegrations.webhooks')}
+      description={t('adminIntegrations.slipwayCreatesWebhooksAtWith', { host: connection.host })}
+    >
       <QueryPanel query={hooks} label={t('adminIntegrations.theWebhooks')}>
         {({ data, selection }) => (
           <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
@@ -95,7 +114,12 @@ export function HooksSection({ connection, isSignedByKind }: { connection: Integ
                 </li>
               ))}
             </ul>
-            {mayWrite ? <InstallForm where={where} onDone={(repository) => done(t('adminIntegrations.webhookOfCreated', { repository }))} /> : null}
+            {mayWrite ? (
+              <InstallForm
+                where={where}
+                onDone={(repository) => done(t('adminIntegrations.webhookOfCreated', { repository }))}
+              />
+            ) : null}
           </div>
         )}
       </QueryPanel>
@@ -128,7 +152,11 @@ function HookLine({ hook }: { hook: IntegrationHook }) {
       <span>
         {hook.repository} <Badge tone={tone}>{t(label)}</Badge>{' '}
         <span className="text-ink-muted">
-          {t.rich('adminIntegrations.by2', { checkedAt: hook.checkedAt ?? hook.installedAt, ago: asAgo, label: hook.installedBy.label })}
+          {t.rich('adminIntegrations.by2', {
+            checkedAt: hook.checkedAt ?? hook.installedAt,
+            ago: asAgo,
+            label: hook.installedBy.label,
+          })}
         </span>
       </span>
       {hook.detail === null ? null : <span className="text-ink-muted">{hook.detail}</span>}
@@ -136,7 +164,13 @@ function HookLine({ hook }: { hook: IntegrationHook }) {
   );
 }
 
-function InstallForm({ where, onDone }: { where: { org: string; connection: string }; onDone: (repository: string) => void }) {
+function InstallForm({
+  where,
+  onDone,
+}: {
+  where: { org: string; connection: string };
+  onDone: (repository: string) => void;
+}) {
   const t = useTranslations();
   const form = useForm({
     initial: { repository: '' },

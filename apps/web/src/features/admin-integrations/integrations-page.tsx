@@ -38,13 +38,19 @@ export function IntegrationsPage() {
     </Button>
   ) : null;
   return (
-    <Page title={t('common.integrations')} description={t('adminIntegrations.connectionsToGithubGitlabGitea')} action={connect}>
+    <Page
+      title={t('common.integrations')}
+      description={t('adminIntegrations.connectionsToGithubGitlabGitea')}
+      action={connect}
+    >
       <ComeBackProblem />
       <QueryPanel query={connections} label={t('adminIntegrations.theConnections')}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState title={t('adminIntegrations.noConnections')} className="rounded-lg border border-line">
-              {mayChange ? t('adminIntegrations.connectYourIssueTrackerOr') : t('adminIntegrations.anAdminCanConnectYour')}
+              {mayChange
+                ? t('adminIntegrations.connectYourIssueTrackerOr')
+                : t('adminIntegrations.anAdminCanConnectYour')}
             </EmptyState>
           ) : (
             <Connections connections={data} providers={providers.data?.data ?? []} />
@@ -62,7 +68,13 @@ export function IntegrationsPage() {
   );
 }
 
-function Connections({ connections, providers }: { connections: readonly IntegrationConnection[]; providers: readonly IntegrationProvider[] }) {
+function Connections({
+  connections,
+  providers,
+}: {
+  connections: readonly IntegrationConnection[];
+  providers: readonly IntegrationProvider[];
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const providerName = (id: string): string => providers.find((provider) => provider.id === id)?.name ?? id;
@@ -90,22 +102,43 @@ function Connections({ connections, providers }: { connections: readonly Integra
       label: t('adminIntegrations.lastDelivery'),
       className: 'md:whitespace-nowrap',
       cell: (connection) =>
-        connection.lastDeliveryAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={connection.lastDeliveryAt} />,
+        connection.lastDeliveryAt === null ? (
+          <span className="text-ink-muted">{t('common.never')}</span>
+        ) : (
+          <Ago at={connection.lastDeliveryAt} />
+        ),
     },
     {
       label: t('adminIntegrations.verified'),
       className: 'md:whitespace-nowrap',
       cell: (connection) =>
-        connection.verifiedAt === null ? <span className="text-ink-muted">{t('adminIntegrations.notYet')}</span> : <Ago at={connection.verifiedAt} />,
+        connection.verifiedAt === null ? (
+          <span className="text-ink-muted">{t('adminIntegrations.notYet')}</span>
+        ) : (
+          <Ago at={connection.verifiedAt} />
+        ),
     },
-    { label: t('adminIntegrations.connectedBy'), cell: (connection) => <span className="break-words">{connection.createdBy.label}</span> },
+    {
+      label: t('adminIntegrations.connectedBy'),
+      cell: (connection) => <span className="break-words">{connection.createdBy.label}</span>,
+    },
   ];
-  return <Table label={t('common.connections')} columns={columns} rows={connections} rowKey={(connection) => connection.id} />;
+  return (
+    <Table
+      label={t('common.connections')}
+      columns={columns}
+      rows={connections}
+      rowKey={(connection) => connection.id}
+    />
+  );
 }
 
 function State({ connection: { state, stateReason, app } }: { connection: IntegrationConnection }) {
   const t = useTranslations();
-  const { label, tone } = app === null || app.state === 'installed' || state === 'disabled' ? CONNECTION_STATES_SHOWN[state] : APP_STATES_SHOWN[app.state];
+  const { label, tone } =
+    app === null || app.state === 'installed' || state === 'disabled'
+      ? CONNECTION_STATES_SHOWN[state]
+      : APP_STATES_SHOWN[app.state];
   return (
     <span className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
       <Badge tone={tone}>{t(label)}</Badge>

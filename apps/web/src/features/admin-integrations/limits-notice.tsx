@@ -7,5 +7,9 @@ import { limitsOf } from './setup-steps.ts';
 export function LimitsNotice({ provider }: { provider: IntegrationProvider }) {
   const t = useTranslations();
   const limits = limitsOf(t, provider);
-  return limits.length === 0 ? null : <Notice title={t('adminIntegrations.notEverythingWorksWithYet', { name: provider.name })}>{limits.join(' ')}</Notice>;
+  return limits.length === 0 ? null : (
+    <Notice title={t('adminIntegrations.notEverythingWorksWithYet', { name: provider.name })}>
+      {limits.join(' ')}
+    </Notice>
+  );
 }

@@ -1,5 +1,9 @@
 'use client';
-import { type ConnectionWithSecret, type IntegrationProvider, RotateWebhookSecret } from '@slipway/contracts/integrations';
+import {
+  type ConnectionWithSecret,
+  type IntegrationProvider,
+  RotateWebhookSecret,
+} from '@slipway/contracts/integrations';
 import { Button, Field, Input, Notice } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
@@ -13,7 +17,15 @@ import { guideOf, setupOf } from './setup-steps.ts';
 import { Steps } from './steps.tsx';
 
 /** A connection that was just made: what to enter at the provider. The only place where a made secret ever is. */
-export function MadeConnection({ provider, made, onClose }: { provider: IntegrationProvider; made: ConnectionWithSecret; onClose: () => void }) {
+export function MadeConnection({
+  provider,
+  made,
+  onClose,
+}: {
+  provider: IntegrationProvider;
+  made: ConnectionWithSecret;
+  onClose: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const { connection, webhookSecret } = made;
@@ -23,7 +35,9 @@ export function MadeConnection({ provider, made, onClose }: { provider: Integrat
   return (
     <div className="flex flex-col gap-4 p-4">
       {connection.address === null ? null : <CopyLine label={t('common.address')} text={connection.address} />}
-      {guide.secret === 'ours' && webhookSecret !== null ? <SecretBox label={guide.secretName} secret={webhookSecret} /> : null}
+      {guide.secret === 'ours' && webhookSecret !== null ? (
+        <SecretBox label={guide.secretName} secret={webhookSecret} />
+      ) : null}
       {setup === undefined ? null : (
         <div className="flex flex-col gap-1">
           <h3 className="text-sm font-semibold">{t('adminIntegrations.at4', { name: provider.name })}</h3>
@@ -33,7 +47,12 @@ export function MadeConnection({ provider, made, onClose }: { provider: Integrat
       {guide.secret !== 'theirs-after' ? null : entered ? (
         <Notice tone="ok" title={t('adminIntegrations.secretOfSet', { name: provider.name })} />
       ) : (
-        <EnterSecret connectionId={connection.id} label={guide.secretName} hint={guide.secretHint} onDone={() => setEntered(true)} />
+        <EnterSecret
+          connectionId={connection.id}
+          label={guide.secretName}
+          hint={guide.secretHint}
+          onDone={() => setEntered(true)}
+        />
       )}
       <div className="flex flex-wrap justify-end gap-2">
         <Button asChild>
@@ -48,7 +67,17 @@ export function MadeConnection({ provider, made, onClose }: { provider: Integrat
 }
 
 /** Takes the secret that the provider made. */
-export function EnterSecret({ connectionId, label, hint, onDone }: { connectionId: string; label: string; hint: string | undefined; onDone: () => void }) {
+export function EnterSecret({
+  connectionId,
+  label,
+  hint,
+  onDone,
+}: {
+  connectionId: string;
+  label: string;
+  hint: string | undefined;
+  onDone: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({

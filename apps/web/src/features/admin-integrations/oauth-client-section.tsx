@@ -16,7 +16,13 @@ import { useSession } from '../session/me.ts';
 import { guideOf } from './setup-steps.ts';
 
 /** The OAuth application at the provider by which users of the organization link their accounts. */
-export function OAuthClientSection({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider }) {
+export function OAuthClientSection({
+  connection,
+  provider,
+}: {
+  connection: IntegrationConnection;
+  provider: IntegrationProvider;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
@@ -52,7 +58,11 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
                   clientId: data.clientId,
                   code: (chunks) => <code className="font-mono text-xs break-all">{chunks}</code>,
                 })}
-                {data.setAt === null ? null : <span className="text-ink-muted">{t.rich('adminIntegrations.entered2', { setAt: data.setAt, ago: asAgo })}</span>}
+                {data.setAt === null ? null : (
+                  <span className="text-ink-muted">
+                    {t.rich('adminIntegrations.entered2', { setAt: data.setAt, ago: asAgo })}
+                  </span>
+                )}
               </p>
             )}
             {org.permissions.includes('integration:write') ? (
@@ -61,7 +71,11 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
                   {data.clientId === null ? t('adminIntegrations.addOauthClient') : t('adminIntegrations.replace')}
                 </Button>
                 {data.clientId === null ? null : (
-                  <Button tone="danger" aria-label={t('adminIntegrations.removeOauthClient')} onClick={() => setDoing('delete')}>
+                  <Button
+                    tone="danger"
+                    aria-label={t('adminIntegrations.removeOauthClient')}
+                    onClick={() => setDoing('delete')}
+                  >
                     {t('adminIntegrations.remove')}
                   </Button>
                 )}
@@ -130,20 +144,40 @@ function ClientDialog({
     >
       <form {...form.props} className="flex flex-col gap-4 p-4">
         <p className="text-sm">
-          {guideOf(t, provider).oauthHint ?? t('adminIntegrations.registerAnOauthApplicationAt', { name: provider.name })}{' '}
+          {guideOf(t, provider).oauthHint ??
+            t('adminIntegrations.registerAnOauthApplicationAt', { name: provider.name })}{' '}
           {t('adminIntegrations.enterThisCallbackAddressThere', {
-            client: scopesOf(client).length === 0 ? '.' : t('adminIntegrations.withTheScopes', { client: scopesOf(client).join(', ') }),
+            client:
+              scopesOf(client).length === 0
+                ? '.'
+                : t('adminIntegrations.withTheScopes', { client: scopesOf(client).join(', ') }),
           })}
         </p>
         <CopyLine label={t('adminIntegrations.callbackAddress')} text={client.callbackUrl} />
         <Field label={t('adminIntegrations.clientId2')} error={form.error('clientId')}>
           {(control) => (
-            <Input {...control} {...text} data-autofocus value={form.values.clientId} onChange={(event) => form.set('clientId', event.target.value)} />
+            <Input
+              {...control}
+              {...text}
+              data-autofocus
+              value={form.values.clientId}
+              onChange={(event) => form.set('clientId', event.target.value)}
+            />
           )}
         </Field>
-        <Field label={t('adminIntegrations.clientSecret')} hint={t('adminIntegrations.itIsNeverShownAgain')} error={form.error('clientSecret')}>
+        <Field
+          label={t('adminIntegrations.clientSecret')}
+          hint={t('adminIntegrations.itIsNeverShownAgain')}
+          error={form.error('clientSecret')}
+        >
           {(control) => (
-            <Input {...control} {...text} type="password" value={form.values.clientSecret} onChange={(event) => form.set('clientSecret', event.target.value)} />
+            <Input
+              {...control}
+              {...text}
+              type="password"
+              value={form.values.clientSecret}
+              onChange={(event) => form.set('clientSecret', event.target.value)}
+            />
           )}
         </Field>
         <FormFailure failure={form.failure} />

@@ -18,7 +18,9 @@ export function PlatformAppForm({ provider, onClose }: { provider: IntegrationPr
   });
   return (
     <div className="flex flex-col gap-4">
-      <p className="text-sm text-ink-muted">{t('adminIntegrations.asksWhichAccountAndRepositories', { name: provider.name })}</p>
+      <p className="text-sm text-ink-muted">
+        {t('adminIntegrations.asksWhichAccountAndRepositories', { name: provider.name })}
+      </p>
       <ErrorNotice error={begin.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

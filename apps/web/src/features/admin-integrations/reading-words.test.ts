@@ -26,7 +26,10 @@ describe('what was read in a delivery', () => {
 
   it('adversary: a thread whose address is a script is no link', () => {
     const thread = { key: 'k', title: 'Click me', url: 'javascript:alert(1)' };
-    expect(linesOfReading(t, intent({ thread })).find(({ name }) => name === 'Thread')).toEqual({ name: 'Thread', text: 'Click me' });
+    expect(linesOfReading(t, intent({ thread })).find(({ name }) => name === 'Thread')).toEqual({
+      name: 'Thread',
+      text: 'Click me',
+    });
   });
 
   it('is nothing where the delivery asks for nothing, or a newer server says it in another way', () => {

@@ -26,7 +26,10 @@ export function linesOfReading(t: Translate, reading: Readonly<Record<string, un
   const href = pageOf(thread.url);
   return [
     { name: t('adminIntegrations.trigger'), text: triggerWords(t, trigger) },
-    { name: t('adminIntegrations.actor'), text: actor.login === actor.id ? actor.login : t('adminIntegrations.id', { login: actor.login, id: actor.id }) },
+    {
+      name: t('adminIntegrations.actor'),
+      text: actor.login === actor.id ? actor.login : t('adminIntegrations.id', { login: actor.login, id: actor.id }),
+    },
     { name: t('adminIntegrations.thread'), text: thread.title || thread.key, ...(href === null ? {} : { href }) },
     ...(repository === null ? [] : [{ name: t('common.repository'), text: repository.fullName }]),
     ...(instruction.text === '' ? [] : [{ name: t('adminIntegrations.text'), text: instruction.text }]),

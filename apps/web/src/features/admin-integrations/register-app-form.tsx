@@ -8,12 +8,20 @@ import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 import { goTo } from './go-to.ts';
 
-/** Begins to register an app of the organization; the provider asks to confirm it, and sends back to the connection that is made. */
+/**
+ * Begins to register an app of the organization; the provider asks to confirm it, and sends back to the connection that
+ * is made.
+ */
 export function RegisterAppForm({ provider, onClose }: { provider: IntegrationProvider; onClose: () => void }) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
-    initial: { name: t('adminIntegrations.slipway', { name: org.name }).slice(0, 34).trim(), host: '', owner: '', baseUrl: '' },
+    initial: {
+      name: t('adminIntegrations.slipway', { name: org.name }).slice(0, 34).trim(),
+      host: '',
+      owner: '',
+      baseUrl: '',
+    },
     schema: RegisterApp,
     requestOf: ({ name, host, owner, baseUrl }) => ({
       provider: provider.id,
@@ -44,11 +52,28 @@ export function RegisterAppForm({ provider, onClose }: { provider: IntegrationPr
     <form {...form.props} className="flex flex-col gap-4">
       <p className="text-sm text-ink-muted">{t('adminIntegrations.showsTheAppWithIts', { name: provider.name })}</p>
       {input('name', t('common.name'), t('adminIntegrations.usedForTheAppAnd', { name: provider.name }))}
-      {input('owner', t('adminIntegrations.organizationAtTheProvider'), t('adminIntegrations.itsLoginLeaveEmptyTo'), 'acme')}
-      {input('host', t('adminIntegrations.host'), t('adminIntegrations.leaveEmptyForForA', { host: provider.host ?? 'none' }), provider.host ?? '')}
+      {input(
+        'owner',
+        t('adminIntegrations.organizationAtTheProvider'),
+        t('adminIntegrations.itsLoginLeaveEmptyTo'),
+        'acme',
+      )}
+      {input(
+        'host',
+        t('adminIntegrations.host'),
+        t('adminIntegrations.leaveEmptyForForA', { host: provider.host ?? 'none' }),
+        provider.host ?? '',
+      )}
       <details open={form.error('baseUrl') !== null || undefined} className="rounded-md border border-line px-3">
         <summary className="cursor-pointer py-2 text-sm font-medium">{t('adminIntegrations.moreSettings')}</summary>
-        <div className="pb-3">{input('baseUrl', t('adminIntegrations.baseUrl'), t('adminIntegrations.setThisIfTheHostIs'), 'https://github.example.com')}</div>
+        <div className="pb-3">
+          {input(
+            'baseUrl',
+            t('adminIntegrations.baseUrl'),
+            t('adminIntegrations.setThisIfTheHostIs'),
+            'https://github.example.com',
+          )}
+        </div>
       </details>
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">

@@ -9,7 +9,10 @@ const provider = (id: string, ...kinds: Array<[kind: string, signature: string]>
 
 describe('the guide of a provider', () => {
   it('offers the kinds that can be set up by hand, of those that the server knows', () => {
-    expect(guideOf(t, provider('slack', ['app', 'v0'], ['socket', 'socket'])).kinds.map(({ kind }) => kind)).toEqual(['app', 'socket']);
+    expect(guideOf(t, provider('slack', ['app', 'v0'], ['socket', 'socket'])).kinds.map(({ kind }) => kind)).toEqual([
+      'app',
+      'socket',
+    ]);
     expect(guideOf(t, provider('github', ['app', 'sha256'])).kinds.map(({ kind }) => kind)).toEqual(['app']);
   });
 

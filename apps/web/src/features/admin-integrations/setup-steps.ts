@@ -1,6 +1,9 @@
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
-/** Where the secret comes from that a provider signs its deliveries by. `theirs-first`: it is known before the address is entered there; `theirs-after`: only after. */
+/**
+ * Where the secret comes from that a provider signs its deliveries by. `theirs-first`: it is known before the address
+ * is entered there; `theirs-after`: only after.
+ */
 export type SecretSource = 'ours' | 'theirs-first' | 'theirs-after';
 
 /** One way to connect, as an admin walks it. */
@@ -36,7 +39,15 @@ const SLACK_MANIFEST = {
   features: { bot_user: { display_name: 'slipway', always_online: true } },
   oauth_config: {
     scopes: {
-      bot: ['app_mentions:read', 'chat:write', 'reactions:write', 'channels:history', 'groups:history', 'im:history', 'assistant:write'],
+      bot: [
+        'app_mentions:read',
+        'chat:write',
+        'reactions:write',
+        'channels:history',
+        'groups:history',
+        'im:history',
+        'assistant:write',
+      ],
       user: ['openid', 'profile'],
     },
   },
@@ -173,7 +184,11 @@ const GUIDES: Readonly<Record<string, SetupGuide<MessageKey>>> = {
       {
         kind: 'oauth',
         label: 'adminIntegrations.oauth20AppCloud',
-        steps: ['adminIntegrations.atDeveloperAtlassianComCreate', 'adminIntegrations.enterItsClientIdAnd', 'adminIntegrations.slipwayCreatesTheWebhookWithin'],
+        steps: [
+          'adminIntegrations.atDeveloperAtlassianComCreate',
+          'adminIntegrations.enterItsClientIdAnd',
+          'adminIntegrations.slipwayCreatesTheWebhookWithin',
+        ],
       },
       {
         kind: 'data-center',
@@ -215,14 +230,23 @@ const GENERAL_STEPS: readonly MessageKey[] = [
   'adminIntegrations.saveItItsFirstDelivery',
 ];
 
-/** What an admin needs to know to connect this provider. Of one that the page does not know, every kind is offered but sockets, which nothing connects to. */
+/**
+ * What an admin needs to know to connect this provider. Of one that the page does not know, every kind is offered but
+ * sockets, which nothing connects to.
+ */
 export function guideOf(
   t: Translate,
-  provider: { readonly id: string; readonly connections: ReadonlyArray<{ kind: string; name: string; signature: string }> },
+  provider: {
+    readonly id: string;
+    readonly connections: ReadonlyArray<{ kind: string; name: string; signature: string }>;
+  },
 ): SetupGuide {
   const known = Object.hasOwn(GUIDES, provider.id) ? GUIDES[provider.id] : undefined;
   if (known !== undefined)
-    return translatedGuide(t, { ...known, kinds: known.kinds.filter(({ kind }) => provider.connections.some((each) => each.kind === kind)) });
+    return translatedGuide(t, {
+      ...known,
+      kinds: known.kinds.filter(({ kind }) => provider.connections.some((each) => each.kind === kind)),
+    });
   const kinds = provider.connections.filter(({ signature }) => signature !== 'socket');
   return {
     secret: 'ours',
@@ -251,7 +275,10 @@ function translatedGuide(t: Translate, guide: SetupGuide<MessageKey>): SetupGuid
 }
 
 /** What the secret of a kind is called, and where it is found. */
-export function secretOf(guide: SetupGuide, kind: string): { readonly name: string; readonly hint: string | undefined } {
+export function secretOf(
+  guide: SetupGuide,
+  kind: string,
+): { readonly name: string; readonly hint: string | undefined } {
   const own = guide.kinds.find((each) => each.kind === kind);
   return { name: own?.secretName ?? guide.secretName, hint: own?.secretHint ?? guide.secretHint };
 }

@@ -36,12 +36,16 @@ export function PlaceRepositories({
   const t = useTranslations();
   const { name, hint, example } = PLACES[kind];
   const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
-  const change = (key: number, part: Partial<PlaceValues>) => onChange(values.map((each) => (each.key === key ? { ...each, ...part } : each)));
-  const add = () => onChange([...values, { key: Math.max(-1, ...values.map((each) => each.key)) + 1, place: '', repository: '' }]);
+  const change = (key: number, part: Partial<PlaceValues>) =>
+    onChange(values.map((each) => (each.key === key ? { ...each, ...part } : each)));
+  const add = () =>
+    onChange([...values, { key: Math.max(-1, ...values.map((each) => each.key)) + 1, place: '', repository: '' }]);
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-sm font-medium">{t('adminIntegrations.repositoriesOf', { kind })}</legend>
-      <p className="text-sm text-ink-muted">{t('adminIntegrations.takesPrecedenceOverTheDefault', { hint: t(hint) })}</p>
+      <p className="text-sm text-ink-muted">
+        {t('adminIntegrations.takesPrecedenceOverTheDefault', { hint: t(hint) })}
+      </p>
       {values.map((each, index) => (
         <div key={each.key} className="grid grid-cols-1 gap-2 sm:grid-cols-[10rem_minmax(0,1fr)_auto]">
           <Input
@@ -99,7 +103,9 @@ export function ProcessorChoices({
           label={t(PROCESSORS[each].label)}
           hint={t(PROCESSORS[each].hint)}
           checked={each === 'done' ? values.done === 'merged' : values[each]}
-          onChange={(on) => onChange(each === 'done' ? { ...values, done: on ? 'merged' : 'never' } : { ...values, [each]: on })}
+          onChange={(on) =>
+            onChange(each === 'done' ? { ...values, done: on ? 'merged' : 'never' } : { ...values, [each]: on })
+          }
         />
       ))}
     </fieldset>

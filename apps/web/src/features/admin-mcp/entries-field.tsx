@@ -25,7 +25,8 @@ export function EntriesField({
   onChange: (entries: readonly Entry[]) => void;
 }) {
   const t = useTranslations();
-  const put = (id: string, change: Partial<Entry>) => onChange(entries.map((entry) => (entry.id === id ? { ...entry, ...change } : entry)));
+  const put = (id: string, change: Partial<Entry>) =>
+    onChange(entries.map((entry) => (entry.id === id ? { ...entry, ...change } : entry)));
   const title = noun === 'header' ? t('adminMcp.headers') : t('adminMcp.environment');
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
@@ -49,7 +50,11 @@ export function EntriesField({
           {error}
         </p>
       )}
-      <Button size="small" className="self-start" onClick={() => onChange([...entries, { ...EMPTY_ENTRY, id: newId() }])}>
+      <Button
+        size="small"
+        className="self-start"
+        onClick={() => onChange([...entries, { ...EMPTY_ENTRY, id: newId() }])}
+      >
         <Plus aria-hidden />
         {t(noun === 'header' ? 'adminMcp.addAHeader' : 'adminMcp.addAVariable')}
       </Button>
@@ -88,9 +93,11 @@ function EntryRow({
     ...(org.permissions.includes('secret:write') ? [{ value: 'fresh', label: t('adminMcp.newSecret') }] : []),
   ];
   const become = (kind: string) => {
-    const prefix = kind !== 'text' && entry.prefix === '' && /^authorization$/i.test(entry.name.trim()) ? 'Bearer ' : entry.prefix;
+    const prefix =
+      kind !== 'text' && entry.prefix === '' && /^authorization$/i.test(entry.name.trim()) ? 'Bearer ' : entry.prefix;
     if (kind === 'fresh') onChange({ kind, prefix, secret: '' });
-    else if (kind === 'secret') onChange({ kind, prefix, secret: secretNames.includes(entry.secret) ? entry.secret : '' });
+    else if (kind === 'secret')
+      onChange({ kind, prefix, secret: secretNames.includes(entry.secret) ? entry.secret : '' });
     else onChange({ kind: 'text' });
   };
   return (
@@ -118,7 +125,15 @@ function EntryRow({
       </div>
       {entry.kind === 'text' ? (
         <Field label={t('adminMcp.value')}>
-          {(control) => <Input {...control} {...PLAIN} value={entry.text} className="font-mono" onChange={(event) => onChange({ text: event.target.value })} />}
+          {(control) => (
+            <Input
+              {...control}
+              {...PLAIN}
+              value={entry.text}
+              className="font-mono"
+              onChange={(event) => onChange({ text: event.target.value })}
+            />
+          )}
         </Field>
       ) : (
         <SecretFields server={server} entry={entry} secretNames={secretNames} onChange={onChange} />
@@ -147,7 +162,12 @@ function SecretFields({ server, entry, secretNames, onChange }: RowProps) {
       {entry.kind === 'secret' ? (
         <Field label={t('common.secret')}>
           {(control) => (
-            <Select {...control} value={entry.secret} options={choicesOf(t, entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
+            <Select
+              {...control}
+              value={entry.secret}
+              options={choicesOf(t, entry.secret, secretNames)}
+              onChange={(secret) => onChange({ secret })}
+            />
           )}
         </Field>
       ) : (
@@ -185,5 +205,8 @@ function SecretFields({ server, entry, secretNames, onChange }: RowProps) {
 /** One that is named stays among the choices, also when it is none that every conversation has. */
 function choicesOf(t: Translate, named: string, secretNames: readonly string[]) {
   const names = named === '' || secretNames.includes(named) ? secretNames : [named, ...secretNames];
-  return [...(named === '' ? [{ value: '', label: t('adminMcp.choose') }] : []), ...names.map((name) => ({ value: name, label: name }))];
+  return [
+    ...(named === '' ? [{ value: '', label: t('adminMcp.choose') }] : []),
+    ...names.map((name) => ({ value: name, label: name })),
+  ];
 }

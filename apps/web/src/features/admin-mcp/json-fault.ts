@@ -1,7 +1,11 @@
 /** A mark, a string, or another value, with the space before it. */
-const PART = /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy;
+const PART =
+  /\s*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\.)*")|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.]))/uy;
 
-/** Line of the first character at which a text can be no JSON any more, from 1. Engines say it in no way that could be relied on. */
+/**
+ * Line of the first character at which a text can be no JSON any more, from 1. Engines say it in no way that could be
+ * relied on.
+ */
 export function lineOfFault(text: string): number {
   const open: Array<'{' | '['> = [];
   let wanted: 'value' | 'key' | 'colon' | 'next' = 'value';
@@ -12,7 +16,11 @@ export function lineOfFault(text: string): number {
     PART.lastIndex = at;
     const found = PART.exec(text);
     const [whole = '', mark, string] = found ?? [];
-    const isClose = mark !== undefined && mark === (open.at(-1) === '{' ? '}' : ']') && open.length > 0 && (wanted === 'next' || fresh);
+    const isClose =
+      mark !== undefined &&
+      mark === (open.at(-1) === '{' ? '}' : ']') &&
+      open.length > 0 &&
+      (wanted === 'next' || fresh);
     const isOpen = wanted === 'value' && (mark === '{' || mark === '[');
     const isValue = wanted === 'value' && found !== null && mark === undefined;
     const isKey = wanted === 'key' && string !== undefined;

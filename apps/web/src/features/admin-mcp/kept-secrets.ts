@@ -1,13 +1,17 @@
 /** Where secrets of the organization are kept. */
 export interface SecretStore {
   /** @returns its id. */
-  readonly create: (secret: { readonly name: string; readonly value: string; readonly server: string }) => Promise<string>;
+  readonly create: (secret: {
+    readonly name: string;
+    readonly value: string;
+    readonly server: string;
+  }) => Promise<string>;
   readonly change: (id: string, value: string) => Promise<unknown>;
 }
 
 /**
- * The secrets that a dialog has kept for servers. An attempt whose server is refused leaves its secrets: the next one does not keep them again, and gives one that was
- * corrected meanwhile its new value.
+ * The secrets that a dialog has kept for servers. An attempt whose server is refused leaves its secrets: the next one
+ * does not keep them again, and gives one that was corrected meanwhile its new value.
  */
 export class KeptSecrets {
   private readonly kept = new Map<string, { readonly id: string; readonly value: string }>();

@@ -21,7 +21,10 @@ export function McpPage() {
   const queries = useQueryClient();
   const [adding, setAdding] = useState<'form' | 'paste' | null>(null);
   const mayChange = org.permissions.includes('setting:write');
-  const servers = useQuery({ queryKey: ['mcp-servers', org.id], queryFn: ({ signal }) => api.listMcpServers({ org: org.id, signal }) });
+  const servers = useQuery({
+    queryKey: ['mcp-servers', org.id],
+    queryFn: ({ signal }) => api.listMcpServers({ org: org.id, signal }),
+  });
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['mcp-servers', org.id] });
     void queries.invalidateQueries({ queryKey: ['secrets', org.id] });
@@ -61,20 +64,43 @@ export function McpPage() {
         <ServerDialog
           server={null}
           onClose={() => setAdding(null)}
-          onDone={({ name, enabled }) => added(enabled ? t('adminMcp.isAvailableToNewConversations', { name }) : t('adminMcp.isSavedButDisabled', { name }))}
+          onDone={({ name, enabled }) =>
+            added(
+              enabled
+                ? t('adminMcp.isAvailableToNewConversations', { name })
+                : t('adminMcp.isSavedButDisabled', { name }),
+            )
+          }
         />
       ) : null}
       {adding === 'paste' ? (
-        <PasteDialog servers={servers.data?.data ?? []} onClose={() => setAdding(null)} onAdded={(count) => added(t('adminMcp.serversAreAdded', { count }))} />
+        <PasteDialog
+          servers={servers.data?.data ?? []}
+          onClose={() => setAdding(null)}
+          onAdded={(count) => added(t('adminMcp.serversAreAdded', { count }))}
+        />
       ) : null}
     </Page>
   );
 }
 
-function Servers({ servers, mayChange, onChanged }: { servers: readonly McpServer[]; mayChange: boolean; onChanged: () => void }) {
+function Servers({
+  servers,
+  mayChange,
+  onChanged,
+}: {
+  servers: readonly McpServer[];
+  mayChange: boolean;
+  onChanged: () => void;
+}) {
   const t = useTranslations();
   const columns: Column<McpServer>[] = [
-    { label: t('common.name'), phone: 'title', className: 'max-w-60', cell: (server) => <span className="font-medium break-words">{server.name}</span> },
+    {
+      label: t('common.name'),
+      phone: 'title',
+      className: 'max-w-60',
+      cell: (server) => <span className="font-medium break-words">{server.name}</span>,
+    },
     { label: t('common.kind'), className: 'md:whitespace-nowrap', cell: (server) => t(KINDS[server.transport]) },
     {
       label: t('adminMcp.location'),
@@ -100,11 +126,15 @@ function State({ server: { enabled, missingSecrets } }: { server: McpServer }) {
   return (
     <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1 max-md:justify-end">
       {enabled ? (
-        <Badge tone={missingSecrets.length > 0 ? 'warn' : 'ok'}>{missingSecrets.length > 0 ? t('adminMcp.secretMissing') : t('adminMcp.on')}</Badge>
+        <Badge tone={missingSecrets.length > 0 ? 'warn' : 'ok'}>
+          {missingSecrets.length > 0 ? t('adminMcp.secretMissing') : t('adminMcp.on')}
+        </Badge>
       ) : (
         <Badge>{t('adminMcp.off')}</Badge>
       )}
-      {missingSecrets.length === 0 ? null : <span className="text-xs break-all text-ink-muted">{missingSecrets.join(', ')}</span>}
+      {missingSecrets.length === 0 ? null : (
+        <span className="text-xs break-all text-ink-muted">{missingSecrets.join(', ')}</span>
+      )}
     </span>
   );
 }

@@ -22,8 +22,18 @@ const EXAMPLE = `{
   }
 }`;
 
-/** Takes over the servers of a file as other agents have it, and says of each what comes of it before anything is kept. */
-export function PasteDialog({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+/**
+ * Takes over the servers of a file as other agents have it, and says of each what comes of it before anything is kept.
+ */
+export function PasteDialog({
+  servers,
+  onClose,
+  onAdded,
+}: {
+  servers: readonly McpServer[];
+  onClose: () => void;
+  onAdded: (count: number) => void;
+}) {
   const t = useTranslations();
   return (
     <Dialog
@@ -38,7 +48,15 @@ export function PasteDialog({ servers, onClose, onAdded }: { servers: readonly M
   );
 }
 
-function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+function Paste({
+  servers,
+  onClose,
+  onAdded,
+}: {
+  servers: readonly McpServer[];
+  onClose: () => void;
+  onAdded: (count: number) => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const secretNames = useSecretNames();
@@ -49,7 +67,10 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
   // As it was when this was opened: what is added meanwhile is no reason against itself.
   const [names] = useState(() => new Set(servers.map(({ name }) => name)));
   const pasted = useMemo(
-    () => (text.trim() === '' ? null : readPasted(t, text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.has(name))) })),
+    () =>
+      text.trim() === ''
+        ? null
+        : readPasted(t, text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.has(name))) }),
     [text, names, secretNames, kept, t],
   );
   const found = pasted !== null && 'servers' in pasted ? pasted.servers : [];
@@ -119,7 +140,12 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
       ) : null}
       <div className="flex justify-end gap-2">
         <Button onClick={close}>{added > 0 ? t('common.close') : t('common.cancel')}</Button>
-        <Button type="submit" tone="primary" busy={add.isPending} disabled={open.length === 0 || (needsSecrets && !mayKeep)}>
+        <Button
+          type="submit"
+          tone="primary"
+          busy={add.isPending}
+          disabled={open.length === 0 || (needsSecrets && !mayKeep)}
+        >
           {t('adminMcp.addServers', { count: open.length })}
         </Button>
       </div>
@@ -127,10 +153,18 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
   );
 }
 
-function PastedRow({ pasted: { name, server, secrets, problems, left, open }, outcome }: { pasted: PastedServer; outcome: string | null | undefined }) {
+function PastedRow({
+  pasted: { name, server, secrets, problems, left, open },
+  outcome,
+}: {
+  pasted: PastedServer;
+  outcome: string | null | undefined;
+}) {
   const t = useTranslations();
   const notes = [
-    ...(secrets.length === 0 ? [] : [t('adminMcp.keptAs', { count: secrets.length, secrets: secrets.map((secret) => secret.name).join(', ') })]),
+    ...(secrets.length === 0
+      ? []
+      : [t('adminMcp.keptAs', { count: secrets.length, secrets: secrets.map((secret) => secret.name).join(', ') })]),
     ...(open ? [t('adminMcp.theUrlOrArgumentsSeem')] : []),
     ...(left.length === 0 ? [] : [t('adminMcp.notImported', { left: left.join(', ') })]),
   ];
@@ -138,7 +172,11 @@ function PastedRow({ pasted: { name, server, secrets, problems, left, open }, ou
     <li className="flex flex-col gap-1 px-3 py-2 text-sm">
       <span className="flex flex-wrap items-center gap-2">
         <span className="min-w-0 font-medium break-words">{name}</span>
-        {server === null ? <Badge tone="bad">{t('adminMcp.cannotBeAdded')}</Badge> : <Badge>{t(KINDS[server.transport])}</Badge>}
+        {server === null ? (
+          <Badge tone="bad">{t('adminMcp.cannotBeAdded')}</Badge>
+        ) : (
+          <Badge>{t(KINDS[server.transport])}</Badge>
+        )}
         {outcome === null ? <Badge tone="ok">{t('adminMcp.added')}</Badge> : null}
       </span>
       {[...problems, ...(outcome === null || outcome === undefined ? [] : [outcome])].map((problem) => (
@@ -146,7 +184,9 @@ function PastedRow({ pasted: { name, server, secrets, problems, left, open }, ou
           {problem}
         </span>
       ))}
-      {server === null || notes.length === 0 ? null : <span className="break-words text-ink-muted">{notes.join(' ')}</span>}
+      {server === null || notes.length === 0 ? null : (
+        <span className="break-words text-ink-muted">{notes.join(' ')}</span>
+      )}
     </li>
   );
 }

@@ -27,7 +27,17 @@ describe('a pasted file of MCP servers', () => {
       },
     });
     expect(servers.map(({ server, problems }) => [server, problems])).toEqual([
-      [{ name: 'files', enabled: true, transport: 'stdio', command: 'npx', args: ['-y', '@acme/files', '/tmp'], env: { MODE: { value: 'quiet' } } }, []],
+      [
+        {
+          name: 'files',
+          enabled: true,
+          transport: 'stdio',
+          command: 'npx',
+          args: ['-y', '@acme/files', '/tmp'],
+          env: { MODE: { value: 'quiet' } },
+        },
+        [],
+      ],
       [{ name: 'tracker', enabled: true, transport: 'http', url: 'https://tracker.example/mcp', headers: {} }, []],
       [{ name: 'old', enabled: false, transport: 'sse', url: 'https://old.example/sse', headers: {} }, []],
     ]);
@@ -35,8 +45,13 @@ describe('a pasted file of MCP servers', () => {
 
   it('is taken over as OpenHands writes it: shttp, a token or a strategy as auth; as VS Code does: under servers; and as a bare map', () => {
     const bearer = { Authorization: { secret: 'A_AUTHORIZATION', prefix: 'Bearer ' } };
-    expect(one({ transport: 'shttp', url: 'https://a.example', auth: CANARY }, 'a').server).toMatchObject({ transport: 'http', headers: bearer });
-    expect(one({ url: 'https://a.example', auth: { strategy: 'bearer', value: CANARY } }, 'a').server).toMatchObject({ headers: bearer });
+    expect(one({ transport: 'shttp', url: 'https://a.example', auth: CANARY }, 'a').server).toMatchObject({
+      transport: 'http',
+      headers: bearer,
+    });
+    expect(one({ url: 'https://a.example', auth: { strategy: 'bearer', value: CANARY } }, 'a').server).toMatchObject({
+      headers: bearer,
+    });
     expect(one({ url: 'https://a.example', auth: { strategy: 'api_key', value: CANARY } }, 'a').server).toMatchObject({
       headers: { 'x-api-key': { secret: 'A_X_API_KEY', prefix: '' } },
     });
@@ -48,8 +63,13 @@ describe('a pasted file of MCP servers', () => {
   it('has what looks like a proof kept as a secret, by a name of its own, and what names a variable named as it is', () => {
     const { server, secrets } = one({
       url: 'https://a.example',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in such a file
-      headers: { Authorization: `Bearer ${CANARY}`, 'X-Team': 'core', 'X-Named': 'Bearer ${TRACKER_TOKEN}', 'X-Trace': CANARY },
+      headers: {
+        Authorization: `Bearer ${CANARY}`,
+        'X-Team': 'core',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in such a file
+        'X-Named': 'Bearer ${TRACKER_TOKEN}',
+        'X-Trace': CANARY,
+      },
     });
     expect(server).toMatchObject({
       headers: {
@@ -63,8 +83,12 @@ describe('a pasted file of MCP servers', () => {
       { name: 'TRACKER_AUTHORIZATION', value: CANARY },
       { name: 'TRACKER_X_TRACE', value: CANARY },
     ]);
-    const both = { mcpServers: { 'a b': { command: 'x', env: { KEY: 'one' } }, 'a-b': { command: 'x', env: { KEY: 'two' } } } };
-    const names = read(both, { servers: new Set(), secrets: new Set(['A_B_KEY']) }).flatMap((each) => each.secrets.map(({ name }) => name));
+    const both = {
+      mcpServers: { 'a b': { command: 'x', env: { KEY: 'one' } }, 'a-b': { command: 'x', env: { KEY: 'two' } } },
+    };
+    const names = read(both, { servers: new Set(), secrets: new Set(['A_B_KEY']) }).flatMap((each) =>
+      each.secrets.map(({ name }) => name),
+    );
     expect(names).toEqual(['A_B_KEY_2', 'A_B_KEY_3']);
   });
 
@@ -140,15 +164,22 @@ describe('a pasted file of MCP servers', () => {
     const text = fc.constantFrom(CANARY, `Bearer ${CANARY}`, `token ${CANARY}`);
     const server = fc.oneof(
       fc.record({ command: fc.constant('x'), env: fc.dictionary(place, text) }),
-      fc.record({ url: fc.constantFrom('https://a.example', 'nonsense'), headers: fc.dictionary(place, text), auth: fc.oneof(text, fc.constant(null)) }),
+      fc.record({
+        url: fc.constantFrom('https://a.example', 'nonsense'),
+        headers: fc.dictionary(place, text),
+        auth: fc.oneof(text, fc.constant(null)),
+      }),
     );
     fc.assert(
-      fc.property(fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), server, { minKeys: 1, maxKeys: 4 }), (mcpServers) => {
-        for (const { secrets, ...rest } of read({ mcpServers })) {
-          expect(JSON.stringify(rest)).not.toContain(CANARY);
-          for (const { value } of secrets) expect(value).toBe(CANARY);
-        }
-      }),
+      fc.property(
+        fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), server, { minKeys: 1, maxKeys: 4 }),
+        (mcpServers) => {
+          for (const { secrets, ...rest } of read({ mcpServers })) {
+            expect(JSON.stringify(rest)).not.toContain(CANARY);
+            for (const { value } of secrets) expect(value).toBe(CANARY);
+          }
+        },
+      ),
     );
     for (let cut = 1; cut < 60; cut += 7) {
       const broken = JSON.stringify({ mcpServers: { a: { command: 'x', env: { KEY: CANARY } } } }).slice(0, -cut);

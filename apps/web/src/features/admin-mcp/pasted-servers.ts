@@ -36,16 +36,35 @@ const TRANSPORTS: Readonly<Record<string, 'stdio' | 'http' | 'sse'>> = {
   shttp: 'http',
   sse: 'sse',
 };
-const KNOWN = new Set(['type', 'transport', 'command', 'args', 'env', 'url', 'serverUrl', 'headers', 'auth', 'disabled', 'enabled', 'description']);
+const KNOWN = new Set([
+  'type',
+  'transport',
+  'command',
+  'args',
+  'env',
+  'url',
+  'serverUrl',
+  'headers',
+  'auth',
+  'disabled',
+  'enabled',
+  'description',
+]);
 
 type Json = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * The servers of a file as Claude, Cursor, VS Code or OpenHands write it: a map by name, under `mcpServers`, `servers` or nothing. What in it looks like a proof is
- * taken for a secret, under a name that no other has. Nothing of what was pasted is in a fault but names.
+ * The servers of a file as Claude, Cursor, VS Code or OpenHands write it: a map by name, under `mcpServers`, `servers`
+ * or nothing. What in it looks like a proof is taken for a secret, under a name that no other has. Nothing of what was
+ * pasted is in a fault but names.
  */
-export function readPasted(t: Translate, text: string, taken: { readonly servers: ReadonlySet<string>; readonly secrets: ReadonlySet<string> }): Pasted {
+export function readPasted(
+  t: Translate,
+  text: string,
+  taken: { readonly servers: ReadonlySet<string>; readonly secrets: ReadonlySet<string> },
+): Pasted {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -56,7 +75,8 @@ export function readPasted(t: Translate, text: string, taken: { readonly servers
   if (map === null) return { fault: t('adminMcp.mcpserversIsMissingAnObject') };
   const names = Object.keys(map);
   if (names.length === 0) return { fault: t('adminMcp.mcpserversIsEmpty') };
-  if (names.length > MAX_MCP_SERVERS) return { fault: t('adminMcp.theFileHasServersAn', { count: names.length, max: MAX_MCP_SERVERS }) };
+  if (names.length > MAX_MCP_SERVERS)
+    return { fault: t('adminMcp.theFileHasServersAn', { count: names.length, max: MAX_MCP_SERVERS }) };
   const secretNames = new Set(taken.secrets);
   return { servers: names.map((name) => readServer(t, name, { given: map[name], taken: taken.servers, secretNames })) };
 }
@@ -66,23 +86,38 @@ function mapOf(json: unknown): Json | null {
   for (const key of ['mcpServers', 'mcp_servers', 'servers']) if (isObject(json[key])) return json[key];
   // A bare map: every value has to look like a server.
   const values = Object.values(json);
-  return values.length > 0 && values.every((value) => isObject(value) && ('command' in value || 'url' in value)) ? json : null;
+  return values.length > 0 && values.every((value) => isObject(value) && ('command' in value || 'url' in value))
+    ? json
+    : null;
 }
 
 function readServer(
   t: Translate,
   name: string,
-  { given, taken, secretNames }: { readonly given: unknown; readonly taken: ReadonlySet<string>; readonly secretNames: Set<string> },
+  {
+    given,
+    taken,
+    secretNames,
+  }: { readonly given: unknown; readonly taken: ReadonlySet<string>; readonly secretNames: Set<string> },
 ): PastedServer {
   const secrets: Array<{ name: string; value: string }> = [];
   const problems: string[] = [];
   const notes: Notes = { secrets, problems, secretNames };
-  if (!isObject(given)) return { name, server: null, secrets, problems: [t('adminMcp.thisIsNotAnObject')], left: [], open: false };
+  if (!isObject(given))
+    return { name, server: null, secrets, problems: [t('adminMcp.thisIsNotAnObject')], left: [], open: false };
   const left = Object.keys(given).filter((field) => !KNOWN.has(field));
   const url = given['url'] ?? given['serverUrl'];
   const said = given['type'] ?? given['transport'];
-  const transport = said === undefined || said === null ? (url === undefined ? 'stdio' : looksLikeSse(url) ? 'sse' : 'http') : TRANSPORTS[String(said)];
-  if (transport === undefined) problems.push(t('adminMcp.mustBeStdioHttpOr', { given: given['type'] === undefined ? 'transport' : 'type' }));
+  const transport =
+    said === undefined || said === null
+      ? url === undefined
+        ? 'stdio'
+        : looksLikeSse(url)
+          ? 'sse'
+          : 'http'
+      : TRANSPORTS[String(said)];
+  if (transport === undefined)
+    problems.push(t('adminMcp.mustBeStdioHttpOr', { given: given['type'] === undefined ? 'transport' : 'type' }));
   if (taken.has(name.trim())) problems.push(t('adminMcp.aServerWithThisName'));
   const values = (field: 'env' | 'headers'): Record<string, McpValue> => {
     const record = given[field] ?? {};
@@ -90,7 +125,9 @@ function readServer(
       problems.push(t('adminMcp.isNotAnObject', { field }));
       return {};
     }
-    return Object.fromEntries(Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(t, { server: name, entry, value }, notes)]));
+    return Object.fromEntries(
+      Object.entries(record).map(([entry, value]) => [entry, mcpValueOf(t, { server: name, entry, value }, notes)]),
+    );
   };
   const enabled = given['disabled'] !== true && given['enabled'] !== false;
   const request =
@@ -99,7 +136,8 @@ function readServer(
       : { name, enabled, transport, url, headers: { ...values('headers'), ...authOf(t, name, given['auth'], notes) } };
   const parsed = CreateMcpServer.safeParse(request);
   if (!parsed.success && transport !== undefined)
-    for (const issue of parsed.error.issues) problems.push(sentenceOf(t, `${issue.path.join('.') || 'it'}: ${wordsOf(t, wordsOfIssue(issue))}`));
+    for (const issue of parsed.error.issues)
+      problems.push(sentenceOf(t, `${issue.path.join('.') || 'it'}: ${wordsOf(t, wordsOfIssue(issue))}`));
   return {
     name,
     server: problems.length === 0 ? (parsed.data ?? null) : null,
@@ -128,14 +166,16 @@ function mcpValueOf(
   }
   const text = String(value);
   const reference = REFERENCE.exec(text);
-  if (reference !== null && SecretName.safeParse(reference[2]).success) return { secret: reference[2] ?? '', prefix: reference[1] ?? '' };
+  if (reference !== null && SecretName.safeParse(reference[2]).success)
+    return { secret: reference[2] ?? '', prefix: reference[1] ?? '' };
   if (/\$\{(?:input|env):/.test(text)) {
     problems.push(t('adminMcp.promptsForAValueWhich', { entry }));
     return { value: '' };
   }
   const [prefix = ''] = SCHEME.exec(text) ?? [];
   const bare = text.slice(prefix.length);
-  if (bare === '' || text.includes('${') || (prefix === '' && !PROOF.test(entry) && !TOKEN.test(text))) return { value: text };
+  if (bare === '' || text.includes('${') || (prefix === '' && !PROOF.test(entry) && !TOKEN.test(text)))
+    return { value: text };
   const wanted = secretNameFor(server, entry);
   let name = wanted;
   for (let count = 2; secretNames.has(name); count += 1) name = `${wanted}_${count}`;
@@ -148,7 +188,9 @@ function mcpValueOf(
 function authOf(t: Translate, server: string, auth: unknown, notes: Notes): Record<string, McpValue> {
   if (auth === undefined || auth === null) return {};
   const fields = isObject(auth) ? auth : { strategy: auth === 'oauth' ? 'oauth2' : 'bearer', value: auth };
-  const of = (header: string, text: unknown) => ({ [header]: mcpValueOf(t, { server, entry: header, value: text }, notes) });
+  const of = (header: string, text: unknown) => ({
+    [header]: mcpValueOf(t, { server, entry: header, value: text }, notes),
+  });
   switch (fields['strategy']) {
     case 'none':
       return {};
@@ -157,7 +199,10 @@ function authOf(t: Translate, server: string, auth: unknown, notes: Notes): Reco
     case 'api_key':
       return of(String(fields['header_name'] ?? 'x-api-key'), fields['value']);
     case 'header':
-      return Object.assign({}, ...Object.entries(isObject(fields['headers']) ? fields['headers'] : {}).map(([name, value]) => of(name, value)));
+      return Object.assign(
+        {},
+        ...Object.entries(isObject(fields['headers']) ? fields['headers'] : {}).map(([name, value]) => of(name, value)),
+      );
     case 'oauth2':
       notes.problems.push(t('adminMcp.thisServerNeedsABrowser'));
       return {};
@@ -173,13 +218,18 @@ function looksLikeSse(url: unknown): boolean {
 
 function holdsProof(url: unknown, args: unknown): boolean {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
-  if (address !== null && [...address.searchParams].some(([name, value]) => PROOF.test(name) || TOKEN.test(value))) return true;
+  if (address !== null && [...address.searchParams].some(([name, value]) => PROOF.test(name) || TOKEN.test(value)))
+    return true;
   return (
     Array.isArray(args) &&
     args.some(
-      (arg) => typeof arg === 'string' && (/^-.*(?:key|token|secret|password)\b/i.test(arg) || TOKEN.test(arg.replace(/^.*=/, '').replace(/^@[^/]+\//, ''))),
+      (arg) =>
+        typeof arg === 'string' &&
+        (/^-.*(?:key|token|secret|password)\b/i.test(arg) ||
+          TOKEN.test(arg.replace(/^.*=/, '').replace(/^@[^/]+\//, ''))),
     )
   );
 }
 
-const wordsOf = (t: Translate, message: string): string => (/expected string, received undefined/i.test(message) ? t('adminMcp.isMissing') : message);
+const wordsOf = (t: Translate, message: string): string =>
+  /expected string, received undefined/i.test(message) ? t('adminMcp.isMissing') : message;

@@ -25,12 +25,17 @@ export function ServerActions({ server, onChanged }: { server: McpServer; onChan
   };
   const where = { org: org.id, server: server.id };
   const test = useMutation({ mutationFn: () => patientApi.testMcpServer(where) });
-  const remove = useMutation({ mutationFn: () => api.deleteMcpServer(where), onSuccess: () => done(t('common.isDeleted', { name: server.name })) });
+  const remove = useMutation({
+    mutationFn: () => api.deleteMcpServer(where),
+    onSuccess: () => done(t('common.isDeleted', { name: server.name })),
+  });
   const turn = useMutation({
     mutationFn: () => api.updateMcpServer({ ...where, body: { enabled: !server.enabled } }),
     onSuccess: () =>
       done(
-        server.enabled ? t('adminMcp.isDisabledForNewConversations', { name: server.name }) : t('adminMcp.isEnabledForNewConversations', { name: server.name }),
+        server.enabled
+          ? t('adminMcp.isDisabledForNewConversations', { name: server.name })
+          : t('adminMcp.isEnabledForNewConversations', { name: server.name }),
       ),
     onError: (error) => toast(failureOf(error).title),
   });
@@ -53,14 +58,20 @@ export function ServerActions({ server, onChanged }: { server: McpServer; onChan
         }
       >
         <MenuItem onSelect={() => setDoing('edit')}>{t('adminMcp.edit')}</MenuItem>
-        <MenuItem onSelect={() => turn.mutate()}>{server.enabled ? t('adminMcp.disable') : t('adminMcp.enable')}</MenuItem>
+        <MenuItem onSelect={() => turn.mutate()}>
+          {server.enabled ? t('adminMcp.disable') : t('adminMcp.enable')}
+        </MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
           {t('common.delete')}
         </MenuItem>
       </Menu>
       {doing === 'test' ? <TestDialog server={server} test={test} onClose={close} /> : null}
       {doing === 'edit' ? (
-        <ServerDialog server={server} onClose={close} onDone={({ name }) => done(t('adminMcp.updatedNewConversationsUseIt', { name }))} />
+        <ServerDialog
+          server={server}
+          onClose={close}
+          onDone={({ name }) => done(t('adminMcp.updatedNewConversationsUseIt', { name }))}
+        />
       ) : null}
       <ConfirmDialog
         open={doing === 'delete'}

@@ -1,4 +1,11 @@
-import { CreateMcpServer, type McpServer, type McpValue, SecretName, SecretValue, UpdateMcpServer } from '@slipway/contracts/secrets';
+import {
+  CreateMcpServer,
+  type McpServer,
+  type McpValue,
+  SecretName,
+  SecretValue,
+  UpdateMcpServer,
+} from '@slipway/contracts/secrets';
 import { z } from 'zod';
 import type { Translate } from '../../messages/translate.ts';
 
@@ -28,31 +35,52 @@ export interface ServerValues {
   readonly entries: readonly Entry[];
 }
 
-export const EMPTY_ENTRY: Omit<Entry, 'id'> = { name: '', kind: 'text', text: '', prefix: '', secret: '', secretValue: '' };
+export const EMPTY_ENTRY: Omit<Entry, 'id'> = {
+  name: '',
+  kind: 'text',
+  text: '',
+  prefix: '',
+  secret: '',
+  secretValue: '',
+};
 
 function entriesOf(values: Readonly<Record<string, McpValue>>): Entry[] {
   return Object.entries(values).map(([name, value]) => ({
     ...EMPTY_ENTRY,
     id: name,
     name,
-    ...('secret' in value ? { kind: 'secret' as const, secret: value.secret, prefix: value.prefix } : { text: value.value }),
+    ...('secret' in value
+      ? { kind: 'secret' as const, secret: value.secret, prefix: value.prefix }
+      : { text: value.value }),
   }));
 }
 
 export function valuesOf(server: McpServer | null): ServerValues {
-  if (server === null) return { name: '', transport: 'http', enabled: true, command: '', args: '', url: '', entries: [] };
+  if (server === null)
+    return { name: '', transport: 'http', enabled: true, command: '', args: '', url: '', entries: [] };
   const { name, transport, enabled } = server;
   return server.transport === 'stdio'
-    ? { name, transport, enabled, command: server.command, args: server.args.join('\n'), url: '', entries: entriesOf(server.env) }
+    ? {
+        name,
+        transport,
+        enabled,
+        command: server.command,
+        args: server.args.join('\n'),
+        url: '',
+        entries: entriesOf(server.env),
+      }
     : { name, transport, enabled, command: '', args: '', url: server.url, entries: entriesOf(server.headers) };
 }
 
 /** A row that nothing was typed into. */
-const isBlank = ({ name, text, secretValue }: Entry): boolean => name.trim() === '' && text === '' && secretValue === '';
+const isBlank = ({ name, text, secretValue }: Entry): boolean =>
+  name.trim() === '' && text === '' && secretValue === '';
 
 /** The secrets that are to be kept first. */
 export function freshSecrets({ name: server, entries }: ServerValues): Array<{ name: string; value: string }> {
-  return entries.flatMap((entry) => (entry.kind === 'fresh' && !isBlank(entry) ? [{ name: nameOfSecret(server, entry), value: entry.secretValue }] : []));
+  return entries.flatMap((entry) =>
+    entry.kind === 'fresh' && !isBlank(entry) ? [{ name: nameOfSecret(server, entry), value: entry.secretValue }] : [],
+  );
 }
 
 /** What is wrong with the rows that no schema of a server sees: it would lose one of two of a name. */
@@ -71,14 +99,19 @@ function faultsOf(t: Translate, { name: server, entries }: ServerValues): string
     const secret = SecretName.safeParse(nameOfSecret(server, entry));
     if (fresh.has(nameOfSecret(server, entry))) faults.push(t('adminMcp.sameSecretName', { name }));
     fresh.add(nameOfSecret(server, entry));
-    if (!secret.success) faults.push(t('adminMcp.wrongSecretName', { name, why: secret.error.issues[0]?.message ?? t('adminMcp.isNotValid') }));
+    if (!secret.success)
+      faults.push(
+        t('adminMcp.wrongSecretName', { name, why: secret.error.issues[0]?.message ?? t('adminMcp.isNotValid') }),
+      );
     if (!SecretValue.safeParse(entry.secretValue).success) faults.push(t('adminMcp.secretNeedsValue', { name }));
   }
   return faults;
 }
 
 function requestOf({ name, transport, enabled, command, args, url, entries }: ServerValues): object {
-  const record = Object.fromEntries(entries.filter((entry) => !isBlank(entry)).map((entry) => [entry.name.trim(), mcpValueOf(name, entry)]));
+  const record = Object.fromEntries(
+    entries.filter((entry) => !isBlank(entry)).map((entry) => [entry.name.trim(), mcpValueOf(name, entry)]),
+  );
   return transport === 'stdio'
     ? { name, enabled, transport, command, args: args.split('\n').filter((line) => line !== ''), env: record }
     : { name, enabled, transport, url: url.trim(), headers: record };
@@ -95,7 +128,8 @@ export function nameOfSecret(server: string, { kind, name, secret }: Entry): str
 
 const edited = (t: Translate) =>
   z.custom<ServerValues>().superRefine((values, context) => {
-    for (const message of faultsOf(t, values).slice(0, 1)) context.addIssue({ code: 'custom', path: ['entries'], message });
+    for (const message of faultsOf(t, values).slice(0, 1))
+      context.addIssue({ code: 'custom', path: ['entries'], message });
   });
 /** From what is typed to the request; what is wrong with it stands at the names of the fields. */
 export const newServer = (t: Translate) => edited(t).transform(requestOf).pipe(CreateMcpServer);

@@ -98,7 +98,11 @@ function ServerForm({ server, onClose, onDone }: Given) {
         error={form.error('entries') ?? form.error(isProgram ? 'env' : 'headers')}
         onChange={(entries) => form.set('entries', entries)}
       />
-      <Checkbox label={t('adminMcp.enableForNewConversations')} checked={values.enabled} onChange={(checked) => form.set('enabled', checked)} />
+      <Checkbox
+        label={t('adminMcp.enableForNewConversations')}
+        checked={values.enabled}
+        onChange={(checked) => form.set('enabled', checked)}
+      />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

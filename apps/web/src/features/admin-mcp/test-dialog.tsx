@@ -6,8 +6,19 @@ import { useTranslations } from 'next-intl';
 import { number } from '../../browser/format.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 
-/** What comes of trying a server, from the first moment on. Closing it ends nothing: the sandbox of the test ends by itself. */
-export function TestDialog({ server, test, onClose }: { server: McpServer; test: UseMutationResult<McpServerTest, Error, void>; onClose: () => void }) {
+/**
+ * What comes of trying a server, from the first moment on. Closing it ends nothing: the sandbox of the test ends by
+ * itself.
+ */
+export function TestDialog({
+  server,
+  test,
+  onClose,
+}: {
+  server: McpServer;
+  test: UseMutationResult<McpServerTest, Error, void>;
+  onClose: () => void;
+}) {
   const t = useTranslations();
   return (
     <Dialog open onOpenChange={(open) => open || onClose()} title={t('adminMcp.testOf', { name: server.name })}>
@@ -43,14 +54,20 @@ function Outcome({ of: result }: { of: McpServerTest }) {
   const t = useTranslations();
   if (result.failure !== null)
     return (
-      <Notice tone="bad" title={result.failure.kind === 'settings' ? t('adminMcp.theTestDidNotRun') : t('adminMcp.theServerDoesNotWork')}>
+      <Notice
+        tone="bad"
+        title={result.failure.kind === 'settings' ? t('adminMcp.theTestDidNotRun') : t('adminMcp.theServerDoesNotWork')}
+      >
         <p>{result.failure.detail}</p>
       </Notice>
     );
   const count = result.tools.length + result.moreTools;
   return (
     <>
-      <Notice tone="ok" title={t('adminMcp.answeredInS', { seconds: number(Math.max(0.1, Math.round(result.elapsedMs / 100) / 10)) })}>
+      <Notice
+        tone="ok"
+        title={t('adminMcp.answeredInS', { seconds: number(Math.max(0.1, Math.round(result.elapsedMs / 100) / 10)) })}
+      >
         <p>{count === 0 ? t('adminMcp.theServerOffersNoTools') : t('adminMcp.itOffers', { count })}</p>
       </Notice>
       {count === 0 ? null : (
@@ -62,7 +79,11 @@ function Outcome({ of: result }: { of: McpServerTest }) {
                 {tool}
               </li>
             ))}
-            {result.moreTools === 0 ? null : <li className="px-3 py-1.5 text-ink-muted">{t('adminMcp.andMore', { moreTools: number(result.moreTools) })}</li>}
+            {result.moreTools === 0 ? null : (
+              <li className="px-3 py-1.5 text-ink-muted">
+                {t('adminMcp.andMore', { moreTools: number(result.moreTools) })}
+              </li>
+            )}
           </ul>
         </ScrollBox>
       )}

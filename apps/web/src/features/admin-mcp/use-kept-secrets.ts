@@ -16,7 +16,13 @@ export function useKeptSecrets(): KeptSecrets {
           (
             await api.createSecret({
               org: org.id,
-              body: { name, value, kind: 'variable', scope: 'org', description: t('adminMcp.forTheMcpServer', { server }).slice(0, 500) },
+              body: {
+                name,
+                value,
+                kind: 'variable',
+                scope: 'org',
+                description: t('adminMcp.forTheMcpServer', { server }).slice(0, 500),
+              },
             })
           ).id,
         change: (secret, value) => api.updateSecret({ org: org.id, secret, body: { value } }),

@@ -3,11 +3,20 @@ import { addressesOf } from './addresses.ts';
 
 describe('pasted addresses', () => {
   it('are found between commas, semicolons, spaces and lines', () => {
-    expect(addressesOf('a@x.org, b@x.org;c@x.org d@x.org\n\ne@x.org\t')).toEqual(['a@x.org', 'b@x.org', 'c@x.org', 'd@x.org', 'e@x.org']);
+    expect(addressesOf('a@x.org, b@x.org;c@x.org d@x.org\n\ne@x.org\t')).toEqual([
+      'a@x.org',
+      'b@x.org',
+      'c@x.org',
+      'd@x.org',
+      'e@x.org',
+    ]);
   });
 
   it('are taken out of angle brackets, without the name before them', () => {
-    expect(addressesOf('Ada Lovelace <ada@x.org>, "Hopper, Grace" <grace@x.org>')).toEqual(['ada@x.org', 'grace@x.org']);
+    expect(addressesOf('Ada Lovelace <ada@x.org>, "Hopper, Grace" <grace@x.org>')).toEqual([
+      'ada@x.org',
+      'grace@x.org',
+    ]);
     expect(addressesOf('Ada <ada@x.org> Grace <grace@x.org>')).toEqual(['ada@x.org', 'grace@x.org']);
   });
 

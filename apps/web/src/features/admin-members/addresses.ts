@@ -1,6 +1,7 @@
 /**
- * E-mail addresses out of pasted text: separated by spaces, commas, semicolons or lines, also as `Name <address>`; each once, in their order.
- * Words before angle brackets are a name; any other word that is no address is kept, so that the answer can call it wrong.
+ * E-mail addresses out of pasted text: separated by spaces, commas, semicolons or lines, also as `Name <address>`; each
+ * once, in their order. Words before angle brackets are a name; any other word that is no address is kept, so that the
+ * answer can call it wrong.
  */
 export function addressesOf(text: string): string[] {
   const found: string[] = [];

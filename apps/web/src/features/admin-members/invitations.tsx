@@ -39,7 +39,12 @@ export function Invitations({ invite }: { invite: () => void }) {
   const state = z.enum(INVITATION_STATES).safeParse(stateName).data;
   const list = usePages({
     key: ['invitations', org.id, state ?? ALL],
-    read: (cursor, signal) => api.listInvitations({ org: org.id, query: { limit: 100, ...(state === undefined ? {} : { state }), ...cursor }, signal }),
+    read: (cursor, signal) =>
+      api.listInvitations({
+        org: org.id,
+        query: { limit: 100, ...(state === undefined ? {} : { state }), ...cursor },
+        signal,
+      }),
   });
   const [revoking, setRevoking] = useState<Invitation | null>(null);
   const [sent, setSent] = useState<SentInvitation | null>(null);
@@ -73,7 +78,11 @@ export function Invitations({ invite }: { invite: () => void }) {
       </ListPanel>
       {revoking === null ? null : <RevokeDialog invitation={revoking} onClose={() => setRevoking(null)} />}
       {sent?.link == null ? null : (
-        <Dialog open onOpenChange={(open) => !open && setSent(null)} title={t('adminMembers.newLinkFor', { email: sent.invitation.email })}>
+        <Dialog
+          open
+          onOpenChange={(open) => !open && setSent(null)}
+          title={t('adminMembers.newLinkFor', { email: sent.invitation.email })}
+        >
           <div className="flex flex-col gap-4 p-4">
             <p className="text-sm">{t('adminMembers.thisInstallationSendsNoEmail')}</p>
             <CopyLine label={t('adminMembers.linkFor', { email: sent.invitation.email })} text={sent.link} />
@@ -87,19 +96,40 @@ export function Invitations({ invite }: { invite: () => void }) {
   );
 }
 
-function InvitationTable(props: { rows: readonly Invitation[]; revoke: (invitation: Invitation) => void; onSent: (sent: SentInvitation) => void }) {
+function InvitationTable(props: {
+  rows: readonly Invitation[];
+  revoke: (invitation: Invitation) => void;
+  onSent: (sent: SentInvitation) => void;
+}) {
   const t = useTranslations();
   const columns: Column<Invitation>[] = [
-    { label: t('common.address'), phone: 'title', cell: (invitation) => <span className="font-medium break-all">{invitation.email}</span> },
+    {
+      label: t('common.address'),
+      phone: 'title',
+      cell: (invitation) => <span className="font-medium break-all">{invitation.email}</span>,
+    },
     { label: t('common.role'), cell: (invitation) => t(ROLE_LABELS[invitation.role]) },
     { label: t('common.state'), cell: (invitation) => <State invitation={invitation} /> },
-    { label: t('adminMembers.invitedBy'), cell: (invitation) => <span className="text-ink-muted md:whitespace-nowrap">{invitation.invitedBy.label}</span> },
-    { label: t('adminMembers.invited'), phone: 'hidden', cell: (invitation) => <Ago at={invitation.createdAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('adminMembers.invitedBy'),
+      cell: (invitation) => <span className="text-ink-muted md:whitespace-nowrap">{invitation.invitedBy.label}</span>,
+    },
+    {
+      label: t('adminMembers.invited'),
+      phone: 'hidden',
+      cell: (invitation) => <Ago at={invitation.createdAt} className="whitespace-nowrap text-ink-muted" />,
+    },
     {
       label: t('common.expires'),
       cell: (invitation) => (
         <span className="whitespace-nowrap text-ink-muted">
-          {invitation.state === 'open' ? <Ahead at={invitation.expiresAt} /> : invitation.state === 'expired' ? <Ago at={invitation.expiresAt} /> : '–'}
+          {invitation.state === 'open' ? (
+            <Ahead at={invitation.expiresAt} />
+          ) : invitation.state === 'expired' ? (
+            <Ago at={invitation.expiresAt} />
+          ) : (
+            '–'
+          )}
         </span>
       ),
     },
@@ -111,7 +141,14 @@ function InvitationTable(props: { rows: readonly Invitation[]; revoke: (invitati
       cell: (invitation) => <Actions invitation={invitation} revoke={props.revoke} onSent={props.onSent} />,
     },
   ];
-  return <Table label={t('adminMembers.invitations2')} columns={columns} rows={props.rows} rowKey={(invitation) => invitation.id} />;
+  return (
+    <Table
+      label={t('adminMembers.invitations2')}
+      columns={columns}
+      rows={props.rows}
+      rowKey={(invitation) => invitation.id}
+    />
+  );
 }
 
 function State({ invitation: { state, mail } }: { invitation: Invitation }) {
@@ -119,18 +156,30 @@ function State({ invitation: { state, mail } }: { invitation: Invitation }) {
   return (
     <span className="flex flex-wrap items-center gap-1.5 max-md:justify-end">
       <Badge tone={STATES[state].tone}>{t(STATES[state].label)}</Badge>
-      {state === 'open' && mail.state === 'waiting' ? <span className="text-xs text-ink-muted">{t('adminMembers.emailSent')}</span> : null}
+      {state === 'open' && mail.state === 'waiting' ? (
+        <span className="text-xs text-ink-muted">{t('adminMembers.emailSent')}</span>
+      ) : null}
       {state === 'open' && mail.state === 'failed' ? (
         <span className="text-xs text-bad" title={mail.error ?? undefined}>
           {t('adminMembers.emailRejected')}
         </span>
       ) : null}
-      {state === 'open' && mail.state === 'link' ? <span className="text-xs text-ink-muted">{t('adminMembers.byLink')}</span> : null}
+      {state === 'open' && mail.state === 'link' ? (
+        <span className="text-xs text-ink-muted">{t('adminMembers.byLink')}</span>
+      ) : null}
     </span>
   );
 }
 
-function Actions({ invitation, revoke, onSent }: { invitation: Invitation; revoke: (invitation: Invitation) => void; onSent: (sent: SentInvitation) => void }) {
+function Actions({
+  invitation,
+  revoke,
+  onSent,
+}: {
+  invitation: Invitation;
+  revoke: (invitation: Invitation) => void;
+  onSent: (sent: SentInvitation) => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
@@ -150,11 +199,18 @@ function Actions({ invitation, revoke, onSent }: { invitation: Invitation; revok
   if (invitation.state !== 'open' && invitation.state !== 'expired') return null;
   return (
     <span className="flex justify-end">
-      <IconButton label={t('adminMembers.sendANewLink', { email: invitation.email })} busy={resend.isPending} onClick={() => resend.mutate()}>
+      <IconButton
+        label={t('adminMembers.sendANewLink', { email: invitation.email })}
+        busy={resend.isPending}
+        onClick={() => resend.mutate()}
+      >
         <RotateCw aria-hidden />
       </IconButton>
       {invitation.state === 'open' ? (
-        <IconButton label={t('adminMembers.revokeInvitationFor', { email: invitation.email })} onClick={() => revoke(invitation)}>
+        <IconButton
+          label={t('adminMembers.revokeInvitationFor', { email: invitation.email })}
+          onClick={() => revoke(invitation)}
+        >
           <MailX aria-hidden />
         </IconButton>
       ) : null}
@@ -183,7 +239,10 @@ function RevokeDialog({ invitation, onClose }: { invitation: Invitation; onClose
       onConfirm={() => revoke.mutate()}
     >
       <p>
-        {t.rich('adminMembers.theLinkForStopsWorking', { email: invitation.email, b: (chunks) => <strong className="font-medium break-all">{chunks}</strong> })}
+        {t.rich('adminMembers.theLinkForStopsWorking', {
+          email: invitation.email,
+          b: (chunks) => <strong className="font-medium break-all">{chunks}</strong>,
+        })}
       </p>
       <ErrorNotice error={revoke.error} />
     </ConfirmDialog>

@@ -1,5 +1,11 @@
 'use client';
-import { CreateInvitations, type InvitationOutcome, type InvitationOutcomes, MAX_INVITED_AT_ONCE, type Role } from '@slipway/contracts/organizations';
+import {
+  CreateInvitations,
+  type InvitationOutcome,
+  type InvitationOutcomes,
+  MAX_INVITED_AT_ONCE,
+  type Role,
+} from '@slipway/contracts/organizations';
 import { Button, Dialog, Field, Select, Textarea } from '@slipway/ui';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
@@ -35,14 +41,24 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-function InviteForm({ onClose, onSent }: { onClose: () => void; onSent: (outcomes: InvitationOutcomes['data']) => void }) {
+function InviteForm({
+  onClose,
+  onSent,
+}: {
+  onClose: () => void;
+  onSent: (outcomes: InvitationOutcomes['data']) => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const form = useForm({
     initial: { emails: '', role: 'member' as Role, message: '' },
     schema: CreateInvitations,
-    requestOf: ({ emails, role, message }) => ({ emails: addressesOf(emails), role, ...(message.trim() === '' ? {} : { message }) }),
+    requestOf: ({ emails, role, message }) => ({
+      emails: addressesOf(emails),
+      role,
+      ...(message.trim() === '' ? {} : { message }),
+    }),
     send: (body) => api.createInvitations({ org: org.id, body }),
     onDone: ({ data }) => {
       void queries.invalidateQueries({ queryKey: ['invitations', org.id] });
@@ -61,7 +77,9 @@ function InviteForm({ onClose, onSent }: { onClose: () => void; onSent: (outcome
       <Field
         label={t('adminMembers.emailAddresses')}
         error={wrong}
-        hint={count === 0 ? t('adminMembers.separateAddressesWithCommasSpaces') : t('adminMembers.addressCount', { count })}
+        hint={
+          count === 0 ? t('adminMembers.separateAddressesWithCommasSpaces') : t('adminMembers.addressCount', { count })
+        }
       >
         {(control) => (
           <Textarea
@@ -78,12 +96,23 @@ function InviteForm({ onClose, onSent }: { onClose: () => void; onSent: (outcome
       </Field>
       <Field label={t('common.role')} hint={t(ROLE_HINTS[form.values.role])}>
         {(control) => (
-          <Select {...control} options={roleOptions(t, rolesToGive(org.role))} value={form.values.role} onChange={(role) => form.set('role', role as Role)} />
+          <Select
+            {...control}
+            options={roleOptions(t, rolesToGive(org.role))}
+            value={form.values.role}
+            onChange={(role) => form.set('role', role as Role)}
+          />
         )}
       </Field>
       <Field label={t('adminMembers.messageOptional')} error={form.error('message')}>
         {(control) => (
-          <Textarea {...control} rows={2} maxLength={500} value={form.values.message} onChange={(event) => form.set('message', event.target.value)} />
+          <Textarea
+            {...control}
+            rows={2}
+            maxLength={500}
+            value={form.values.message}
+            onChange={(event) => form.set('message', event.target.value)}
+          />
         )}
       </Field>
       <FormFailure failure={form.failure} />
@@ -104,7 +133,15 @@ const WORDS: Record<InvitationOutcome['outcome'], MessageKey> = {
   invalid: 'adminMembers.notAnEmailAddress',
 };
 
-function Outcomes({ outcomes, onClose, again }: { outcomes: InvitationOutcomes['data']; onClose: () => void; again: () => void }) {
+function Outcomes({
+  outcomes,
+  onClose,
+  again,
+}: {
+  outcomes: InvitationOutcomes['data'];
+  onClose: () => void;
+  again: () => void;
+}) {
   const t = useTranslations();
   const links = outcomes.filter((outcome) => outcome.link !== null);
   return (
@@ -116,15 +153,22 @@ function Outcomes({ outcomes, onClose, again }: { outcomes: InvitationOutcomes['
             <span className="flex flex-wrap justify-between gap-x-3">
               <span className="min-w-0 font-medium break-all">{outcome.email}</span>
               <span className={outcome.outcome === 'invited' ? 'text-ok' : 'text-warn'}>
-                {outcome.outcome === 'invited' && outcome.sent ? t('adminMembers.invitedByEmail') : t(WORDS[outcome.outcome])}
+                {outcome.outcome === 'invited' && outcome.sent
+                  ? t('adminMembers.invitedByEmail')
+                  : t(WORDS[outcome.outcome])}
               </span>
             </span>
-            {outcome.link === null ? null : <CopyLine label={t('adminMembers.linkFor', { email: outcome.email })} text={outcome.link} />}
+            {outcome.link === null ? null : (
+              <CopyLine label={t('adminMembers.linkFor', { email: outcome.email })} text={outcome.link} />
+            )}
           </li>
         ))}
       </ul>
       {links.length > 1 ? (
-        <CopyLine label={t('adminMembers.allLinksOnePerLine')} text={links.map((outcome) => `${outcome.email} ${outcome.link}`).join('\n')} />
+        <CopyLine
+          label={t('adminMembers.allLinksOnePerLine')}
+          text={links.map((outcome) => `${outcome.email} ${outcome.link}`).join('\n')}
+        />
       ) : null}
       <div className="flex justify-end gap-2">
         <Button onClick={again}>{t('adminMembers.inviteMore')}</Button>

@@ -49,7 +49,11 @@ export function KnownCredentials({
       </ul>
       {hasKeys ? (
         <div className="mt-2">
-          <Checkbox label={t('adminMembers.revokeTheServiceAccountKeys')} checked={revokeKeys} onChange={onRevokeKeys} />
+          <Checkbox
+            label={t('adminMembers.revokeTheServiceAccountKeys')}
+            checked={revokeKeys}
+            onChange={onRevokeKeys}
+          />
           <p className="text-xs text-ink-muted">{t('adminMembers.programsThatUseOneOf')}</p>
         </div>
       ) : null}

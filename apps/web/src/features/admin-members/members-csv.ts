@@ -15,7 +15,17 @@ export async function membersCsv(read: (cursor: { cursor?: string }) => Promise<
     cursor = page.page.nextCursor;
   } while (cursor !== null && members.length < MAX_EXPORTED);
   return csvOf(
-    ['name', 'email', 'role', 'source', 'joined', 'last active', 'deactivated', 'spent this cycle (USD)', 'limit (USD)'],
+    [
+      'name',
+      'email',
+      'role',
+      'source',
+      'joined',
+      'last active',
+      'deactivated',
+      'spent this cycle (USD)',
+      'limit (USD)',
+    ],
     members.map((member) => [
       member.name,
       member.email,

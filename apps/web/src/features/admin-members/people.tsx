@@ -24,8 +24,15 @@ import { RemoveDialog } from './remove-dialog.tsx';
 import { useSetRole } from './use-set-role.ts';
 
 const ALL = 'all';
-const ROLE_FILTERS: readonly Option[] = [{ value: ALL, label: 'adminMembers.allRoles' }, ...ROLES.map((role) => ({ value: role, label: ROLE_LABELS[role] }))];
-const SOURCES: Record<Member['source'], MessageKey> = { founder: 'adminMembers.founder', invitation: 'adminMembers.invitation', domain: 'adminMembers.domain' };
+const ROLE_FILTERS: readonly Option[] = [
+  { value: ALL, label: 'adminMembers.allRoles' },
+  ...ROLES.map((role) => ({ value: role, label: ROLE_LABELS[role] })),
+];
+const SOURCES: Record<Member['source'], MessageKey> = {
+  founder: 'adminMembers.founder',
+  invitation: 'adminMembers.invitation',
+  domain: 'adminMembers.domain',
+};
 
 /** Everybody in the organization, last joined first. */
 export function People() {
@@ -41,7 +48,8 @@ export function People() {
   });
   const [leaving, setLeaving] = useState<Member | null>(null);
   const save = useMutation({
-    mutationFn: () => membersCsv((cursor) => api.listMembers({ org: org.id, query: { limit: 200, ...filter, ...cursor } })),
+    mutationFn: () =>
+      membersCsv((cursor) => api.listMembers({ org: org.id, query: { limit: 200, ...filter, ...cursor } })),
     onSuccess: (csv) => saveFile(`${org.slug}-members.csv`, csv),
     onError: (error) => toast.error(t('adminMembers.theListWasNotExported', { title: failureOf(error).title })),
   });
@@ -72,7 +80,9 @@ export function People() {
       <ListPanel
         list={list}
         noun={t('adminMembers.users')}
-        empty={<EmptyState title={t('adminMembers.noMembers')}>{t('adminMembers.anOrganizationAlwaysHasAt')}</EmptyState>}
+        empty={
+          <EmptyState title={t('adminMembers.noMembers')}>{t('adminMembers.anOrganizationAlwaysHasAt')}</EmptyState>
+        }
         filtered={search !== null || role !== undefined ? clear : null}
       >
         {(rows) => <PeopleTable rows={rows} remove={setLeaving} />}
@@ -87,14 +97,31 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
   const { me, org } = useSession();
   const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
   const columns: Column<Member>[] = [
-    { label: t('common.user'), phone: 'title', cell: (member) => <User member={member} mine={member.userId === me.id} /> },
+    {
+      label: t('common.user'),
+      phone: 'title',
+      cell: (member) => <User member={member} mine={member.userId === me.id} />,
+    },
     {
       label: t('common.role'),
       className: 'md:w-40',
-      cell: (member) => <RoleOf member={member} fixed={!may('member:set-role') || member.userId === me.id || isAbove(member.role, org.role)} />,
+      cell: (member) => (
+        <RoleOf
+          member={member}
+          fixed={!may('member:set-role') || member.userId === me.id || isAbove(member.role, org.role)}
+        />
+      ),
     },
-    { label: t('adminMembers.joinedBy'), phone: 'hidden', cell: (member) => <span className="text-ink-muted">{t(SOURCES[member.source])}</span> },
-    { label: t('adminMembers.joined'), phone: 'hidden', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('adminMembers.joinedBy'),
+      phone: 'hidden',
+      cell: (member) => <span className="text-ink-muted">{t(SOURCES[member.source])}</span>,
+    },
+    {
+      label: t('adminMembers.joined'),
+      phone: 'hidden',
+      cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" />,
+    },
     {
       label: t('adminMembers.lastActive2'),
       cell: (member) =>
@@ -106,7 +133,11 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
     },
   ];
   if (rows.some(({ spending }) => spending !== null))
-    columns.push({ label: t('adminMembers.spentThisMonth'), align: 'end', cell: ({ spending }) => (spending === null ? null : <Spent spending={spending} />) });
+    columns.push({
+      label: t('adminMembers.spentThisMonth'),
+      align: 'end',
+      cell: ({ spending }) => (spending === null ? null : <Spent spending={spending} />),
+    });
   if (may('member:remove') && org.kind === 'company')
     columns.push({
       label: t('common.actions'),
@@ -143,7 +174,9 @@ function Spent({ spending: { spentUsd, limitUsd } }: { spending: NonNullable<Mem
   return (
     <span className="whitespace-nowrap tabular-nums" title={`$${spentUsd}`}>
       {money(Number(spentUsd))}
-      {limitUsd === null ? null : <span className="text-ink-muted"> {t('adminMembers.of', { limitUsd: money(Number(limitUsd)) })}</span>}
+      {limitUsd === null ? null : (
+        <span className="text-ink-muted"> {t('adminMembers.of', { limitUsd: money(Number(limitUsd)) })}</span>
+      )}
     </span>
   );
 }

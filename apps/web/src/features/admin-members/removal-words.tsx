@@ -2,7 +2,11 @@ import type { MemberRemoval } from '@slipway/contracts/organizations';
 import { useTranslations } from 'next-intl';
 
 /** What ends with a member, and what stays. */
-export function RemovalWords({ removal: { keysRevoked, sandboxesStopping, conversationsKept, invitationsRevoked } }: { removal: MemberRemoval }) {
+export function RemovalWords({
+  removal: { keysRevoked, sandboxesStopping, conversationsKept, invitationsRevoked },
+}: {
+  removal: MemberRemoval;
+}) {
   const t = useTranslations();
   return (
     <ul className="flex list-disc flex-col gap-1 pl-5">

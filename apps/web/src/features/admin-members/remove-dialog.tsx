@@ -25,7 +25,8 @@ export function RemoveDialog({ member, onClose }: { member: Member; onClose: () 
     gcTime: 0,
   });
   const remove = useMutation({
-    mutationFn: () => api.removeMember({ org: org.id, user: member.userId, query: { revokeKnownKeys: revokeKeys ? 'true' : 'false' } }),
+    mutationFn: () =>
+      api.removeMember({ org: org.id, user: member.userId, query: { revokeKnownKeys: revokeKeys ? 'true' : 'false' } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['members', org.id] });
       toast.success(t('adminMembers.removedFrom', { name: member.name, name2: org.name }));

@@ -29,11 +29,15 @@ export function useSetRole(): (change: Change) => void {
       (list) =>
         list && {
           ...list,
-          pages: list.pages.map((page) => ({ ...page, data: page.data.map((member) => (member.userId === userId ? { ...member, role } : member)) })),
+          pages: list.pages.map((page) => ({
+            ...page,
+            data: page.data.map((member) => (member.userId === userId ? { ...member, role } : member)),
+          })),
         },
     );
   const set = useMutation({
-    mutationFn: ({ member, from, to }: Change) => api.updateMember({ org: org.id, user: member.userId, body: { role: to, expectedRole: from } }),
+    mutationFn: ({ member, from, to }: Change) =>
+      api.updateMember({ org: org.id, user: member.userId, body: { role: to, expectedRole: from } }),
     onMutate: async ({ member, to }) => {
       await queries.cancelQueries({ queryKey: ['members', org.id] });
       show(member.userId, to);
@@ -41,7 +45,9 @@ export function useSetRole(): (change: Change) => void {
     onSuccess: (_answer, { member, from, to, undoing }) => {
       if (undoing) toast(t('adminMembers.isAgain', { name: member.name, role: t(ROLE_LABELS[to]) }));
       else
-        undoToast(t, t('adminMembers.isNow', { name: member.name, role: t(ROLE_LABELS[to]) }), () => set.mutate({ member, from: to, to: from, undoing: true }));
+        undoToast(t, t('adminMembers.isNow', { name: member.name, role: t(ROLE_LABELS[to]) }), () =>
+          set.mutate({ member, from: to, to: from, undoing: true }),
+        );
     },
     onError: (error, { member, from }) => {
       show(member.userId, from);

@@ -10,10 +10,18 @@ interface StateWords {
 }
 
 /** What a place's breaker says of it. A place that nobody has called yet is not called healthy. */
-export function stateOf(t: Translate, { state, coolsDown, calls }: Pick<ModelDeployment, 'state' | 'coolsDown' | 'calls'>): StateWords {
-  if (state === 'open') return coolsDown ? { chip: 'paused', label: t('adminModels.coolingDown') } : { chip: 'failed', label: t('adminModels.notUsed') };
+export function stateOf(
+  t: Translate,
+  { state, coolsDown, calls }: Pick<ModelDeployment, 'state' | 'coolsDown' | 'calls'>,
+): StateWords {
+  if (state === 'open')
+    return coolsDown
+      ? { chip: 'paused', label: t('adminModels.coolingDown') }
+      : { chip: 'failed', label: t('adminModels.notUsed') };
   if (state === 'half-open') return { chip: 'waiting', label: t('adminModels.retriedOnNextCall') };
-  return calls === 0 ? { chip: null, label: t('adminModels.notCalledYet') } : { chip: 'finished', label: t('common.working') };
+  return calls === 0
+    ? { chip: null, label: t('adminModels.notCalledYet') }
+    : { chip: 'finished', label: t('common.working') };
 }
 
 /** `850 ms`, `2.4 s`. */

@@ -19,7 +19,11 @@ export function Deployments() {
   const t = useTranslations();
   const { org } = useSession();
   const queryKey = ['model-deployments', org.id];
-  const places = useQuery({ queryKey, queryFn: ({ signal }) => api.listModelDeployments({ org: org.id, signal }), refetchInterval: REFRESH_MS });
+  const places = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => api.listModelDeployments({ org: org.id, signal }),
+    refetchInterval: REFRESH_MS,
+  });
   return (
     <Section title={t('adminModels.health')} description={t('adminModels.theDeploymentsThatServeThese')}>
       <QueryPanel query={places} label={t('adminModels.thePlaces')}>
@@ -62,18 +66,29 @@ function Places({ rows, mayTest }: { rows: readonly ModelDeployment[]; mayTest: 
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
             {chip === null ? <Badge>{label}</Badge> : <StatusChip state={chip} label={label} />}
             {place.openUntil === null ? null : (
-              <span className="text-xs text-ink-muted">{t.rich('adminModels.until', { openUntil: place.openUntil, ahead: asAhead })}</span>
+              <span className="text-xs text-ink-muted">
+                {t.rich('adminModels.until', { openUntil: place.openUntil, ahead: asAhead })}
+              </span>
             )}
           </span>
         );
       },
     },
-    { label: t('adminModels.timeToFirstToken'), align: 'end', cell: (place) => (place.firstTokenMs === null ? <Nothing /> : shortTime(t, place.firstTokenMs)) },
+    {
+      label: t('adminModels.timeToFirstToken'),
+      align: 'end',
+      cell: (place) => (place.firstTokenMs === null ? <Nothing /> : shortTime(t, place.firstTokenMs)),
+    },
     { label: t('adminModels.inProgress'), align: 'end', cell: (place) => number(place.inFlight) },
     {
       label: t('common.failed'),
       align: 'end',
-      cell: (place) => (place.calls === 0 ? <Nothing /> : t('adminModels.of', { failures: number(place.failures), calls: number(place.calls) })),
+      cell: (place) =>
+        place.calls === 0 ? (
+          <Nothing />
+        ) : (
+          t('adminModels.of', { failures: number(place.failures), calls: number(place.calls) })
+        ),
     },
     {
       label: t('adminModels.lastFailure'),
@@ -134,9 +149,19 @@ function Test({ place }: { place: ModelDeployment }) {
 function Result({ of: result }: { of: ModelDeploymentTest | undefined }) {
   const t = useTranslations();
   if (result === undefined) return null;
-  if (result.failure !== null) return <Bad text={result.failure.detail === '' ? `${failureOfCode(result.failure.code).title}.` : result.failure.detail} />;
-  const tokens = result.completionTokens === null ? '' : t('adminModels.tokens', { number: number((result.promptTokens ?? 0) + result.completionTokens) });
-  return <span className="text-ok">{t('adminModels.answeredIn', { elapsed: shortTime(t, result.elapsedMs), tokens })}</span>;
+  if (result.failure !== null)
+    return (
+      <Bad
+        text={result.failure.detail === '' ? `${failureOfCode(result.failure.code).title}.` : result.failure.detail}
+      />
+    );
+  const tokens =
+    result.completionTokens === null
+      ? ''
+      : t('adminModels.tokens', { number: number((result.promptTokens ?? 0) + result.completionTokens) });
+  return (
+    <span className="text-ok">{t('adminModels.answeredIn', { elapsed: shortTime(t, result.elapsedMs), tokens })}</span>
+  );
 }
 
 function Bad({ text }: { text: string }) {

@@ -20,8 +20,14 @@ export function ModelsPage() {
   const queries = useQueryClient();
   const [creating, setCreating] = useState(false);
   const mayChange = org.permissions.includes('setting:write');
-  const profiles = useQuery({ queryKey: ['llm-profiles', org.id], queryFn: ({ signal }) => api.listLlmProfiles({ org: org.id, signal }) });
-  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
+  const profiles = useQuery({
+    queryKey: ['llm-profiles', org.id],
+    queryFn: ({ signal }) => api.listLlmProfiles({ org: org.id, signal }),
+  });
+  const models = useQuery({
+    queryKey: ['models', org.id],
+    queryFn: ({ signal }) => api.listModels({ org: org.id, signal }),
+  });
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['llm-profiles', org.id] });
     void queries.invalidateQueries({ queryKey: ['models', org.id] });
@@ -49,7 +55,10 @@ export function ModelsPage() {
           )
         }
       </QueryPanel>
-      <Section title={t('adminModels.availableToEveryone')} description={t('adminModels.modelsProvidedByThisInstallation')}>
+      <Section
+        title={t('adminModels.availableToEveryone')}
+        description={t('adminModels.modelsProvidedByThisInstallation')}
+      >
         <QueryPanel query={models} label={t('adminModels.theModels')}>
           {({ data }) => (
             <ul className="flex flex-wrap gap-2">
@@ -81,7 +90,15 @@ export function ModelsPage() {
   );
 }
 
-function Profiles({ profiles, mayChange, onChanged }: { profiles: readonly LlmProfile[]; mayChange: boolean; onChanged: () => void }) {
+function Profiles({
+  profiles,
+  mayChange,
+  onChanged,
+}: {
+  profiles: readonly LlmProfile[];
+  mayChange: boolean;
+  onChanged: () => void;
+}) {
   const t = useTranslations();
   const columns: Column<LlmProfile>[] = [
     {
@@ -94,7 +111,10 @@ function Profiles({ profiles, mayChange, onChanged }: { profiles: readonly LlmPr
         </span>
       ),
     },
-    { label: t('common.model'), cell: (profile) => <code className="font-mono text-sm break-all">{profile.model}</code> },
+    {
+      label: t('common.model'),
+      cell: (profile) => <code className="font-mono text-sm break-all">{profile.model}</code>,
+    },
     {
       label: t('common.address'),
       cell: (profile) =>
@@ -104,7 +124,10 @@ function Profiles({ profiles, mayChange, onChanged }: { profiles: readonly LlmPr
           <span className="break-all">{profile.baseUrl}</span>
         ),
     },
-    { label: t('adminModels.key'), cell: (profile) => (profile.hasApiKey ? 'kept' : <span className="text-ink-muted">{t('common.none2')}</span>) },
+    {
+      label: t('adminModels.key'),
+      cell: (profile) => (profile.hasApiKey ? 'kept' : <span className="text-ink-muted">{t('common.none2')}</span>),
+    },
     { label: t('common.changed'), cell: (profile) => <Ago at={profile.updatedAt} /> },
     {
       label: t('common.actions'),

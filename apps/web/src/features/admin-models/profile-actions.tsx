@@ -29,7 +29,11 @@ export function ProfileActions({ profile, onChanged }: { profile: LlmProfile; on
   const makeDefault = useMutation({
     mutationFn: () => api.updateLlmProfile({ org: org.id, profile: profile.id, body: { default: !profile.default } }),
     onSuccess: () =>
-      done(profile.default ? t('adminModels.isNoLongerTheDefault', { name: profile.name }) : t('adminModels.isTheDefaultForNew', { name: profile.name })),
+      done(
+        profile.default
+          ? t('adminModels.isNoLongerTheDefault', { name: profile.name })
+          : t('adminModels.isTheDefaultForNew', { name: profile.name }),
+      ),
     onError: (error) => toast(failureOf(error).title),
   });
   return (
@@ -42,13 +46,19 @@ export function ProfileActions({ profile, onChanged }: { profile: LlmProfile; on
         }
       >
         <MenuItem onSelect={() => setDoing('edit')}>{t('adminModels.edit')}</MenuItem>
-        <MenuItem onSelect={() => makeDefault.mutate()}>{profile.default ? t('adminModels.removeAsDefault') : t('adminModels.makeDefault')}</MenuItem>
+        <MenuItem onSelect={() => makeDefault.mutate()}>
+          {profile.default ? t('adminModels.removeAsDefault') : t('adminModels.makeDefault')}
+        </MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('delete')}>
           {t('common.delete')}
         </MenuItem>
       </Menu>
       {doing === 'edit' ? (
-        <ProfileDialog profile={profile} onClose={close} onDone={({ name }) => done(t('adminModels.updatedConversationsUseItAt', { name }))} />
+        <ProfileDialog
+          profile={profile}
+          onClose={close}
+          onDone={({ name }) => done(t('adminModels.updatedConversationsUseItAt', { name }))}
+        />
       ) : null}
       <ConfirmDialog
         open={doing === 'delete'}

@@ -56,7 +56,11 @@ function ProfileForm({ profile, onClose, onDone }: Given) {
     onDone,
   });
   const { values } = form;
-  const text = (name: 'name' | 'model' | 'baseUrl' | 'temperature' | 'maxOutputTokens', label: string, more: { hint?: string; placeholder?: string } = {}) => (
+  const text = (
+    name: 'name' | 'model' | 'baseUrl' | 'temperature' | 'maxOutputTokens',
+    label: string,
+    more: { hint?: string; placeholder?: string } = {},
+  ) => (
     <Field label={label} {...(more.hint === undefined ? {} : { hint: more.hint })} error={form.error(name)}>
       {(control) => (
         <Input
@@ -72,7 +76,10 @@ function ProfileForm({ profile, onClose, onDone }: Given) {
   );
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      {text('name', t('common.name'), { hint: t('adminModels.shownInTheModelList'), placeholder: t('adminModels.ourClaude') })}
+      {text('name', t('common.name'), {
+        hint: t('adminModels.shownInTheModelList'),
+        placeholder: t('adminModels.ourClaude'),
+      })}
       {text('model', t('common.model'), {
         hint: t('adminModels.withTheProviderAsPrefix'),
         placeholder: 'anthropic/claude-opus-4-6',
@@ -100,9 +107,15 @@ function ProfileForm({ profile, onClose, onDone }: Given) {
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         {text('temperature', t('adminModels.temperature'), { hint: t('adminModels.leaveEmptyForTheModels') })}
-        {text('maxOutputTokens', t('adminModels.maxOutputTokens'), { hint: t('adminModels.leaveEmptyForTheModelsDefault') })}
+        {text('maxOutputTokens', t('adminModels.maxOutputTokens'), {
+          hint: t('adminModels.leaveEmptyForTheModelsDefault'),
+        })}
       </div>
-      <Checkbox label={t('adminModels.useAsDefaultForNew')} checked={values.default} onChange={(checked) => form.set('default', checked)} />
+      <Checkbox
+        label={t('adminModels.useAsDefaultForNew')}
+        checked={values.default}
+        onChange={(checked) => form.set('default', checked)}
+      />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

@@ -13,7 +13,11 @@ import { useSession } from '../session/me.ts';
 const SHOWN: readonly Role[] = [...ROLES].reverse();
 
 const columns = (t: Translate): Column<Permission>[] => [
-  { label: t('adminRoles.permission'), phone: 'title', cell: (permission) => <code className="font-mono text-xs">{permission}</code> },
+  {
+    label: t('adminRoles.permission'),
+    phone: 'title',
+    cell: (permission) => <code className="font-mono text-xs">{permission}</code>,
+  },
   ...SHOWN.map((role) => ({
     label: t(ROLE_LABELS[role]),
     className: 'md:w-28',
@@ -57,7 +61,12 @@ export function RoleTable() {
           </div>
         ))}
       </dl>
-      <Table label={t('adminRoles.permissionsByRole')} columns={columns(t)} rows={PERMISSIONS} rowKey={(permission) => permission} />
+      <Table
+        label={t('adminRoles.permissionsByRole')}
+        columns={columns(t)}
+        rows={PERMISSIONS}
+        rowKey={(permission) => permission}
+      />
     </Page>
   );
 }

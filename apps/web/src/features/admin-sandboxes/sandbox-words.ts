@@ -2,7 +2,10 @@ import type { LiveSandbox } from '@slipway/contracts/sandboxes';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
 export const SANDBOX_STATE_WORDS: Readonly<
-  Record<LiveSandbox['state'], { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' | 'accent' }>
+  Record<
+    LiveSandbox['state'],
+    { readonly label: MessageKey; readonly tone: 'ok' | 'warn' | 'neutral' | 'bad' | 'accent' }
+  >
 > = {
   starting: { label: 'adminSandboxes.starting', tone: 'accent' },
   running: { label: 'adminSandboxes.running', tone: 'ok' },

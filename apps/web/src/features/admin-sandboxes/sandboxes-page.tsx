@@ -74,7 +74,12 @@ export function SandboxesPage() {
                   {t('adminSandboxes.eachWorkingConversationHasA')}
                 </EmptyState>
               ) : (
-                <Fleet rows={data} mayStop={org.permissions.includes('sandbox:stop')} orgSlug={org.slug} onStop={setStopping} />
+                <Fleet
+                  rows={data}
+                  mayStop={org.permissions.includes('sandbox:stop')}
+                  orgSlug={org.slug}
+                  onStop={setStopping}
+                />
               )}
             </div>
           )}
@@ -119,7 +124,10 @@ function Fleet({
           className: 'max-w-80',
           cell: (sandbox) => (
             <span className="block min-w-0">
-              <Link href={`/${orgSlug}/conversations/${sandbox.conversation.id}`} className="block truncate py-0.5 touch:py-3 font-medium hover:underline">
+              <Link
+                href={`/${orgSlug}/conversations/${sandbox.conversation.id}`}
+                className="block truncate py-0.5 touch:py-3 font-medium hover:underline"
+              >
                 {sandbox.conversation.title}
               </Link>
               <span className="block truncate text-xs text-ink-muted">{sandbox.owner.label}</span>
@@ -130,12 +138,19 @@ function Fleet({
           label: t('common.state'),
           cell: (sandbox) => (
             <span className="block min-w-0">
-              <Badge tone={SANDBOX_STATE_WORDS[sandbox.state].tone}>{t(SANDBOX_STATE_WORDS[sandbox.state].label)}</Badge>
-              {sandbox.reason ? <span className="block text-xs break-words text-ink-muted">{sandbox.reason}</span> : null}
+              <Badge tone={SANDBOX_STATE_WORDS[sandbox.state].tone}>
+                {t(SANDBOX_STATE_WORDS[sandbox.state].label)}
+              </Badge>
+              {sandbox.reason ? (
+                <span className="block text-xs break-words text-ink-muted">{sandbox.reason}</span>
+              ) : null}
             </span>
           ),
         },
-        { label: t('adminSandboxes.node'), cell: (sandbox) => <span className="break-all">{sandbox.node ?? '—'}</span> },
+        {
+          label: t('adminSandboxes.node'),
+          cell: (sandbox) => <span className="break-all">{sandbox.node ?? '—'}</span>,
+        },
         {
           label: t('common.start'),
           cell: (sandbox) => (
@@ -145,13 +160,25 @@ function Fleet({
             </span>
           ),
         },
-        { label: t('adminSandboxes.age'), cell: (sandbox) => <Ago at={sandbox.startedAt} className="whitespace-nowrap" /> },
+        {
+          label: t('adminSandboxes.age'),
+          cell: (sandbox) => <Ago at={sandbox.startedAt} className="whitespace-nowrap" />,
+        },
         {
           label: t('adminSandboxes.idle'),
           cell: (sandbox) =>
-            sandbox.idleSince === null ? <span className="text-ink-muted">—</span> : <Ago at={sandbox.idleSince} className="whitespace-nowrap" />,
+            sandbox.idleSince === null ? (
+              <span className="text-ink-muted">—</span>
+            ) : (
+              <Ago at={sandbox.idleSince} className="whitespace-nowrap" />
+            ),
         },
-        { label: t('adminSandboxes.restarts'), align: 'end', phone: 'hidden', cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span> },
+        {
+          label: t('adminSandboxes.restarts'),
+          align: 'end',
+          phone: 'hidden',
+          cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span>,
+        },
         {
           label: t('common.actions'),
           unnamed: true,
@@ -183,7 +210,9 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
       description={
         queue.live ? (
           <>
-            {limit === null ? t('adminSandboxes.inUse', { inUse: number(inUse) }) : t('adminSandboxes.ofInUse', { inUse: number(inUse), limit: number(limit) })}{' '}
+            {limit === null
+              ? t('adminSandboxes.inUse', { inUse: number(inUse) })
+              : t('adminSandboxes.ofInUse', { inUse: number(inUse), limit: number(limit) })}{' '}
             {queue.data.length === 0 ? t('adminSandboxes.noOneIsWaiting') : null}
           </>
         ) : (
@@ -201,14 +230,24 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
               label: t('common.conversation'),
               phone: 'title',
               cell: (waiting) => (
-                <Link href={`/${orgSlug}/conversations/${waiting.conversation.id}`} className="inline-block py-0.5 touch:py-3 font-medium hover:underline">
+                <Link
+                  href={`/${orgSlug}/conversations/${waiting.conversation.id}`}
+                  className="inline-block py-0.5 touch:py-3 font-medium hover:underline"
+                >
                   {waiting.conversation.title}
                 </Link>
               ),
             },
-            { label: t('adminSandboxes.position'), align: 'end', cell: (waiting) => <span className="tabular-nums">{waiting.position}</span> },
+            {
+              label: t('adminSandboxes.position'),
+              align: 'end',
+              cell: (waiting) => <span className="tabular-nums">{waiting.position}</span>,
+            },
             { label: t('adminSandboxes.estimate'), cell: (waiting) => estimate(t, waiting.estimateSeconds) },
-            { label: t('adminSandboxes.reason'), cell: (waiting) => <span className="break-words">{waiting.reason}</span> },
+            {
+              label: t('adminSandboxes.reason'),
+              cell: (waiting) => <span className="break-words">{waiting.reason}</span>,
+            },
             { label: t('common.owner'), phone: 'hidden', cell: (waiting) => waiting.owner.label },
             { label: t('adminSandboxes.waitingSince'), cell: (waiting) => <Ago at={waiting.since} /> },
           ]}

@@ -18,7 +18,10 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
   const [doing, setDoing] = useState<'replace' | 'delete' | null>(null);
   const close = () => setDoing(null);
   const remove = useMutation({
-    mutationFn: () => (whose === 'org' ? api.deleteSecret({ org: org.id, secret: secret.id }) : api.deleteMySecret({ org: org.id, secret: secret.id })),
+    mutationFn: () =>
+      whose === 'org'
+        ? api.deleteSecret({ org: org.id, secret: secret.id })
+        : api.deleteMySecret({ org: org.id, secret: secret.id }),
     onSuccess: () => {
       toast(t('common.isDeleted', { name: secret.name }));
       close();
@@ -39,7 +42,11 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
           {t('common.delete')}
         </MenuItem>
       </Menu>
-      <Dialog open={doing === 'replace'} onOpenChange={(open) => open || close()} title={t('adminSecrets.replace', { name: secret.name })}>
+      <Dialog
+        open={doing === 'replace'}
+        onOpenChange={(open) => open || close()}
+        title={t('adminSecrets.replace', { name: secret.name })}
+      >
         <Replace
           secret={secret}
           whose={whose}
@@ -66,7 +73,17 @@ export function SecretActions({ secret, whose, onChanged }: { secret: Secret; wh
   );
 }
 
-function Replace({ secret, whose, onClose, onDone }: { secret: Secret; whose: Whose; onClose: () => void; onDone: () => void }) {
+function Replace({
+  secret,
+  whose,
+  onClose,
+  onDone,
+}: {
+  secret: Secret;
+  whose: Whose;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
@@ -74,12 +91,18 @@ function Replace({ secret, whose, onClose, onDone }: { secret: Secret; whose: Wh
     schema: UpdateSecret,
     requestOf: (values) => values,
     send: (body) =>
-      whose === 'org' ? api.updateSecret({ org: org.id, secret: secret.id, body }) : api.updateMySecret({ org: org.id, secret: secret.id, body }),
+      whose === 'org'
+        ? api.updateSecret({ org: org.id, secret: secret.id, body })
+        : api.updateMySecret({ org: org.id, secret: secret.id, body }),
     onDone,
   });
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <ValueField value={form.values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
+      <ValueField
+        value={form.values.value}
+        error={form.error('value')}
+        onChange={(value) => form.set('value', value)}
+      />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

@@ -28,10 +28,24 @@ const KINDS: readonly Option[] = [
   { value: 'git', label: 'adminSecrets.gitHostPassword' },
 ];
 
-export function NewSecretDialog({ whose, open, onClose, onMade }: { whose: Whose; open: boolean; onClose: () => void; onMade: (secret: Secret) => void }) {
+export function NewSecretDialog({
+  whose,
+  open,
+  onClose,
+  onMade,
+}: {
+  whose: Whose;
+  open: boolean;
+  onClose: () => void;
+  onMade: (secret: Secret) => void;
+}) {
   const t = useTranslations();
   return (
-    <Dialog open={open} onOpenChange={(next) => next || onClose()} title={whose === 'org' ? t('adminSecrets.newSecret') : t('adminSecrets.newPersonalSecret')}>
+    <Dialog
+      open={open}
+      onOpenChange={(next) => next || onClose()}
+      title={whose === 'org' ? t('adminSecrets.newSecret') : t('adminSecrets.newPersonalSecret')}
+    >
       <NewSecret whose={whose} onClose={onClose} onMade={onMade} />
     </Dialog>
   );
@@ -47,9 +61,26 @@ interface SecretValues {
   scope: string;
   scopeValue: string;
 }
-const NO_VALUES: SecretValues = { name: '', kind: 'variable', value: '', host: '', username: '', description: '', scope: 'org', scopeValue: '' };
+const NO_VALUES: SecretValues = {
+  name: '',
+  kind: 'variable',
+  value: '',
+  host: '',
+  username: '',
+  description: '',
+  scope: 'org',
+  scopeValue: '',
+};
 
-function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => void; onMade: (secret: Secret) => void }) {
+function NewSecret({
+  whose,
+  onClose,
+  onMade,
+}: {
+  whose: Whose;
+  onClose: () => void;
+  onMade: (secret: Secret) => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
@@ -62,18 +93,31 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
       ...(whose === 'org' ? { scope, ...(scope === 'org' ? {} : { scopeValue }) } : {}),
     }),
     send: (body) =>
-      whose === 'org' ? api.createSecret({ org: org.id, body: body as CreateSecret }) : api.createMySecret({ org: org.id, body: body as CreateOwnSecret }),
+      whose === 'org'
+        ? api.createSecret({ org: org.id, body: body as CreateSecret })
+        : api.createMySecret({ org: org.id, body: body as CreateOwnSecret }),
     onDone: onMade,
   });
   const { values } = form;
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('adminSecrets.type')} error={form.error('kind')}>
-        {(control) => <Select {...control} value={values.kind} options={translated(t, KINDS)} onChange={(kind) => form.set('kind', kind)} />}
+        {(control) => (
+          <Select
+            {...control}
+            value={values.kind}
+            options={translated(t, KINDS)}
+            onChange={(kind) => form.set('kind', kind)}
+          />
+        )}
       </Field>
       <Field
         label={t('common.name')}
-        hint={values.kind === 'git' ? t('adminSecrets.forReferenceGitSelectsIt') : t('adminSecrets.theVariableNameThatCommands')}
+        hint={
+          values.kind === 'git'
+            ? t('adminSecrets.forReferenceGitSelectsIt')
+            : t('adminSecrets.theVariableNameThatCommands')
+        }
         error={form.error('name')}
       >
         {(control) => (
@@ -93,7 +137,13 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
       {whose === 'org' ? <ScopeFields form={form} /> : null}
       <Field label={t('adminSecrets.description')} error={form.error('description')}>
         {(control) => (
-          <Input {...control} value={values.description} maxLength={500} autoComplete="off" onChange={(event) => form.set('description', event.target.value)} />
+          <Input
+            {...control}
+            value={values.description}
+            maxLength={500}
+            autoComplete="off"
+            onChange={(event) => form.set('description', event.target.value)}
+          />
         )}
       </Field>
       <FormFailure failure={form.failure} />
@@ -125,14 +175,28 @@ function HostFields({ form }: { form: Form<SecretValues> }) {
           />
         )}
       </Field>
-      <Field label={t('adminSecrets.username')} hint={t('adminSecrets.githubAndGitlabAcceptAny')} error={form.error('username')}>
+      <Field
+        label={t('adminSecrets.username')}
+        hint={t('adminSecrets.githubAndGitlabAcceptAny')}
+        error={form.error('username')}
+      >
         {(control) => (
-          <Input {...control} value={values.username} autoComplete="off" spellCheck={false} onChange={(event) => form.set('username', event.target.value)} />
+          <Input
+            {...control}
+            value={values.username}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => form.set('username', event.target.value)}
+          />
         )}
       </Field>
     </div>
   ) : (
-    <Field label={t('adminSecrets.browserSite')} hint={t('adminSecrets.theAgentsBrowserCanEnter')} error={form.error('host')}>
+    <Field
+      label={t('adminSecrets.browserSite')}
+      hint={t('adminSecrets.theAgentsBrowserCanEnter')}
+      error={form.error('host')}
+    >
       {(control) => (
         <Input
           {...control}
@@ -154,7 +218,14 @@ function ScopeFields({ form }: { form: Form<SecretValues> }) {
   return (
     <>
       <Field label={t('adminSecrets.scope2')} error={form.error('scope')}>
-        {(control) => <Select {...control} value={values.scope} options={translated(t, SCOPES)} onChange={(scope) => form.set('scope', scope)} />}
+        {(control) => (
+          <Select
+            {...control}
+            value={values.scope}
+            options={translated(t, SCOPES)}
+            onChange={(scope) => form.set('scope', scope)}
+          />
+        )}
       </Field>
       {place === undefined ? null : (
         <Field label={t(place.label)} error={form.error('scopeValue')}>
@@ -175,10 +246,22 @@ function ScopeFields({ form }: { form: Form<SecretValues> }) {
 }
 
 /** Text of several lines cannot be a password field; it is covered until it is typed into. */
-export function ValueField({ value, error, onChange }: { value: string; error: string | null; onChange: (value: string) => void }) {
+export function ValueField({
+  value,
+  error,
+  onChange,
+}: {
+  value: string;
+  error: string | null;
+  onChange: (value: string) => void;
+}) {
   const t = useTranslations();
   return (
-    <Field label={t('adminSecrets.value')} hint={t('adminSecrets.maskedInAgentOutputIf', { min: MIN_MASKED_LENGTH })} error={error}>
+    <Field
+      label={t('adminSecrets.value')}
+      hint={t('adminSecrets.maskedInAgentOutputIf', { min: MIN_MASKED_LENGTH })}
+      error={error}
+    >
       {(control) => (
         <Textarea
           {...control}

@@ -36,9 +36,14 @@ export function SecretsPage() {
   const works = org.permissions.includes('conversation:create');
   const secrets = usePages({
     key: ['secrets', org.id, scope ?? ANY],
-    read: (cursor, signal) => api.listSecrets({ org: org.id, query: { ...cursor, ...(scope === undefined ? {} : { scope }) }, signal }),
+    read: (cursor, signal) =>
+      api.listSecrets({ org: org.id, query: { ...cursor, ...(scope === undefined ? {} : { scope }) }, signal }),
   });
-  const mine = useQuery({ queryKey: ['my-secrets', org.id], queryFn: ({ signal }) => api.listMySecrets({ org: org.id, signal }), enabled: works });
+  const mine = useQuery({
+    queryKey: ['my-secrets', org.id],
+    queryFn: ({ signal }) => api.listMySecrets({ org: org.id, signal }),
+    enabled: works,
+  });
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['secrets', org.id] });
     void queries.invalidateQueries({ queryKey: ['my-secrets', org.id] });
@@ -72,7 +77,15 @@ export function SecretsPage() {
           </EmptyState>
         }
       >
-        {(rows) => <SecretsTable label={t('common.secrets')} secrets={rows} whose="org" mayChange={mayChange} onChanged={changed} />}
+        {(rows) => (
+          <SecretsTable
+            label={t('common.secrets')}
+            secrets={rows}
+            whose="org"
+            mayChange={mayChange}
+            onChanged={changed}
+          />
+        )}
       </ListPanel>
       {works ? (
         <Section
@@ -87,7 +100,13 @@ export function SecretsPage() {
                   {t('adminSecrets.addAGitTokenTo')}
                 </EmptyState>
               ) : (
-                <SecretsTable label={t('adminSecrets.personalSecrets2')} secrets={data} whose="mine" mayChange onChanged={changed} />
+                <SecretsTable
+                  label={t('adminSecrets.personalSecrets2')}
+                  secrets={data}
+                  whose="mine"
+                  mayChange
+                  onChanged={changed}
+                />
               )
             }
           </QueryPanel>

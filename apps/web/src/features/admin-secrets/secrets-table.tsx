@@ -30,27 +30,49 @@ export function SecretsTable({
       cell: (secret) => (
         <span className="block min-w-0">
           <code className="block font-mono text-sm break-all">{secret.name}</code>
-          {secret.description ? <span className="block text-xs break-words text-ink-muted">{secret.description}</span> : null}
+          {secret.description ? (
+            <span className="block text-xs break-words text-ink-muted">{secret.description}</span>
+          ) : null}
         </span>
       ),
     },
     {
       label: t('common.kind'),
       cell: (secret) =>
-        secret.kind === 'git' ? <span className="break-words">{t('adminSecrets.gitAt', { host: secret.host ?? '' })}</span> : <Variable host={secret.host} />,
+        secret.kind === 'git' ? (
+          <span className="break-words">{t('adminSecrets.gitAt', { host: secret.host ?? '' })}</span>
+        ) : (
+          <Variable host={secret.host} />
+        ),
     },
-    ...(whose === 'org' ? [{ label: t('adminSecrets.scope2'), cell: (secret: Secret) => <Scope secret={secret} /> }] : []),
+    ...(whose === 'org'
+      ? [{ label: t('adminSecrets.scope2'), cell: (secret: Secret) => <Scope secret={secret} /> }]
+      : []),
     {
       label: t('adminSecrets.lastUsed'),
-      cell: (secret) => (secret.lastUsedAt === null ? <span className="text-ink-muted">{t('common.never')}</span> : <Ago at={secret.lastUsedAt} />),
+      cell: (secret) =>
+        secret.lastUsedAt === null ? (
+          <span className="text-ink-muted">{t('common.never')}</span>
+        ) : (
+          <Ago at={secret.lastUsedAt} />
+        ),
     },
     {
       label: t('common.changed'),
-      cell: (secret) => <span>{t.rich('adminSecrets.by', { updatedAt: secret.updatedAt, ago: asAgo, label: secret.updatedBy.label })}</span>,
+      cell: (secret) => (
+        <span>
+          {t.rich('adminSecrets.by', { updatedAt: secret.updatedAt, ago: asAgo, label: secret.updatedBy.label })}
+        </span>
+      ),
     },
     {
       label: t('adminSecrets.masked'),
-      cell: (secret) => (secret.masked ? <Badge tone="ok">{t('adminSecrets.inOutput')}</Badge> : <Badge tone="warn">{t('adminSecrets.tooShort')}</Badge>),
+      cell: (secret) =>
+        secret.masked ? (
+          <Badge tone="ok">{t('adminSecrets.inOutput')}</Badge>
+        ) : (
+          <Badge tone="warn">{t('adminSecrets.tooShort')}</Badge>
+        ),
     },
     {
       label: t('common.actions'),
@@ -65,7 +87,11 @@ export function SecretsTable({
 
 function Variable({ host }: { host: string | null }) {
   const t = useTranslations();
-  return host === null ? 'variable' : <span className="break-words">{t('adminSecrets.variableBrowserSite', { host })}</span>;
+  return host === null ? (
+    'variable'
+  ) : (
+    <span className="break-words">{t('adminSecrets.variableBrowserSite', { host })}</span>
+  );
 }
 
 function Scope({ secret }: { secret: Secret }) {
@@ -75,9 +101,19 @@ function Scope({ secret }: { secret: Secret }) {
   if (secret.scope === 'repository') return <span className="break-all">{repositoryName(secret.scopeValue)}</span>;
   if (secret.scope === 'conversation')
     return (
-      <Link className="text-accent underline underline-offset-2" href={`/${org.slug}/conversations/${secret.scopeValue}`}>
+      <Link
+        className="text-accent underline underline-offset-2"
+        href={`/${org.slug}/conversations/${secret.scopeValue}`}
+      >
         {t('adminSecrets.oneConversation2')}
       </Link>
     );
-  return <span>{t.rich('adminSecrets.environment2', { scopeValue: secret.scopeValue, code: (chunks) => <code className="font-mono">{chunks}</code> })}</span>;
+  return (
+    <span>
+      {t.rich('adminSecrets.environment2', {
+        scopeValue: secret.scopeValue,
+        code: (chunks) => <code className="font-mono">{chunks}</code>,
+      })}
+    </span>
+  );
 }

@@ -26,7 +26,11 @@ export function ClaimDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title={t('adminSecurity.claimADomain')}>
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <Field label={t('adminSecurity.domain')} error={form.error('domain')} hint={t('adminSecurity.thePartAfterInYour')}>
+        <Field
+          label={t('adminSecurity.domain')}
+          error={form.error('domain')}
+          hint={t('adminSecurity.thePartAfterInYour')}
+        >
           {(control) => (
             <Input
               {...control}

@@ -25,10 +25,17 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
   const queries = useQueryClient();
   const [releasing, setReleasing] = useState(false);
   const refresh = () => queries.invalidateQueries({ queryKey: ['domains', org.id] });
-  const verify = useMutation({ mutationFn: () => api.verifyDomain({ org: org.id, domain: domain.domain }), onSettled: refresh });
+  const verify = useMutation({
+    mutationFn: () => api.verifyDomain({ org: org.id, domain: domain.domain }),
+    onSettled: refresh,
+  });
   const join = useMutation({
     mutationFn: (role: string) =>
-      api.updateDomain({ org: org.id, domain: domain.domain, body: { autoJoinRole: role === 'viewer' || role === 'member' ? role : null } }),
+      api.updateDomain({
+        org: org.id,
+        domain: domain.domain,
+        body: { autoJoinRole: role === 'viewer' || role === 'member' ? role : null },
+      }),
     onSettled: refresh,
   });
   const release = useMutation({
@@ -57,7 +64,9 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
       </div>
       {domain.state === 'pending' ? (
         <>
-          <p className="text-sm text-ink-muted">{t('adminSecurity.addThisRecordToThe', { type: domain.record.type, domain: domain.domain })}</p>
+          <p className="text-sm text-ink-muted">
+            {t('adminSecurity.addThisRecordToThe', { type: domain.record.type, domain: domain.domain })}
+          </p>
           <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
           <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
           <ErrorNotice error={verify.error} />
@@ -66,7 +75,9 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
               {t('adminSecurity.verify')}
             </Button>
             {domain.checkedAt === null ? null : (
-              <span className="text-xs text-ink-muted">{t.rich('adminSecurity.checked', { checkedAt: domain.checkedAt, ago: asAgo })}</span>
+              <span className="text-xs text-ink-muted">
+                {t.rich('adminSecurity.checked', { checkedAt: domain.checkedAt, ago: asAgo })}
+              </span>
             )}
           </div>
         </>
@@ -74,7 +85,13 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
         <>
           {domain.recordMissingSince === null ? null : (
             <Notice tone="warn" title={t('adminSecurity.dnsRecordMissing')}>
-              <p>{t.rich('adminSecurity.theRecordWentMissingNo', { type: domain.record.type, recordMissingSince: domain.recordMissingSince, ago: asAgo })}</p>
+              <p>
+                {t.rich('adminSecurity.theRecordWentMissingNo', {
+                  type: domain.record.type,
+                  recordMissingSince: domain.recordMissingSince,
+                  ago: asAgo,
+                })}
+              </p>
               <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
               <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
               <Button size="small" busy={verify.isPending} onClick={() => verify.mutate()}>

@@ -17,12 +17,11 @@ describe('lengths of sessions', () => {
   });
 
   it('offer also what was set by a program', () => {
-    expect(lengthOptions(t, { offered: [60, 240], present: 90, none: 'none', noneLabel: 'No rule' }).map(({ value }) => value)).toEqual([
-      'none',
-      '60',
-      '90',
-      '240',
-    ]);
+    expect(
+      lengthOptions(t, { offered: [60, 240], present: 90, none: 'none', noneLabel: 'No rule' }).map(
+        ({ value }) => value,
+      ),
+    ).toEqual(['none', '60', '90', '240']);
     expect(lengthOptions(t, { offered: [60, 240], present: null, none: 'none', noneLabel: 'No rule' })).toHaveLength(3);
   });
 });

@@ -21,7 +21,13 @@ export interface OfferedLengths {
 }
 
 /** What a select offers: no rule first, then each length; one that was set otherwise is there as well. */
-export function lengthOptions(t: Translate, { offered, present, none, noneLabel }: OfferedLengths): Array<{ value: string; label: string }> {
+export function lengthOptions(
+  t: Translate,
+  { offered, present, none, noneLabel }: OfferedLengths,
+): Array<{ value: string; label: string }> {
   const all = present === null || offered.includes(present) ? offered : [...offered, present].sort((a, b) => a - b);
-  return [{ value: none, label: noneLabel }, ...all.map((minutes) => ({ value: String(minutes), label: lengthOf(t, minutes) }))];
+  return [
+    { value: none, label: noneLabel },
+    ...all.map((minutes) => ({ value: String(minutes), label: lengthOf(t, minutes) })),
+  ];
 }

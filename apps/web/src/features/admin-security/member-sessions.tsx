@@ -26,19 +26,28 @@ export function MemberSessions() {
   const [user, setUser] = useAddressValue('user');
   const list = usePages({
     key: ['member-sessions', org.id, user ?? ''],
-    read: (cursor, signal) => api.listMemberSessions({ org: org.id, query: { limit: 50, ...(user === null ? {} : { user }), ...cursor }, signal }),
+    read: (cursor, signal) =>
+      api.listMemberSessions({
+        org: org.id,
+        query: { limit: 50, ...(user === null ? {} : { user }), ...cursor },
+        signal,
+      }),
   });
   const [ending, setEnding] = useState<Ending | null>(null);
   return (
     <Section
       title={t('common.sessions')}
       description={t('adminSecurity.browsersWhereMembersAreSigned')}
-      action={user === null ? undefined : <Button onClick={() => setUser(null)}>{t('adminSecurity.showAllMembers')}</Button>}
+      action={
+        user === null ? undefined : <Button onClick={() => setUser(null)}>{t('adminSecurity.showAllMembers')}</Button>
+      }
     >
       <ListPanel
         list={list}
         noun={t('adminSecurity.sessions')}
-        empty={<EmptyState title={t('adminSecurity.noOneIsSignedIn')}>{t('adminSecurity.membersWhoSignInWith')}</EmptyState>}
+        empty={
+          <EmptyState title={t('adminSecurity.noOneIsSignedIn')}>{t('adminSecurity.membersWhoSignInWith')}</EmptyState>
+        }
         filtered={user === null ? null : () => setUser(null)}
       >
         {(rows) => <SessionTable rows={rows} only={setUser} end={setEnding} filtered={user !== null} />}
@@ -61,7 +70,8 @@ function SessionTable({
 }) {
   const t = useTranslations();
   const { org } = useSession();
-  const mayEnd = (session: MemberSession) => org.permissions.includes('security:write') && !session.current && !isAbove(session.role, org.role);
+  const mayEnd = (session: MemberSession) =>
+    org.permissions.includes('security:write') && !session.current && !isAbove(session.role, org.role);
   const columns: Column<MemberSession>[] = [
     {
       label: t('common.user'),
@@ -80,7 +90,9 @@ function SessionTable({
               {session.userName}
             </button>
           )}
-          <span className="block text-xs break-all text-ink-muted">{session.email ?? t('adminSecurity.noEmailAddress')}</span>
+          <span className="block text-xs break-all text-ink-muted">
+            {session.email ?? t('adminSecurity.noEmailAddress')}
+          </span>
         </span>
       ),
     },
@@ -97,10 +109,21 @@ function SessionTable({
     },
     {
       label: t('common.address'),
-      cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? t('adminSecurity.unknown')}</span>,
+      cell: (session) => (
+        <span className="font-mono text-xs break-all text-ink-muted">
+          {session.address ?? t('adminSecurity.unknown')}
+        </span>
+      ),
     },
-    { label: t('adminSecurity.signedIn'), phone: 'hidden', cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: t('adminSecurity.lastSeen'), cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('adminSecurity.signedIn'),
+      phone: 'hidden',
+      cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" />,
+    },
+    {
+      label: t('adminSecurity.lastSeen'),
+      cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" />,
+    },
     {
       label: t('common.actions'),
       unnamed: true,
@@ -129,7 +152,14 @@ function SessionTable({
         ) : null,
     },
   ];
-  return <Table label={t('adminSecurity.sessionsOfMembers')} columns={columns} rows={rows} rowKey={(session) => session.id} />;
+  return (
+    <Table
+      label={t('adminSecurity.sessionsOfMembers')}
+      columns={columns}
+      rows={rows}
+      rowKey={(session) => session.id}
+    />
+  );
 }
 
 function EndDialog({ ending: { session, all }, onClose }: { ending: Ending; onClose: () => void }) {

@@ -33,7 +33,10 @@ const minutesOf = (value: string): number | null => (value === NO_RULE ? null : 
 export function Rules() {
   const t = useTranslations();
   const { org } = useSession();
-  const rules = useQuery({ queryKey: ['security-rules', org.id], queryFn: ({ signal }) => api.getSecurityRules({ org: org.id, signal }) });
+  const rules = useQuery({
+    queryKey: ['security-rules', org.id],
+    queryFn: ({ signal }) => api.getSecurityRules({ org: org.id, signal }),
+  });
   return (
     <Section title={t('adminSecurity.signIns')} description={t('adminSecurity.signInRequirementsForMembers')}>
       <QueryPanel query={rules} label={t('adminSecurity.theRules')}>
@@ -67,7 +70,11 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
   const { values } = form;
   return (
     <form {...form.props} className="flex max-w-xl flex-col gap-4">
-      <Field label={t('adminSecurity.maximumSessionLength')} hint={t('adminSecurity.countedFromTheLastSign')} error={form.error('sessionMaxMinutes')}>
+      <Field
+        label={t('adminSecurity.maximumSessionLength')}
+        hint={t('adminSecurity.countedFromTheLastSign')}
+        error={form.error('sessionMaxMinutes')}
+      >
         {(control) => (
           <Select
             {...control}
@@ -84,7 +91,11 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
           />
         )}
       </Field>
-      <Field label={t('adminSecurity.idleTimeout')} hint={t('adminSecurity.watchingWithoutClickingCountsAs')} error={form.error('sessionIdleMinutes')}>
+      <Field
+        label={t('adminSecurity.idleTimeout')}
+        hint={t('adminSecurity.watchingWithoutClickingCountsAs')}
+        error={form.error('sessionIdleMinutes')}
+      >
         {(control) => (
           <Select
             {...control}
@@ -108,7 +119,11 @@ function RulesForm({ rules, reread }: { rules: SecurityRules; reread: () => Prom
         checked={values.secondFactor}
         onChange={(secondFactor) => form.set('secondFactor', secondFactor)}
       />
-      <VersionedFailure failure={form.failure} what={t('adminSecurity.theRules2')} reread={() => void reread().then((read) => read && form.take(read))} />
+      <VersionedFailure
+        failure={form.failure}
+        what={t('adminSecurity.theRules2')}
+        reread={() => void reread().then((read) => read && form.take(read))}
+      />
       {mayChange ? (
         <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
           {t('common.save')}

@@ -45,7 +45,10 @@ const given = (typed: string): string | null => (typed.trim() === '' ? null : ty
 export function SettingsPage() {
   const t = useTranslations();
   const { org } = useSession();
-  const settings = useQuery({ queryKey: ['org-settings', org.id], queryFn: ({ signal }) => api.getOrgSettings({ org: org.id, signal }) });
+  const settings = useQuery({
+    queryKey: ['org-settings', org.id],
+    queryFn: ({ signal }) => api.getOrgSettings({ org: org.id, signal }),
+  });
   return (
     <Page narrow title={t('common.settings')} description={t('adminSettings.defaultsForAllConversationsOf')}>
       <QueryPanel query={settings} label={t('adminSettings.theSettings')}>
@@ -100,7 +103,11 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       />
       <PromptLogSettings form={form} settings={settings} disabled={!ownsPrompts} />
       <UsageDataSettings form={form} settings={settings} disabled={!mayChange} />
-      <VersionedFailure failure={form.failure} what={t('adminSettings.theSettings2')} reread={() => void reread().then((read) => read && form.take(read))} />
+      <VersionedFailure
+        failure={form.failure}
+        what={t('adminSettings.theSettings2')}
+        reread={() => void reread().then((read) => read && form.take(read))}
+      />
       {mayChange ? (
         <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
           {t('common.save')}
@@ -118,7 +125,10 @@ interface SectionProps {
 function AgentDefaults({ form, disabled }: SectionProps) {
   const t = useTranslations();
   const { org } = useSession();
-  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
+  const models = useQuery({
+    queryKey: ['models', org.id],
+    queryFn: ({ signal }) => api.listModels({ org: org.id, signal }),
+  });
   const { values } = form;
   const known = models.data?.data ?? [];
   const options = [
@@ -126,16 +136,28 @@ function AgentDefaults({ form, disabled }: SectionProps) {
     ...known.map(({ id, label }) => ({ value: id, label })),
     ...(values.defaultModel === NO_MODEL || known.some(({ id }) => id === values.defaultModel)
       ? []
-      : [{ value: values.defaultModel, label: t('adminSettings.notAvailable', { defaultModel: values.defaultModel }) }]),
+      : [
+          { value: values.defaultModel, label: t('adminSettings.notAvailable', { defaultModel: values.defaultModel }) },
+        ]),
   ];
   return (
     <>
       <Field label={t('adminSettings.defaultModel')} error={form.error('defaultModel')}>
         {(control) => (
-          <Select {...control} disabled={disabled} options={options} value={values.defaultModel} onChange={(model) => form.set('defaultModel', model)} />
+          <Select
+            {...control}
+            disabled={disabled}
+            options={options}
+            value={values.defaultModel}
+            onChange={(model) => form.set('defaultModel', model)}
+          />
         )}
       </Field>
-      <Field label={t('adminSettings.defaultEnvironment')} hint={t('adminSettings.decidesWhichSecretsAConversation')} error={form.error('defaultEnvironment')}>
+      <Field
+        label={t('adminSettings.defaultEnvironment')}
+        hint={t('adminSettings.decidesWhichSecretsAConversation')}
+        error={form.error('defaultEnvironment')}
+      >
         {(control) => (
           <Input
             {...control}
@@ -148,7 +170,11 @@ function AgentDefaults({ form, disabled }: SectionProps) {
           />
         )}
       </Field>
-      <Field label={t('adminSettings.maxStepsPerMessage')} hint={t('adminSettings.leaveEmptyForTheInstallations')} error={form.error('maxIterations')}>
+      <Field
+        label={t('adminSettings.maxStepsPerMessage')}
+        hint={t('adminSettings.leaveEmptyForTheInstallations')}
+        error={form.error('maxIterations')}
+      >
         {(control) => (
           <Input
             {...control}
@@ -168,7 +194,11 @@ function ConfirmationSettings({ form, disabled }: SectionProps) {
   const { values } = form;
   return (
     <>
-      <Field label={t('adminSettings.confirmationPolicy')} hint={t('adminSettings.whenAgentsAskBeforeThey')} error={form.error('confirmation')}>
+      <Field
+        label={t('adminSettings.confirmationPolicy')}
+        hint={t('adminSettings.whenAgentsAskBeforeThey')}
+        error={form.error('confirmation')}
+      >
         {(control) => (
           <Select
             {...control}
@@ -217,7 +247,11 @@ function PromptLogSettings({ form, settings, disabled }: SectionProps & { settin
         </Field>
       ) : null}
       {settings.promptLogDays !== null && org.permissions.includes('prompt-log:read') ? (
-        <a href={`/api/v1/orgs/${org.id}/prompt-log/export`} download className="self-start text-sm text-accent hover:underline">
+        <a
+          href={`/api/v1/orgs/${org.id}/prompt-log/export`}
+          download
+          className="self-start text-sm text-accent hover:underline"
+        >
           {t('adminSettings.exportStoredPrompts')}
         </a>
       ) : null}
@@ -239,7 +273,12 @@ function UsageDataSettings({ form, settings, disabled }: SectionProps & { settin
         onChange={(analytics) => form.set('analytics', analytics)}
       />
       {settings.analytics && me.analytics.host !== null && !disabled ? (
-        <a href={`/api/v1/orgs/${org.id}/analytics/waiting`} target="_blank" rel="noreferrer" className="self-start text-sm text-accent hover:underline">
+        <a
+          href={`/api/v1/orgs/${org.id}/analytics/waiting`}
+          target="_blank"
+          rel="noreferrer"
+          className="self-start text-sm text-accent hover:underline"
+        >
           {t('adminSettings.showUnsentData')}
         </a>
       ) : null}

@@ -17,27 +17,43 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { type Segment, segmentsOf, usedWords } from './storage-words.ts';
 
-const COLOURS: Readonly<Record<Segment['kind'], string>> = { log: 'bg-accent', payloads: 'bg-ok', changes: 'bg-warn', rounding: 'bg-line-strong' };
+const COLOURS: Readonly<Record<Segment['kind'], string>> = {
+  log: 'bg-accent',
+  payloads: 'bg-ok',
+  changes: 'bg-warn',
+  rounding: 'bg-line-strong',
+};
 
 export function StoragePage() {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
   const [deleting, setDeleting] = useState<StoredConversation | null>(null);
-  const storage = useQuery({ queryKey: ['storage', org.id], queryFn: ({ signal }) => api.getStorage({ org: org.id, signal }) });
+  const storage = useQuery({
+    queryKey: ['storage', org.id],
+    queryFn: ({ signal }) => api.getStorage({ org: org.id, signal }),
+  });
   return (
     <Page title={t('common.storage')} description={t('adminStorage.storageUsedByConversationsAnd')}>
       <QueryPanel query={storage} label={t('adminStorage.theStorage')}>
         {(data) => (
           <>
             <Used storage={data} />
-            <Section title={t('adminStorage.largestConversations')} description={t('adminStorage.deletingAConversationFreesIts')}>
+            <Section
+              title={t('adminStorage.largestConversations')}
+              description={t('adminStorage.deletingAConversationFreesIts')}
+            >
               {data.largest.length === 0 ? (
                 <EmptyState title={t('adminStorage.noStoredDataYet')} className="rounded-lg border border-line">
                   {t('adminStorage.conversationsAppearHereWithTheir')}
                 </EmptyState>
               ) : (
-                <Largest storage={data} orgSlug={org.slug} mayDelete={org.permissions.includes('conversation:delete')} onDelete={setDeleting} />
+                <Largest
+                  storage={data}
+                  orgSlug={org.slug}
+                  mayDelete={org.permissions.includes('conversation:delete')}
+                  onDelete={setDeleting}
+                />
               )}
             </Section>
           </>
@@ -96,7 +112,9 @@ function Used({ storage }: { storage: Storage }) {
           {t('adminStorage.whoeverOperatesSlipwaySetsThe', {
             count: storage.conversations,
           })}
-          {storage.countedAt === null ? null : <> {t.rich('adminStorage.checked', { countedAt: storage.countedAt, ago: asAgo })}</>}
+          {storage.countedAt === null ? null : (
+            <> {t.rich('adminStorage.checked', { countedAt: storage.countedAt, ago: asAgo })}</>
+          )}
         </p>
       </figure>
     </div>
@@ -127,7 +145,10 @@ function Largest({
           className: 'max-w-80',
           cell: (conversation) => (
             <span className="block min-w-0">
-              <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="block truncate font-medium hover:underline">
+              <Link
+                href={`/${orgSlug}/conversations/${conversation.id}`}
+                className="block truncate font-medium hover:underline"
+              >
                 {conversation.title}
               </Link>
               <span className="block truncate text-xs text-ink-muted">{conversation.owner.label}</span>
@@ -136,9 +157,17 @@ function Largest({
         },
         { label: t('common.storage'), align: 'end', cell: ({ bytes }) => <Size bytes={bytes} /> },
         { label: t('adminStorage.events'), align: 'end', phone: 'hidden', cell: ({ log }) => <Size bytes={log} /> },
-        { label: t('adminStorage.longOutputs'), align: 'end', phone: 'hidden', cell: ({ payloads }) => <Size bytes={payloads} /> },
+        {
+          label: t('adminStorage.longOutputs'),
+          align: 'end',
+          phone: 'hidden',
+          cell: ({ payloads }) => <Size bytes={payloads} />,
+        },
         { label: t('common.changes'), align: 'end', phone: 'hidden', cell: ({ changes }) => <Size bytes={changes} /> },
-        { label: t('adminStorage.lastActivity'), cell: ({ updatedAt }) => <Ago at={updatedAt} className="whitespace-nowrap" /> },
+        {
+          label: t('adminStorage.lastActivity'),
+          cell: ({ updatedAt }) => <Ago at={updatedAt} className="whitespace-nowrap" />,
+        },
         {
           label: t('common.actions'),
           unnamed: true,
@@ -146,7 +175,12 @@ function Largest({
           phone: 'actions',
           cell: (conversation) =>
             mayDelete ? (
-              <Button size="small" tone="danger" aria-label={t('adminStorage.delete', { title: conversation.title })} onClick={() => onDelete(conversation)}>
+              <Button
+                size="small"
+                tone="danger"
+                aria-label={t('adminStorage.delete', { title: conversation.title })}
+                onClick={() => onDelete(conversation)}
+              >
                 {t('common.delete2')}
               </Button>
             ) : null,
@@ -165,7 +199,15 @@ function Size({ bytes }: { bytes: number }) {
   );
 }
 
-function DeleteDialog({ conversation, onClose, onDone }: { conversation: StoredConversation; onClose: () => void; onDone: () => void }) {
+function DeleteDialog({
+  conversation,
+  onClose,
+  onDone,
+}: {
+  conversation: StoredConversation;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const remove = useMutation({
@@ -184,7 +226,9 @@ function DeleteDialog({ conversation, onClose, onDone }: { conversation: StoredC
       busy={remove.isPending}
       onConfirm={() => remove.mutate()}
     >
-      <p className="break-words">{t('adminStorage.byIsDeletedWithIts', { title: conversation.title, label: conversation.owner.label })}</p>
+      <p className="break-words">
+        {t('adminStorage.byIsDeletedWithIts', { title: conversation.title, label: conversation.owner.label })}
+      </p>
       <ErrorNotice error={remove.error} />
     </ConfirmDialog>
   );

@@ -22,10 +22,19 @@ const ORDER: readonly Segment['kind'][] = ['log', 'payloads', 'changes', 'roundi
 export function segmentsOf(t: Translate, { used, limit, kinds }: Pick<Storage, 'used' | 'limit' | 'kinds'>): Segment[] {
   const sum = ORDER.reduce((total, kind) => total + kinds[kind], 0);
   const whole = Math.max(limit ?? 0, used, sum, 1);
-  return ORDER.map((kind) => ({ kind, label: t(LABELS[kind]), bytes: kinds[kind], percent: (kinds[kind] / whole) * 100 }));
+  return ORDER.map((kind) => ({
+    kind,
+    label: t(LABELS[kind]),
+    bytes: kinds[kind],
+    percent: (kinds[kind] / whole) * 100,
+  }));
 }
 
 export function usedWords(t: Translate, { used, limit }: Pick<Storage, 'used' | 'limit'>): string {
   if (limit === null) return t('adminStorage.usedNoLimit', { used: bytesText(used) });
-  return t('adminStorage.ofUsed', { used: bytesText(used), limit: bytesText(limit), percent: Math.floor((used / limit) * 100) });
+  return t('adminStorage.ofUsed', {
+    used: bytesText(used),
+    limit: bytesText(limit),
+    percent: Math.floor((used / limit) * 100),
+  });
 }

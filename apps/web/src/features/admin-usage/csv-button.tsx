@@ -9,8 +9,19 @@ import type { UsageFilters } from './usage-filters.ts';
 /** Longest wait for the table. Milliseconds. */
 const TIMEOUT_MS = 60_000;
 
-/** The numbers of the page as a table for spreadsheets, a line a day and group. A link could not ask for another media type. */
-export function CsvButton({ orgId, span, by }: { orgId: string; span: { readonly from: string; readonly to: string }; by: UsageFilters['by'] }) {
+/**
+ * The numbers of the page as a table for spreadsheets, a line a day and group. A link could not ask for another media
+ * type.
+ */
+export function CsvButton({
+  orgId,
+  span,
+  by,
+}: {
+  orgId: string;
+  span: { readonly from: string; readonly to: string };
+  by: UsageFilters['by'];
+}) {
   const t = useTranslations();
   const download = useMutation({
     mutationFn: async () => {
@@ -24,7 +35,10 @@ export function CsvButton({ orgId, span, by }: { orgId: string; span: { readonly
     },
     onSuccess: (table) => {
       const address = URL.createObjectURL(table);
-      const link = Object.assign(document.createElement('a'), { href: address, download: `slipway-usage-${span.from}-${span.to}-by-${by}.csv` });
+      const link = Object.assign(document.createElement('a'), {
+        href: address,
+        download: `slipway-usage-${span.from}-${span.to}-by-${by}.csv`,
+      });
       link.click();
       URL.revokeObjectURL(address);
     },

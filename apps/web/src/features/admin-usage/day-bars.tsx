@@ -7,11 +7,17 @@ const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', time
 const dayOfYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
 const label = (date: string, format = day): string => format.format(new Date(`${date}T00:00:00Z`));
 
-/** Cost of each day or, of long spans, of each week as a bar; calls where nothing has a price. Each bar says its time and figure. */
+/**
+ * Cost of each day or, of long spans, of each week as a bar; calls where nothing has a price. Each bar says its time
+ * and figure.
+ */
 export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: string; to: string }) {
   const t = useTranslations();
   const priced = rows.some((row) => Number(row.costUsd) > 0);
-  const bars = barsOf(daysOf(from, to), new Map(rows.map((row) => [row.day ?? '', priced ? Number(row.costUsd) : row.requests])));
+  const bars = barsOf(
+    daysOf(from, to),
+    new Map(rows.map((row) => [row.day ?? '', priced ? Number(row.costUsd) : row.requests])),
+  );
   const most = Math.max(...bars.map(({ figure }) => figure), 0);
   const inWords = (figure: number): string => (priced ? money(figure) : number(figure));
   const ends = from.slice(0, 4) === to.slice(0, 4) ? day : dayOfYear;
@@ -19,7 +25,11 @@ export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: s
   return (
     <figure className="flex min-w-0 flex-col gap-1">
       <figcaption className="text-xs text-ink-muted">
-        {t('adminUsage.chart', { figure: priced ? 'cost' : 'calls', span: weekly ? 'week' : 'day', most: inWords(most) })}
+        {t('adminUsage.chart', {
+          figure: priced ? 'cost' : 'calls',
+          span: weekly ? 'week' : 'day',
+          most: inWords(most),
+        })}
       </figcaption>
       <div className="rounded-lg border border-line bg-surface p-3">
         <ul className="flex h-40 items-end gap-px">

@@ -3,7 +3,8 @@ import { barsOf, daysOf, filtersOf, spanOf } from './usage-filters.ts';
 
 describe('the span of a usage page', () => {
   it('takes what the address says wrongly for what it would be without', () => {
-    for (const wrong of [null, '', '0', '-3', '1.5', '367', 'x']) expect(filtersOf(wrong, 'nonsense')).toEqual({ days: 30, by: 'user' });
+    for (const wrong of [null, '', '0', '-3', '1.5', '367', 'x'])
+      expect(filtersOf(wrong, 'nonsense')).toEqual({ days: 30, by: 'user' });
     expect(filtersOf('7', 'model')).toEqual({ days: 7, by: 'model' });
   });
 

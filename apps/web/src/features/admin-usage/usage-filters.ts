@@ -27,26 +27,40 @@ export function filtersOf(days: string | null, by: string | null): UsageFilters 
 
 /** First and last day of so many, the last being today. UTC. */
 export function spanOf(days: number, now: number): { readonly from: string; readonly to: string } {
-  return { from: new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10), to: new Date(now).toISOString().slice(0, 10) };
+  return {
+    from: new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10),
+    to: new Date(now).toISOString().slice(0, 10),
+  };
 }
 
 /** Every day of a span, those on which nothing was spent too. */
 export function daysOf(from: string, to: string): string[] {
   const days: string[] = [];
-  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(new Date(at).toISOString().slice(0, 10));
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS)
+    days.push(new Date(at).toISOString().slice(0, 10));
   return days;
 }
 
 /** Most bars of a day each; a phone shows no more beside each other. */
 const MAX_DAY_BARS = 100;
 
-/** One bar a day, or one a week when there would be too many. The first week may be a part of one, so that the last is whole. */
-export function barsOf(days: readonly string[], figures: ReadonlyMap<string, number>): ReadonlyArray<{ from: string; to: string; figure: number }> {
+/**
+ * One bar a day, or one a week when there would be too many. The first week may be a part of one, so that the last is
+ * whole.
+ */
+export function barsOf(
+  days: readonly string[],
+  figures: ReadonlyMap<string, number>,
+): ReadonlyArray<{ from: string; to: string; figure: number }> {
   const size = days.length > MAX_DAY_BARS ? 7 : 1;
   const bars: Array<{ from: string; to: string; figure: number }> = [];
   for (let end = days.length; end > 0; end -= size) {
     const span = days.slice(Math.max(0, end - size), end);
-    bars.unshift({ from: span[0] ?? '', to: span.at(-1) ?? '', figure: span.reduce((sum, date) => sum + (figures.get(date) ?? 0), 0) });
+    bars.unshift({
+      from: span[0] ?? '',
+      to: span.at(-1) ?? '',
+      figure: span.reduce((sum, date) => sum + (figures.get(date) ?? 0), 0),
+    });
   }
   return bars;
 }

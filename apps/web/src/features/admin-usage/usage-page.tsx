@@ -28,12 +28,17 @@ export function UsagePage() {
   const span = spanOf(days, now);
   const read = (groupBy: string) => ({
     queryKey: ['usage', org.id, span.from, span.to, groupBy],
-    queryFn: ({ signal }: { signal: AbortSignal }) => api.getUsage({ org: org.id, query: { ...span, groupBy }, signal }),
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      api.getUsage({ org: org.id, query: { ...span, groupBy }, signal }),
   });
   const daily = useQuery(read('day'));
   const grouped = useQuery(read(by));
   return (
-    <Page title={t('common.usage')} description={t('adminUsage.modelCallsMadeByAgents')} action={<CsvButton orgId={org.id} span={span} by={by} />}>
+    <Page
+      title={t('common.usage')}
+      description={t('adminUsage.modelCallsMadeByAgents')}
+      action={<CsvButton orgId={org.id} span={span} by={by} />}
+    >
       <div className="flex flex-wrap gap-3">
         <Select
           aria-label={t('adminUsage.period')}
@@ -88,9 +93,16 @@ function Totals({ usage: { total, asOf } }: { usage: Usage }) {
     {
       label: t('adminUsage.tokensIn'),
       value: shortNumber(total.promptTokens),
-      exact: t('adminUsage.fromCache', { promptTokens: number(total.promptTokens), cachedTokens: number(total.cachedTokens) }),
+      exact: t('adminUsage.fromCache', {
+        promptTokens: number(total.promptTokens),
+        cachedTokens: number(total.cachedTokens),
+      }),
     },
-    { label: t('adminUsage.tokensOut'), value: shortNumber(total.completionTokens), exact: number(total.completionTokens) },
+    {
+      label: t('adminUsage.tokensOut'),
+      value: shortNumber(total.completionTokens),
+      exact: number(total.completionTokens),
+    },
   ];
   return (
     <div className="flex flex-col gap-2">
@@ -104,8 +116,12 @@ function Totals({ usage: { total, asOf } }: { usage: Usage }) {
           </Card>
         ))}
       </dl>
-      {total.unpriced > 0 ? <Notice tone="warn" title={t('adminUsage.callsUsedModelsWithoutA', { unpriced: number(total.unpriced) })} /> : null}
-      <p className="text-xs text-ink-muted">{asOf === null ? t('adminUsage.notUpdatedYet') : t.rich('adminUsage.updated', { asOf, ago: asAgo })}</p>
+      {total.unpriced > 0 ? (
+        <Notice tone="warn" title={t('adminUsage.callsUsedModelsWithoutA', { unpriced: number(total.unpriced) })} />
+      ) : null}
+      <p className="text-xs text-ink-muted">
+        {asOf === null ? t('adminUsage.notUpdatedYet') : t.rich('adminUsage.updated', { asOf, ago: asAgo })}
+      </p>
     </div>
   );
 }
@@ -117,10 +133,17 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
       <Table
         label={t('adminUsage.usageInGroups')}
         rows={usage.data}
-        rowKey={(row) => `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''} ${row.conversation?.id ?? ''}`}
+        rowKey={(row) =>
+          `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''} ${row.conversation?.id ?? ''}`
+        }
         columns={[
           {
-            label: { user: t('common.user'), repository: t('common.repository'), model: t('common.model'), conversation: t('common.conversation') }[by],
+            label: {
+              user: t('common.user'),
+              repository: t('common.repository'),
+              model: t('common.model'),
+              conversation: t('common.conversation'),
+            }[by],
             phone: 'title',
             cell: (row) => <Group row={row} by={by} orgSlug={orgSlug} />,
           },
@@ -133,8 +156,17 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
               </span>
             ),
           },
-          { label: t('adminUsage.calls'), align: 'end', cell: (row) => <span className="tabular-nums">{number(row.requests)}</span> },
-          { label: t('common.failed'), align: 'end', phone: 'hidden', cell: (row) => <span className="tabular-nums">{number(row.failed)}</span> },
+          {
+            label: t('adminUsage.calls'),
+            align: 'end',
+            cell: (row) => <span className="tabular-nums">{number(row.requests)}</span>,
+          },
+          {
+            label: t('common.failed'),
+            align: 'end',
+            phone: 'hidden',
+            cell: (row) => <span className="tabular-nums">{number(row.failed)}</span>,
+          },
           {
             label: t('adminUsage.tokensIn'),
             align: 'end',
@@ -164,14 +196,22 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
 function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; orgSlug: string }) {
   const t = useTranslations();
   if (by === 'conversation') return <ConversationGroup row={row} orgSlug={orgSlug} />;
-  const groups: Readonly<Record<Exclude<UsageFilters['by'], 'conversation'>, readonly [string, Readonly<Record<string, string>>]>> = {
+  const groups: Readonly<
+    Record<Exclude<UsageFilters['by'], 'conversation'>, readonly [string, Readonly<Record<string, string>>]>
+  > = {
     user: [row.user?.label ?? '—', { owner: row.user?.id ?? '' }],
-    repository: [row.repository === null ? t('adminUsage.noRepository') : repositoryName(row.repository), { repository: row.repository ?? '' }],
+    repository: [
+      row.repository === null ? t('adminUsage.noRepository') : repositoryName(row.repository),
+      { repository: row.repository ?? '' },
+    ],
     model: [row.model ?? '—', { model: row.model ?? '' }],
   };
   const [words, query] = groups[by];
   return (
-    <Link href={`/${orgSlug}/conversations?${new URLSearchParams(query)}`} className="inline-block py-0.5 touch:py-3 break-all hover:underline">
+    <Link
+      href={`/${orgSlug}/conversations?${new URLSearchParams(query)}`}
+      className="inline-block py-0.5 touch:py-3 break-all hover:underline"
+    >
       {words}
     </Link>
   );
@@ -180,10 +220,14 @@ function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; or
 /** Its title, with the way to it while it is there. */
 function ConversationGroup({ row: { conversation }, orgSlug }: { row: UsageRow; orgSlug: string }) {
   const t = useTranslations();
-  if (conversation === null) return <span className="text-ink-muted">{t('adminUsage.beforeTrackingByConversation')}</span>;
+  if (conversation === null)
+    return <span className="text-ink-muted">{t('adminUsage.beforeTrackingByConversation')}</span>;
   if (conversation.title === null) return <span className="text-ink-muted">{t('adminUsage.deletedConversation')}</span>;
   return (
-    <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="inline-block py-0.5 touch:py-3 break-all hover:underline">
+    <Link
+      href={`/${orgSlug}/conversations/${conversation.id}`}
+      className="inline-block py-0.5 touch:py-3 break-all hover:underline"
+    >
       {conversation.title}
     </Link>
   );

@@ -7,14 +7,21 @@ import type { ReactNode } from 'react';
 import { useSession } from '../session/me.ts';
 import { adminTabs } from './tabs.ts';
 
-/** The tabs of an organization around one of its pages. A page that the caller may not see is refused by the server, in the page's own panel. */
+/**
+ * The tabs of an organization around one of its pages. A page that the caller may not see is refused by the server, in
+ * the page's own panel.
+ */
 export function AdminFrame({ children }: { children: ReactNode }) {
   const t = useTranslations();
   const { org } = useSession();
   const path = usePathname();
   const tabs = adminTabs(org).map((tab) => {
     const href = `/${org.slug}/admin/${tab.path}`;
-    return { key: tab.path, current: path === href || path.startsWith(`${href}/`), link: <Link href={href}>{t(tab.label)}</Link> };
+    return {
+      key: tab.path,
+      current: path === href || path.startsWith(`${href}/`),
+      link: <Link href={href}>{t(tab.label)}</Link>,
+    };
   });
   return (
     <div className="flex h-full min-h-0 flex-col lg:flex-row">

@@ -1,7 +1,12 @@
 import { ROLES, type Role } from '@slipway/contracts/organizations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 
-export const ROLE_LABELS: Record<Role, MessageKey> = { owner: 'common.owner', admin: 'admin.admin', member: 'admin.member', viewer: 'admin.viewer' };
+export const ROLE_LABELS: Record<Role, MessageKey> = {
+  owner: 'common.owner',
+  admin: 'admin.admin',
+  member: 'admin.member',
+  viewer: 'admin.viewer',
+};
 
 /** One sentence each, for who has to choose. */
 export const ROLE_HINTS: Record<Role, MessageKey> = {

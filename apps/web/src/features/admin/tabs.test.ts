@@ -33,6 +33,9 @@ describe('the tabs about an organization', () => {
   });
 
   it('is called Admin for those alone who may do more than work', () => {
-    expect((['viewer', 'member', 'admin', 'owner'] as const).filter((role) => isAdmin(orgOf(role)))).toEqual(['admin', 'owner']);
+    expect((['viewer', 'member', 'admin', 'owner'] as const).filter((role) => isAdmin(orgOf(role)))).toEqual([
+      'admin',
+      'owner',
+    ]);
   });
 });

@@ -11,7 +11,10 @@ interface AdminTab {
   readonly companyOnly?: true;
 }
 
-/** Pages about an organization, in the order of the tabs. Add one here, and its page at `app/[org]/admin/<path>/page.tsx`. */
+/**
+ * Pages about an organization, in the order of the tabs. Add one here, and its page at
+ * `app/[org]/admin/<path>/page.tsx`.
+ */
 const ADMIN_TABS = [
   { path: 'members', label: 'common.members', any: ['member:read'] },
   { path: 'roles', label: 'common.roles', any: ['member:read'] },
@@ -33,7 +36,11 @@ const ADMIN_TABS = [
 /** The tabs that this user may open in this organization. */
 export function adminTabs(org: Pick<Org, 'permissions' | 'kind'>): readonly AdminTab[] {
   const tabs: readonly AdminTab[] = ADMIN_TABS;
-  return tabs.filter((tab) => tab.any.some((permission) => org.permissions.includes(permission)) && (tab.companyOnly === undefined || org.kind === 'company'));
+  return tabs.filter(
+    (tab) =>
+      tab.any.some((permission) => org.permissions.includes(permission)) &&
+      (tab.companyOnly === undefined || org.kind === 'company'),
+  );
 }
 
 /** May they do more than work here? For others the same place is only where they look things up, and is called so. */

@@ -20,10 +20,16 @@ export function UsageDataField({ settings }: { settings: MySettings }) {
   useEffect(() => setRefused(refusesTracking()), []);
   const change = useMutation({
     mutationFn: (analytics: boolean) => save({ analytics }),
-    onSuccess: ({ analytics }) => void toast.success(analytics === true ? t('analytics.usageDataIsOn') : t('analytics.usageDataIsOffUnsent')),
+    onSuccess: ({ analytics }) =>
+      void toast.success(analytics === true ? t('analytics.usageDataIsOn') : t('analytics.usageDataIsOffUnsent')),
     onError: (error) => void toast.error(failureOf(error).title),
   });
-  if (host === null) return <p className="rounded-lg border border-line bg-surface p-4 text-sm">{t('analytics.thisInstallationSendsNoUsage')}</p>;
+  if (host === null)
+    return (
+      <p className="rounded-lg border border-line bg-surface p-4 text-sm">
+        {t('analytics.thisInstallationSendsNoUsage')}
+      </p>
+    );
   const shown = change.isPending ? change.variables : settings.analytics === true;
   return (
     <div className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
@@ -34,7 +40,9 @@ export function UsageDataField({ settings }: { settings: MySettings }) {
         disabled={change.isPending}
         onChange={(analytics) => change.mutate(analytics)}
       />
-      {isRefused ? <p className="rounded-md bg-warn-soft px-3 py-2 text-sm">{t('analytics.yourBrowserAsksSitesNot')}</p> : null}
+      {isRefused ? (
+        <p className="rounded-md bg-warn-soft px-3 py-2 text-sm">{t('analytics.yourBrowserAsksSitesNot')}</p>
+      ) : null}
       <div className="grid gap-x-6 gap-y-3 text-sm sm:grid-cols-2">
         <div>
           <h3 className="font-medium">{t('analytics.whatIsSent')}</h3>

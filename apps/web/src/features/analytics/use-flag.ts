@@ -7,7 +7,10 @@ import { useReport } from './use-report.ts';
 /** Flags whose showing this page has reported. */
 const reported = new Set<string>();
 
-/** The value of a flag for this user here. Call it only where the value decides what is shown: that the user met it is reported, once. */
+/**
+ * The value of a flag for this user here. Call it only where the value decides what is shown: that the user met it is
+ * reported, once.
+ */
 export function useFlag<K extends FlagKey>(key: K): FlagValue<K> {
   const { me, org } = useSession();
   const report = useReport();

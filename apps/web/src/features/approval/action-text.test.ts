@@ -29,13 +29,20 @@ describe('what an action would do, as a user reads it', () => {
         ],
       },
     ]);
-    expect(parts(edit({ command: 'insert', insert_line: 7, new_str: 'x' }))).toMatchObject([{ label: 'Insert into /w/a.ts after line 7' }]);
+    expect(parts(edit({ command: 'insert', insert_line: 7, new_str: 'x' }))).toMatchObject([
+      { label: 'Insert into /w/a.ts after line 7' },
+    ]);
     const patch = '*** Begin Patch\n*** Add File: b.ts\n+one\n*** Delete File: c.ts\n*** End Patch';
-    expect(parts({ kind: 'ApplyPatchAction', patch }).map(({ label }) => label)).toEqual(['Added b.ts', 'Deleted c.ts']);
+    expect(parts({ kind: 'ApplyPatchAction', patch }).map(({ label }) => label)).toEqual([
+      'Added b.ts',
+      'Deleted c.ts',
+    ]);
   });
 
   it('leaves out no line of a new file, however long it is', () => {
-    const [part] = parts(edit({ command: 'create', file_text: Array.from({ length: 500 }, (_, line) => `line ${line}`).join('\n') }));
+    const [part] = parts(
+      edit({ command: 'create', file_text: Array.from({ length: 500 }, (_, line) => `line ${line}`).join('\n') }),
+    );
     expect(part?.kind === 'diff' && part.lines.length).toBe(500);
   });
 

@@ -6,18 +6,27 @@ import { patchLines } from '../conversation/patch-lines.ts';
 import type { DiffLine } from '../conversation/rows/diff-lines.tsx';
 import { isFileEditor, type Step } from '../conversation/timeline-row.ts';
 
-/** One part of what an action would do: a text with its name, or a change of a file. Nothing of the action is left out. */
+/**
+ * One part of what an action would do: a text with its name, or a change of a file. Nothing of the action is left out.
+ */
 export type ActionPart =
   | { readonly kind: 'text'; readonly label: string; readonly text: string }
   | { readonly kind: 'diff'; readonly label: string; readonly lines: readonly DiffLine[] };
 
-/** What an action would do, whole and in the order in which a user reads it: a command as it is, an edit as a diff, everything else field by field. */
+/**
+ * What an action would do, whole and in the order in which a user reads it: a command as it is, an edit as a diff,
+ * everything else field by field.
+ */
 export function actionParts(t: Translate, { action }: Pick<Step, 'action'>): readonly ActionPart[] {
   if (action === null) return [];
   const { kind, ...fields } = action;
   const diff = diffOf(t, action);
   if (diff !== null) return [...diff.parts, ...fieldsOf(fields, diff.covered)];
-  if (kind === 'TerminalAction') return [text(t('common.command'), fields['command']), ...fieldsOf(fields, ['command', ...TERMINAL_DEFAULTS(fields)])];
+  if (kind === 'TerminalAction')
+    return [
+      text(t('common.command'), fields['command']),
+      ...fieldsOf(fields, ['command', ...TERMINAL_DEFAULTS(fields)]),
+    ];
   return fieldsOf(fields, []);
 }
 
@@ -35,10 +44,15 @@ export function actionAsText(parts: readonly ActionPart[]): string {
 
 /** Fields of a command that say nothing when they have these values. */
 const TERMINAL_DEFAULTS = (fields: Readonly<Record<string, unknown>>): string[] =>
-  ['is_input', 'reset', 'timeout', 'session'].filter((name) => fields[name] === false || fields[name] === null || fields[name] === 'main');
+  ['is_input', 'reset', 'timeout', 'session'].filter(
+    (name) => fields[name] === false || fields[name] === null || fields[name] === 'main',
+  );
 
 /** A change of files as diffs, where all of it is in the action itself; else `null`, and its fields are read. */
-function diffOf(t: Translate, action: NonNullable<Step['action']>): { readonly parts: ActionPart[]; readonly covered: readonly string[] } | null {
+function diffOf(
+  t: Translate,
+  action: NonNullable<Step['action']>,
+): { readonly parts: ActionPart[]; readonly covered: readonly string[] } | null {
   if (action.kind === 'ApplyPatchAction' && typeof action['patch'] === 'string') {
     const { files, cut } = patchLines(action['patch']);
     if (cut || files.length === 0) return null;
@@ -59,7 +73,10 @@ function diffOf(t: Translate, action: NonNullable<Step['action']>): { readonly p
     action['command'] === 'insert'
       ? t('approval.insertIntoAfterLine', { path, line: String(action['insert_line'] ?? 0) })
       : `${action['command'] === 'create' ? t('common.create') : t('common.edit')} ${path}`;
-  return { parts: [{ kind: 'diff', label: at, lines: edit.lines }], covered: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line'] };
+  return {
+    parts: [{ kind: 'diff', label: at, lines: edit.lines }],
+    covered: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line'],
+  };
 }
 
 const EDITS: ReadonlySet<string> = new Set(['create', 'str_replace', 'insert']);

@@ -40,12 +40,16 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   const [rejecting, setRejecting] = useState(false);
   const [rejected, setRejected] = useState<Rejected>({});
   const [whole, setWhole] = useState<ReadonlySet<string>>(new Set());
-  const arrived = useCallback((id: string) => setWhole((before) => (before.has(id) ? before : new Set([...before, id]))), []);
+  const arrived = useCallback(
+    (id: string) => setWhole((before) => (before.has(id) ? before : new Set([...before, id]))),
+    [],
+  );
   const ids = pending.map(({ id }) => id);
   const isWhole = ids.every((id) => whole.has(id));
   const { list, end, seen, further } = useSeenEnd(isWhole ? ids.join() : null);
   const answer = useMutation({
-    mutationFn: (body: AnswerConfirmation) => api.answerConfirmation({ org: orgId, conversation: conversation.id, idempotencyKey: newId(), body }),
+    mutationFn: (body: AnswerConfirmation) =>
+      api.answerConfirmation({ org: orgId, conversation: conversation.id, idempotencyKey: newId(), body }),
     onError: (error) => {
       const failure = failureOf(error);
       toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
@@ -56,16 +60,26 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   const counts = countsOf(ids, rejected);
   // The answer was taken in; the log says what came of it.
   const busy = answer.isPending || answer.isSuccess;
-  const decide = (id: string) => (reason: string | null) => setRejected(({ [id]: _, ...rest }) => (reason === null ? rest : { ...rest, [id]: reason }));
+  const decide = (id: string) => (reason: string | null) =>
+    setRejected(({ [id]: _, ...rest }) => (reason === null ? rest : { ...rest, [id]: reason }));
   return (
-    <section aria-label={t('approval.approval')} className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
+    <section
+      aria-label={t('approval.approval')}
+      className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6"
+    >
       <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
         <h2 className="flex items-center gap-2 px-3 pt-3 pb-2 text-sm font-semibold">
           <Hand aria-hidden className="size-4 text-warn" />
-          {several ? t('approval.theAgentAsksForApproval', { count: pending.length }) : t('approval.theAgentAsksForApproval2')}
+          {several
+            ? t('approval.theAgentAsksForApproval', { count: pending.length })
+            : t('approval.theAgentAsksForApproval2')}
         </h2>
         <div className="relative">
-          <ScrollBox ref={list} label={t('approval.requestedAction')} className="max-h-[min(46dvh,30rem)] overflow-y-auto overscroll-contain px-3 pb-2">
+          <ScrollBox
+            ref={list}
+            label={t('approval.requestedAction')}
+            className="max-h-[min(46dvh,30rem)] overflow-y-auto overscroll-contain px-3 pb-2"
+          >
             <ol className="flex flex-col gap-3">
               {pending.map((one, index) => (
                 <PendingAction
@@ -80,7 +94,12 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
             </ol>
             <div ref={end} className="h-px" />
           </ScrollBox>
-          {seen ? null : <div aria-hidden className="pointer-events-none absolute inset-x-0 bottom-0 h-8 bg-linear-to-t from-raised" />}
+          {seen ? null : (
+            <div
+              aria-hidden
+              className="pointer-events-none absolute inset-x-0 bottom-0 h-8 bg-linear-to-t from-raised"
+            />
+          )}
         </div>
         <div className="border-t border-line px-3 py-2.5">
           {!mayAnswer ? (
@@ -89,7 +108,9 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
             <Reason
               busy={busy}
               onCancel={() => setRejecting(false)}
-              onReject={(reason) => answer.mutate({ accept: false, actionIds: ids, ...(reason === '' ? {} : { reason }) })}
+              onReject={(reason) =>
+                answer.mutate({ accept: false, actionIds: ids, ...(reason === '' ? {} : { reason }) })
+              }
             />
           ) : (
             <div className="flex flex-wrap items-center gap-2">
@@ -104,7 +125,9 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
               <AlwaysMenu
                 pending={pending}
                 busy={busy || !seen}
-                onChoose={({ tool_name, match, value }) => answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })}
+                onChoose={({ tool_name, match, value }) =>
+                  answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })
+                }
               />
               <Button disabled={busy} onClick={() => setRejecting(true)}>
                 {several ? t('approval.rejectAll2') : t('approval.reject')}
@@ -125,7 +148,15 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   );
 }
 
-function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; busy: boolean; onChoose: (always: Always) => void }) {
+function AlwaysMenu({
+  pending,
+  busy,
+  onChoose,
+}: {
+  pending: readonly Pending[];
+  busy: boolean;
+  onChoose: (always: Always) => void;
+}) {
   const t = useTranslations();
   const choices = alwaysChoices(t, pending);
   if (choices.length === 0) return null;
@@ -148,7 +179,15 @@ function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; 
   );
 }
 
-function Reason({ busy, onCancel, onReject }: { busy: boolean; onCancel: () => void; onReject: (reason: string) => void }) {
+function Reason({
+  busy,
+  onCancel,
+  onReject,
+}: {
+  busy: boolean;
+  onCancel: () => void;
+  onReject: (reason: string) => void;
+}) {
   const t = useTranslations();
   const [reason, setReason] = useState('');
   const submit = (event: SyntheticEvent) => {

@@ -11,13 +11,17 @@ import { useConversation } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { ASKING } from './asking.ts';
 
-/** How often this conversation's agent asks before it acts, from its next step on. Part of a menu; nothing for who may not say. */
+/**
+ * How often this conversation's agent asks before it acts, from its next step on. Part of a menu; nothing for who may
+ * not say.
+ */
 export function AskingChoices() {
   const t = useTranslations();
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const change = useMutation({
-    mutationFn: (mode: ConfirmationMode) => api.setConfirmationMode({ org: orgId, conversation: conversation.id, body: { mode } }),
+    mutationFn: (mode: ConfirmationMode) =>
+      api.setConfirmationMode({ org: orgId, conversation: conversation.id, body: { mode } }),
     onError: (error) => {
       const failure = failureOf(error);
       toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });

@@ -1,11 +1,17 @@
 import type { AnswerConfirmation } from '@slipway/contracts/conversations';
 import type { Translate } from '../../messages/translate.ts';
 
-/** What the user decided of single actions, by id: a reason (maybe empty) for those that are not to happen. What is absent is approved. */
+/**
+ * What the user decided of single actions, by id: a reason (maybe empty) for those that are not to happen. What is
+ * absent is approved.
+ */
 export type Rejected = Readonly<Record<string, string>>;
 
 /** How many of the waiting actions an answer would carry out, and how many not. */
-export function countsOf(ids: readonly string[], rejected: Rejected): { readonly approved: number; readonly rejected: number } {
+export function countsOf(
+  ids: readonly string[],
+  rejected: Rejected,
+): { readonly approved: number; readonly rejected: number } {
   const not = ids.filter((id) => rejected[id] !== undefined).length;
   return { approved: ids.length - not, rejected: not };
 }

@@ -34,7 +34,10 @@ export function PendingAction({ pending, place, rejected, decide, onWhole }: Pen
   const { id, step, tool, summary, risk, reasons } = pending;
   const parts = useMemo(() => actionParts(t, step), [step, t]);
   const [there, setThere] = useState<ReadonlySet<string>>(new Set());
-  const arrived = useCallback((label: string) => setThere((before) => (before.has(label) ? before : new Set([...before, label]))), []);
+  const arrived = useCallback(
+    (label: string) => setThere((before) => (before.has(label) ? before : new Set([...before, label]))),
+    [],
+  );
   const whole = parts.every((part) => part.kind === 'diff' || there.has(part.label));
   useEffect(() => {
     if (whole) onWhole(id);
@@ -102,7 +105,15 @@ function Part({ part, onThere }: { part: ActionPart; onThere: (label: string) =>
 }
 
 /** Approve or reject one of several. */
-function Decision({ of, rejected, decide }: { of: string; rejected: string | null; decide: (rejected: string | null) => void }) {
+function Decision({
+  of,
+  rejected,
+  decide,
+}: {
+  of: string;
+  rejected: string | null;
+  decide: (rejected: string | null) => void;
+}) {
   const t = useTranslations();
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -119,7 +130,13 @@ function Decision({ of, rejected, decide }: { of: string; rejected: string | nul
                 chosen ? (no ? 'bg-bad-soft text-bad' : 'bg-ok-soft text-ok') : 'bg-surface text-ink-muted',
               )}
             >
-              <input type="radio" name={`decision-${of}`} className="sr-only" checked={chosen} onChange={() => decide(no ? '' : null)} />
+              <input
+                type="radio"
+                name={`decision-${of}`}
+                className="sr-only"
+                checked={chosen}
+                onChange={() => decide(no ? '' : null)}
+              />
               {no ? t('approval.reject2') : t('approval.approve')}
             </label>
           );

@@ -33,7 +33,14 @@ describe('what waits for approval', () => {
     const read = prependEvents(openView(snapshotOf(3, { executionStatus: 'waiting_for_confirmation' })), logOf(asked));
     for (const view of [live, read])
       expect(pendingOf(view)).toMatchObject([
-        { id: idOf(1), tool: 'terminal', what: 'npm publish', summary: 'publish it', risk: 'HIGH', reasons: ['It publishes a package.'] },
+        {
+          id: idOf(1),
+          tool: 'terminal',
+          what: 'npm publish',
+          summary: 'publish it',
+          risk: 'HIGH',
+          reasons: ['It publishes a package.'],
+        },
       ]);
   });
 
@@ -46,13 +53,17 @@ describe('what waits for approval', () => {
       rejection_reason: 'no',
       rejection_source: 'user' as const,
     };
-    const view = applyEvents(openView(snapshotOf(0)), logOf([...asked, rejected, update('execution_status', 'idle')])).view;
+    const view = applyEvents(
+      openView(snapshotOf(0)),
+      logOf([...asked, rejected, update('execution_status', 'idle')]),
+    ).view;
     expect(pendingOf(view)).toMatchObject([]);
     expect(JSON.stringify(view.timeline.rows)).toContain('rejected: no');
   });
 
   it('can be allowed for the rest of the conversation: exactly this, or by its first words where a shell reads only words', () => {
-    const values = (what: string, risk?: 'HIGH') => alwaysChoices(t, [command(what, risk)]).map(({ match, value }) => [match, value]);
+    const values = (what: string, risk?: 'HIGH') =>
+      alwaysChoices(t, [command(what, risk)]).map(({ match, value }) => [match, value]);
     expect(values('npm test -- sum')).toEqual([
       ['exact', 'npm test -- sum'],
       ['prefix', 'npm test'],

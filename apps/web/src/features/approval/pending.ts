@@ -23,7 +23,9 @@ export function pendingOf(view: Pick<ConversationView, 'state' | 'timeline' | 'a
   if (view.state.execution !== 'waiting_for_confirmation') return [];
   const open = new Set(view.timeline.open.map(({ actionId }) => actionId));
   return view.timeline.rows.flatMap((row) =>
-    row.kind === 'steps' ? row.steps.filter((step) => open.has(step.id)).map((step) => toPending(step, view.analysis)) : [],
+    row.kind === 'steps'
+      ? row.steps.filter((step) => open.has(step.id)).map((step) => toPending(step, view.analysis))
+      : [],
   );
 }
 
@@ -49,14 +51,25 @@ function whatOf({ action }: Step): string {
 
 type Always = Omit<ConfirmationRule, 'by'> & { readonly label: string };
 
-/** What "do not ask again here" may mean for a single command: this one, and those with the same first words where a shell reads them as words only. */
+/**
+ * What "do not ask again here" may mean for a single command: this one, and those with the same first words where a
+ * shell reads them as words only.
+ */
 export function alwaysChoices(t: Translate, pending: readonly Pending[]): Always[] {
   const [only] = pending;
   if (only === undefined || pending.length > 1 || only.tool !== 'terminal' || only.what.trim() === '') return [];
   const command = only.what.trim();
-  const exact: Always = { tool_name: only.tool, match: 'exact', value: command, label: t('approval.approveAndDoNotAsk') };
+  const exact: Always = {
+    tool_name: only.tool,
+    match: 'exact',
+    value: command,
+    label: t('approval.approveAndDoNotAsk'),
+  };
   if (only.risk === 'HIGH' || /[;&|<>`$(){}\n\r\\]/.test(command)) return [exact];
   const words = command.split(/\s+/);
   const prefix = words.slice(0, words.length > 1 && !/^[-/.]/.test(words[1] ?? '-') ? 2 : 1).join(' ');
-  return [exact, { tool_name: only.tool, match: 'prefix', value: prefix, label: t('approval.approveAndDoNotAskAgain', { prefix }) }];
+  return [
+    exact,
+    { tool_name: only.tool, match: 'prefix', value: prefix, label: t('approval.approveAndDoNotAskAgain', { prefix }) },
+  ];
 }

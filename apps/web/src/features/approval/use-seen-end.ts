@@ -16,7 +16,10 @@ export function useSeenEnd(of: string | null): {
   const [seenOf, setSeenOf] = useState<string | null>(null);
   useEffect(() => {
     if (of === null || list.current === null || end.current === null) return;
-    const watch = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeenOf(of), { root: list.current });
+    const watch = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeenOf(of),
+      { root: list.current },
+    );
     watch.observe(end.current);
     return () => watch.disconnect();
   }, [of]);

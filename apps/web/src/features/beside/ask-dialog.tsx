@@ -17,7 +17,8 @@ export function AskDialog({ onClose }: { onClose: () => void }) {
   const { conversation, orgId } = useConversation();
   const [question, setQuestion] = useState('');
   const ask = useMutation({
-    mutationFn: (body: AskConversation) => api.askConversation({ org: orgId, conversation: conversation.id, body, idempotencyKey: newId() }),
+    mutationFn: (body: AskConversation) =>
+      api.askConversation({ org: orgId, conversation: conversation.id, body, idempotencyKey: newId() }),
   });
   const parsed = AskConversation.safeParse({ question });
   const failure = ask.isError ? failureOf(ask.error) : null;
@@ -26,11 +27,24 @@ export function AskDialog({ onClose }: { onClose: () => void }) {
     if (parsed.success && !ask.isPending) ask.mutate(parsed.data);
   };
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={t('beside.askASideQuestion2')} description={t('beside.theAgentAnswersFromWhat')}>
-      <form onSubmit={submit} onKeyDown={(event) => isSendKey(event) && submit(event)} className="flex flex-col gap-4 p-4">
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('beside.askASideQuestion2')}
+      description={t('beside.theAgentAnswersFromWhat')}
+    >
+      <form
+        onSubmit={submit}
+        onKeyDown={(event) => isSendKey(event) && submit(event)}
+        className="flex flex-col gap-4 p-4"
+      >
         <Field
           label={t('beside.question')}
-          error={failure === null ? null : sentenceOf(t, [failure.title, failure.detail, failure.nextStep].filter(Boolean).join('. '))}
+          error={
+            failure === null
+              ? null
+              : sentenceOf(t, [failure.title, failure.detail, failure.nextStep].filter(Boolean).join('. '))
+          }
         >
           {(control) => (
             <Textarea

@@ -15,12 +15,21 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
   const { conversation, orgId } = useConversation();
   const target = { org: orgId, conversation: conversation.id };
   const queryKey = ['confirmation-rules', orgId, conversation.id];
-  const rules = useQuery({ queryKey, queryFn: ({ signal }) => api.listConfirmationRules({ ...target, signal }), staleTime: 0 });
+  const rules = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => api.listConfirmationRules({ ...target, signal }),
+    staleTime: 0,
+  });
   const waiting = useSkeleton(rules.isPending);
   const failure = rules.isError ? failureOf(rules.error) : null;
   const list = rules.data?.data ?? [];
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={t('beside.approvalRules2')} description={t('beside.actionsAllowedWithoutAskingIn')}>
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('beside.approvalRules2')}
+      description={t('beside.actionsAllowedWithoutAskingIn')}
+    >
       <div className="flex flex-col gap-3 p-4">
         {waiting === 'blank' ? null : waiting === 'skeleton' ? (
           <Skeleton className="h-16" />
@@ -36,7 +45,12 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
         ) : (
           <ul className="flex flex-col gap-2">
             {list.map((rule) => (
-              <Rule key={`${rule.tool_name} ${rule.match} ${rule.value}`} rule={rule} target={target} queryKey={queryKey} />
+              <Rule
+                key={`${rule.tool_name} ${rule.match} ${rule.value}`}
+                rule={rule}
+                target={target}
+                queryKey={queryKey}
+              />
             ))}
           </ul>
         )}
@@ -50,7 +64,15 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Rule({ rule, target, queryKey }: { rule: ConfirmationRule; target: { org: string; conversation: string }; queryKey: readonly string[] }) {
+function Rule({
+  rule,
+  target,
+  queryKey,
+}: {
+  rule: ConfirmationRule;
+  target: { org: string; conversation: string };
+  queryKey: readonly string[];
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const queries = useQueryClient();
@@ -65,12 +87,19 @@ function Rule({ rule, target, queryKey }: { rule: ConfirmationRule; target: { or
       <div className="min-w-0 flex-1 basis-56">
         <p className="font-mono text-xs break-all">{rule.match === 'prefix' ? `${rule.value} …` : rule.value}</p>
         <p className="text-xs text-ink-muted">
-          {rule.match === 'prefix' ? t('beside.anyContinuation', { toolname: rule.tool_name }) : t('beside.exactlyThis', { toolname: rule.tool_name })}
+          {rule.match === 'prefix'
+            ? t('beside.anyContinuation', { toolname: rule.tool_name })
+            : t('beside.exactlyThis', { toolname: rule.tool_name })}
           {by === undefined ? '' : t('beside.allowedBy', { by })}
         </p>
       </div>
       {org.permissions.includes('conversation:write') ? (
-        <Button size="small" busy={revoke.isPending} onClick={() => revoke.mutate()} aria-label={t('beside.removeRule', { value: rule.value })}>
+        <Button
+          size="small"
+          busy={revoke.isPending}
+          onClick={() => revoke.mutate()}
+          aria-label={t('beside.removeRule', { value: rule.value })}
+        >
           {t('beside.remove')}
         </Button>
       ) : null}

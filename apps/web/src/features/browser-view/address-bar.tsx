@@ -25,11 +25,19 @@ export function AddressBar(props: {
     setTyped(null);
   };
   return (
-    <form onSubmit={submit} aria-label={t('browserView.browserAddress')} className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1.5">
+    <form
+      onSubmit={submit}
+      aria-label={t('browserView.browserAddress')}
+      className="flex shrink-0 items-center gap-1 border-b border-line px-2 py-1.5"
+    >
       <IconButton label={t('common.back')} disabled={off} onClick={() => send({ type: 'history', step: 'back' })}>
         <ArrowLeft aria-hidden />
       </IconButton>
-      <IconButton label={t('browserView.reload')} disabled={off} onClick={() => send({ type: 'history', step: 'reload' })}>
+      <IconButton
+        label={t('browserView.reload')}
+        disabled={off}
+        onClick={() => send({ type: 'history', step: 'reload' })}
+      >
         {state.loading ? <Spinner /> : <RotateCw aria-hidden />}
       </IconButton>
       <Input
@@ -48,11 +56,17 @@ export function AddressBar(props: {
         onKeyDown={(event) => event.key === 'Escape' && setTyped(null)}
         className="min-w-0 flex-1"
       />
-      <IconButton label={full ? t('browserView.fitPageToPanel') : t('browserView.showPageAtFullSize')} aria-pressed={full} onClick={() => setFull(!full)}>
+      <IconButton
+        label={full ? t('browserView.fitPageToPanel') : t('browserView.showPageAtFullSize')}
+        aria-pressed={full}
+        onClick={() => setFull(!full)}
+      >
         {full ? <Minimize2 aria-hidden /> : <Maximize2 aria-hidden />}
       </IconButton>
       <span role="status" className="sr-only">
-        {state.phase === 'open' ? t(state.loading ? 'browserView.loading' : 'browserView.showing', { page: state.title || state.address }) : ''}
+        {state.phase === 'open'
+          ? t(state.loading ? 'browserView.loading' : 'browserView.showing', { page: state.title || state.address })
+          : ''}
       </span>
     </form>
   );

@@ -42,13 +42,24 @@ export function BrowserPanel() {
         </EmptyState>
       ) : (
         <>
-          {phase === 'open' || holder !== null || yours ? <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} /> : null}
-          {phase === 'open' || yours ? <AddressBar state={state} off={!yours || old} full={full} setFull={setFull} send={send} /> : null}
+          {phase === 'open' || holder !== null || yours ? (
+            <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} />
+          ) : null}
+          {phase === 'open' || yours ? (
+            <AddressBar state={state} off={!yours || old} full={full} setFull={setFull} send={send} />
+          ) : null}
           {phase === 'open' ? (
             <>
               <PageTabs tabs={state.tabs} off={!yours || old} send={send} />
               <div className={pictured ? 'flex min-h-0 flex-1 flex-col' : 'invisible h-0'}>
-                <PagePicture state={state} attach={attach} full={full} old={old} send={send} leave={() => handBackButton.current?.focus()} />
+                <PagePicture
+                  state={state}
+                  attach={attach}
+                  full={full}
+                  old={old}
+                  send={send}
+                  leave={() => handBackButton.current?.focus()}
+                />
               </div>
               {pictured ? null : (
                 <div className="min-h-0 flex-1 p-4">
@@ -59,7 +70,9 @@ export function BrowserPanel() {
               )}
               {yours && !old ? (
                 <p className="shrink-0 border-t border-line px-3 py-1.5 text-xs text-ink-muted">
-                  {t.rich('browserView.clickThePageToType', { span: (chunks) => <span className="whitespace-nowrap">{chunks}</span> })}
+                  {t.rich('browserView.clickThePageToType', {
+                    span: (chunks) => <span className="whitespace-nowrap">{chunks}</span>,
+                  })}
                 </p>
               ) : null}
             </>
@@ -77,7 +90,10 @@ export function BrowserPanel() {
               {yours ? t('browserView.enterAnAddressAboveTo') : t('browserView.itsPagesAppearHereLive')}
             </EmptyState>
           )}
-          <p role="status" className={notice === null ? 'sr-only' : 'shrink-0 border-t border-line bg-raised px-3 py-1.5 text-sm'}>
+          <p
+            role="status"
+            className={notice === null ? 'sr-only' : 'shrink-0 border-t border-line bg-raised px-3 py-1.5 text-sm'}
+          >
             {notice}
           </p>
           <PageErrors errors={errors} />

@@ -1,8 +1,8 @@
 import { type BrowserFrame, decodeBrowserFrame } from '@slipway/contracts/live';
 
 /**
- * Puts frames on a canvas, the newest when several came. A frame is said to be seen when it is on the screen, so a busy or hidden page sets the pace: while it is
- * hidden nothing is painted, and after a few frames none is sent.
+ * Puts frames on a canvas, the newest when several came. A frame is said to be seen when it is on the screen, so a busy
+ * or hidden page sets the pace: while it is hidden nothing is painted, and after a few frames none is sent.
  */
 export class FramePainter {
   private canvas: HTMLCanvasElement | null = null;

@@ -47,8 +47,16 @@ export function HolderBar({
   );
 }
 
-/** The note reaches an agent at work with what it sees next of the browser; an idle one gets it as a message, or nobody would read it. */
-function HandBack(props: { off: boolean; working: boolean; handBack: (note: string) => void; button: RefObject<HTMLButtonElement | null> }) {
+/**
+ * The note reaches an agent at work with what it sees next of the browser; an idle one gets it as a message, or nobody
+ * would read it.
+ */
+function HandBack(props: {
+  off: boolean;
+  working: boolean;
+  handBack: (note: string) => void;
+  button: RefObject<HTMLButtonElement | null>;
+}) {
   const t = useTranslations();
   const { off, working, handBack, button } = props;
   const [note, setNote] = useState('');

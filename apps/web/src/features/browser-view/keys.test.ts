@@ -33,11 +33,23 @@ describe('what a key is to the page', () => {
   });
 
   it('makes a character of AltGraph, not a command', () => {
-    expect(keyRequest('press', press({ key: '@', code: 'KeyQ', keyCode: 81, ctrlKey: true, altKey: true, graph: true }), false)?.modifiers).toBe(0);
+    expect(
+      keyRequest(
+        'press',
+        press({ key: '@', code: 'KeyQ', keyCode: 81, ctrlKey: true, altKey: true, graph: true }),
+        false,
+      )?.modifiers,
+    ).toBe(0);
   });
 
   it('is none while an input method writes, nor on a keyboard of the screen', () => {
-    for (const more of [{ isComposing: true }, { keyCode: 229 }, { key: 'Process' }, { key: 'Unidentified' }, { key: 'Dead' }])
+    for (const more of [
+      { isComposing: true },
+      { keyCode: 229 },
+      { key: 'Process' },
+      { key: 'Unidentified' },
+      { key: 'Dead' },
+    ])
       expect(keyRequest('press', press(more), false)).toBeNull();
   });
 
@@ -54,7 +66,11 @@ describe('the way out of the page', () => {
   it('is Escape twice in a row, and soon', () => {
     const way = new WayOut();
     expect([way.press('Escape', 0), way.press('Escape', 300)]).toEqual([false, true]);
-    expect([way.press('Escape', 1_000), way.press('a', 1_100), way.press('Escape', 1_200)]).toEqual([false, false, false]);
+    expect([way.press('Escape', 1_000), way.press('a', 1_100), way.press('Escape', 1_200)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
     expect([way.press('Escape', 9_000), way.press('Escape', 10_000)]).toEqual([false, false]);
   });
 });

@@ -21,11 +21,22 @@ const NO_KEY = new Set(['Process', 'Unidentified', 'Dead', '']);
 /** Second press of Escape within this leaves the page. Milliseconds. */
 const LEAVE_MS = 800;
 
-/** 1 Alt, 2 Control, 4 Meta, 8 Shift; the sandbox is a Linux machine, so a Mac's ⌘ is Control there. AltGraph makes a character and is no modifier of it. */
-export function modifiersOf(event: Omit<KeyPress, 'key' | 'code' | 'keyCode' | 'location' | 'isComposing'>, mac: boolean): number {
+/**
+ * 1 Alt, 2 Control, 4 Meta, 8 Shift; the sandbox is a Linux machine, so a Mac's ⌘ is Control there. AltGraph makes a
+ * character and is no modifier of it.
+ */
+export function modifiersOf(
+  event: Omit<KeyPress, 'key' | 'code' | 'keyCode' | 'location' | 'isComposing'>,
+  mac: boolean,
+): number {
   const graph = event.getModifierState('AltGraph');
   const control = (event.ctrlKey && !graph) || (mac && event.metaKey);
-  return (event.altKey && !graph && !mac ? 1 : 0) + (control ? 2 : 0) + (event.metaKey && !mac ? 4 : 0) + (event.shiftKey ? 8 : 0);
+  return (
+    (event.altKey && !graph && !mac ? 1 : 0) +
+    (control ? 2 : 0) +
+    (event.metaKey && !mac ? 4 : 0) +
+    (event.shiftKey ? 8 : 0)
+  );
 }
 
 /** Pasting is left to this browser, which alone has the clipboard. */

@@ -7,8 +7,9 @@ import { usePageKeyboard } from './use-page-keyboard.ts';
 import { usePagePointer } from './use-page-pointer.ts';
 
 /**
- * The picture of the page. For who has the browser it is the page: mouse, wheel and fingers where they are, keys while it has the focus. A text field without looks
- * lies over it, so that input methods, the clipboard and a phone's keyboard work as in any field.
+ * The picture of the page. For who has the browser it is the page: mouse, wheel and fingers where they are, keys while
+ * it has the focus. A text field without looks lies over it, so that input methods, the clipboard and a phone's
+ * keyboard work as in any field.
  */
 export function PagePicture(props: {
   state: BrowserState;
@@ -35,16 +36,31 @@ export function PagePicture(props: {
     },
     [attach],
   );
-  const pointer = usePagePointer({ picture, viewport, on, fingers: !full, send, pressed: () => keyboard.current?.focus({ preventScroll: true }) });
+  const pointer = usePagePointer({
+    picture,
+    viewport,
+    on,
+    fingers: !full,
+    send,
+    pressed: () => keyboard.current?.focus({ preventScroll: true }),
+  });
   const keys = usePageKeyboard(send, leave);
   const shape = viewport.height === 0 ? 1 : viewport.width / viewport.height;
   return (
-    <div className={cn('group relative min-h-0 flex-1 bg-canvas', full ? 'overflow-auto' : '[container-type:size] overflow-hidden')}>
+    <div
+      className={cn(
+        'group relative min-h-0 flex-1 bg-canvas',
+        full ? 'overflow-auto' : '[container-type:size] overflow-hidden',
+      )}
+    >
       <canvas
         ref={join}
         role="img"
         aria-label={t('browserView.viewOfThePage', { title: state.title || state.address })}
-        style={{ aspectRatio: shape, width: full ? viewport.width : `min(100cqw, 100cqh * ${shape}, ${viewport.width}px)` }}
+        style={{
+          aspectRatio: shape,
+          width: full ? viewport.width : `min(100cqw, 100cqh * ${shape}, ${viewport.width}px)`,
+        }}
         className={cn(
           'mx-auto block max-w-none bg-white outline-offset-[-2px] outline-accent group-focus-within:outline-2',
           old && 'opacity-50',

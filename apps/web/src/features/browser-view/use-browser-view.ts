@@ -1,5 +1,11 @@
 'use client';
-import { BrowserLiveMessage, type BrowserLiveRequest, type BrowserPageError, type BrowserState, MAX_BROWSER_ERRORS } from '@slipway/contracts/live';
+import {
+  BrowserLiveMessage,
+  type BrowserLiveRequest,
+  type BrowserPageError,
+  type BrowserState,
+  MAX_BROWSER_ERRORS,
+} from '@slipway/contracts/live';
 import { useEffect, useRef, useState } from 'react';
 import { useConversation } from '../conversation/conversation-context.ts';
 import type { LiveChannel } from '../live/live-state.ts';

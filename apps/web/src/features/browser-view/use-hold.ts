@@ -1,7 +1,10 @@
 'use client';
 import { useState } from 'react';
 
-/** What proves, after a cut or a reload, that it is the same page that had taken the browser. In this tab's own storage: no other tab has it. */
+/**
+ * What proves, after a cut or a reload, that it is the same page that had taken the browser. In this tab's own storage:
+ * no other tab has it.
+ */
 export interface Hold {
   readonly held: boolean;
   /** @returns the proof; the same one until `end`. */

@@ -6,7 +6,9 @@ import { isPaste, keyRequest, WayOut } from './keys.ts';
 
 type KeyRequest = Extract<BrowserLiveRequest, { type: 'key' }>;
 
-/** What a text field needs to be the page's keyboard. @param leave where the focus goes after Escape was pressed twice. */
+/**
+ * What a text field needs to be the page's keyboard. @param leave where the focus goes after Escape was pressed twice.
+ */
 export function usePageKeyboard(send: (request: BrowserLiveRequest) => void, leave: () => void) {
   const way = useRef(new WayOut());
   const held = useRef(new Map<string, KeyRequest>());

@@ -30,7 +30,8 @@ export function usePagePointer(options: {
   const { picture, viewport, on, fingers, send, pressed } = options;
   const finger = useRef<{ x: number; y: number; scrolls: boolean } | null>(null);
   const move = useRef<{ request: BrowserLiveRequest; frame: number } | null>(null);
-  const place = (at: { clientX: number; clientY: number }) => placeOnPage(at, picture.current?.getBoundingClientRect() ?? new DOMRect(), viewport);
+  const place = (at: { clientX: number; clientY: number }) =>
+    placeOnPage(at, picture.current?.getBoundingClientRect() ?? new DOMRect(), viewport);
 
   /** At most one move a frame; what is pressed after it comes after it. */
   const flushMove = () => {
@@ -50,7 +51,14 @@ export function usePagePointer(options: {
       // A finger has not moved there before.
       send({ type: 'pointer', act: 'move', ...at, button: 'none', buttons: 0, clicks: 0 });
     }
-    send({ type: 'pointer', act, ...at, button: which, buttons: event.buttons & 7, clicks: Math.min(Math.max(event.detail, 1), 3) });
+    send({
+      type: 'pointer',
+      act,
+      ...at,
+      button: which,
+      buttons: event.buttons & 7,
+      clicks: Math.min(Math.max(event.detail, 1), 3),
+    });
   };
   const scrollByFinger = (event: PointerEvent) => {
     const { current: from } = finger;
@@ -68,9 +76,20 @@ export function usePagePointer(options: {
     if (canvas === null || !on) return;
     const turn = (event: WheelEvent) => {
       event.preventDefault();
-      const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE : height;
+      const unit =
+        event.deltaMode === WheelEvent.DOM_DELTA_PIXEL
+          ? 1
+          : event.deltaMode === WheelEvent.DOM_DELTA_LINE
+            ? LINE
+            : height;
       const at = placeOnPage(event, canvas.getBoundingClientRect(), { width, height });
-      send({ type: 'wheel', ...at, dx: limited(event.deltaX * unit), dy: limited(event.deltaY * unit), modifiers: modifiersOf(event, isMac) });
+      send({
+        type: 'wheel',
+        ...at,
+        dx: limited(event.deltaX * unit),
+        dy: limited(event.deltaY * unit),
+        modifiers: modifiersOf(event, isMac),
+      });
     };
     canvas.addEventListener('wheel', turn, { passive: false });
     return () => canvas.removeEventListener('wheel', turn);
@@ -92,7 +111,14 @@ export function usePagePointer(options: {
         return;
       }
       const at = { ...place(event), modifiers: modifiersOf(event, isMac) };
-      const request = { type: 'pointer', act: 'move', ...at, button: 'none', buttons: event.buttons & 7, clicks: 0 } as const;
+      const request = {
+        type: 'pointer',
+        act: 'move',
+        ...at,
+        button: 'none',
+        buttons: event.buttons & 7,
+        clicks: 0,
+      } as const;
       if (move.current === null) move.current = { request, frame: requestAnimationFrame(flushMove) };
       else move.current.request = request;
     },

@@ -12,7 +12,10 @@ const CHOICES = [
   { value: 'commits', label: 'changes.commits' },
 ] as const;
 
-/** What is compared with what: since the work began, since the last message, or commits; of which repository, and on which branch that is. */
+/**
+ * What is compared with what: since the work began, since the last message, or commits; of which repository, and on
+ * which branch that is.
+ */
 export function ChangesBar() {
   const t = useTranslations();
   const { selection, commits, choose, chooseRepository } = useChangesAddress();
@@ -24,14 +27,24 @@ export function ChangesBar() {
     <div className="flex shrink-0 flex-col gap-2 border-b border-line px-4 py-2">
       <div className="flex min-w-0 flex-wrap items-center gap-2">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would have a border and a legend */}
-        <div role="group" aria-label={t('changes.compareWith')} className="flex shrink-0 rounded-md border border-line-strong p-px">
+        <div
+          role="group"
+          aria-label={t('changes.compareWith')}
+          className="flex shrink-0 rounded-md border border-line-strong p-px"
+        >
           {CHOICES.map(({ value, label }) => (
             <button
               key={value}
               type="button"
               aria-pressed={chosen === value}
               onClick={() => choose(value)}
-              title={value === 'base' ? t('changes.sinceTheWorkBegan') : value === 'turn' ? t('changes.sinceTheLastMessage') : undefined}
+              title={
+                value === 'base'
+                  ? t('changes.sinceTheWorkBegan')
+                  : value === 'turn'
+                    ? t('changes.sinceTheLastMessage')
+                    : undefined
+              }
               className={cn(
                 'h-7 rounded-[5px] px-2.5 text-xs outline-offset-[-2px] touch:h-11 touch:text-sm',
                 chosen === value ? 'bg-raised font-medium text-ink' : 'text-ink-muted hover:text-ink',
@@ -46,8 +59,13 @@ export function ChangesBar() {
             aria-label={t('common.repository')}
             className="min-w-32 flex-1"
             value={shown?.path ?? ''}
-            options={repositories.map(({ path, kind }) => ({ value: path, label: kind === 'repository' ? path : `${path} (${kind})` }))}
-            onChange={(path) => chooseRepository(repositories.find((each) => each.path === path)?.own === true ? null : path)}
+            options={repositories.map(({ path, kind }) => ({
+              value: path,
+              label: kind === 'repository' ? path : `${path} (${kind})`,
+            }))}
+            onChange={(path) =>
+              chooseRepository(repositories.find((each) => each.path === path)?.own === true ? null : path)
+            }
           />
         ) : null}
       </div>
@@ -79,7 +97,9 @@ function ChosenCommit({ hash, repository, back }: { hash: string; repository: st
 function Branch({ repository }: { repository: WorkspaceRepository }) {
   const t = useTranslations();
   const { branch, head, upstream, ahead, behind, operation, problem } = repository;
-  const beside = [ahead ? t('changes.ahead', { ahead }) : '', behind ? t('changes.behind', { behind }) : ''].filter(Boolean).join(', ');
+  const beside = [ahead ? t('changes.ahead', { ahead }) : '', behind ? t('changes.behind', { behind }) : '']
+    .filter(Boolean)
+    .join(', ');
   return (
     <p className="flex min-w-0 items-center gap-1.5 text-xs text-ink-muted">
       <GitBranch aria-hidden className="size-3.5 shrink-0" />
@@ -101,7 +121,9 @@ function Branch({ repository }: { repository: WorkspaceRepository }) {
                 : t('changes.of', { beside, upstream })}
             </span>
           )}
-          {operation === null ? null : <span className="shrink-0 text-warn">{t('changes.inProgress', { operation })}</span>}
+          {operation === null ? null : (
+            <span className="shrink-0 text-warn">{t('changes.inProgress', { operation })}</span>
+          )}
         </>
       )}
     </p>

@@ -28,7 +28,10 @@ const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string;
   MOVED: { letter: 'R', word: 'moved', className: 'text-accent' },
 };
 
-/** What differs from where the work began, from the last message, or what one commit did; in each repository of the workspace. */
+/**
+ * What differs from where the work began, from the last message, or what one commit did; in each repository of the
+ * workspace.
+ */
 export function Changes() {
   const t = useTranslations();
   const starting = useView((view) => view.status === 'starting');
@@ -36,7 +39,9 @@ export function Changes() {
   const { selection, commits, choose } = useChangesAddress();
   if (!hadWorkspace)
     return (
-      <EmptyState title={t('changes.noWorkspaceYet')}>{starting ? t('changes.theSandboxIsStartingThe') : t('changes.theAgentsChangesAppearHere')}</EmptyState>
+      <EmptyState title={t('changes.noWorkspaceYet')}>
+        {starting ? t('changes.theSandboxIsStartingThe') : t('changes.theAgentsChangesAppearHere')}
+      </EmptyState>
     );
   return (
     <div className="flex h-full flex-col">
@@ -87,16 +92,26 @@ function Files({ selection }: { selection: Selection }) {
     <div className="flex h-full flex-col">
       <div className="flex shrink-0 items-center gap-3 border-b border-line px-4 py-2 text-sm text-ink-muted">
         <p className="min-w-0 flex-1 truncate tabular-nums">
-          {t('changes.fileCount', { count: data.files.length })} <span className="text-ok">+{added}</span> <span className="text-bad">−{removed}</span>
-          {data.base && selection.against === 'base' ? <span title={data.base}> {t('changes.since', { base: data.base.slice(0, 7) })}</span> : null}
+          {t('changes.fileCount', { count: data.files.length })} <span className="text-ok">+{added}</span>{' '}
+          <span className="text-bad">−{removed}</span>
+          {data.base && selection.against === 'base' ? (
+            <span title={data.base}> {t('changes.since', { base: data.base.slice(0, 7) })}</span>
+          ) : null}
         </p>
         <Button asChild size="small">
-          <a href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id, query: queryOf(selection) })} download={`${conversation.id}.patch`}>
+          <a
+            href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id, query: queryOf(selection) })}
+            download={`${conversation.id}.patch`}
+          >
             <Download aria-hidden /> {t('changes.downloadDiff')}
           </a>
         </Button>
       </div>
-      {data.live ? null : <p className="border-b border-line bg-raised px-4 py-1.5 text-xs text-ink-muted">{t('changes.theSandboxIsNotRunningThese')}</p>}
+      {data.live ? null : (
+        <p className="border-b border-line bg-raised px-4 py-1.5 text-xs text-ink-muted">
+          {t('changes.theSandboxIsNotRunningThese')}
+        </p>
+      )}
       {error ? (
         <p className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">
           {t('changes.thisListMayBeOld', { title: failureOf(error).title.toLowerCase() })}
@@ -144,7 +159,10 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
         onClick={toggle}
         className="sticky top-0 z-10 flex min-h-9 w-full items-center gap-2 bg-surface px-4 text-left text-sm outline-offset-[-2px] hover:bg-raised touch:min-h-11"
       >
-        <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', open && 'rotate-90')} />
+        <ChevronRight
+          aria-hidden
+          className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', open && 'rotate-90')}
+        />
         <abbr title={word} className={cn('w-3 shrink-0 font-mono text-xs font-semibold no-underline', className)}>
           {letter}
         </abbr>
@@ -163,7 +181,9 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
       </button>
       {open ? (
         file.binary || (file.status === 'MOVED' && file.additions + file.deletions === 0) ? (
-          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{file.binary ? t('changes.thisFileHasNoText') : t('changes.movedWithoutChanges')}</p>
+          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">
+            {file.binary ? t('changes.thisFileHasNoText') : t('changes.movedWithoutChanges')}
+          </p>
         ) : (
           <FilePatch file={file} selection={selection} live={live} />
         )
@@ -178,7 +198,10 @@ export function ChangesLabel() {
   const count = useChanges().data?.files.length ?? 0;
   return (
     <>
-      {t('common.changes')} {count > 0 ? <span className="rounded-full bg-raised px-1.5 text-xs text-ink-muted tabular-nums">{count}</span> : null}
+      {t('common.changes')}{' '}
+      {count > 0 ? (
+        <span className="rounded-full bg-raised px-1.5 text-xs text-ink-muted tabular-nums">{count}</span>
+      ) : null}
     </>
   );
 }

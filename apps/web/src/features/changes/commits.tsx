@@ -24,7 +24,8 @@ export function Commits({ repository, open }: { repository: string | null; open:
       </AfterDelay>
     );
   const list = data.pages.flatMap((page) => page.data);
-  if (list.length === 0) return <EmptyState title={t('changes.noCommitsYet')}>{t('changes.theRepositoryHasNoHistory')}</EmptyState>;
+  if (list.length === 0)
+    return <EmptyState title={t('changes.noCommitsYet')}>{t('changes.theRepositoryHasNoHistory')}</EmptyState>;
   return (
     <div className="h-full overflow-auto">
       <ol aria-label={t('changes.commits')}>
@@ -48,7 +49,11 @@ function CommitLine({ commit, open }: { commit: WorkspaceCommit; open: () => voi
   const { hash, subject, author, at, files, ofThisWork } = commit;
   return (
     <li className="border-b border-line">
-      <button type="button" onClick={open} className="flex w-full flex-col gap-0.5 px-4 py-2 text-left outline-offset-[-2px] hover:bg-raised">
+      <button
+        type="button"
+        onClick={open}
+        className="flex w-full flex-col gap-0.5 px-4 py-2 text-left outline-offset-[-2px] hover:bg-raised"
+      >
         <span className="flex w-full min-w-0 items-center gap-2 text-sm">
           <span className="min-w-0 flex-1 truncate" title={subject}>
             {subject === '' ? <em className="text-ink-muted">{t('changes.noMessage')}</em> : subject}

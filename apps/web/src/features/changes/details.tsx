@@ -21,7 +21,9 @@ export function Details() {
     <ScrollBox label={t('common.details')} className="h-full overflow-auto">
       <dl className="grid auto-rows-min grid-cols-[110px_minmax(0,1fr)] gap-x-4 gap-y-2.5 p-4 text-sm">
         <Runtime />
-        <Line name={t('common.model')}>{conversation.model === DEMO_MODEL ? t('changes.demoScriptedNotAnAi') : conversation.model}</Line>
+        <Line name={t('common.model')}>
+          {conversation.model === DEMO_MODEL ? t('changes.demoScriptedNotAnAi') : conversation.model}
+        </Line>
         <Line name={t('common.repository')}>{conversation.repository ?? t('common.none2')}</Line>
         <Line name={t('changes.branch')}>{conversation.branch ?? t('changes.default')}</Line>
         <Line name={t('common.owner')}>{conversation.createdBy.label}</Line>
@@ -31,7 +33,9 @@ export function Details() {
         <Line name={t('common.cost')}>
           <span title={`$${cost}`}>{money(cost)}</span>
         </Line>
-        <Line name={t('changes.tokens')}>{t('changes.readWritten', { prompt: number(prompt), completion: number(completion) })}</Line>
+        <Line name={t('changes.tokens')}>
+          {t('changes.readWritten', { prompt: number(prompt), completion: number(completion) })}
+        </Line>
         <Line name={t('changes.events')}>{number(events)}</Line>
         <Line name={t('changes.id')}>
           <span className="flex items-center gap-1">

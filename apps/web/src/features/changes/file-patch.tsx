@@ -57,8 +57,10 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
     }),
     [resolvedTheme],
   );
-  if (patch.data === null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{t('changes.thisDiffIsTooLarge')}</p>;
-  if (patch.data === undefined && patch.error) return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
+  if (patch.data === null)
+    return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{t('changes.thisDiffIsTooLarge')}</p>;
+  if (patch.data === undefined && patch.error)
+    return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
   if (patch.data === undefined)
     return (
       <AfterDelay>
@@ -86,9 +88,14 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
 function emptyReason(t: Translate, patch: string, file: FileChange, live: boolean): string | null {
   if (/^@@/m.test(patch)) return null;
   const changed = file.additions + file.deletions > 0;
-  if (patch.trim() === '' && changed) return live ? t('changes.thisFileNoLongerDiffers') : t('changes.theDiffOfThisFile');
+  if (patch.trim() === '' && changed)
+    return live ? t('changes.thisFileNoLongerDiffers') : t('changes.theDiffOfThisFile');
   if (changed) return null;
-  return file.status === 'ADDED' ? t('changes.newEmptyFile') : file.status === 'DELETED' ? t('changes.theFileWasEmpty') : t('changes.noLinesChangedTheFile');
+  return file.status === 'ADDED'
+    ? t('changes.newEmptyFile')
+    : file.status === 'DELETED'
+      ? t('changes.theFileWasEmpty')
+      : t('changes.noLinesChangedTheFile');
 }
 
 /** A patch that the viewer cannot read is still a text. */
@@ -98,6 +105,10 @@ class PlainOnFailure extends Component<{ patch: string; children: ReactNode }, {
     return { failed: true };
   }
   override render() {
-    return this.state.failed ? <pre className="overflow-auto px-4 pb-3 font-mono text-xs">{this.props.patch}</pre> : this.props.children;
+    return this.state.failed ? (
+      <pre className="overflow-auto px-4 pb-3 font-mono text-xs">{this.props.patch}</pre>
+    ) : (
+      this.props.children
+    );
   }
 }

@@ -7,9 +7,15 @@ import { Changes, ChangesLabel } from './changes.tsx';
 import { Details } from './details.tsx';
 
 const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
-const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').then((module) => module.TerminalPanel), { ssr: false });
-const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
-const TracePanel = dynamic(() => import('../trace/trace-panel.tsx').then((module) => module.TracePanel), { ssr: false });
+const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').then((module) => module.TerminalPanel), {
+  ssr: false,
+});
+const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), {
+  ssr: false,
+});
+const TracePanel = dynamic(() => import('../trace/trace-panel.tsx').then((module) => module.TracePanel), {
+  ssr: false,
+});
 
 /** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
 interface Panel {

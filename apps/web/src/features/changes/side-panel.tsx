@@ -18,7 +18,10 @@ export function SidePanel() {
       label={t('changes.panels')}
       value={panels.some(({ value }) => value === tab) && tab !== null ? tab : PANELS[0].value}
       onChange={setTab}
-      tabs={panels.map(({ value, label: Label }) => ({ value, label: typeof Label === 'string' ? t(Label) : <Label /> }))}
+      tabs={panels.map(({ value, label: Label }) => ({
+        value,
+        label: typeof Label === 'string' ? t(Label) : <Label />,
+      }))}
     >
       {panels.map(({ value, Body }) => (
         <TabPanel key={value} value={value}>

@@ -33,7 +33,8 @@ export function useChanges(selection: Selection = OWN_SINCE_BASE): UseQueryResul
   const wanted = useView((view) => view.hadWorkspace) && (isKept(selection) || !isAway);
   return useQuery({
     queryKey: ['changes', orgId, conversation.id, selection.against, selection.repository],
-    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, query: queryOf(selection), signal }),
+    queryFn: ({ signal }) =>
+      api.getChanges({ org: orgId, conversation: conversation.id, query: queryOf(selection), signal }),
     enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
@@ -41,7 +42,10 @@ export function useChanges(selection: Selection = OWN_SINCE_BASE): UseQueryResul
   });
 }
 
-/** Repositories of the workspace; only a sandbox that is there knows them. Of one that is away, as they were last seen here. */
+/**
+ * Repositories of the workspace; only a sandbox that is there knows them. Of one that is away, as they were last seen
+ * here.
+ */
 export function useRepositories(): UseQueryResult<WorkspaceRepositories> {
   const { orgId, conversation } = useConversation();
   const queries = useQueryClient();
@@ -98,7 +102,8 @@ export function useFreshChanges(): void {
     let status = store.view.get().status;
     const refresh = () => {
       timer = undefined;
-      for (const what of ['changes', 'diff', 'repositories', 'commits']) void queries.invalidateQueries({ queryKey: [what, orgId, conversation.id] });
+      for (const what of ['changes', 'diff', 'repositories', 'commits'])
+        void queries.invalidateQueries({ queryKey: [what, orgId, conversation.id] });
     };
     const unsubscribe = store.view.subscribe(() => {
       const view = store.view.get();
@@ -128,7 +133,15 @@ export function useFilePatch(path: string, selection: Selection): UseQueryResult
   return useQuery({
     queryKey,
     queryFn: async ({ signal }) =>
-      textUpTo(READ_AT_MOST, await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { ...queryOf(selection), path }, signal })),
+      textUpTo(
+        READ_AT_MOST,
+        await api.downloadDiff({
+          org: orgId,
+          conversation: conversation.id,
+          query: { ...queryOf(selection), path },
+          signal,
+        }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
     // What is shown stays until the sandbox is back.
     enabled: isKept(selection) || !isAway || queries.getQueryData(queryKey) === undefined,

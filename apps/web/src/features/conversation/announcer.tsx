@@ -19,7 +19,8 @@ export function Announcer() {
       timer = undefined;
       const { status, timeline } = store.view.get();
       const parts = [];
-      if (timeline.rows.length > said.current.rows) parts.push(t('conversation.newInTheTimeline', { count: timeline.rows.length - said.current.rows }));
+      if (timeline.rows.length > said.current.rows)
+        parts.push(t('conversation.newInTheTimeline', { count: timeline.rows.length - said.current.rows }));
       if (status !== said.current.status) parts.push(t(STATUS_LABELS[status]));
       said.current = { status, rows: timeline.rows.length };
       if (parts.length > 0) setText(parts.join('. '));

@@ -29,7 +29,20 @@ describe('terminal output on a page', () => {
   });
 
   it('shows the same text as without colours, and no control character, whatever a program prints', () => {
-    const piece = fc.constantFrom('a', ' ', '\n', '\r', `${ESC}[`, `${ESC}[1m`, `${ESC}]0;t`, '\u0007', '31m', ESC, '\b', 'é');
+    const piece = fc.constantFrom(
+      'a',
+      ' ',
+      '\n',
+      '\r',
+      `${ESC}[`,
+      `${ESC}[1m`,
+      `${ESC}]0;t`,
+      '\u0007',
+      '31m',
+      ESC,
+      '\b',
+      'é',
+    );
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const output = pieces.join('');

@@ -9,7 +9,8 @@ const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'wh
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: control characters are what this file is about
 const COLOUR = /\u001b\[([0-9;:]*)m/g;
-const OTHER = /\u001b(?:\[[0-?]*[ -/]*[@-ln-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
+const OTHER =
+  /\u001b(?:\[[0-?]*[ -/]*[@-ln-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f]/g;
 const ANY_COLOUR = /\u001b\[[0-9;:]*m/g;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: up to here
 
@@ -22,7 +23,10 @@ interface Look {
 }
 const PLAIN: Look = { colour: '', bold: false, dim: false, italic: false, underline: false };
 
-/** Terminal output in spans of one look: the sixteen colours that programs name; others are read over. Of a line that was drawn again the last form stays. */
+/**
+ * Terminal output in spans of one look: the sixteen colours that programs name; others are read over. Of a line that
+ * was drawn again the last form stays.
+ */
 export function ansiSpans(output: string): readonly Span[] {
   const text = lastForms(output.replace(OTHER, ''));
   const spans: Span[] = [];

@@ -77,7 +77,8 @@ export function ConversationHeader() {
         ) : null}
         {mayWrite && !pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
           <Button onClick={() => resume.mutate()} busy={resume.isPending}>
-            {resume.isPending ? null : <Play aria-hidden />} {status === 'failed' ? t('conversation.tryAgain') : t('common.resume')}
+            {resume.isPending ? null : <Play aria-hidden />}{' '}
+            {status === 'failed' ? t('conversation.tryAgain') : t('common.resume')}
           </Button>
         ) : null}
         <Button tone="quiet" className="ml-auto md:hidden" onClick={() => setTab('changes', 'push')}>
@@ -126,7 +127,8 @@ const MAX_HINT = 240;
 function Status({ state, label, why }: { state: ConversationStatus; label: string; why: () => void }) {
   const t = useTranslations();
   const runtime = useRuntime(state === 'failed' || state === 'paused' || state === 'stopped' || state === 'finished');
-  const { cause, nextStep } = runtime === null || isActive(state) ? { cause: '', nextStep: '' } : reasonOf(t, runtime, state);
+  const { cause, nextStep } =
+    runtime === null || isActive(state) ? { cause: '', nextStep: '' } : reasonOf(t, runtime, state);
   const chip = <StatusChip state={state} label={label} />;
   if (cause === '') return chip;
   const hint = `${cause.slice(0, MAX_HINT)}${cause.length > MAX_HINT ? '…' : ''} ${nextStep}`.trim();
@@ -139,7 +141,9 @@ function Status({ state, label, why }: { state: ConversationStatus; label: strin
   );
 }
 
-/** Between a start and the message that it was for, a conversation waits for an instant: that is not said. Milliseconds. */
+/**
+ * Between a start and the message that it was for, a conversation waits for an instant: that is not said. Milliseconds.
+ */
 const WAITS_AFTER_MS = 400;
 
 function useSettled(status: ConversationStatus): ConversationStatus {
@@ -151,11 +155,18 @@ function useSettled(status: ConversationStatus): ConversationStatus {
   return status === 'waiting' ? shown : status;
 }
 
-/** A pause that had to interrupt the step under way reads as stopped until its own event is there: longest wait for that. Milliseconds. */
+/**
+ * A pause that had to interrupt the step under way reads as stopped until its own event is there: longest wait for
+ * that. Milliseconds.
+ */
 const PAUSE_SETTLES_MS = 5_000;
 
 /** Asked for and not yet in the log. The answer of the call only says that it was taken in; the log says the rest. */
-function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: Lifecycle['pause']): { stopping: boolean; pausing: boolean } {
+function useHalting(
+  status: ConversationStatus,
+  stop: Lifecycle['stop'],
+  pause: Lifecycle['pause'],
+): { stopping: boolean; pausing: boolean } {
   const active = status === 'working' || status === 'starting';
   const between = status === 'stopped' && pause.isSuccess;
   const pausing = pause.isPending || (pause.isSuccess && (active || between || status === 'waiting'));
@@ -182,7 +193,10 @@ function Spent() {
         {money(cost)}
         {budget === null ? null : t('conversation.of', { budget: money(Number(budget)) })}
       </span>
-      <span className="max-sm:hidden" title={t('conversation.tokensReadWritten', { prompt: number(prompt), completion: number(completion) })}>
+      <span
+        className="max-sm:hidden"
+        title={t('conversation.tokensReadWritten', { prompt: number(prompt), completion: number(completion) })}
+      >
         {t('conversation.tokens', { prompt: shortNumber(prompt + completion) })}
       </span>
     </span>

@@ -38,7 +38,16 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
   const [{ scope, gaps }] = useState(() => {
     const gaps = new EventTarget();
     const store = new ConversationStore(snapshot, beforePaint, () => gaps.dispatchEvent(new Event('gap')));
-    return { gaps, scope: { store, conversation: snapshot, orgId: org.id, openRows: new Map<string, boolean>(), reveal: new Reveal() } };
+    return {
+      gaps,
+      scope: {
+        store,
+        conversation: snapshot,
+        orgId: org.id,
+        openRows: new Map<string, boolean>(),
+        reveal: new Reveal(),
+      },
+    };
   });
   useSocket(scope.store, org.id, snapshot.id, gaps);
   const history = useHistoryPages(scope.store, org.id, snapshot.id);
@@ -61,11 +70,18 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
             <MessageComposer />
           </section>
           {wide ? (
-            <aside aria-label={t('conversation.changesAndDetails')} className="w-[44%] min-w-[340px] shrink-0 border-l border-line bg-surface">
+            <aside
+              aria-label={t('conversation.changesAndDetails')}
+              className="w-[44%] min-w-[340px] shrink-0 border-l border-line bg-surface"
+            >
               {panel}
             </aside>
           ) : (
-            <Sheet open={tab !== null} onOpenChange={(open) => setTab(open ? 'changes' : null)} title={t('conversation.changesAndDetails')}>
+            <Sheet
+              open={tab !== null}
+              onOpenChange={(open) => setTab(open ? 'changes' : null)}
+              title={t('conversation.changesAndDetails')}
+            >
               {panel}
             </Sheet>
           )}

@@ -27,7 +27,12 @@ function stage(head = 0) {
     },
   };
 }
-const delta = (offset: number, text: string, responseId = 'r1') => ({ responseId, channel: 'content' as const, offset, text });
+const delta = (offset: number, text: string, responseId = 'r1') => ({
+  responseId,
+  channel: 'content' as const,
+  offset,
+  text,
+});
 const many = (count: number): LoggedEvent[] => logOf(Array.from({ length: count }, () => message('user', 'x')));
 
 describe('ConversationStore', () => {

@@ -73,7 +73,8 @@ export class ConversationStore {
       live = applyDelta(live, delta);
       if (delta.channel === 'progress') printed = addPrinted(printed, delta);
     }
-    for (const logged of batch) if (live !== null && logged.seq > before.lastSeq && endsLiveText(live, logged)) live = null;
+    for (const logged of batch)
+      if (live !== null && logged.seq > before.lastSeq && endsLiveText(live, logged)) live = null;
     this.view.set(view);
     this.live.set(live);
     this.printed.set(printed);

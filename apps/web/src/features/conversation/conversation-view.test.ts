@@ -4,11 +4,25 @@ import { type LoggedEvent } from '@slipway/contracts/events';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
-import { action, answer, edit, exit, idOf, logOf, message, snapshotOf, startStep, terminal, update, view } from './sample-events.ts';
+import {
+  action,
+  answer,
+  edit,
+  exit,
+  idOf,
+  logOf,
+  message,
+  snapshotOf,
+  startStep,
+  terminal,
+  update,
+  view,
+} from './sample-events.ts';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines } from './timeline.ts';
 import { stepState, timesOf } from './timeline-row.ts';
 
-const applyAll = (from: ConversationView, events: readonly LoggedEvent[]): ConversationView => applyEvents(from, events).view;
+const applyAll = (from: ConversationView, events: readonly LoggedEvent[]): ConversationView =>
+  applyEvents(from, events).view;
 const rowsOf = (parts: Parameters<typeof logOf>[0]) => applyAll(openView(snapshotOf(0)), logOf(parts)).timeline.rows;
 
 describe('applyEvents', () => {
@@ -43,7 +57,9 @@ describe('applyEvents', () => {
 
   it('shows the one status that the reducer of the domain gives, after any sequence of events', () => {
     const part = fc.oneof(
-      fc.constantFrom('idle', 'running', 'paused', 'finished', 'error', 'stuck', 'nonsense').map((status) => update('execution_status', status)),
+      fc
+        .constantFrom('idle', 'running', 'paused', 'finished', 'error', 'stuck', 'nonsense')
+        .map((status) => update('execution_status', status)),
       fc.constantFrom('WORKING', 'PREPARING_REPOSITORY', 'READY', 'ERROR').map((status) => startStep(status)),
       fc.constantFrom({ kind: 'PauseEvent' } as const, { kind: 'InterruptEvent' } as const),
       fc.constant(message('user', 'hello')),
@@ -53,7 +69,9 @@ describe('applyEvents', () => {
         const log = logOf(parts);
         const { status } = applyAll(openView(snapshotOf(0)), log);
         expect(CONVERSATION_STATUSES).toContain(status);
-        expect(status).toBe(conversationStatus(log.reduce((state, { event }) => reduceConversationStatus(state, event), INITIAL_STATUS)));
+        expect(status).toBe(
+          conversationStatus(log.reduce((state, { event }) => reduceConversationStatus(state, event), INITIAL_STATUS)),
+        );
       }),
     );
   });
@@ -67,7 +85,9 @@ describe('applyEvents', () => {
       update('execution_status', 'paused'),
       update('execution_status', 'running'),
     ]);
-    const stopped = openView(snapshotOf(5, { status: 'stopped', executionStatus: 'paused', start: { status: 'READY', steps: [] } }));
+    const stopped = openView(
+      snapshotOf(5, { status: 'stopped', executionStatus: 'paused', start: { status: 'READY', steps: [] } }),
+    );
     expect(stopped.status).toBe('stopped');
     expect(applyAll(stopped, log).status).toBe('working');
   });
@@ -78,11 +98,21 @@ describe('applyEvents', () => {
       update('stats', { accumulated_cost: 0.42, prompt_tokens: 10, completion_tokens: 3, model: 'm' }),
       update('stats', 'nonsense'),
     ]);
-    expect(applyAll(openView(snapshotOf(0)), log)).toMatchObject({ title: 'A better name', costUsd: 0.42, promptTokens: 10, completionTokens: 3 });
+    expect(applyAll(openView(snapshotOf(0)), log)).toMatchObject({
+      title: 'A better name',
+      costUsd: 0.42,
+      promptTokens: 10,
+      completionTokens: 3,
+    });
   });
 
   it('says when files may have changed: after commands and edits, not after reading', () => {
-    const log = logOf([view('c1', '/a'), answer(1, 'c1', { kind: 'FileEditorObservation', command: 'view' }), terminal('c2', 'rm a'), exit(3, 'c2', 0)]);
+    const log = logOf([
+      view('c1', '/a'),
+      answer(1, 'c1', { kind: 'FileEditorObservation', command: 'view' }),
+      terminal('c2', 'rm a'),
+      exit(3, 'c2', 0),
+    ]);
     const opened = openView(snapshotOf(0));
     expect(applyAll(opened, log.slice(0, 2)).filesTouchedAt).toBe(0);
     expect(applyAll(opened, log).filesTouchedAt).toBe(4);
@@ -90,15 +120,26 @@ describe('applyEvents', () => {
       action('c1', { kind: 'PlanningFileEditorAction', command: 'create', path: '/PLAN.md', file_text: '1.' }),
       answer(1, 'c1', { kind: 'PlanningFileEditorObservation', command: 'create' }),
     ]);
-    expect(applyAll(opened, planned)).toMatchObject({ filesTouchedAt: 2, timeline: { rows: [{ kind: 'steps', fold: 'edit' }] } });
+    expect(applyAll(opened, planned)).toMatchObject({
+      filesTouchedAt: 2,
+      timeline: { rows: [{ kind: 'steps', fold: 'edit' }] },
+    });
   });
 
   it('says when the prompt or tools changed, and when the runtime may stand elsewhere, also of a sandbox that went while the status stays', () => {
     const prompted = { kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text: '' }, tools: [] };
-    const log = logOf([message('user', 'a'), prompted, update('execution_status', 'running'), terminal('c1', 'ls'), update('execution_status', 'finished')]);
+    const log = logOf([
+      message('user', 'a'),
+      prompted,
+      update('execution_status', 'running'),
+      terminal('c1', 'ls'),
+      update('execution_status', 'finished'),
+    ]);
     const finished = applyAll(openView(snapshotOf(0)), log);
     expect(
-      [1, 2, 3, 4, 5].map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count))).map(({ promptSeq, runtimeAt }) => [promptSeq, runtimeAt]),
+      [1, 2, 3, 4, 5]
+        .map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count)))
+        .map(({ promptSeq, runtimeAt }) => [promptSeq, runtimeAt]),
     ).toEqual([
       [0, 0],
       [2, 0],
@@ -113,13 +154,27 @@ describe('applyEvents', () => {
   it('tells the time that a call waited for a user from the time that it took', () => {
     const at = (event: object, timestamp: string) => ({ ...event, timestamp });
     const approved = update('confirmation', { accepted: true, action_ids: [idOf(1)] });
-    const log = logOf([action('a', { kind: 'TerminalAction', command: 'make' }), update('execution_status', 'waiting_for_confirmation'), approved]);
+    const log = logOf([
+      action('a', { kind: 'TerminalAction', command: 'make' }),
+      update('execution_status', 'waiting_for_confirmation'),
+      approved,
+    ]);
     const times = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:30.000Z'];
-    const timed = log.map((logged, index) => ({ ...logged, event: at(logged.event, times[index] ?? '') as (typeof logged)['event'] }));
+    const timed = log.map((logged, index) => ({
+      ...logged,
+      event: at(logged.event, times[index] ?? '') as (typeof logged)['event'],
+    }));
     const row = appendToTimeline(EMPTY_TIMELINE, timed).rows[0];
     const step = row?.kind === 'steps' ? row.steps[0] : undefined;
-    expect(step === undefined ? null : timesOf({ ...step, endedAt: '2026-01-01T00:00:32.000Z' })).toEqual({ waited: 30_000, worked: 2_000 });
-    expect(step === undefined ? null : timesOf({ ...step, approvedAt: undefined as never, endedAt: '2026-01-01T00:00:32.000Z' })).toEqual({
+    expect(step === undefined ? null : timesOf({ ...step, endedAt: '2026-01-01T00:00:32.000Z' })).toEqual({
+      waited: 30_000,
+      worked: 2_000,
+    });
+    expect(
+      step === undefined
+        ? null
+        : timesOf({ ...step, approvedAt: undefined as never, endedAt: '2026-01-01T00:00:32.000Z' }),
+    ).toEqual({
       waited: null,
       worked: 32_000,
     });
@@ -151,7 +206,15 @@ describe('rows', () => {
   });
 
   it('fold consecutive reads and consecutive edits, and nothing across them', () => {
-    const rows = rowsOf([view('c1', '/a'), view('c2', '/b'), edit('c3', '/a'), edit('c4', '/b'), edit('c5', '/c'), terminal('c6', 'ls'), terminal('c7', 'ls')]);
+    const rows = rowsOf([
+      view('c1', '/a'),
+      view('c2', '/b'),
+      edit('c3', '/a'),
+      edit('c4', '/b'),
+      edit('c5', '/c'),
+      terminal('c6', 'ls'),
+      terminal('c7', 'ls'),
+    ]);
     expect(rows.map((row) => (row.kind === 'steps' ? [row.fold, row.steps.length] : null))).toEqual([
       ['read', 2],
       ['edit', 3],
@@ -170,7 +233,10 @@ describe('rows', () => {
       startStep('WORKING', 'running', 2),
     ]);
     expect(rows.map((row) => row.kind)).toEqual(['start', 'message', 'start']);
-    expect(rows[0]).toMatchObject({ attempt: 1, steps: [{ status: 'WORKING' }, { status: 'STARTING_CONVERSATION', state: 'done' }, { status: 'READY' }] });
+    expect(rows[0]).toMatchObject({
+      attempt: 1,
+      steps: [{ status: 'WORKING' }, { status: 'STARTING_CONVERSATION', state: 'done' }, { status: 'READY' }],
+    });
   });
 
   it('mark a call without an answer as interrupted when the person stops the run', () => {
@@ -181,7 +247,12 @@ describe('rows', () => {
   it('call a step that was broken off interrupted, not failed, and a pause that broke it off one pause', () => {
     const rows = rowsOf([
       terminal('c1', 'sleep 1000'),
-      { kind: 'AgentErrorEvent', tool_name: 'terminal', tool_call_id: 'c1', error: 'interrupted: the user stopped the agent' },
+      {
+        kind: 'AgentErrorEvent',
+        tool_name: 'terminal',
+        tool_call_id: 'c1',
+        error: 'interrupted: the user stopped the agent',
+      },
       { kind: 'InterruptEvent' },
       { kind: 'PauseEvent' },
     ]);
@@ -190,24 +261,42 @@ describe('rows', () => {
   });
 
   it('put what a sub-agent did into the step that it works for, also when that is loaded later', () => {
-    const inner = (event: object) => update('sub_agent', { task_id: 't', action_id: idOf(1), subagent: 'explore', event });
+    const inner = (event: object) =>
+      update('sub_agent', { task_id: 't', action_id: idOf(1), subagent: 'explore', event });
     const log = logOf([
       action('c1', { kind: 'TaskAction', prompt: 'find it', subagent_type: 'explore' }),
-      inner({ id: idOf(90), timestamp: '2026-01-01T00:00:00.000Z', source: 'user', kind: 'MessageEvent', llm_message: { role: 'user', content: [] } }),
+      inner({
+        id: idOf(90),
+        timestamp: '2026-01-01T00:00:00.000Z',
+        source: 'user',
+        kind: 'MessageEvent',
+        llm_message: { role: 'user', content: [] },
+      }),
       inner({ id: 'not an event' }),
       inner({ id: idOf(91), timestamp: '2026-01-01T00:00:00.000Z', source: 'agent', kind: 'PauseEvent' }),
     ]);
     const whole = appendToTimeline(EMPTY_TIMELINE, log);
     expect(whole.rows).toHaveLength(1);
-    expect(whole.rows[0]?.kind === 'steps' && whole.rows[0].steps[0]?.inside?.map(({ event }) => event.kind)).toEqual(['MessageEvent', 'PauseEvent']);
+    expect(whole.rows[0]?.kind === 'steps' && whole.rows[0].steps[0]?.inside?.map(({ event }) => event.kind)).toEqual([
+      'MessageEvent',
+      'PauseEvent',
+    ]);
     for (const at of [1, 2, 3])
-      expect(joinTimelines(appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)), appendToTimeline(EMPTY_TIMELINE, log.slice(at)))).toEqual(whole);
+      expect(
+        joinTimelines(
+          appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)),
+          appendToTimeline(EMPTY_TIMELINE, log.slice(at)),
+        ),
+      ).toEqual(whole);
   });
 
   it('separate what a user wrote from what Slipway sent the agent by itself', () => {
     const { rows } = appendToTimeline(
       EMPTY_TIMELINE,
-      logOf([message('user', 'Go.', { source: 'user' }), message('user', 'Try another way.', { source: 'environment' })]),
+      logOf([
+        message('user', 'Go.', { source: 'user' }),
+        message('user', 'Try another way.', { source: 'environment' }),
+      ]),
     );
     expect(rows).toMatchObject([{ author: 'user' }, { author: 'slipway', text: 'Try another way.' }]);
   });
@@ -225,13 +314,20 @@ describe('rows', () => {
   });
 
   it('give an agent error to the call that it belongs to', () => {
-    const rows = rowsOf([terminal('c1', 'ls'), { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: 'c1', error: 'no such tool' }]);
+    const rows = rowsOf([
+      terminal('c1', 'ls'),
+      { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: 'c1', error: 'no such tool' },
+    ]);
     expect(rows).toMatchObject([{ kind: 'steps', steps: [{ error: 'no such tool' }] }]);
   });
 
   it('show a thought before its call, plans and the finish in forms of their own, and no row for their answers', () => {
     const rows = rowsOf([
-      action('c1', { kind: 'TaskTrackerAction', command: 'plan', task_list: [{ title: 'One', notes: '', status: 'todo' }] }),
+      action('c1', {
+        kind: 'TaskTrackerAction',
+        command: 'plan',
+        task_list: [{ title: 'One', notes: '', status: 'todo' }],
+      }),
       answer(1, 'c1', { kind: 'TaskTrackerObservation' }),
       action('c2', { kind: 'TerminalAction', command: 'ls' }, { thought: [{ type: 'text', text: 'Look first' }] }),
       action('c3', { kind: 'FinishAction', message: 'All done' }),
@@ -281,14 +377,21 @@ describe('prependEvents', () => {
   });
 
   it('never touches the status: the snapshot already speaks for those events', () => {
-    const opened = openView(snapshotOf(2, { status: 'finished', executionStatus: 'finished', start: { status: 'READY', steps: [] } }));
-    expect(prependEvents(opened, logOf([startStep('ERROR', 'failed'), update('execution_status', 'running')])).status).toBe('finished');
+    const opened = openView(
+      snapshotOf(2, { status: 'finished', executionStatus: 'finished', start: { status: 'READY', steps: [] } }),
+    );
+    expect(
+      prependEvents(opened, logOf([startStep('ERROR', 'failed'), update('execution_status', 'running')])).status,
+    ).toBe('finished');
   });
 });
 
 /** A folded row keeps the key under which it was first seen, and that depends on the pages. */
 function withoutFoldKeys({ timeline }: ConversationView) {
-  return { ...timeline, rows: timeline.rows.map((row) => (row.kind === 'steps' && row.steps.length > 1 ? { ...row, key: '' } : row)) };
+  return {
+    ...timeline,
+    rows: timeline.rows.map((row) => (row.kind === 'steps' && row.steps.length > 1 ? { ...row, key: '' } : row)),
+  };
 }
 
 /** What an agent would write: calls are answered, one after the other or two at a time. */

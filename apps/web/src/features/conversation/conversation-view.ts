@@ -1,12 +1,21 @@
-import { type Conversation, ConversationRunSettings, type ConversationStatus, StartStep } from '@slipway/contracts/conversations';
+import {
+  type Conversation,
+  ConversationRunSettings,
+  type ConversationStatus,
+  StartStep,
+} from '@slipway/contracts/conversations';
 import { ConversationEvent, ConversationStats, type EventOf, type LoggedEvent } from '@slipway/contracts/events';
-import { type ConversationStatusState, conversationStatus, reduceConversationStatus } from '@slipway/domain/conversation-status';
+import {
+  type ConversationStatusState,
+  conversationStatus,
+  reduceConversationStatus,
+} from '@slipway/domain/conversation-status';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
 import { touchesFiles } from './timeline-row.ts';
 
 /**
- * Everything that the screen shows of a log, as a pure function of a snapshot and events.
- * The snapshot speaks for the log up to its `head`; events after it are applied in order, events before it only add rows above.
+ * Everything that the screen shows of a log, as a pure function of a snapshot and events. The snapshot speaks for the
+ * log up to its `head`; events after it are applied in order, events before it only add rows above.
  */
 export interface ConversationView {
   /** The first event that is loaded; 1 when there is nothing above. */
@@ -40,7 +49,8 @@ export interface ConversationView {
 }
 
 export function openView(conversation: Conversation): ConversationView {
-  const start = conversation.start.status === 'READY' ? 'ready' : conversation.start.status === 'ERROR' ? 'failed' : 'running';
+  const start =
+    conversation.start.status === 'READY' ? 'ready' : conversation.start.status === 'ERROR' ? 'failed' : 'running';
   const halt = conversation.status === 'stopped' ? 'interrupt' : conversation.status === 'paused' ? 'pause' : 'none';
   const state: ConversationStatusState = { execution: conversation.executionStatus, start, halt };
   return {
@@ -51,7 +61,11 @@ export function openView(conversation: Conversation): ConversationView {
     status: conversationStatus(state),
     title: conversation.title,
     model: conversation.model,
-    runSettings: { agentType: conversation.agentType, maxIterations: conversation.maxIterations, maxBudgetUsd: conversation.maxBudgetUsd },
+    runSettings: {
+      agentType: conversation.agentType,
+      maxIterations: conversation.maxIterations,
+      maxBudgetUsd: conversation.maxBudgetUsd,
+    },
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
@@ -65,10 +79,14 @@ export function openView(conversation: Conversation): ConversationView {
 }
 
 /**
- * Applies live events. Those already seen are ignored; at the first hole it stops and says `gap`: the caller subscribes again from `lastSeq`.
- * Costs one copy of the row list a batch and the size of the batch, whatever the length of the log.
+ * Applies live events. Those already seen are ignored; at the first hole it stops and says `gap`: the caller subscribes
+ * again from `lastSeq`. Costs one copy of the row list a batch and the size of the batch, whatever the length of the
+ * log.
  */
-export function applyEvents(view: ConversationView, events: readonly LoggedEvent[]): { view: ConversationView; gap: boolean } {
+export function applyEvents(
+  view: ConversationView,
+  events: readonly LoggedEvent[],
+): { view: ConversationView; gap: boolean } {
   let last = view.lastSeq;
   const fresh: LoggedEvent[] = [];
   let gap = false;
@@ -82,7 +100,16 @@ export function applyEvents(view: ConversationView, events: readonly LoggedEvent
   if (fresh.length === 0) return { view, gap };
   const known = fresh.filter(isKnown);
   const rest = known.reduce<Rest>((current, { seq, event }) => applyToRest(current, seq, event), view);
-  return { view: { ...view, ...rest, lastSeq: last, timeline: appendToTimeline(view.timeline, known), status: conversationStatus(rest.state) }, gap };
+  return {
+    view: {
+      ...view,
+      ...rest,
+      lastSeq: last,
+      timeline: appendToTimeline(view.timeline, known),
+      status: conversationStatus(rest.state),
+    },
+    gap,
+  };
 }
 
 /** Puts a page of older events above. A page that does not end just below `firstSeq` changes nothing. */
@@ -107,7 +134,11 @@ function isKnown({ event }: LoggedEvent): boolean {
 }
 
 function isReady({ event }: LoggedEvent): boolean {
-  return event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task' && StartStep.safeParse(event.value).data?.status === 'READY';
+  return (
+    event.kind === 'ConversationStateUpdateEvent' &&
+    event.key === 'start_task' &&
+    StartStep.safeParse(event.value).data?.status === 'READY'
+  );
 }
 
 function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: EventOf<'SecurityAnalysisEvent'> } {
@@ -116,7 +147,9 @@ function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: Event
 
 /** Moves the runtime without moving the status. */
 function isOfRuntime(event: ConversationEvent): boolean {
-  return event.kind === 'ConversationStateUpdateEvent' && (event.key === 'sandbox_status' || event.key === 'start_task');
+  return (
+    event.kind === 'ConversationStateUpdateEvent' && (event.key === 'sandbox_status' || event.key === 'start_task')
+  );
 }
 
 type Rest = Pick<
@@ -138,7 +171,8 @@ type Rest = Pick<
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
-  const moved = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
+  const moved =
+    state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
   const next = state !== rest.state || isOfRuntime(event) ? { ...moved, runtimeAt: seq } : moved;
   if (event.kind === 'SystemPromptEvent') return { ...next, promptSeq: seq };
   if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
@@ -155,7 +189,12 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (event.key === 'stats') {
     const stats = ConversationStats.safeParse(event.value);
     if (stats.success)
-      return { ...next, costUsd: stats.data.accumulated_cost, promptTokens: stats.data.prompt_tokens, completionTokens: stats.data.completion_tokens };
+      return {
+        ...next,
+        costUsd: stats.data.accumulated_cost,
+        promptTokens: stats.data.prompt_tokens,
+        completionTokens: stats.data.completion_tokens,
+      };
   }
   return next;
 }

@@ -5,7 +5,10 @@ import { CircleCheck } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { authorName } from './author-name.ts';
 
-/** A conversation's page before it works: what stands here stands at the same place in `ConversationScreen`. Text only, so that it needs no script. */
+/**
+ * A conversation's page before it works: what stands here stands at the same place in `ConversationScreen`. Text only,
+ * so that it needs no script.
+ */
 export function EarlyConversation({ preview }: { preview: PagePreview }) {
   const t = useTranslations();
   return (
@@ -37,8 +40,12 @@ export function EarlyConversation({ preview }: { preview: PagePreview }) {
 export function EarlyRows({ rows }: { rows: readonly PreviewRow[] }) {
   const t = useTranslations();
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section aria-label={t('frame.endOfTheConversation')} tabIndex={0} className="absolute inset-0 flex flex-col-reverse overflow-y-auto outline-offset-[-2px]">
+    <section
+      aria-label={t('frame.endOfTheConversation')}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      tabIndex={0}
+      className="absolute inset-0 flex flex-col-reverse overflow-y-auto outline-offset-[-2px]"
+    >
       <div className="mx-auto w-full max-w-3xl px-4 pt-4 pb-[68px] md:px-6">
         {rows.map((row, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
@@ -62,7 +69,9 @@ function EarlyRow({ row }: { row: PreviewRow }) {
     return (
       <div className="py-2.5">
         <div className="rounded-lg border border-line bg-raised px-3.5 py-2.5">
-          <p className="mb-1 text-xs font-medium text-ink">{authorName(t, { sender: row.sender, senderId: null }, undefined)}</p>
+          <p className="mb-1 text-xs font-medium text-ink">
+            {authorName(t, { sender: row.sender, senderId: null }, undefined)}
+          </p>
           <div dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">
             {text}
           </div>

@@ -16,7 +16,9 @@ describe('diffLines', () => {
   });
 
   it('never counts more than there is, and the counts differ as the texts do', () => {
-    const text = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 }).map((lines) => lines.map((line) => `${line}\n`).join(''));
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'c'), { maxLength: 12 })
+      .map((lines) => lines.map((line) => `${line}\n`).join(''));
     fc.assert(
       fc.property(text, text, (before, after) => {
         const { added, removed } = diffLines(before, after);

@@ -17,7 +17,9 @@ const CONTEXT = 3;
 export function editOf(step: Step): FileEdit {
   const source = step.action ?? step.observation;
   const text = (name: string): string => (typeof source?.[name] === 'string' ? (source[name] as string) : '');
-  const cut = ['file_text', 'old_str', 'new_str', 'old_content', 'new_content'].some((name) => blobRefOf(text(name)) !== null);
+  const cut = ['file_text', 'old_str', 'new_str', 'old_content', 'new_content'].some(
+    (name) => blobRefOf(text(name)) !== null,
+  );
   const whole = (name: string): string => blobRefOf(text(name))?.preview ?? text(name);
   switch (source?.['command']) {
     case 'create':
@@ -27,13 +29,19 @@ export function editOf(step: Step): FileEdit {
     case 'undo_edit':
       return { verb: 'undone', cut, ...diffLines(whole('old_content'), whole('new_content')) };
     default:
-      return { verb: 'edited', cut, ...(step.action ? diffLines(whole('old_str'), whole('new_str')) : diffLines(whole('old_content'), whole('new_content'))) };
+      return {
+        verb: 'edited',
+        cut,
+        ...(step.action
+          ? diffLines(whole('old_str'), whole('new_str'))
+          : diffLines(whole('old_content'), whole('new_content'))),
+      };
   }
 }
 
 /**
- * One hunk: what both ends share is context, the middle is replaced. Not a minimal diff; edits here are one replacement each,
- * and for those it is the same. Linear in the number of lines.
+ * One hunk: what both ends share is context, the middle is replaced. Not a minimal diff; edits here are one replacement
+ * each, and for those it is the same. Linear in the number of lines.
  */
 export function diffLines(before: string, after: string): Pick<FileEdit, 'lines' | 'added' | 'removed'> {
   const old = linesOf(before);
@@ -41,7 +49,12 @@ export function diffLines(before: string, after: string): Pick<FileEdit, 'lines'
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head += 1;
   let tail = 0;
-  while (tail < old.length - head && tail < now.length - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
+  while (
+    tail < old.length - head &&
+    tail < now.length - head &&
+    old[old.length - 1 - tail] === now[now.length - 1 - tail]
+  )
+    tail += 1;
   const removed = old.slice(head, old.length - tail);
   const added = now.slice(head, now.length - tail);
   const line = (sign: '+' | '-' | ' ') => (text: string) => ({ sign, text });

@@ -4,7 +4,10 @@ import { type CodeSpan, highlightLines } from './highlight.ts';
 
 /** Lines of code with their colours, once they are known; `null` until then, and where there are none. */
 export function useHighlighted(code: string, language: string | undefined): ReadonlyArray<readonly CodeSpan[]> | null {
-  const [known, setKnown] = useState<{ readonly code: string; readonly lines: ReadonlyArray<readonly CodeSpan[]> } | null>(null);
+  const [known, setKnown] = useState<{
+    readonly code: string;
+    readonly lines: ReadonlyArray<readonly CodeSpan[]>;
+  } | null>(null);
   useEffect(() => {
     if (language === undefined) return;
     let isWanted = true;

@@ -6,7 +6,10 @@ import { useConversation, useSlice, useView } from './conversation-context.ts';
 import { progressLines } from './live-text.ts';
 import { Markdown } from './markdown.tsx';
 
-/** The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming renders. */
+/**
+ * The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming
+ * renders.
+ */
 export function LiveEdge({ shown }: { shown: boolean }) {
   const t = useTranslations();
   const { store, openRows } = useConversation();
@@ -24,7 +27,9 @@ export function LiveEdge({ shown }: { shown: boolean }) {
     return (
       <div className="py-2">
         <Working label={t('conversation.thinking')} />
-        <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">{live.reasoning.slice(-400)}</p>
+        <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">
+          {live.reasoning.slice(-400)}
+        </p>
       </div>
     );
   // An open row shows all of it.

@@ -3,7 +3,12 @@ import type { LoggedEvent, StreamingDelta } from '@slipway/contracts/events';
 import fc from 'fast-check';
 import { applyDelta, endsLiveText, type LiveText, MISSING, progressLines } from './live-text.ts';
 
-const delta = (offset: number, text: string, responseId = 'r'): StreamingDelta => ({ responseId, channel: 'content', offset, text });
+const delta = (offset: number, text: string, responseId = 'r'): StreamingDelta => ({
+  responseId,
+  channel: 'content',
+  offset,
+  text,
+});
 
 const idOf = (number: number): string => `00000000-0000-4000-8000-00000000000${number}`;
 
@@ -13,7 +18,8 @@ describe('applyDelta', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(60), fc.nat(20)), { maxLength: 40 }), (pieces) => {
         let live: LiveText | null = null;
-        for (const [offset, length] of pieces) live = applyDelta(live, delta(offset, text.slice(offset, offset + length)));
+        for (const [offset, length] of pieces)
+          live = applyDelta(live, delta(offset, text.slice(offset, offset + length)));
         const letters = [...(live?.content ?? '')].filter((letter) => text.includes(letter));
         expect(letters).toEqual([...new Set(letters)].toSorted());
       }),
@@ -40,11 +46,17 @@ describe('applyDelta', () => {
   });
 
   it('starts anew with the next response', () => {
-    expect(applyDelta(applyDelta(null, delta(0, 'abc')), delta(0, 'new', 'r2'))).toMatchObject({ responseId: 'r2', content: 'new' });
+    expect(applyDelta(applyDelta(null, delta(0, 'abc')), delta(0, 'new', 'r2'))).toMatchObject({
+      responseId: 'r2',
+      content: 'new',
+    });
   });
 
   it('keeps reasoning apart from the answer', () => {
-    const live = applyDelta(applyDelta(null, { responseId: 'r', channel: 'reasoning', offset: 0, text: 'hm' }), delta(0, 'Yes'));
+    const live = applyDelta(
+      applyDelta(null, { responseId: 'r', channel: 'reasoning', offset: 0, text: 'hm' }),
+      delta(0, 'Yes'),
+    );
     expect(live).toMatchObject({ reasoning: 'hm', content: 'Yes' });
   });
 
@@ -75,7 +87,11 @@ describe('applyDelta', () => {
 describe('progressLines', () => {
   it('are the last three that say something else: one that only counts on takes the place of the one before', () => {
     expect(progressLines('a (1 of 9)\na (2 of 9)\nb\nc (0.5)\nc (1.5)\nd\n')).toEqual(['b', 'c (1.5)', 'd']);
-    expect(progressLines('read (1 of 9)\nwrite (2 of 9)\nread (3 of 9)\n')).toEqual(['read (1 of 9)', 'write (2 of 9)', 'read (3 of 9)']);
+    expect(progressLines('read (1 of 9)\nwrite (2 of 9)\nread (3 of 9)\n')).toEqual([
+      'read (1 of 9)',
+      'write (2 of 9)',
+      'read (3 of 9)',
+    ]);
     expect(progressLines('1 of 3\n2 of 3\n')).toEqual(['2 of 3']);
     expect(progressLines('f(1)\nf(2)\n')).toEqual(['f(1)', 'f(2)']);
   });

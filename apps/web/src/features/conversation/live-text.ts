@@ -2,7 +2,10 @@ import { SubAgentEvent } from '@slipway/contracts/actions';
 import { ConversationEvent, type LoggedEvent, type StreamingDelta } from '@slipway/contracts/events';
 import { ansiText } from './ansi.ts';
 
-/** Text that the model is still writing, or that a tool tells while it is at work. The durable event brings all of it, or what came of it. */
+/**
+ * Text that the model is still writing, or that a tool tells while it is at work. The durable event brings all of it,
+ * or what came of it.
+ */
 export interface LiveText {
   readonly responseId: string;
   readonly content: string;
@@ -16,21 +19,29 @@ export interface LiveText {
 export const MISSING = '…';
 
 /**
- * The text after one more piece. Pieces may be lost, joined, repeated or late: what is here is never shown twice, what comes is shown at once,
- * and what is missing between them is marked.
+ * The text after one more piece. Pieces may be lost, joined, repeated or late: what is here is never shown twice, what
+ * comes is shown at once, and what is missing between them is marked.
  */
 export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveText {
   const { channel, offset } = delta;
-  const current = live?.responseId === delta.responseId ? live : { responseId: delta.responseId, content: '', reasoning: '', progress: '', reached: NOTHING };
+  const current =
+    live?.responseId === delta.responseId
+      ? live
+      : { responseId: delta.responseId, content: '', reasoning: '', progress: '', reached: NOTHING };
   const reached = current.reached[channel];
   const end = offset + delta.text.length;
   // The text from its beginning heals what was missing.
-  if (offset === 0 && end >= reached && delta.text !== '') return { ...current, [channel]: delta.text, reached: { ...current.reached, [channel]: end } };
+  if (offset === 0 && end >= reached && delta.text !== '')
+    return { ...current, [channel]: delta.text, reached: { ...current.reached, [channel]: end } };
   if (end <= reached) return current;
   const before = current[channel];
   const joint = offset <= reached ? '' : before === '' ? `${MISSING} ` : `\n\n${MISSING} `;
   const after = before + joint + delta.text.slice(Math.max(0, reached - offset));
-  return { ...current, [channel]: channel === 'progress' ? endOf(after) : after, reached: { ...current.reached, [channel]: end } };
+  return {
+    ...current,
+    [channel]: channel === 'progress' ? endOf(after) : after,
+    reached: { ...current.reached, [channel]: end },
+  };
 }
 
 /** Most of a tool's output that is kept while it is at work: its end. UTF-16 code units. */
@@ -54,7 +65,8 @@ export function endsLiveText(live: LiveText, { event }: Pick<LoggedEvent, 'event
   if (event.kind === 'MessageEvent' || event.kind === 'ActionEvent') return event.llm_response_id === live.responseId;
   if (event.kind === 'ObservationEvent') return event.action_id === live.responseId;
   if (event.kind === 'AgentErrorEvent') return live.progress !== '';
-  if (event.kind === 'ConversationStateUpdateEvent') return event.key === 'execution_status' && event.value !== 'running';
+  if (event.kind === 'ConversationStateUpdateEvent')
+    return event.key === 'execution_status' && event.value !== 'running';
   return event.kind === 'InterruptEvent' || event.kind === 'ConversationErrorEvent';
 }
 

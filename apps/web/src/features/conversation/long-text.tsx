@@ -32,7 +32,10 @@ interface LongTextProps {
 export function useBlob(text: string): () => Promise<string> {
   const { orgId, conversation } = useConversation();
   const ref = blobRefOf(text);
-  return async () => (ref === null ? text : (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref.sha256 })).text());
+  return async () =>
+    ref === null
+      ? text
+      : (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref.sha256 })).text();
 }
 
 /** A text that may be cut, or be a blob of its own: begins with its beginning, the rest comes when asked for. */
@@ -43,7 +46,8 @@ export function LongText({ text, className, dir = 'auto', render, unfolded = fal
   const ref = blobRefOf(text);
   const blob = useQuery({
     queryKey: ['blob', ref?.sha256],
-    queryFn: async ({ signal }) => (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref?.sha256 ?? '', signal })).text(),
+    queryFn: async ({ signal }) =>
+      (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref?.sha256 ?? '', signal })).text(),
     enabled: whole && ref !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -64,7 +68,9 @@ export function LongText({ text, className, dir = 'auto', render, unfolded = fal
       {all ? null : whole && blob.isError ? (
         <p className="mt-1 text-xs text-bad">{t('conversation.theRestCouldNotBe')}</p>
       ) : whole && complete ? (
-        <p className="mt-1 text-xs text-ink-muted">{t('conversation.onlyTheFirstOfAre', { most: bytes(most), size: bytes(size) })}</p>
+        <p className="mt-1 text-xs text-ink-muted">
+          {t('conversation.onlyTheFirstOfAre', { most: bytes(most), size: bytes(size) })}
+        </p>
       ) : (
         <Button size="small" className="mt-1.5" busy={whole && blob.isFetching} onClick={() => setWhole(true)}>
           {t('conversation.showAll', { size: bytes(size) })}

@@ -9,8 +9,8 @@ import { CopyButton } from '../../browser/copy-button.tsx';
 import { HighlightedCode } from './highlighted-code.tsx';
 
 /**
- * What an agent writes is untrusted. Raw HTML is sanitized, links go to whole http(s) and mail addresses only, and no image is ever fetched:
- * an address in an image would carry what the agent read out of the sandbox.
+ * What an agent writes is untrusted. Raw HTML is sanitized, links go to whole http(s) and mail addresses only, and no
+ * image is ever fetched: an address in an image would carry what the agent read out of the sandbox.
  */
 const { raw, sanitize } = defaultRehypePlugins;
 const REHYPE: ComponentProps<typeof Streamdown>['rehypePlugins'] = [
@@ -41,9 +41,13 @@ const COMPONENTS = {
     ),
   img: ({ alt }: { alt?: string }) => alt ?? null,
   pre: ({ children }: { children?: ReactNode }) => <CodeBlock>{children}</CodeBlock>,
-  code: ({ children, className }: { children?: ReactNode; className?: string }) => <Code className={className}>{children}</Code>,
+  code: ({ children, className }: { children?: ReactNode; className?: string }) => (
+    <Code className={className}>{children}</Code>
+  ),
   // Code of a block, too, where `pre` is our own: the library then takes it for a part of a line.
-  inlineCode: ({ children, className }: { children?: ReactNode; className?: string }) => <Code className={className}>{children}</Code>,
+  inlineCode: ({ children, className }: { children?: ReactNode; className?: string }) => (
+    <Code className={className}>{children}</Code>
+  ),
   /** Only task lists have it. */
   input: ({ checked }: { checked?: boolean }) => <TaskMark done={checked === true} />,
   table: ({ children }: { children?: ReactNode }) => <TableBox>{children}</TableBox>,
@@ -67,19 +71,32 @@ function plain(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, k
 }
 
 function directed(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, unknown> {
-  return Object.fromEntries(tags.map((tag) => [tag, ({ node: _, ...props }: { node?: unknown }) => createElement(tag, { ...props, dir: 'auto' })]));
+  return Object.fromEntries(
+    tags.map((tag) => [
+      tag,
+      ({ node: _, ...props }: { node?: unknown }) => createElement(tag, { ...props, dir: 'auto' }),
+    ]),
+  );
 }
 
 function Code({ children, className }: { children?: ReactNode; className?: string | undefined }) {
   const language = /language-([\w+#.-]+)/.exec(className ?? '')?.[1];
-  return <code className={className}>{language === undefined ? children : <HighlightedCode code={textIn(children)} language={language} />}</code>;
+  return (
+    <code className={className}>
+      {language === undefined ? children : <HighlightedCode code={textIn(children)} language={language} />}
+    </code>
+  );
 }
 
 function TaskMark({ done }: { done: boolean }) {
   const t = useTranslations();
   const Mark = done ? SquareCheck : Square;
   return (
-    <Mark role="img" aria-label={done ? t('conversation.done') : t('conversation.toDo')} className={done ? 'task-mark text-ok' : 'task-mark text-ink-muted'} />
+    <Mark
+      role="img"
+      aria-label={done ? t('conversation.done') : t('conversation.toDo')}
+      className={done ? 'task-mark text-ok' : 'task-mark text-ink-muted'}
+    />
   );
 }
 
@@ -87,10 +104,17 @@ function CodeBlock({ children }: { children?: ReactNode }) {
   const t = useTranslations();
   return (
     <div className="group relative my-3">
-      <ScrollBox label={t('conversation.code')} className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3 leading-[18px]">
+      <ScrollBox
+        label={t('conversation.code')}
+        className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3 leading-[18px]"
+      >
         <pre dir="ltr">{children}</pre>
       </ScrollBox>
-      <CopyButton label={t('conversation.copyCode')} text={() => textIn(children)} className="absolute top-1.5 right-1.5 border-line bg-surface" />
+      <CopyButton
+        label={t('conversation.copyCode')}
+        text={() => textIn(children)}
+        className="absolute top-1.5 right-1.5 border-line bg-surface"
+      />
     </div>
   );
 }
@@ -98,7 +122,8 @@ function CodeBlock({ children }: { children?: ReactNode }) {
 function textIn(node: ReactNode): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node);
   if (Array.isArray(node)) return node.map(textIn).join('');
-  if (node !== null && typeof node === 'object' && 'props' in node) return textIn((node.props as { children?: ReactNode }).children);
+  if (node !== null && typeof node === 'object' && 'props' in node)
+    return textIn((node.props as { children?: ReactNode }).children);
   return '';
 }
 

@@ -6,7 +6,10 @@ const server = (name: string, state: string, more: object = {}) => ({ name, stat
 
 describe('what became of the MCP servers', () => {
   it('is a row when one of them is missing, or came after all, and none when there is nothing to tell', () => {
-    const missing = [server('a', 'ready', { tools: 2 }), server('b', 'failed', { reason: 'It did not answer.', nextStep: 'Look at its log.' })];
+    const missing = [
+      server('a', 'ready', { tools: 2 }),
+      server('b', 'failed', { reason: 'It did not answer.', nextStep: 'Look at its log.' }),
+    ];
     const { rows } = appendToTimeline(
       EMPTY_TIMELINE,
       logOf([
@@ -14,7 +17,10 @@ describe('what became of the MCP servers', () => {
         message('user', 'Go.'),
         update('mcp_servers', { servers: missing, told: 'The MCP server "b" is not available.' }),
         update('mcp_servers', { servers: 'of another shape' }),
-        update('mcp_servers', { servers: [server('a', 'ready'), server('b', 'ready')], told: 'The MCP server "b" is available now.' }),
+        update('mcp_servers', {
+          servers: [server('a', 'ready'), server('b', 'ready')],
+          told: 'The MCP server "b" is available now.',
+        }),
       ]),
     );
     expect(rows.map(({ kind }) => kind)).toEqual(['message', 'servers', 'servers']);

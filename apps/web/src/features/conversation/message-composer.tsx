@@ -74,7 +74,9 @@ function Composer() {
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
         <Queue />
         <OutgoingList outgoing={outgoing} />
-        {waits && asked !== null && asked === text ? <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} /> : null}
+        {waits && asked !== null && asked === text ? (
+          <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} />
+        ) : null}
         <div className="flex items-end gap-2 rounded-lg border border-line-strong bg-surface py-1.5 pr-1.5 pl-3 focus-within:border-accent">
           <label className="min-w-0 flex-1">
             <span className="sr-only">{t('conversation.message')}</span>
@@ -116,7 +118,9 @@ function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend
       className="flex flex-wrap items-center gap-2 rounded-md border border-line-strong bg-warn-soft px-3 py-2 text-sm"
     >
       <p id={words} className="min-w-0 flex-1 basis-72">
-        {readsLikeYes(message) ? t('conversation.aMessageRejectsTheRequested') : t('conversation.sendingThisRejectsTheRequested')}
+        {readsLikeYes(message)
+          ? t('conversation.aMessageRejectsTheRequested')
+          : t('conversation.sendingThisRejectsTheRequested')}
       </p>
       <Button size="small" autoFocus onClick={onKeep}>
         {t('conversation.doNotSend')}
@@ -152,9 +156,16 @@ function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: Ou
       {messages.map((message) => (
         <li
           key={message.id}
-          className={cn('flex flex-wrap items-center gap-2 rounded-md py-0.5 pr-1 pl-2.5 text-sm', message.busy ? 'bg-raised' : 'bg-bad-soft')}
+          className={cn(
+            'flex flex-wrap items-center gap-2 rounded-md py-0.5 pr-1 pl-2.5 text-sm',
+            message.busy ? 'bg-raised' : 'bg-bad-soft',
+          )}
         >
-          {message.busy ? <Spinner className="size-3.5 shrink-0" /> : <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />}
+          {message.busy ? (
+            <Spinner className="size-3.5 shrink-0" />
+          ) : (
+            <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />
+          )}
           <span className={cn('shrink-0 text-xs', message.busy ? 'text-ink-muted' : 'text-bad')}>
             {message.busy ? t('conversation.sending') : t('conversation.notSent')}
           </span>
@@ -196,12 +207,20 @@ function QueuedLine({ message }: { message: QueuedMessage }) {
   return (
     <li className="flex items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-2.5 text-sm">
       <Clock aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
-      <span className="shrink-0 text-xs text-ink-muted">{queued ? t('conversation.queued') : t('conversation.delivered')}</span>
+      <span className="shrink-0 text-xs text-ink-muted">
+        {queued ? t('conversation.queued') : t('conversation.delivered')}
+      </span>
       <span dir="auto" className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
         {message.text}
       </span>
       {queued ? (
-        <IconButton label={t('conversation.withdrawMessage')} size="icon-small" side="top" busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
+        <IconButton
+          label={t('conversation.withdrawMessage')}
+          size="icon-small"
+          side="top"
+          busy={withdraw.isPending}
+          onClick={() => withdraw.mutate()}
+        >
           {withdraw.isPending ? null : <X aria-hidden />}
         </IconButton>
       ) : (

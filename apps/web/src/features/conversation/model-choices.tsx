@@ -8,7 +8,10 @@ import { failureOf } from '../../api/failure.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 
-/** Another model for this conversation: one at work takes it with its next step, any other with its next start. Part of a menu; nothing for who may not, or where there is no choice. */
+/**
+ * Another model for this conversation: one at work takes it with its next step, any other with its next start. Part of
+ * a menu; nothing for who may not, or where there is no choice.
+ */
 export function ModelChoices() {
   const t = useTranslations();
   const { conversation, orgId } = useConversation();
@@ -22,7 +25,8 @@ export function ModelChoices() {
     enabled: allowed,
   });
   const change = useMutation({
-    mutationFn: (wanted: string) => api.switchModel({ org: orgId, conversation: conversation.id, body: { model: wanted } }),
+    mutationFn: (wanted: string) =>
+      api.switchModel({ org: orgId, conversation: conversation.id, body: { model: wanted } }),
     onError: (error) => {
       const failure = failureOf(error);
       toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });

@@ -13,7 +13,11 @@ describe('messages on their way', () => {
   });
 
   it('are none where the storage holds something else', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (stored) => expect(Array.isArray(readOutgoing(stored))).toBe(true)));
-    expect(readOutgoing('[1, null, {"id": 2}, {"id": "a", "text": "one", "more": 1}]')).toEqual([{ id: 'a', text: 'one' }]);
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (stored) => expect(Array.isArray(readOutgoing(stored))).toBe(true)),
+    );
+    expect(readOutgoing('[1, null, {"id": 2}, {"id": "a", "text": "one", "more": 1}]')).toEqual([
+      { id: 'a', text: 'one' },
+    ]);
   });
 });

@@ -9,7 +9,10 @@ export function PreviewProvider({ preview, children }: { preview: PagePreview | 
   return <PreviewOfPage value={preview}>{children}</PreviewOfPage>;
 }
 
-/** The preview that came with the page; with an id, only when it is of that conversation: another one may have been opened since. */
+/**
+ * The preview that came with the page; with an id, only when it is of that conversation: another one may have been
+ * opened since.
+ */
 export function usePreview(conversation?: string): PagePreview | null {
   const preview = use(PreviewOfPage);
   return conversation === undefined || preview?.conversation === conversation ? preview : null;

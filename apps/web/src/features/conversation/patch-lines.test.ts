@@ -11,7 +11,14 @@ describe('a patch for a reader', () => {
       ['added', 'c.ts', null],
       ['deleted', 'd.ts', null],
     ]);
-    expect(patch.files[0]?.lines.map(({ sign, text }) => sign + text)).toEqual(['@class A {', ' x', '-y', '+z', '@', '-w']);
+    expect(patch.files[0]?.lines.map(({ sign, text }) => sign + text)).toEqual([
+      '@class A {',
+      ' x',
+      '-y',
+      '+z',
+      '@',
+      '-w',
+    ]);
     expect([patch.added, patch.removed, patch.cut]).toEqual([2, 2, false]);
   });
 

@@ -39,6 +39,7 @@ export function patchLines(text: string): PatchedLines {
     else file.lines.push({ sign: ' ', text: line.slice(1) });
   }
   for (const { lines } of files) while (lines.at(-1)?.sign === ' ' && lines.at(-1)?.text === '') lines.pop();
-  const count = (sign: string): number => files.reduce((sum, { lines }) => sum + lines.filter((line) => line.sign === sign).length, 0);
+  const count = (sign: string): number =>
+    files.reduce((sum, { lines }) => sum + lines.filter((line) => line.sign === sign).length, 0);
   return { files, added: count('+'), removed: count('-'), cut: ref !== null };
 }

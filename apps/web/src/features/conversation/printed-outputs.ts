@@ -2,7 +2,10 @@ import type { StreamingDelta } from '@slipway/contracts/events';
 import { ansiText } from './ansi.ts';
 import { applyDelta, type LiveText } from './live-text.ts';
 
-/** What calls have printed while this page was open, by the id of the action, with its colours; the call that was heard of last is last. */
+/**
+ * What calls have printed while this page was open, by the id of the action, with its colours; the call that was heard
+ * of last is last.
+ */
 export type PrintedOutputs = ReadonlyMap<string, LiveText>;
 
 /** Most calls of which it is kept: more than work at once, and the last ones of those that have ended. */
@@ -15,8 +18,9 @@ export function addPrinted(outputs: PrintedOutputs, delta: StreamingDelta): Prin
 }
 
 /**
- * A stored output with the colours in which it was printed. The log has it plain, as the model reads it; where what was printed is not part of it as it stands,
- * because the page was opened later or the log has the middle cut out, it stays plain.
+ * A stored output with the colours in which it was printed. The log has it plain, as the model reads it; where what was
+ * printed is not part of it as it stands, because the page was opened later or the log has the middle cut out, it stays
+ * plain.
  */
 export function inPrintedColours(stored: string, printed: string): string {
   if (!printed.includes('\u001b[')) return stored;

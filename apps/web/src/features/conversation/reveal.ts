@@ -1,4 +1,7 @@
-/** Asks the timeline to show a position of the log. What is asked for while no timeline listens is kept for the one that comes. */
+/**
+ * Asks the timeline to show a position of the log. What is asked for while no timeline listens is kept for the one that
+ * comes.
+ */
 export class Reveal {
   private listener: ((seq: number) => void) | null = null;
   private kept: number | null = null;

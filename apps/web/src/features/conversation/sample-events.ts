@@ -10,7 +10,10 @@ export function idOf(number: number): string {
 
 type Part = Omit<ConversationEvent, 'id' | 'timestamp' | 'source'> & { [field: string]: unknown };
 
-/** A log of these events, numbered from `from`. An event's id is made of its seq, so an observation names its action by `idOf(seq)`. */
+/**
+ * A log of these events, numbered from `from`. An event's id is made of its seq, so an observation names its action by
+ * `idOf(seq)`.
+ */
 export function logOf(parts: readonly Part[], from = 1): LoggedEvent[] {
   return parts.map((part, index) => {
     const seq = from + index;
@@ -18,7 +21,12 @@ export function logOf(parts: readonly Part[], from = 1): LoggedEvent[] {
       conversationId: CONVERSATION_ID,
       epoch: 1,
       seq,
-      event: { id: idOf(seq), timestamp: new Date(1_700_000_000_000 + seq * 1_000).toISOString(), source: 'agent', ...part } as ConversationEvent,
+      event: {
+        id: idOf(seq),
+        timestamp: new Date(1_700_000_000_000 + seq * 1_000).toISOString(),
+        source: 'agent',
+        ...part,
+      } as ConversationEvent,
     };
   });
 }
@@ -43,8 +51,10 @@ export const action = (call: string, body: { kind: string; [field: string]: unkn
   ...more,
 });
 export const terminal = (call: string, command: string): Part => action(call, { kind: 'TerminalAction', command });
-export const view = (call: string, path: string): Part => action(call, { kind: 'FileEditorAction', command: 'view', path });
-export const edit = (call: string, path: string): Part => action(call, { kind: 'FileEditorAction', command: 'str_replace', path, old_str: 'a', new_str: 'b' });
+export const view = (call: string, path: string): Part =>
+  action(call, { kind: 'FileEditorAction', command: 'view', path });
+export const edit = (call: string, path: string): Part =>
+  action(call, { kind: 'FileEditorAction', command: 'str_replace', path, old_str: 'a', new_str: 'b' });
 export const answer = (actionSeq: number, call: string, body: { kind: string; [field: string]: unknown }): Part => ({
   kind: 'ObservationEvent',
   action_id: idOf(actionSeq),
@@ -52,7 +62,8 @@ export const answer = (actionSeq: number, call: string, body: { kind: string; [f
   tool_call_id: call,
   observation: { content: [{ type: 'text', text: 'out' }], is_error: false, ...body },
 });
-export const exit = (actionSeq: number, call: string, code: number): Part => answer(actionSeq, call, { kind: 'TerminalObservation', exit_code: code });
+export const exit = (actionSeq: number, call: string, code: number): Part =>
+  answer(actionSeq, call, { kind: 'TerminalObservation', exit_code: code });
 
 export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conversation {
   return {

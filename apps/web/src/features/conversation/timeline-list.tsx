@@ -45,8 +45,8 @@ function estimate(row: Row | undefined): number {
 }
 
 /**
- * The log as a virtual list. It follows the newest row only while the reader is there; otherwise nothing moves under them,
- * whatever is added above or below.
+ * The log as a virtual list. It follows the newest row only while the reader is there; otherwise nothing moves under
+ * them, whatever is added above or below.
  */
 export function TimelineList({ history }: { history: HistoryPages }) {
   const t = useTranslations();
@@ -65,7 +65,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const handledAt = useRef(Number.NEGATIVE_INFINITY);
   /** `seq` of the last row when the reader left the live edge; `null` at the edge. */
   const [leftAt, setLeftAt] = useState<number | null>(null);
-  /** The rows, and the live edge below them. What stands above is no item: the first row must be what a page put above it anchors to. */
+  /**
+   * The rows, and the live edge below them. What stands above is no item: the first row must be what a page put above
+   * it anchors to.
+   */
   const count = rows.length + 1;
   const virtualizer = useVirtualizer({
     count,
@@ -80,18 +83,23 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   });
 
   const { loadOlder } = history;
-  /** Rows are measured late, so the list moves by itself too; only a way up that is longer than what went missing is the reader's. */
+  /**
+   * Rows are measured late, so the list moves by itself too; only a way up that is longer than what went missing is the
+   * reader's.
+   */
   const look = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
     const { scrollTop: top, scrollHeight: height } = element;
     const atEnd = height - top - element.clientHeight <= END_THRESHOLD;
-    const byReader = isRecent(handledAt.current) || seen.current.top - top - Math.max(0, seen.current.height - height) > 1;
+    const byReader =
+      isRecent(handledAt.current) || seen.current.top - top - Math.max(0, seen.current.height - height) > 1;
     seen.current = { top, height };
     if (atEnd !== following.current && (atEnd || byReader)) {
       following.current = atEnd;
       setLeftAt(atEnd ? null : store.view.get().lastSeq);
-    } else if (following.current && !atEnd) requestAnimationFrame(() => following.current && toBottom(scroller.current));
+    } else if (following.current && !atEnd)
+      requestAnimationFrame(() => following.current && toBottom(scroller.current));
   }, [store]);
 
   const size = virtualizer.getTotalSize();
@@ -161,7 +169,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
                 key={item.key}
                 ref={virtualizer.measureElement}
                 data-index={item.index}
-                className={cn('absolute inset-x-0 top-0 px-4 md:px-6', row !== undefined && row.key === revealed && 'rounded-md bg-accent-soft')}
+                className={cn(
+                  'absolute inset-x-0 top-0 px-4 md:px-6',
+                  row !== undefined && row.key === revealed && 'rounded-md bg-accent-soft',
+                )}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
                 {row ? <RowView row={row} /> : <LiveEdge shown={tail} />}

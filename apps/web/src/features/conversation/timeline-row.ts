@@ -26,7 +26,13 @@ export interface Step {
 }
 
 export type Row =
-  | { readonly kind: 'start'; readonly key: string; readonly seq: number; readonly attempt: number; readonly steps: readonly StartStep[] }
+  | {
+      readonly kind: 'start';
+      readonly key: string;
+      readonly seq: number;
+      readonly attempt: number;
+      readonly steps: readonly StartStep[];
+    }
   | {
       readonly kind: 'message';
       readonly key: string;
@@ -40,7 +46,13 @@ export type Row =
       readonly text: string;
     }
   /** Consecutive reads, and consecutive edits, are one row. */
-  | { readonly kind: 'steps'; readonly key: string; readonly seq: number; readonly fold: 'read' | 'edit' | null; readonly steps: readonly Step[] }
+  | {
+      readonly kind: 'steps';
+      readonly key: string;
+      readonly seq: number;
+      readonly fold: 'read' | 'edit' | null;
+      readonly steps: readonly Step[];
+    }
   | { readonly kind: 'thought'; readonly key: string; readonly seq: number; readonly text: string }
   | { readonly kind: 'tasks'; readonly key: string; readonly seq: number; readonly tasks: ReadonlyArray<TaskItem> }
   /** A hook of the repository refused something, or could not be run. */
@@ -54,17 +66,43 @@ export type Row =
       readonly blocked: boolean;
     }
   /** MCP servers, when one of them is missing, or one that was missing has come. */
-  | { readonly kind: 'servers'; readonly key: string; readonly seq: number; readonly servers: readonly McpServerState[] }
+  | {
+      readonly kind: 'servers';
+      readonly key: string;
+      readonly seq: number;
+      readonly servers: readonly McpServerState[];
+    }
   /** The agent's model sees `text` in place of so many events from here on. */
-  | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly forgotten: number; readonly text: string }
+  | {
+      readonly kind: 'summary';
+      readonly key: string;
+      readonly seq: number;
+      readonly forgotten: number;
+      readonly text: string;
+    }
   /** Calls of the model failed so many times, one after the other, and were made again. */
-  | { readonly kind: 'retry'; readonly key: string; readonly seq: number; readonly failures: number; readonly detail: string }
-  | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }
+  | {
+      readonly kind: 'retry';
+      readonly key: string;
+      readonly seq: number;
+      readonly failures: number;
+      readonly detail: string;
+    }
+  | {
+      readonly kind: 'error';
+      readonly key: string;
+      readonly seq: number;
+      readonly code: string;
+      readonly detail: string;
+    }
   | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
 export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
 
 /** How long a call took, and how long it waited for a user before; `null` while that is not known. Milliseconds. */
-export function timesOf({ startedAt, approvedAt, endedAt }: Step): { readonly worked: number | null; readonly waited: number | null } {
+export function timesOf({ startedAt, approvedAt, endedAt }: Step): {
+  readonly worked: number | null;
+  readonly waited: number | null;
+} {
   if (startedAt === null) return { worked: null, waited: null };
   const began = approvedAt ?? startedAt;
   return {
@@ -107,7 +145,10 @@ export function foldOf(step: Step): 'read' | 'edit' | null {
   return source['command'] === 'view' ? 'read' : 'edit';
 }
 
-/** A row that may take in its right neighbour does; else `null`. Joining is associative, so a log read in pages gives the same rows as one read at once. */
+/**
+ * A row that may take in its right neighbour does; else `null`. Joining is associative, so a log read in pages gives
+ * the same rows as one read at once.
+ */
 export function joinRows(left: Row | undefined, right: Row): Row | null {
   if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold)
     return { ...left, steps: [...left.steps, ...right.steps] };
@@ -125,7 +166,12 @@ export function textOf(content: ReadonlyArray<{ readonly type: string; readonly 
 /** True when this answer may have changed files: the list of changes is then read again. */
 export function touchesFiles(event: ConversationEvent): boolean {
   if (event.kind !== 'ObservationEvent') return false;
-  if (['TerminalObservation', 'ApplyPatchObservation', 'FileEditObservation', 'IPythonRunCellObservation'].includes(event.observation.kind)) return true;
+  if (
+    ['TerminalObservation', 'ApplyPatchObservation', 'FileEditObservation', 'IPythonRunCellObservation'].includes(
+      event.observation.kind,
+    )
+  )
+    return true;
   const { kind, ...answer } = event.observation as { readonly kind: string; readonly command?: unknown };
   return isFileEditor(kind) && answer.command !== 'view';
 }

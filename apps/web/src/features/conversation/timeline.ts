@@ -30,7 +30,8 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
       case 'SystemPromptEvent':
         break;
       case 'MessageEvent': {
-        const author = event.source === 'environment' ? 'slipway' : event.llm_message.role === 'user' ? 'user' : 'agent';
+        const author =
+          event.source === 'environment' ? 'slipway' : event.llm_message.role === 'user' ? 'user' : 'agent';
         draft.push({
           kind: 'message',
           key: event.id,
@@ -89,14 +90,16 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         } else if (event.key === 'mcp_servers') {
           const update = McpServersUpdate.safeParse(event.value).data;
           // That all of them are there is nothing to tell.
-          if (update !== undefined && update.told !== '') draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
+          if (update !== undefined && update.told !== '')
+            draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
         } else if (event.key === 'llm_retry') {
           const retry = LlmRetry.safeParse(event.value).data;
           if (retry !== undefined) draft.push({ kind: 'retry', key: event.id, seq, failures: 1, detail: retry.detail });
         } else if (event.key === 'sub_agent') {
           const inner = SubAgentEvent.safeParse(event.value).data;
           const known = ConversationEvent.safeParse(inner?.event);
-          if (inner !== undefined && known.success) draft.inside([{ actionId: inner.action_id, logged: { ...logged, event: known.data } }]);
+          if (inner !== undefined && known.success)
+            draft.inside([{ actionId: inner.action_id, logged: { ...logged, event: known.data } }]);
         }
         break;
       case 'PauseEvent':
@@ -119,7 +122,13 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
       case 'Condensation':
         // Nothing to forget: nothing to tell.
         if (event.forgotten_event_ids.length > 0 && event.summary)
-          draft.push({ kind: 'summary', key: event.id, seq, forgotten: event.forgotten_event_ids.length, text: event.summary });
+          draft.push({
+            kind: 'summary',
+            key: event.id,
+            seq,
+            forgotten: event.forgotten_event_ids.length,
+            text: event.summary,
+          });
         break;
       case 'InterruptEvent':
         draft.interrupt();
@@ -140,7 +149,15 @@ export function joinTimelines(older: Timeline, newer: Timeline): Timeline {
   return draft.done(newer.open);
 }
 
-const NO_STEP = { startedAt: null, endedAt: null, action: null, summary: null, observation: null, error: null, interrupted: false };
+const NO_STEP = {
+  startedAt: null,
+  endedAt: null,
+  action: null,
+  summary: null,
+  observation: null,
+  error: null,
+  interrupted: false,
+};
 
 class Draft {
   private readonly rows: Row[];
@@ -154,7 +171,11 @@ class Draft {
   }
 
   done(moreOpen: Timeline['open'] = []): Timeline {
-    return { rows: this.rows, open: moreOpen.length === 0 ? this.open : [...this.open, ...moreOpen], strays: this.strays };
+    return {
+      rows: this.rows,
+      open: moreOpen.length === 0 ? this.open : [...this.open, ...moreOpen],
+      strays: this.strays,
+    };
   }
 
   push(row: Row): void {
@@ -166,11 +187,30 @@ class Draft {
   action(seq: number, event: EventOf<'ActionEvent'>): void {
     const thought = textOf(event.thought).trim();
     if (thought !== '')
-      this.push({ kind: 'message', key: `${event.id}:thought`, seq, author: 'agent', sender: null, senderId: null, at: event.timestamp, text: thought });
+      this.push({
+        kind: 'message',
+        key: `${event.id}:thought`,
+        seq,
+        author: 'agent',
+        sender: null,
+        senderId: null,
+        at: event.timestamp,
+        text: thought,
+      });
     const known = AgentAction.safeParse(event.action);
     if (known.success && known.data.kind === 'FinishAction')
-      this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, senderId: null, at: event.timestamp, text: known.data.message });
-    else if (known.success && known.data.kind === 'ThinkAction') this.push({ kind: 'thought', key: event.id, seq, text: known.data.thought });
+      this.push({
+        kind: 'message',
+        key: event.id,
+        seq,
+        author: 'finish',
+        sender: null,
+        senderId: null,
+        at: event.timestamp,
+        text: known.data.message,
+      });
+    else if (known.success && known.data.kind === 'ThinkAction')
+      this.push({ kind: 'thought', key: event.id, seq, text: known.data.thought });
     else if (known.success && known.data.kind === 'TaskTrackerAction' && known.data.command === 'plan')
       this.push({ kind: 'tasks', key: event.id, seq, tasks: known.data.task_list });
     else {
@@ -199,12 +239,19 @@ class Draft {
     }
   }
 
-  /** A row of a newer stretch: an answer without its call looks for it here, and steps of a start that began here join it. */
+  /**
+   * A row of a newer stretch: an answer without its call looks for it here, and steps of a start that began here join
+   * it.
+   */
   takeIn(row: Row): void {
     const orphan = row.kind === 'steps' && row.key.endsWith(':answer') ? row.steps[0] : undefined;
     if (row.kind === 'start') this.mergeStart(row);
     else if (orphan !== undefined)
-      this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
+      this.answer(
+        row.seq,
+        (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId),
+        orphan,
+      );
     else {
       if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
       this.push(row);
@@ -217,7 +264,14 @@ class Draft {
 
   start(seq: number, value: unknown): void {
     const step = StartStep.safeParse(value);
-    if (step.success) this.mergeStart({ kind: 'start', key: `start:${step.data.attempt}`, seq, attempt: step.data.attempt, steps: [step.data] });
+    if (step.success)
+      this.mergeStart({
+        kind: 'start',
+        key: `start:${step.data.attempt}`,
+        seq,
+        attempt: step.data.attempt,
+        steps: [step.data],
+      });
   }
 
   /** Puts what a sub-agent did into the step that it works for, or aside until that step is loaded. */
@@ -226,7 +280,13 @@ class Draft {
       const index = this.rowOfStep(actionId);
       const row = this.rows[index];
       if (row?.kind !== 'steps') this.strays = [...this.strays, { actionId, logged }];
-      else this.rows[index] = { ...row, steps: row.steps.map((step) => (step.id === actionId ? { ...step, inside: [...(step.inside ?? []), logged] } : step)) };
+      else
+        this.rows[index] = {
+          ...row,
+          steps: row.steps.map((step) =>
+            step.id === actionId ? { ...step, inside: [...(step.inside ?? []), logged] } : step,
+          ),
+        };
     }
   }
 
@@ -234,7 +294,10 @@ class Draft {
     for (const { actionId } of this.open) this.fill(actionId, { interrupted: true });
   }
 
-  /** Calls were approved: their work begins now, the first of them at once. Those above the loaded part stay as they are. */
+  /**
+   * Calls were approved: their work begins now, the first of them at once. Those above the loaded part stay as they
+   * are.
+   */
   approved(actionIds: readonly string[], at: string): void {
     for (const { actionId } of this.open) if (actionIds.includes(actionId)) this.fill(actionId, { approvedAt: at });
   }
@@ -261,7 +324,9 @@ class Draft {
               startedAt: step.startedAt,
               action: step.action,
               summary: step.summary,
-              ...((result.approvedAt ?? step.approvedAt) === undefined ? {} : { approvedAt: result.approvedAt ?? step.approvedAt }),
+              ...((result.approvedAt ?? step.approvedAt) === undefined
+                ? {}
+                : { approvedAt: result.approvedAt ?? step.approvedAt }),
               interrupted: result.interrupted ?? step.interrupted,
             }
           : step,

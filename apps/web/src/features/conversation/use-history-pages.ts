@@ -14,9 +14,15 @@ export interface HistoryPages {
   readonly loadOlder: () => void;
 }
 
-/** Reads the log from its end upwards. Live events arrive beside it: history never waits for the socket, nor the socket for history. */
+/**
+ * Reads the log from its end upwards. Live events arrive beside it: history never waits for the socket, nor the socket
+ * for history.
+ */
 export function useHistoryPages(store: ConversationStore, org: string, conversation: string): HistoryPages {
-  const [state, setState] = useState<{ state: HistoryPages['state']; error: unknown }>({ state: 'loading', error: null });
+  const [state, setState] = useState<{ state: HistoryPages['state']; error: unknown }>({
+    state: 'loading',
+    error: null,
+  });
   const running = useRef<AbortController | null>(null);
   const loadOlder = useCallback(() => {
     const { firstSeq, timeline } = store.view.get();

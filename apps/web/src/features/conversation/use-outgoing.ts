@@ -15,8 +15,9 @@ export interface OutgoingMessages {
 }
 
 /**
- * Messages from the press of the button until the server has them. What fails stays, with its reason, over a reload too; sent again it has the same id, so it is one
- * message. @param giveBack is handed a text that nobody may send now, because the session is over: it is written again after signing in.
+ * Messages from the press of the button until the server has them. What fails stays, with its reason, over a reload
+ * too; sent again it has the same id, so it is one message. @param giveBack is handed a text that nobody may send now,
+ * because the session is over: it is written again after signing in.
  */
 export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages {
   const { store, orgId, conversation } = useConversation();
@@ -24,12 +25,14 @@ export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages 
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
   const list = readOutgoing(stored);
   /** What is stored by now, not when this was rendered. */
-  const change = (work: (list: readonly Outgoing[]) => readonly Outgoing[]) => keep((before) => writeOutgoing(work(readOutgoing(before))));
+  const change = (work: (list: readonly Outgoing[]) => readonly Outgoing[]) =>
+    keep((before) => writeOutgoing(work(readOutgoing(before))));
   const drop = (id: string) => change((before) => before.filter((each) => each.id !== id));
   const { mutate } = useMutation({
     // One after the other: what was written later does not overtake what is still on its way.
     scope: { id: `messages-of-${conversation.id}` },
-    mutationFn: ({ id, text }: Outgoing) => api.sendMessage({ org: orgId, conversation: conversation.id, body: { id, text }, idempotencyKey: id }),
+    mutationFn: ({ id, text }: Outgoing) =>
+      api.sendMessage({ org: orgId, conversation: conversation.id, body: { id, text }, idempotencyKey: id }),
     onMutate: ({ id }) => setBusy((before) => new Set([...before, id])),
     onSuccess: (message, { id }) => {
       drop(id);

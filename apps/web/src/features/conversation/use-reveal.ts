@@ -7,7 +7,8 @@ import type { HistoryPages } from './use-history-pages.ts';
 const MARK_MS = 2_500;
 
 /**
- * Brings the row of a position that is asked for into sight, reading older pages until it is there. Gives up when those cannot be read.
+ * Brings the row of a position that is asked for into sight, reading older pages until it is there. Gives up when those
+ * cannot be read.
  * @returns key of the row that is marked; `null`: none
  */
 export function useReveal(history: HistoryPages, scrollTo: (index: number) => void): string | null {

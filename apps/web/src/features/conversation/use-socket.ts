@@ -19,17 +19,27 @@ const SUBSCRIBE_TIMEOUT_MS = 10_000;
 /** Wait before subscribing again after a gap or a refusal. Milliseconds. */
 const RESUBSCRIBE_MS = 500;
 
-/** The server is heard of every `SOCKET_PING_MS`; after two that did not come, and a little, this connection is given up. Milliseconds. */
+/**
+ * The server is heard of every `SOCKET_PING_MS`; after two that did not come, and a little, this connection is given
+ * up. Milliseconds.
+ */
 const SILENT_MS = 2 * SOCKET_PING_MS + 1_000;
 
 /**
  * The page's one connection. The cursor is `view.lastSeq`: after any break the server gets the position to resume from,
- * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for that.
+ * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for
+ * that.
  */
 export function useSocket(store: ConversationStore, orgId: string, conversationId: string, gaps: EventTarget): void {
   const queries = useQueryClient();
   useEffect(() => {
-    const socket = io({ path: '/socket.io', transports: ['websocket'], reconnectionDelay: 300, reconnectionDelayMax: 5_000, randomizationFactor: 0.5 });
+    const socket = io({
+      path: '/socket.io',
+      transports: ['websocket'],
+      reconnectionDelay: 300,
+      reconnectionDelayMax: 5_000,
+      randomizationFactor: 0.5,
+    });
     let timer: ReturnType<typeof setTimeout> | undefined;
     /** A server that hangs keeps its connections open: only its silence tells. */
     let heardAt = performance.now();
@@ -39,7 +49,13 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     };
     const listening = setInterval(() => {
       // One that pings seldom is of an older version.
-      if (pings > 1 && socket.connected && document.visibilityState === 'visible' && performance.now() - heardAt > SILENT_MS) socket.io.engine.close();
+      if (
+        pings > 1 &&
+        socket.connected &&
+        document.visibilityState === 'visible' &&
+        performance.now() - heardAt > SILENT_MS
+      )
+        socket.io.engine.close();
     }, 1_000);
     const later = (work: () => void) => {
       clearTimeout(timer);
@@ -57,7 +73,8 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       if (answer.success && answer.data.ok) store.connection.set('live');
       else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
       else {
-        // The organization may ask for another sign-in by now, or the user may have left it: the page says so when it is read again who is signed in.
+        // The organization may ask for another sign-in by now, or the user may have left it: the page says so when it
+        // is read again who is signed in.
         if (answer.success) void queries.invalidateQueries({ queryKey: ['me'] });
         later(() => void subscribe());
       }
@@ -90,8 +107,14 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       sentAway = false;
     });
     socket.on('events', (frame: EventsFrame) => frame.conversationId === conversationId && store.receive(frame.events));
-    socket.on('delta', (frame: DeltaFrame) => frame.conversationId === conversationId && store.receiveDelta(frame.delta));
-    socket.on('inbox', (frame: InboxFrame) => frame.conversationId === conversationId && store.queue.set(frame.messages));
+    socket.on(
+      'delta',
+      (frame: DeltaFrame) => frame.conversationId === conversationId && store.receiveDelta(frame.delta),
+    );
+    socket.on(
+      'inbox',
+      (frame: InboxFrame) => frame.conversationId === conversationId && store.queue.set(frame.messages),
+    );
     socket.on('resume', (frame: ResumeFrame) => {
       sentAway = frame.code === 'draining';
       lost();

@@ -13,7 +13,10 @@ export interface Spent {
   readonly completionTokens: number;
 }
 
-/** What the conversation came to, as the usage page has it: asked again some seconds after each step, since the sandbox's own count leaves calls out. */
+/**
+ * What the conversation came to, as the usage page has it: asked again some seconds after each step, since the
+ * sandbox's own count leaves calls out.
+ */
 export function useSpent(): Spent {
   const { orgId, conversation } = useConversation();
   const step = useView((view) => `${view.status} ${view.promptTokens} ${view.completionTokens}`);

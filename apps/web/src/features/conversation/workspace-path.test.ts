@@ -13,7 +13,8 @@ describe('a path in the workspace', () => {
     expect(workspacePaths(null).path('/x/workspace/project/NOTE.md')).toBe('NOTE.md');
   });
   it('is shown whole when it is not in the repository', () => {
-    for (const other of ['/tmp/x', '/workspace/sample-two/a', '/workspace/samples', 'src/sum.js', '']) expect(path(other)).toBe(other || './');
+    for (const other of ['/tmp/x', '/workspace/sample-two/a', '/workspace/samples', 'src/sum.js', ''])
+      expect(path(other)).toBe(other || './');
   });
   it('knows the folder of an address with unusual letters', () => {
     expect(workspacePaths('https://git.example/a%20b.git/').path('/workspace/a-b/x')).toBe('x');
@@ -29,7 +30,9 @@ describe('a command', () => {
     expect(command(`cd '${root}'`)).toBe('cd .');
   });
   it('has short paths in quotes and outside of them', () => {
-    expect(command(`grep -q x '${root}/a b.md' && cat ${bare}/c.md > out`)).toBe("grep -q x 'a b.md' && cat c.md > out");
+    expect(command(`grep -q x '${root}/a b.md' && cat ${bare}/c.md > out`)).toBe(
+      "grep -q x 'a b.md' && cat c.md > out",
+    );
     expect(command(`ls ${bare}`)).toBe('ls .');
   });
   it('is as it was when it names nothing of the repository', () => {

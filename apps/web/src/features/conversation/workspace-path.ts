@@ -1,4 +1,7 @@
-/** What a reader needs of a place in a sandbox: where it is in the repository. What comes before differs in each sandbox. */
+/**
+ * What a reader needs of a place in a sandbox: where it is in the repository. What comes before differs in each
+ * sandbox.
+ */
 export interface WorkspacePaths {
   /** A path, from the repository on; as it is when it is somewhere else. */
   readonly path: (path: string) => string;
@@ -7,8 +10,8 @@ export interface WorkspacePaths {
 }
 
 /**
- * Sandboxes keep their work in a folder `workspace`, and the repository in a folder of it that has the repository's name, `project` without one.
- * A place that does not look so is shown whole.
+ * Sandboxes keep their work in a folder `workspace`, and the repository in a folder of it that has the repository's
+ * name, `project` without one. A place that does not look so is shown whole.
  */
 export function workspacePaths(repository: string | null): WorkspacePaths {
   const folder = `/workspace/${repositoryFolder(repository)}`;
@@ -26,7 +29,9 @@ export function workspacePaths(repository: string | null): WorkspacePaths {
     command: (command) => {
       if (!command.includes(folder)) return command;
       const short = command
-        .replace(quoted, (_, mark: string, _before: string | undefined, rest: string) => (rest === '' ? '.' : `${mark}${rest}${mark}`))
+        .replace(quoted, (_, mark: string, _before: string | undefined, rest: string) =>
+          rest === '' ? '.' : `${mark}${rest}${mark}`,
+        )
         .replace(bare, (_, slash: string) => (slash === '' ? '.' : ''));
       const rest = short.replace(step, '');
       return rest.trim() === '' ? short : rest;

@@ -16,23 +16,36 @@ const STATUSES: readonly Option[] = [
   { value: ALL, label: 'conversations.allStatuses' },
   ...CONVERSATION_STATUSES.map((status) => ({ value: status, label: STATUS_LABELS[status] })),
 ];
-const SORT_LABELS = { created: 'conversations.newestFirst', updated: 'conversations.recentlyActiveFirst', cost: 'conversations.mostExpensiveFirst' } as const;
+const SORT_LABELS = {
+  created: 'conversations.newestFirst',
+  updated: 'conversations.recentlyActiveFirst',
+  cost: 'conversations.mostExpensiveFirst',
+} as const;
 const SORTS = CONVERSATION_SORTS.map((sort) => ({ value: sort, label: SORT_LABELS[sort] }));
 const NAMES = ['status', 'owner', 'repository', 'model', 'search', 'sort'] as const;
 
 export type ConversationFilters = Pick<ListConversationsQuery, (typeof NAMES)[number]>;
 
 /** The filters that the address names; what it says wrongly is as if it were not there. */
-export function useConversationFilters(): { readonly filters: ConversationFilters; readonly any: boolean; readonly clear: () => void } {
+export function useConversationFilters(): {
+  readonly filters: ConversationFilters;
+  readonly any: boolean;
+  readonly clear: () => void;
+} {
   const asked = useSearchParams();
   const { shape } = ListConversationsQuery;
   const values = NAMES.flatMap((name) => {
     const value = asked.get(name);
     return value !== null && shape[name].safeParse(value).success ? [[name, value] as const] : [];
   });
-  const filters = ListConversationsQuery.pick({ status: true, owner: true, repository: true, model: true, search: true, sort: true }).parse(
-    Object.fromEntries(values),
-  );
+  const filters = ListConversationsQuery.pick({
+    status: true,
+    owner: true,
+    repository: true,
+    model: true,
+    search: true,
+    sort: true,
+  }).parse(Object.fromEntries(values));
   return {
     filters,
     any: values.some(([name]) => name !== 'sort'),
@@ -77,8 +90,14 @@ export function ConversationFilterBar({ filters }: { filters: ConversationFilter
         value={filters.sort}
         onChange={(value) => setSort(value === 'created' ? null : value, 'push')}
       />
-      <Checkbox label={t('common.mine')} checked={mine} onChange={(checked) => setOwner(checked ? me.id : null, 'push')} />
-      {filters.owner === undefined || mine ? null : <Chosen words={t('conversations.oneUser')} clear={() => setOwner(null, 'push')} />}
+      <Checkbox
+        label={t('common.mine')}
+        checked={mine}
+        onChange={(checked) => setOwner(checked ? me.id : null, 'push')}
+      />
+      {filters.owner === undefined || mine ? null : (
+        <Chosen words={t('conversations.oneUser')} clear={() => setOwner(null, 'push')} />
+      )}
       {filters.repository === undefined ? null : (
         <Chosen
           words={filters.repository === '' ? t('conversations.noRepository2') : repositoryName(filters.repository)}

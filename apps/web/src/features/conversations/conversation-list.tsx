@@ -22,10 +22,17 @@ export function ConversationList() {
   const list = useInfiniteQuery({
     queryKey: ['conversations', org.id, filters],
     queryFn: ({ pageParam, signal }) =>
-      api.listConversations({ org: org.id, query: { limit: 100, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) }, signal }),
+      api.listConversations({
+        org: org.id,
+        query: { limit: 100, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.page.nextCursor,
-    refetchInterval: (query) => (query.state.data?.pages.some((page) => page.data.some((conversation) => isActive(conversation.status))) ? REFRESH_MS : false),
+    refetchInterval: (query) =>
+      query.state.data?.pages.some((page) => page.data.some((conversation) => isActive(conversation.status)))
+        ? REFRESH_MS
+        : false,
   });
   const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
   return (
@@ -44,7 +51,10 @@ export function ConversationList() {
       ) : list.isPending ? (
         <ListSkeleton />
       ) : rows.length === 0 && any ? (
-        <EmptyState title={t('conversations.noConversationsMatchTheFilters')} action={<Button onClick={clear}>{t('conversations.clearFilters')}</Button>} />
+        <EmptyState
+          title={t('conversations.noConversationsMatchTheFilters')}
+          action={<Button onClick={clear}>{t('conversations.clearFilters')}</Button>}
+        />
       ) : rows.length === 0 ? (
         <EmptyState
           title={t('conversations.noConversationsYet')}
@@ -57,7 +67,11 @@ export function ConversationList() {
           {t('conversations.eachTaskBecomesAConversation')}
         </EmptyState>
       ) : (
-        <VirtualList rows={rows} orgSlug={org.slug} more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null} />
+        <VirtualList
+          rows={rows}
+          orgSlug={org.slug}
+          more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null}
+        />
       )}
     </div>
   );

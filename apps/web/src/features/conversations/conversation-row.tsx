@@ -11,10 +11,19 @@ import { PullRequestMarks } from './pull-request-marks.tsx';
 import { STATUS_LABELS } from './status-label.ts';
 
 /** One conversation in a short list: two lines, the whole of it a link. */
-export const ConversationCard = memo(function ConversationCard({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
+export const ConversationCard = memo(function ConversationCard({
+  orgSlug,
+  conversation,
+}: {
+  orgSlug: string;
+  conversation: ConversationSummary;
+}) {
   const t = useTranslations();
   return (
-    <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised">
+    <Link
+      href={`/${orgSlug}/conversations/${conversation.id}`}
+      className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised"
+    >
       <span className="min-w-0 flex-1">
         <span dir="auto" className="block truncate text-sm font-medium">
           {conversation.title}
@@ -55,7 +64,10 @@ const COLUMNS = 'md:grid-cols-[minmax(0,2.4fr)_132px_minmax(0,1.6fr)_72px_minmax
 export function ConversationColumns() {
   const t = useTranslations();
   return (
-    <div aria-hidden className={`hidden h-9 shrink-0 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}>
+    <div
+      aria-hidden
+      className={`hidden h-9 shrink-0 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}
+    >
       <span>{t('conversations.title')}</span>
       <span>{t('conversations.status')}</span>
       <span>{t('common.repository')}</span>
@@ -67,7 +79,13 @@ export function ConversationColumns() {
 }
 
 /** One line of the list, the whole of it a link; below 768 px the same on two short lines, without the owner. */
-export const ConversationLine = memo(function ConversationLine({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
+export const ConversationLine = memo(function ConversationLine({
+  orgSlug,
+  conversation,
+}: {
+  orgSlug: string;
+  conversation: ConversationSummary;
+}) {
   const t = useTranslations();
   return (
     <Link
@@ -77,7 +95,11 @@ export const ConversationLine = memo(function ConversationLine({ orgSlug, conver
       <span dir="auto" className="min-w-0 truncate font-medium">
         {conversation.title}
       </span>
-      <StatusChip state={conversation.status} label={t(STATUS_LABELS[conversation.status])} className="justify-self-start max-md:justify-self-end" />
+      <StatusChip
+        state={conversation.status}
+        label={t(STATUS_LABELS[conversation.status])}
+        className="justify-self-start max-md:justify-self-end"
+      />
       <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
         <Repository conversation={conversation} />
         {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}

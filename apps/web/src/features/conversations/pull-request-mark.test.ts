@@ -13,7 +13,8 @@ const pull = (change: Partial<ConversationPullRequest> = {}): ConversationPullRe
   conflicts: null,
   ...change,
 });
-const labels = (change: Partial<ConversationPullRequest>): readonly string[] => marksOf(t, pull(change)).map(({ label }) => label);
+const labels = (change: Partial<ConversationPullRequest>): readonly string[] =>
+  marksOf(t, pull(change)).map(({ label }) => label);
 
 describe('the marks of a pull request in a list', () => {
   it('name state, checks, review and conflicts while it is open', () => {
@@ -24,7 +25,11 @@ describe('the marks of a pull request in a list', () => {
       'changes requested',
       'conflicts',
     ]);
-    expect(labels({ checks: 'success', review: 'approved', conflicts: false })).toEqual(['Pull request #12', 'checks passed', 'approved']);
+    expect(labels({ checks: 'success', review: 'approved', conflicts: false })).toEqual([
+      'Pull request #12',
+      'checks passed',
+      'approved',
+    ]);
   });
 
   it('are one when it has ended', () => {

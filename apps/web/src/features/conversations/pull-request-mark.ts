@@ -25,11 +25,15 @@ export interface Mark {
 type Named = Omit<Mark, 'label'> & { readonly label: MessageKey };
 
 /** The pull request of a line, as a few marks: what it is, and while it is open what stands for and against it. */
-export function marksOf(t: Translate, { number, state, draft, checks, review, conflicts }: ConversationPullRequest): readonly Mark[] {
+export function marksOf(
+  t: Translate,
+  { number, state, draft, checks, review, conflicts }: ConversationPullRequest,
+): readonly Mark[] {
   const text = number === null ? '' : `#${number}`;
   const name = number === null ? t('conversations.branchPushed') : t('conversations.pullRequest', { text });
   if (state === 'merged') return [{ icon: 'merged', tone: 'accent', text, label: t('conversations.merged', { name }) }];
-  if (state === 'closed') return [{ icon: 'closed', tone: 'neutral', text, label: t('conversations.closed', { name }) }];
+  if (state === 'closed')
+    return [{ icon: 'closed', tone: 'neutral', text, label: t('conversations.closed', { name }) }];
   const first: Mark = draft
     ? { icon: 'draft', tone: 'neutral', text, label: t('conversations.draft', { name }) }
     : { icon: 'open', tone: 'ok', text, label: name };

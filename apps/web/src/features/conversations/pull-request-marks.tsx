@@ -27,7 +27,13 @@ const ICONS = {
   'changes-requested': MessageSquareWarning,
   conflicts: TriangleAlert,
 } as const;
-const COLORS = { ok: 'text-ok', warn: 'text-warn', bad: 'text-bad', neutral: 'text-ink-muted', accent: 'text-accent' } as const;
+const COLORS = {
+  ok: 'text-ok',
+  warn: 'text-warn',
+  bad: 'text-bad',
+  neutral: 'text-ink-muted',
+  accent: 'text-accent',
+} as const;
 
 /** State, checks, review and conflicts of what a conversation has published, in a line of a list. */
 export function PullRequestMarks({ pull }: { pull: ConversationPullRequest }) {

@@ -32,7 +32,13 @@ function proposedIn(org: Org | undefined, request: DeviceRequest): readonly Perm
 }
 
 /** Who asks, for which organization, what it may do there and how long. */
-export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDone: (done: 'approved' | 'denied') => void }) {
+export function ApproveForm({
+  request,
+  onDone,
+}: {
+  request: DeviceRequest;
+  onDone: (done: 'approved' | 'denied') => void;
+}) {
   const t = useTranslations();
   const me = useMe().data;
   const [last] = useStored(LAST_ORG, '');
@@ -45,7 +51,10 @@ export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDon
     send: (body) => api.approveDevice({ userCode: request.userCode, body }),
     onDone: () => onDone('approved'),
   });
-  const deny = useMutation({ mutationFn: () => api.denyDevice({ userCode: request.userCode }), onSuccess: () => onDone('denied') });
+  const deny = useMutation({
+    mutationFn: () => api.denyDevice({ userCode: request.userCode }),
+    onSuccess: () => onDone('denied'),
+  });
   const org = orgs.find((candidate) => candidate.id === form.values.org);
   return (
     <AloneCard title={t('device.connectThisDevice')}>
@@ -111,7 +120,10 @@ export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDon
         </div>
       </form>
       <p className="text-sm text-ink-muted">
-        {t.rich('device.youAreSignedInAs', { email: me?.email ?? me?.name ?? '', span: (chunks) => <span className="break-all">{chunks}</span> })}
+        {t.rich('device.youAreSignedInAs', {
+          email: me?.email ?? me?.name ?? '',
+          span: (chunks) => <span className="break-all">{chunks}</span>,
+        })}
       </p>
       <SwitchAccountButton />
     </AloneCard>

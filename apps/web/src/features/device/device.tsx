@@ -53,7 +53,17 @@ function Code() {
   );
 }
 
-function CodeForm({ given, busy, error, onCode }: { given: string; busy: boolean; error: string | null; onCode: (code: string) => void }) {
+function CodeForm({
+  given,
+  busy,
+  error,
+  onCode,
+}: {
+  given: string;
+  busy: boolean;
+  error: string | null;
+  onCode: (code: string) => void;
+}) {
   const t = useTranslations();
   const [typed, setTyped] = useState(given);
   const [wrong, setWrong] = useState(false);

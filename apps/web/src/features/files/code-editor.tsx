@@ -5,7 +5,15 @@ import { languages } from '@codemirror/language-data';
 import { unifiedMergeView } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state';
-import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
 import { useTranslations } from 'next-intl';
 import { useEffect, useRef } from 'react';
 import type { Translate } from '../../messages/translate.ts';
@@ -29,7 +37,10 @@ interface CodeEditorProps {
   onSave: () => void;
 }
 
-/** A text in an editor, coloured by the file's name. What changes outside is put in where it differs: cursor, scroll and undo stay. */
+/**
+ * A text in an editor, coloured by the file's name. What changes outside is put in where it differs: cursor, scroll and
+ * undo stay.
+ */
 export default function CodeEditor(props: CodeEditorProps) {
   // Another way of ending lines is another document for the editor.
   return <Editor key={`${props.path}${lineSeparatorOf(props.text)}`} {...props} />;
@@ -58,7 +69,10 @@ function Editor(props: CodeEditorProps) {
           EditorState.lineSeparator.of(lineSeparatorOf(newest.current.text)),
           basics,
           keymap.of([{ key: 'Mod-s', preventDefault: true, run: save }]),
-          EditorView.contentAttributes.of({ 'aria-label': t('files.contentOf', { path: nameOfPath(path) }), 'aria-describedby': 'editor-keys' }),
+          EditorView.contentAttributes.of({
+            'aria-label': t('files.contentOf', { path: nameOfPath(path) }),
+            'aria-describedby': 'editor-keys',
+          }),
           EditorView.updateListener.of((update) => {
             if (!update.docChanged || update.transactions.some((one) => one.annotation(fromOutside))) return;
             newest.current.onChange(update.state.sliceDoc());

@@ -7,12 +7,23 @@ const either = (light: string, dark: string): string => `light-dark(${light}, ${
 
 /** Every colour is at least 4.5:1 on the surface of its theme. */
 const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.controlKeyword], color: either('#8a2390', '#d7a6ff') },
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.controlKeyword],
+    color: either('#8a2390', '#d7a6ff'),
+  },
   { tag: [tags.string, tags.special(tags.string), tags.regexp, tags.inserted], color: either('#11703c', '#8fd6a8') },
   { tag: [tags.comment, tags.meta], color: 'var(--ink-muted)' },
-  { tag: [tags.number, tags.bool, tags.null, tags.atom, tags.constant(tags.name)], color: either('#8a5300', '#e6b35a') },
   {
-    tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.definition(tags.variableName), tags.link],
+    tag: [tags.number, tags.bool, tags.null, tags.atom, tags.constant(tags.name)],
+    color: either('#8a5300', '#e6b35a'),
+  },
+  {
+    tag: [
+      tags.function(tags.variableName),
+      tags.function(tags.propertyName),
+      tags.definition(tags.variableName),
+      tags.link,
+    ],
     color: either('#2747b8', '#8aa6ff'),
   },
   { tag: [tags.typeName, tags.className, tags.namespace, tags.attributeName], color: either('#0b6472', '#6fd0dd') },
@@ -30,12 +41,20 @@ const box = EditorView.theme({
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--ink)' },
   '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--ink-muted)', border: 'none' },
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--raised) 55%, transparent)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--accent-soft)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-soft)',
+  },
   '.cm-selectionMatch': { backgroundColor: 'var(--accent-soft)' },
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-soft)' },
   '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--ink)', borderColor: 'var(--line)' },
   '.cm-panel.cm-search': { fontFamily: 'var(--font-sans)', padding: '6px 28px 6px 8px' },
-  '.cm-textfield': { backgroundColor: 'var(--surface)', color: 'var(--ink)', border: '1px solid var(--line-strong)', borderRadius: '6px', fontSize: '12px' },
+  '.cm-textfield': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '6px',
+    fontSize: '12px',
+  },
   '.cm-button': {
     backgroundImage: 'none',
     backgroundColor: 'var(--surface)',
@@ -49,7 +68,11 @@ const box = EditorView.theme({
   '.cm-collapsedLines': { backgroundImage: 'none', backgroundColor: 'var(--raised)', color: 'var(--ink-muted)' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: 'var(--ok-soft) !important' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft) !important', paddingLeft: '6px' },
-  '.cm-changedText, .cm-deletedText': { background: 'none !important', textDecoration: 'underline', textUnderlineOffset: '3px' },
+  '.cm-changedText, .cm-deletedText': {
+    background: 'none !important',
+    textDecoration: 'underline',
+    textUnderlineOffset: '3px',
+  },
   '.cm-deletedChunk .cm-chunkButtons': { display: 'flex', gap: '4px', insetInlineEnd: '8px', top: '2px' },
   '.cm-chunkButtons button': {
     backgroundColor: 'var(--surface)',

@@ -1,8 +1,8 @@
 import { repositoryFolder } from '../conversation/workspace-path.ts';
 
 /**
- * A file in the address, as `file`: in the conversation's repository from there on, as everywhere else on the page (so that a file of the changes is the same file here);
- * outside of it with a slash before, from the workspace on.
+ * A file in the address, as `file`: in the conversation's repository from there on, as everywhere else on the page (so
+ * that a file of the changes is the same file here); outside of it with a slash before, from the workspace on.
  */
 export function addressOfFile(path: string, repository: string | null): string {
   const inside = `${repositoryFolder(repository)}/`;

@@ -13,7 +13,10 @@ import type { FilesSession } from './files-session.ts';
 import { Sides } from './sides.tsx';
 import { nameOfPath, parentPath } from './tree-rows.ts';
 
-const CodeEditor = dynamic(() => import('./code-editor.tsx'), { ssr: false, loading: () => <SkeletonLines className="p-4" /> });
+const CodeEditor = dynamic(() => import('./code-editor.tsx'), {
+  ssr: false,
+  loading: () => <SkeletonLines className="p-4" />,
+});
 
 interface FilePaneProps {
   session: FilesSession;
@@ -62,7 +65,12 @@ export function FilePane({ session, file, connected, close }: FilePaneProps) {
           </Button>
         ) : null}
       </header>
-      <Sides session={session} file={file} compares={compared === path} compare={(on) => setCompared(on ? path : null)} />
+      <Sides
+        session={session}
+        file={file}
+        compares={compared === path}
+        compare={(on) => setCompared(on ? path : null)}
+      />
       <div className="min-h-0 flex-1 overflow-auto">
         {showsText ? (
           <CodeEditor
@@ -75,7 +83,13 @@ export function FilePane({ session, file, connected, close }: FilePaneProps) {
             onSave={() => void files.save()}
           />
         ) : (
-          <Instead state={state} path={path} download={() => download(path, 'file')} connected={connected} problem={file.problem} />
+          <Instead
+            state={state}
+            path={path}
+            download={() => download(path, 'file')}
+            connected={connected}
+            problem={file.problem}
+          />
         )}
       </div>
     </section>

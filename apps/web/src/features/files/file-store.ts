@@ -1,5 +1,12 @@
 import { type FileState, textChecksum } from '@slipway/contracts/live';
-import { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft } from '@slipway/domain';
+import {
+  type FileContent,
+  type FileDraft,
+  type FileDraftEvent,
+  isUnsaved,
+  openDraft,
+  reduceDraft,
+} from '@slipway/domain';
 import type { Translate } from '../../messages/translate.ts';
 import { Slice } from '../conversation/conversation-store.ts';
 import type { KeptDrafts } from './kept-drafts.ts';
@@ -23,7 +30,10 @@ export interface OpenFile {
   readonly kept: boolean;
 }
 
-/** The open file and what the user wrote into it. What is not saved outlives the connection, the page, and other files that are opened meanwhile. */
+/**
+ * The open file and what the user wrote into it. What is not saved outlives the connection, the page, and other files
+ * that are opened meanwhile.
+ */
 export class FileStore {
   readonly file = new Slice<OpenFile | null>(null);
   /** Paths with something that is not saved. */
@@ -55,9 +65,14 @@ export class FileStore {
     this.flush();
     if (before !== null) {
       this.requests.letGo(before.path, 'file');
-      if (before.draft !== null && (isUnsaved(before.draft) || before.draft.replaced !== null)) this.others.set(before.path, before.draft);
+      if (before.draft !== null && (isUnsaved(before.draft) || before.draft.replaced !== null))
+        this.others.set(before.path, before.draft);
     }
-    this.file.set(path === null ? null : { path, state: null, draft: this.others.get(path) ?? null, masked: false, problem: null, kept: true });
+    this.file.set(
+      path === null
+        ? null
+        : { path, state: null, draft: this.others.get(path) ?? null, masked: false, problem: null, kept: true },
+    );
     if (path === null) return;
     this.others.delete(path);
     void this.ask(path);
@@ -87,7 +102,11 @@ export class FileStore {
     this.file.set({ ...before, draft, problem: null });
     this.flush();
     try {
-      const answer = await this.requests.ask({ type: 'write', path, text: saving.text, encoding: draft.encoding, base: saving.base }, 'written', 'conflict');
+      const answer = await this.requests.ask(
+        { type: 'write', path, text: saving.text, encoding: draft.encoding, base: saving.base },
+        'written',
+        'conflict',
+      );
       if (answer.type === 'written') return this.reduceAt(path, { type: 'written', version: answer.version });
       this.reduceAt(path, { type: 'not-written' });
       this.arrived(path, answer.file);
@@ -104,7 +123,8 @@ export class FileStore {
   /** Everything of a path is under another now. Answers the path of the open file, if that is another now too. */
   moved(from: string, to: string): string | null {
     this.flush();
-    const under = (path: string): string | null => (path === from ? to : path.startsWith(`${from}/`) ? to + path.slice(from.length) : null);
+    const under = (path: string): string | null =>
+      path === from ? to : path.startsWith(`${from}/`) ? to + path.slice(from.length) : null;
     for (const path of this.keptDrafts.paths()) {
       const now = under(path);
       const draft = now === null ? undefined : this.keptDrafts.take(path);
@@ -161,7 +181,8 @@ export class FileStore {
     const content = contentOf(state);
     const encoding = state.kind === 'text' ? state.encoding : undefined;
     let { draft } = file;
-    if (draft !== null) draft = reduceDraft(draft, { type: 'seen', content, ...(encoding === undefined ? {} : { encoding }) });
+    if (draft !== null)
+      draft = reduceDraft(draft, { type: 'seen', content, ...(encoding === undefined ? {} : { encoding }) });
     else {
       const kept = this.keptDrafts.take(path);
       if (state.kind === 'text' || kept !== undefined) draft = openDraft(content, encoding ?? 'utf8', kept);

@@ -14,7 +14,10 @@ import { QuickOpen } from './quick-open.tsx';
 import { directoryOf } from './tree-keys.ts';
 import { entryOf, nameOfPath } from './tree-rows.ts';
 
-type Question = { readonly what: 'new-file' | 'new-folder' | 'rename'; readonly text: string } | { readonly what: 'delete' } | { readonly what: 'find' };
+type Question =
+  | { readonly what: 'new-file' | 'new-folder' | 'rename'; readonly text: string }
+  | { readonly what: 'delete' }
+  | { readonly what: 'find' };
 
 interface FileToolsProps {
   session: FilesSession;
@@ -39,10 +42,18 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
       <IconButton label={t('files.findAFile')} onClick={() => setQuestion({ what: 'find' })} disabled={!connected}>
         <Search aria-hidden />
       </IconButton>
-      <IconButton label={t('files.newFile')} onClick={() => setQuestion({ what: 'new-file', text: start })} disabled={!connected}>
+      <IconButton
+        label={t('files.newFile')}
+        onClick={() => setQuestion({ what: 'new-file', text: start })}
+        disabled={!connected}
+      >
         <FilePlus aria-hidden />
       </IconButton>
-      <IconButton label={t('files.newFolder')} onClick={() => setQuestion({ what: 'new-folder', text: start })} disabled={!connected}>
+      <IconButton
+        label={t('files.newFolder')}
+        onClick={() => setQuestion({ what: 'new-folder', text: start })}
+        disabled={!connected}
+      >
         <FolderPlus aria-hidden />
       </IconButton>
       <span className="flex-1" />
@@ -51,7 +62,9 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
           <Button
             tone="quiet"
             size="icon"
-            aria-label={path === null ? t('files.actionsSelectAFileFirst') : t('files.actionsFor', { path: nameOfPath(path) })}
+            aria-label={
+              path === null ? t('files.actionsSelectAFileFirst') : t('files.actionsFor', { path: nameOfPath(path) })
+            }
             disabled={path === null}
           >
             <Ellipsis aria-hidden />
@@ -61,19 +74,32 @@ export function FileTools({ session, connected, active, openPath }: FileToolsPro
         <MenuItem disabled={!connected} onSelect={() => setQuestion({ what: 'rename', text: path ?? '' })}>
           <PencilLine aria-hidden /> {t('files.renameOrMove')}
         </MenuItem>
-        <MenuItem disabled={!connected} onSelect={() => path !== null && download(path, chosen?.kind === 'directory' ? 'folder' : 'file')}>
+        <MenuItem
+          disabled={!connected}
+          onSelect={() => path !== null && download(path, chosen?.kind === 'directory' ? 'folder' : 'file')}
+        >
           <Download aria-hidden /> {chosen?.kind === 'directory' ? t('files.downloadAsZip') : t('files.download')}
         </MenuItem>
-        <MenuItem onSelect={() => path !== null && void copyText(t, Promise.resolve(path))}>{t('files.copyPath')}</MenuItem>
+        <MenuItem onSelect={() => path !== null && void copyText(t, Promise.resolve(path))}>
+          {t('files.copyPath')}
+        </MenuItem>
         <MenuSeparator />
         <MenuItem disabled={!connected} onSelect={() => setQuestion({ what: 'delete' })}>
           <Trash2 aria-hidden /> {t('common.delete')}
         </MenuItem>
       </Menu>
       {question?.what === 'find' ? <QuickOpen session={session} close={close} openPath={openPath} /> : null}
-      {question !== null && 'text' in question ? <NameDialog session={session} question={question} path={path} close={close} openPath={openPath} /> : null}
+      {question !== null && 'text' in question ? (
+        <NameDialog session={session} question={question} path={path} close={close} openPath={openPath} />
+      ) : null}
       {question?.what === 'delete' && path !== null ? (
-        <DeleteDialog session={session} path={path} folder={chosen?.kind === 'directory'} close={close} openPath={openPath} />
+        <DeleteDialog
+          session={session}
+          path={path}
+          folder={chosen?.kind === 'directory'}
+          close={close}
+          openPath={openPath}
+        />
       ) : null}
     </div>
   );
@@ -84,8 +110,14 @@ export function useFileDownload(): (path: string, what: 'file' | 'folder') => vo
   const t = useTranslations();
   const { open } = usePortOpening();
   return (path, what) => {
-    const address = { port: SANDBOX_PORTS['agent-server'], path: `/api/file/${what === 'file' ? 'download' : 'zip'}?path=${encodeURIComponent(path)}` };
-    open.mutate(address, { onError: (error) => toast.error(t('files.couldNotBeDownloaded', { path: nameOfPath(path) }), { description: error.message }) });
+    const address = {
+      port: SANDBOX_PORTS['agent-server'],
+      path: `/api/file/${what === 'file' ? 'download' : 'zip'}?path=${encodeURIComponent(path)}`,
+    };
+    open.mutate(address, {
+      onError: (error) =>
+        toast.error(t('files.couldNotBeDownloaded', { path: nameOfPath(path) }), { description: error.message }),
+    });
   };
 }
 
@@ -150,7 +182,13 @@ function NameDialog({ session, question, path, close, openPath }: NameDialogProp
   );
 }
 
-function DeleteDialog({ session, path, folder, close, openPath }: Omit<NameDialogProps, 'question' | 'path'> & { path: string; folder: boolean }) {
+function DeleteDialog({
+  session,
+  path,
+  folder,
+  close,
+  openPath,
+}: Omit<NameDialogProps, 'question' | 'path'> & { path: string; folder: boolean }) {
   const t = useTranslations();
   const { busy, failure, ask } = useAsking(session, close);
   const open = session.files.file.get()?.path;
@@ -168,7 +206,9 @@ function DeleteDialog({ session, path, folder, close, openPath }: Omit<NameDialo
       busy={busy}
       onConfirm={confirm}
     >
-      <p className="break-words">{t('files.willBeDeletedInThe', { what: folder ? t('files.andEverythingInIt', { path }) : path })}</p>
+      <p className="break-words">
+        {t('files.willBeDeletedInThe', { what: folder ? t('files.andEverythingInIt', { path }) : path })}
+      </p>
       {failure === null ? null : (
         <p role="alert" className="text-bad">
           {failure}

@@ -36,18 +36,27 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   const id = useId();
   const height = touch ? 44 : 26;
   const count = tree.directories.has('') ? rowCount(tree) : 0;
-  const list = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: OVERSCAN });
+  const list = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+  });
   const items = list.getVirtualItems();
   const rows = items.map((item) => ({ item, row: rowAt(t, tree, item.index) }));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of a row is the whole list's
   useEffect(() => list.measure(), [height]);
 
-  const seen = rows.flatMap(({ row }) => (row === undefined || row.note !== null ? [] : [`${Math.floor(row.index / PAGE)} ${row.parent}`]));
+  const seen = rows.flatMap(({ row }) =>
+    row === undefined || row.note !== null ? [] : [`${Math.floor(row.index / PAGE)} ${row.parent}`],
+  );
   const pages = [...new Set(seen)].join('\n');
   useEffect(() => {
     if (pages === '') return;
-    session.tree.show(pages.split('\n').map((one) => ({ page: Number.parseInt(one, 10), directory: one.slice(one.indexOf(' ') + 1) })));
+    session.tree.show(
+      pages.split('\n').map((one) => ({ page: Number.parseInt(one, 10), directory: one.slice(one.indexOf(' ') + 1) })),
+    );
   }, [session, pages]);
 
   // What is opened from elsewhere is shown where it is.
@@ -91,7 +100,10 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
     if (found !== null) goTo(rowOf(tree, found));
   };
 
-  if (count === 0) return <div className="min-h-0 flex-1 p-3">{connected ? <TreeSkeleton words={tree.problems.get('')} /> : null}</div>;
+  if (count === 0)
+    return (
+      <div className="min-h-0 flex-1 p-3">{connected ? <TreeSkeleton words={tree.problems.get('')} /> : null}</div>
+    );
   const activeIndex = active === null ? -1 : rows.findIndex(({ row }) => row?.path === active);
   return (
     <div
@@ -103,7 +115,10 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
       onKeyDown={onKeyDown}
       onFocus={() => active === null && goTo(0)}
       // The row has the ring, once it is there.
-      className={cn('group min-h-0 flex-1 overflow-auto py-1 outline-offset-[-2px]', activeIndex >= 0 && 'outline-none')}
+      className={cn(
+        'group min-h-0 flex-1 overflow-auto py-1 outline-offset-[-2px]',
+        activeIndex >= 0 && 'outline-none',
+      )}
     >
       <div role="presentation" className="relative w-full" style={{ height: list.getTotalSize() }}>
         {rows.map(({ item, row }) =>
@@ -157,7 +172,12 @@ function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: Line
       </div>
     );
   const quiet = entry.ignored || entry.name.startsWith('.');
-  const words = [entry.name, entry.link ? 'link' : '', entry.ignored ? t('files.ignoredByGit') : '', isUnsaved ? t('files.unsaved') : '']
+  const words = [
+    entry.name,
+    entry.link ? 'link' : '',
+    entry.ignored ? t('files.ignoredByGit') : '',
+    isUnsaved ? t('files.unsaved') : '',
+  ]
     .filter(Boolean)
     .join(', ');
   return (
@@ -178,7 +198,8 @@ function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: Line
       className={cn(
         'absolute inset-x-0 flex cursor-default items-center gap-1.5 pr-2 text-sm select-none hover:bg-raised',
         isOpen && 'bg-accent-soft hover:bg-accent-soft',
-        isActive && 'group-focus-visible:outline-2 group-focus-visible:outline-offset-[-2px] group-focus-visible:outline-accent',
+        isActive &&
+          'group-focus-visible:outline-2 group-focus-visible:outline-offset-[-2px] group-focus-visible:outline-accent',
         quiet ? 'text-ink-muted' : 'text-ink',
         entry.ignored && 'italic',
       )}
@@ -186,7 +207,10 @@ function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: Line
       {row.expanded === null ? (
         <span className="w-3.5 shrink-0" />
       ) : (
-        <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', row.expanded && 'rotate-90')} />
+        <ChevronRight
+          aria-hidden
+          className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', row.expanded && 'rotate-90')}
+        />
       )}
       <Icon row={row} />
       <span className="truncate">{entry.name}</span>
@@ -200,7 +224,9 @@ function Icon({ row }: { row: TreeRow }) {
   return (
     <span aria-hidden className="relative shrink-0 text-ink-muted">
       <Kind className="size-4" />
-      {row.entry?.link === true ? <CornerDownRight className="absolute -bottom-0.5 -left-1 size-2.5 bg-surface text-ink" /> : null}
+      {row.entry?.link === true ? (
+        <CornerDownRight className="absolute -bottom-0.5 -left-1 size-2.5 bg-surface text-ink" />
+      ) : null}
     </span>
   );
 }

@@ -5,7 +5,10 @@ import { KeptDrafts } from './kept-drafts.ts';
 import { LiveRequests } from './live-requests.ts';
 import { TreeStore } from './tree-store.ts';
 
-/** What one conversation page knows of the sandbox's files, outside React: it outlives the panel, the connection and the width of the window. */
+/**
+ * What one conversation page knows of the sandbox's files, outside React: it outlives the panel, the connection and the
+ * width of the window.
+ */
 export class FilesSession {
   readonly requests: LiveRequests;
   readonly tree: TreeStore;

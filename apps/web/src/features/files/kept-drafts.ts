@@ -11,7 +11,10 @@ export interface KeptDraft {
 const PREFIX = 'slipway:file-draft:';
 const TAB = 'slipway:tab';
 
-/** Drafts of one conversation. Each tab keeps its own: two that edit one file do not overwrite each other. Storage that is full or forbidden keeps nothing, and says so. */
+/**
+ * Drafts of one conversation. Each tab keeps its own: two that edit one file do not overwrite each other. Storage that
+ * is full or forbidden keeps nothing, and says so.
+ */
 export class KeptDrafts {
   private readonly prefix: string;
   private readonly tab: string;

@@ -19,7 +19,10 @@ export class RequestFailed extends Error {
 
 /** Requests over the channel `files` and their answers; what comes unasked goes to `unsolicited`. */
 export class LiveRequests {
-  private readonly waiting = new Map<number, { resolve: (message: Answered) => void; reject: (error: RequestFailed) => void }>();
+  private readonly waiting = new Map<
+    number,
+    { resolve: (message: Answered) => void; reject: (error: RequestFailed) => void }
+  >();
   private next = 1;
   private send: (message: Request) => boolean = () => false;
 

@@ -16,7 +16,15 @@ interface Found {
 }
 
 /** Finds a file by letters of its path. */
-export function QuickOpen({ session, close, openPath }: { session: FilesSession; close: () => void; openPath: (path: string) => void }) {
+export function QuickOpen({
+  session,
+  close,
+  openPath,
+}: {
+  session: FilesSession;
+  close: () => void;
+  openPath: (path: string) => void;
+}) {
   const t = useTranslations();
   const [query, setQuery] = useState('');
   const [found, setFound] = useState<Found | null>(null);
@@ -76,12 +84,20 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
         <p role="status" className={failure === null ? 'sr-only' : 'text-sm text-bad'}>
           {failure ?? (found === null ? '' : t('files.found', { count: paths.length }))}
         </p>
-        <div role="listbox" id={`${id}-list`} aria-label={t('files.files')} tabIndex={-1} className="max-h-[50dvh] overflow-auto">
+        <div
+          role="listbox"
+          id={`${id}-list`}
+          aria-label={t('files.files')}
+          tabIndex={-1}
+          className="max-h-[50dvh] overflow-auto"
+        >
           {paths.map((path, index) => (
             <Line key={path} id={`${id}-${index}`} path={path} chosen={index === at} open={() => open(path)} />
           ))}
         </div>
-        {found !== null && paths.length === 0 ? <p className="px-2 pb-2 text-sm text-ink-muted">{t('files.noFilePathMatchesFiles')}</p> : null}
+        {found !== null && paths.length === 0 ? (
+          <p className="px-2 pb-2 text-sm text-ink-muted">{t('files.noFilePathMatchesFiles')}</p>
+        ) : null}
       </div>
     </Dialog>
   );
@@ -99,7 +115,10 @@ function Line({ id, path, chosen, open }: { id: string; path: string; chosen: bo
       ref={(line) => {
         if (chosen) line?.scrollIntoView({ block: 'nearest' });
       }}
-      className={cn('flex min-h-8 touch:min-h-11 cursor-default items-baseline gap-2 rounded-md px-2 py-1 text-sm', chosen && 'bg-raised')}
+      className={cn(
+        'flex min-h-8 touch:min-h-11 cursor-default items-baseline gap-2 rounded-md px-2 py-1 text-sm',
+        chosen && 'bg-raised',
+      )}
     >
       <span className="max-w-full shrink-0 truncate text-ink">{nameOfPath(path)}</span>
       <span className="truncate text-xs text-ink-muted">{parentPath(path)}</span>

@@ -81,7 +81,17 @@ export function Sides({ session, file, compares, compare }: SidesProps) {
   );
 }
 
-function Band({ tone, title, action, children }: { tone?: 'warn' | 'bad'; title?: string; action?: ReactNode; children?: ReactNode }) {
+function Band({
+  tone,
+  title,
+  action,
+  children,
+}: {
+  tone?: 'warn' | 'bad';
+  title?: string;
+  action?: ReactNode;
+  children?: ReactNode;
+}) {
   return (
     <Notice
       className="rounded-none px-3"

@@ -10,11 +10,15 @@ describe('a text in the editor', () => {
   it('is given back as it came, whatever ends its lines, and becomes another by one change', () => {
     fc.assert(
       fc.property(texts, texts, (before, after) => {
-        const state = EditorState.create({ doc: before, extensions: EditorState.lineSeparator.of(lineSeparatorOf(before)) });
+        const state = EditorState.create({
+          doc: before,
+          extensions: EditorState.lineSeparator.of(lineSeparatorOf(before)),
+        });
         expect(state.sliceDoc()).toBe(before);
         const change = changeBetween(before, after);
         if (change === null) return expect(after).toBe(before);
-        if (lineSeparatorOf(before) === lineSeparatorOf(after)) expect(state.update({ changes: change }).state.sliceDoc()).toBe(after);
+        if (lineSeparatorOf(before) === lineSeparatorOf(after))
+          expect(state.update({ changes: change }).state.sliceDoc()).toBe(after);
       }),
       { numRuns: 2_000 },
     );

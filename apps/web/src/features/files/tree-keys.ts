@@ -1,10 +1,22 @@
 import type { Translate } from '../../messages/translate.ts';
-import { childPath, entryAt, nameOfPath, parentPath, rowAt, rowCount, rowOf, type Tree, type TreeRow } from './tree-rows.ts';
+import {
+  childPath,
+  entryAt,
+  nameOfPath,
+  parentPath,
+  rowAt,
+  rowCount,
+  rowOf,
+  type Tree,
+  type TreeRow,
+} from './tree-rows.ts';
 
 /** Where a key leads, or the row that it presses. */
 type TreeStep = { readonly to: number } | { readonly press: TreeRow };
 
-/** What a key does in the tree, as the ARIA practices have it. `null`: nothing. @param page rows that are seen at once. */
+/**
+ * What a key does in the tree, as the ARIA practices have it. `null`: nothing. @param page rows that are seen at once.
+ */
 export function stepOf(
   t: Translate,
   tree: Tree,
@@ -40,15 +52,22 @@ export function stepOf(
   }
 }
 
-/** The next of the same directory whose name begins so, around the end; `null` for none. What has not been read is passed over. */
+/**
+ * The next of the same directory whose name begins so, around the end; `null` for none. What has not been read is
+ * passed over.
+ */
 export function rowThatBegins(tree: Tree, path: string, begin: string): string | null {
   const parent = parentPath(path);
   const directory = tree.directories.get(parent);
-  const names = Array.from({ length: directory?.total ?? 0 }, (_, index) => entryAt(directory, index)?.name).filter((name) => name !== undefined);
+  const names = Array.from({ length: directory?.total ?? 0 }, (_, index) => entryAt(directory, index)?.name).filter(
+    (name) => name !== undefined,
+  );
   const from = names.indexOf(nameOfPath(path));
   // A longer beginning may still be that of the row itself.
   const start = begin.length > 1 ? Math.max(from, 0) : from + 1;
-  const found = [...names.slice(start), ...names.slice(0, start)].find((name) => name.toLowerCase().startsWith(begin.toLowerCase()));
+  const found = [...names.slice(start), ...names.slice(0, start)].find((name) =>
+    name.toLowerCase().startsWith(begin.toLowerCase()),
+  );
   return found === undefined ? null : childPath(parent, found);
 }
 

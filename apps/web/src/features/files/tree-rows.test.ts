@@ -14,7 +14,8 @@ function treeOf(shape: Shape): Tree {
   const walk = (path: string, below: Shape): void => {
     const entries = Object.entries(below).map(([name, inside]) => entry(name, inside === null ? 'file' : 'directory'));
     const pages = new Map<number, TreeEntry[]>();
-    for (const [index, one] of entries.entries()) pages.set(Math.floor(index / PAGE), [...(pages.get(Math.floor(index / PAGE)) ?? []), one]);
+    for (const [index, one] of entries.entries())
+      pages.set(Math.floor(index / PAGE), [...(pages.get(Math.floor(index / PAGE)) ?? []), one]);
     directories.set(path, { generation: 0, total: entries.length, pages });
     for (const [name, inside] of Object.entries(below)) if (inside !== null) walk(childPath(path, name), inside);
   };
@@ -24,12 +25,19 @@ function treeOf(shape: Shape): Tree {
 
 /** The same, by going through all of it. */
 function pathsOf(shape: Shape, path = ''): string[] {
-  const own = Object.entries(shape).flatMap(([name, inside]) => [childPath(path, name), ...(inside === null ? [] : pathsOf(inside, childPath(path, name)))]);
+  const own = Object.entries(shape).flatMap(([name, inside]) => [
+    childPath(path, name),
+    ...(inside === null ? [] : pathsOf(inside, childPath(path, name))),
+  ]);
   return own.length === 0 ? [childPath(path, '\0' + '0')] : own;
 }
 
 const shapes = fc.letrec<{ shape: Shape }>((tie) => ({
-  shape: fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), fc.option(tie('shape') as fc.Arbitrary<Shape>, { depthSize: 'small' }), { maxKeys: 6 }),
+  shape: fc.dictionary(
+    fc.stringMatching(/^[a-z]{1,6}$/),
+    fc.option(tie('shape') as fc.Arbitrary<Shape>, { depthSize: 'small' }),
+    { maxKeys: 6 },
+  ),
 })).shape;
 
 describe('the rows of a tree', () => {
@@ -47,8 +55,17 @@ describe('the rows of a tree', () => {
 
   it('are there for a directory of 100,000 of which only the last page was read', () => {
     const pages = new Map([[499, Array.from({ length: PAGE }, (_, index) => entry(`f${index}`, 'file'))]]);
-    const tree: Tree = { directories: new Map([['', { generation: 3, total: 100_000, pages }]]), expanded: new Set(['']), problems: new Map() };
-    expect([rowCount(tree), rowAt(t, tree, 5)?.entry, rowAt(t, tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([100_000, null, 'f199', 99_807]);
+    const tree: Tree = {
+      directories: new Map([['', { generation: 3, total: 100_000, pages }]]),
+      expanded: new Set(['']),
+      problems: new Map(),
+    };
+    expect([rowCount(tree), rowAt(t, tree, 5)?.entry, rowAt(t, tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([
+      100_000,
+      null,
+      'f199',
+      99_807,
+    ]);
     expect(stepOf(t, tree, { active: rowAt(t, tree, 5)?.path ?? null, key: 'ArrowDown', page: 10 })).toEqual({ to: 6 });
   });
 
@@ -67,10 +84,14 @@ describe('keys in a tree', () => {
     expect(stepOf(t, tree, { active: 'lib/b.ts', key: 'ArrowLeft', page: 10 })).toEqual({ to: 0 });
     expect(stepOf(t, tree, { active: 'lib', key: 'ArrowLeft', page: 10 })).toMatchObject({ press: { path: 'lib' } });
     expect(stepOf(t, tree, { active: 'lib', key: 'ArrowRight', page: 10 })).toEqual({ to: 1 });
-    expect(stepOf(t, { ...tree, expanded: new Set(['']) }, { active: 'lib', key: 'ArrowRight', page: 10 })).toMatchObject({
+    expect(
+      stepOf(t, { ...tree, expanded: new Set(['']) }, { active: 'lib', key: 'ArrowRight', page: 10 }),
+    ).toMatchObject({
       press: { path: 'lib', expanded: false },
     });
-    expect(stepOf(t, tree, { active: 'lib/a.ts', key: 'Enter', page: 10 })).toMatchObject({ press: { path: 'lib/a.ts' } });
+    expect(stepOf(t, tree, { active: 'lib/a.ts', key: 'Enter', page: 10 })).toMatchObject({
+      press: { path: 'lib/a.ts' },
+    });
     expect([
       stepOf(t, tree, { active: 'lib', key: 'End', page: 10 }),
       stepOf(t, tree, { active: null, key: 'ArrowDown', page: 10 }),

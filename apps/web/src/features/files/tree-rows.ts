@@ -11,7 +11,10 @@ export interface TreeDirectory {
   readonly pages: ReadonlyMap<number, readonly TreeEntry[]>;
 }
 
-/** What is open by path, and what is known of it; a directory that is open and not here is being read. The workspace itself is the empty path. */
+/**
+ * What is open by path, and what is known of it; a directory that is open and not here is being read. The workspace
+ * itself is the empty path.
+ */
 export interface Tree {
   readonly directories: ReadonlyMap<string, TreeDirectory>;
   readonly expanded: ReadonlySet<string>;
@@ -105,7 +108,8 @@ function placeIn(tree: Tree, directory: string, name: string): number {
   let index = places.get(known);
   if (index === undefined) {
     index = new Map();
-    for (const [page, entries] of known.pages) for (const [at, entry] of entries.entries()) index.set(entry.name, page * PAGE + at);
+    for (const [page, entries] of known.pages)
+      for (const [at, entry] of entries.entries()) index.set(entry.name, page * PAGE + at);
     places.set(known, index);
   }
   return index.get(name) ?? -1;
@@ -118,12 +122,25 @@ function rowsBelow(tree: Tree, directory: string): number {
   return openChildren(tree, directory).reduce((sum, child) => sum + rowsBelow(tree, child.path), known.total);
 }
 
-function find(t: Translate, tree: Tree, { directory, level, index }: { readonly directory: string; readonly level: number; readonly index: number }): TreeRow {
+function find(
+  t: Translate,
+  tree: Tree,
+  { directory, level, index }: { readonly directory: string; readonly level: number; readonly index: number },
+): TreeRow {
   const known = tree.directories.get(directory);
   const problem = tree.problems.get(directory);
   if (known === undefined || known.total === 0) {
     const note = problem ?? (known === undefined ? t('files.reading') : t('files.empty'));
-    return { path: childPath(directory, `${UNKNOWN}0`), level, parent: directory, index: 0, count: 1, entry: null, expanded: null, note };
+    return {
+      path: childPath(directory, `${UNKNOWN}0`),
+      level,
+      parent: directory,
+      index: 0,
+      count: 1,
+      entry: null,
+      expanded: null,
+      note,
+    };
   }
   let row = 0;
   let place = 0;

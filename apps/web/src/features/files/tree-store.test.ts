@@ -48,7 +48,11 @@ describe('the repositories of a workspace', () => {
   });
 
   it('that are parts of another one, or the workspace itself, are not opened apart, and not more than a screen holds', () => {
-    expect(rootsOf(['project', '.', 'project', 'project/vendor/lib', 'other', 'group/third'])).toEqual(['project', 'other', 'group/third']);
+    expect(rootsOf(['project', '.', 'project', 'project/vendor/lib', 'other', 'group/third'])).toEqual([
+      'project',
+      'other',
+      'group/third',
+    ]);
     expect(rootsOf(Array.from({ length: 50 }, (_, index) => `r${index}`))).toHaveLength(8);
   });
 });

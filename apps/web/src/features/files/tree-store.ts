@@ -5,7 +5,10 @@ import { nameOfPath, PAGE, parentPath, type Tree, type TreeDirectory } from './t
 /** A directory that changes while its pages are read is read again this often before what came is shown. */
 const MAX_TRIES = 5;
 
-/** The open directories, read page by page as they come into sight, and again when the sandbox says that they are others. What is shown stays until all that replaces it is here. */
+/**
+ * The open directories, read page by page as they come into sight, and again when the sandbox says that they are
+ * others. What is shown stays until all that replaces it is here.
+ */
 export class TreeStore {
   readonly tree = new Slice<Tree>({ directories: new Map(), expanded: new Set(['']), problems: new Map() });
   private shown = new Map<string, Set<number>>();
@@ -53,8 +56,13 @@ export class TreeStore {
     const { directories, expanded, problems } = this.tree.get();
     const gone = [...expanded].filter((one) => one !== '' && (one === path || one.startsWith(`${path}/`)));
     for (const one of gone) this.requests.letGo(one, 'directory');
-    const without = <T>(map: ReadonlyMap<string, T>): Map<string, T> => new Map([...map].filter(([key]) => !gone.includes(key)));
-    this.tree.set({ directories: without(directories), expanded: new Set([...expanded].filter((one) => !gone.includes(one))), problems: without(problems) });
+    const without = <T>(map: ReadonlyMap<string, T>): Map<string, T> =>
+      new Map([...map].filter(([key]) => !gone.includes(key)));
+    this.tree.set({
+      directories: without(directories),
+      expanded: new Set([...expanded].filter((one) => !gone.includes(one))),
+      problems: without(problems),
+    });
   }
 
   /** Opens every directory that leads to a path. */
@@ -65,7 +73,8 @@ export class TreeStore {
   /** These pages are in sight; what of them is not here is read. */
   show(pages: readonly { readonly directory: string; readonly page: number }[]): void {
     this.shown = new Map();
-    for (const { directory, page } of pages) this.shown.set(directory, (this.shown.get(directory) ?? new Set()).add(page));
+    for (const { directory, page } of pages)
+      this.shown.set(directory, (this.shown.get(directory) ?? new Set()).add(page));
     const { directories } = this.tree.get();
     for (const [path, wanted] of this.shown) {
       const known = directories.get(path);
@@ -105,9 +114,13 @@ export class TreeStore {
       if (wanted.length === 0 && known !== undefined) return known;
       // What changes from here on makes it old again.
       this.stale.delete(path);
-      const answers = await Promise.all(wanted.map((page) => this.requests.ask({ type: 'list', path, offset: page * PAGE, limit: PAGE }, 'listed')));
+      const answers = await Promise.all(
+        wanted.map((page) => this.requests.ask({ type: 'list', path, offset: page * PAGE, limit: PAGE }, 'listed')),
+      );
       const generation = Math.max(...answers.map((answer) => answer.generation));
-      const together = answers.every((answer) => answer.generation === generation) && (known === undefined || known.generation === generation);
+      const together =
+        answers.every((answer) => answer.generation === generation) &&
+        (known === undefined || known.generation === generation);
       if (!together && !last) {
         this.stale.add(path);
         continue;
@@ -122,7 +135,8 @@ export class TreeStore {
     const known = this.tree.get().directories.get(path);
     const wanted = new Set(this.shown.get(path) ?? []);
     for (const [page, entries] of known?.pages ?? [])
-      if (entries.some(({ name }) => this.tree.get().expanded.has(path === '' ? name : `${path}/${name}`))) wanted.add(page);
+      if (entries.some(({ name }) => this.tree.get().expanded.has(path === '' ? name : `${path}/${name}`)))
+        wanted.add(page);
     const last = known === undefined ? 0 : Math.max(0, Math.ceil(known.total / PAGE) - 1);
     const pages = [...wanted].filter((page) => page <= last);
     return pages.length === 0 ? [0] : pages;
@@ -134,8 +148,14 @@ export class TreeStore {
     rest.delete(path);
     this.tree.set({ directories: new Map([...directories, [path, directory]]), expanded, problems: rest });
     const whole = [...directory.pages.values()].reduce((sum, page) => sum + page.length, 0) >= directory.total;
-    const names = new Set([...directory.pages.values()].flatMap((page) => page.filter(({ kind }) => kind === 'directory').map(({ name }) => name)));
-    if (whole) for (const open of expanded) if (open !== '' && parentPath(open) === path && !names.has(nameOfPath(open))) this.collapse(open);
+    const names = new Set(
+      [...directory.pages.values()].flatMap((page) =>
+        page.filter(({ kind }) => kind === 'directory').map(({ name }) => name),
+      ),
+    );
+    if (whole)
+      for (const open of expanded)
+        if (open !== '' && parentPath(open) === path && !names.has(nameOfPath(open))) this.collapse(open);
   }
 
   private fail(path: string, words: string): void {

@@ -36,7 +36,10 @@ export function useFiles(): Files {
     if (!open) session.requests.lost();
   }, [session, open]);
   const repositories = useRepositories().data?.data ?? [];
-  const roots = rootsOf([repositoryFolder(conversation.repository), ...repositories.map((repository) => repository.path)]).join('\n');
+  const roots = rootsOf([
+    repositoryFolder(conversation.repository),
+    ...repositories.map((repository) => repository.path),
+  ]).join('\n');
   useEffect(() => {
     if (open) session.tree.openRoots(roots.split('\n'));
   }, [session, open, roots]);
@@ -52,5 +55,9 @@ export function useFiles(): Files {
       flush();
     };
   }, [session]);
-  return { session, channel, openPath: (next) => setAddress(next === null ? null : addressOfFile(next, conversation.repository), 'push') };
+  return {
+    session,
+    channel,
+    openPath: (next) => setAddress(next === null ? null : addressOfFile(next, conversation.repository), 'push'),
+  };
 }

@@ -8,10 +8,17 @@ export function FormFailure({ failure }: { failure: Failure | null }) {
   if (failure === null) return null;
   return (
     <Notice tone="bad" title={failure.title}>
-      <p>{[failure.detail, failure.nextStep, ...failure.fields.map((field) => `${field.path}: ${field.message}`)].filter(Boolean).join(' ')}</p>
+      <p>
+        {[failure.detail, failure.nextStep, ...failure.fields.map((field) => `${field.path}: ${field.message}`)]
+          .filter(Boolean)
+          .join(' ')}
+      </p>
       {failure.requestId ? (
         <p className="text-xs text-ink-muted">
-          {t.rich('form.requestId', { requestId: failure.requestId, code: (chunks) => <code className="font-mono select-all">{chunks}</code> })}
+          {t.rich('form.requestId', {
+            requestId: failure.requestId,
+            code: (chunks) => <code className="font-mono select-all">{chunks}</code>,
+          })}
         </p>
       ) : null}
     </Notice>

@@ -5,7 +5,10 @@ import { useTranslations } from 'next-intl';
 import { type ReactNode, useState } from 'react';
 import { copyText } from '../../browser/copy-button.tsx';
 
-/** A secret that is on the screen this once. The whole of it is selected by a click, for a browser that does not allow copying. */
+/**
+ * A secret that is on the screen this once. The whole of it is selected by a click, for a browser that does not allow
+ * copying.
+ */
 export function SecretBox({ label, secret, children }: { label: string; secret: string; children?: ReactNode }) {
   const t = useTranslations();
   return (

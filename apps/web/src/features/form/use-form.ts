@@ -18,13 +18,18 @@ export interface Form<Values> {
   readonly failure: Failure | null;
   readonly busy: boolean;
   /** For `<form>`. */
-  readonly props: { readonly ref: RefObject<HTMLFormElement | null>; readonly noValidate: true; readonly onSubmit: (event?: SyntheticEvent) => void };
+  readonly props: {
+    readonly ref: RefObject<HTMLFormElement | null>;
+    readonly noValidate: true;
+    readonly onSubmit: (event?: SyntheticEvent) => void;
+  };
 }
 
 /**
  * A form whose values become one request.
  * @param options.requestOf what the values mean; the schema decides whether that may be sent.
- * @param options.send gets the parsed request, and a key that stays the same while the request does: pressing again after a lost answer does it once.
+ * @param options.send gets the parsed request, and a key that stays the same while the request does: pressing again
+ * after a lost answer does it once.
  */
 export function useForm<Values extends object, Schema extends z.ZodType, Answer>(options: {
   readonly initial: Values;
@@ -70,7 +75,10 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
   });
 
   const failure = send.isError ? failureOf(send.error) : null;
-  const shownByFields = failure !== null && failure.fields.length > 0 && failure.fields.every((field) => shown.has(field.path.split('.')[0] ?? ''));
+  const shownByFields =
+    failure !== null &&
+    failure.fields.length > 0 &&
+    failure.fields.every((field) => shown.has(field.path.split('.')[0] ?? ''));
   return {
     values,
     set: (name, value) => {

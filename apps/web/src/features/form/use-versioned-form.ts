@@ -11,12 +11,16 @@ interface VersionedForm<Thing, Values> extends Form<Values> {
 }
 
 /**
- * A form that changes a thing which others change too. While nothing is typed it follows what is read again; once something is, it stays as it is, and the
- * server refuses what was meant for an older version (`settings.changed`).
+ * A form that changes a thing which others change too. While nothing is typed it follows what is read again; once
+ * something is, it stays as it is, and the server refuses what was meant for an older version (`settings.changed`).
  * @param options.latest as it was read last.
  * @param options.send gets the version that the form was filled from.
  */
-export function useVersionedForm<Thing extends { readonly version: number }, Values extends object, Schema extends z.ZodType>(options: {
+export function useVersionedForm<
+  Thing extends { readonly version: number },
+  Values extends object,
+  Schema extends z.ZodType,
+>(options: {
   readonly latest: Thing;
   readonly valuesOf: (thing: Thing) => Values;
   readonly schema: Schema;

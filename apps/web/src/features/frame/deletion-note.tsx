@@ -10,7 +10,9 @@ import { asAhead } from '../../browser/ago.tsx';
 import { useSession } from '../session/me.ts';
 import { useMyOrgs } from '../session/my-orgs.ts';
 
-/** On every page of an organization that waits for its deletion: until when it can be taken back, and the button for it. */
+/**
+ * On every page of an organization that waits for its deletion: until when it can be taken back, and the button for it.
+ */
 export function DeletionNote() {
   const t = useTranslations();
   const { org } = useSession();
@@ -33,7 +35,9 @@ export function DeletionNote() {
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-bad-soft px-4 py-1.5 text-sm text-bad"
     >
       <TriangleAlert aria-hidden className="size-4 shrink-0" />
-      <p className="min-w-0 flex-1">{t.rich('frame.willBeDeletedOnlyOwners', { name: org.name, deletesAt: org.deletesAt, ahead: asAhead })}</p>
+      <p className="min-w-0 flex-1">
+        {t.rich('frame.willBeDeletedOnlyOwners', { name: org.name, deletesAt: org.deletesAt, ahead: asAhead })}
+      </p>
       {org.permissions.includes('org:delete') ? (
         <Button size="small" busy={restore.isPending} onClick={() => restore.mutate()}>
           {t('frame.restore')}

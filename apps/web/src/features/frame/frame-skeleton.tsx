@@ -12,9 +12,9 @@ const PLACES = [
 ] as const;
 
 /**
- * The frame before anything is known of the user, and the end of the conversation where the page is one: the server sends it as text, so that a slow line shows
- * where one is, and what was said, long before the scripts are there.
- * What stands here stands at the same place in the frame itself.
+ * The frame before anything is known of the user, and the end of the conversation where the page is one: the server
+ * sends it as text, so that a slow line shows where one is, and what was said, long before the scripts are there. What
+ * stands here stands at the same place in the frame itself.
  */
 export function FrameSkeleton() {
   const t = useTranslations();

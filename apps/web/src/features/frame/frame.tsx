@@ -27,7 +27,10 @@ export function Frame({ children }: { children: ReactNode }) {
 
 function OrgOfAddress({ me, name, children }: { me: Me; name: string; children: ReactNode }) {
   const t = useTranslations();
-  /** Whose address this was a moment ago: one that is just getting another stays on the screen until the new address is there. */
+  /**
+   * Whose address this was a moment ago: one that is just getting another stays on the screen until the new address is
+   * there.
+   */
   const [shown, setShown] = useState({ name: '', id: '' });
   const org =
     me.orgs.find((candidate) => candidate.slug === name || candidate.id === name) ??

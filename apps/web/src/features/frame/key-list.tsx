@@ -18,7 +18,12 @@ const KEYS: ReadonlyArray<{ readonly keys: readonly string[]; readonly does: Mes
 export function KeyList({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const t = useTranslations();
   return (
-    <Dialog open={open} onOpenChange={onOpenChange} title={t('frame.keyboardShortcuts')} description={t('frame.shortcutsAreOffWhileYou')}>
+    <Dialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title={t('frame.keyboardShortcuts')}
+      description={t('frame.shortcutsAreOffWhileYou')}
+    >
       <dl className="grid grid-cols-[auto_1fr] items-center gap-x-6 gap-y-2 p-4 text-sm">
         {KEYS.map(({ keys, does }) => (
           <div key={does} className="contents">

@@ -19,7 +19,12 @@ function usePlaces() {
     org.permissions.includes('conversation:create')
       ? { href: home, label: t('common.newTask'), icon: SquarePen, current: path === home }
       : { href: home, label: 'Home', icon: House, current: path === home },
-    { href: `${home}/conversations`, label: t('common.conversations'), icon: MessagesSquare, current: path.startsWith(`${home}/conversations`) },
+    {
+      href: `${home}/conversations`,
+      label: t('common.conversations'),
+      icon: MessagesSquare,
+      current: path.startsWith(`${home}/conversations`),
+    },
     ...(adminTabs(org).length === 0
       ? []
       : [
@@ -40,11 +45,19 @@ export function Rail() {
   const [folded, setFolded] = useStored('slipway.rail-folded', 'no');
   const narrow = folded === 'yes';
   return (
-    <nav aria-label={t('frame.main')} className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
+    <nav
+      aria-label={t('frame.main')}
+      className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}
+    >
       <div className={cn('flex h-12 items-center gap-1 px-1.5', narrow && 'justify-center px-0')}>
         <OrgSwitcher narrow={narrow} />
         {narrow ? null : (
-          <IconButton label={t('frame.collapseNavigation')} size="icon-small" side="right" onClick={() => setFolded('yes')}>
+          <IconButton
+            label={t('frame.collapseNavigation')}
+            size="icon-small"
+            side="right"
+            onClick={() => setFolded('yes')}
+          >
             <PanelLeftClose aria-hidden />
           </IconButton>
         )}
@@ -78,7 +91,12 @@ export function Rail() {
       </div>
       <div className="flex flex-col gap-1 border-t border-line p-2">
         {narrow ? (
-          <IconButton label={t('frame.expandNavigation')} side="right" className="self-center" onClick={() => setFolded('no')}>
+          <IconButton
+            label={t('frame.expandNavigation')}
+            side="right"
+            className="self-center"
+            onClick={() => setFolded('no')}
+          >
             <PanelLeftOpen aria-hidden />
           </IconButton>
         ) : null}
@@ -93,7 +111,10 @@ export function CompactHeader() {
   const t = useTranslations();
   const places = usePlaces();
   return (
-    <nav aria-label={t('frame.main')} className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-1.5 md:hidden">
+    <nav
+      aria-label={t('frame.main')}
+      className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-1.5 md:hidden"
+    >
       <OrgSwitcher />
       <div className="flex shrink-0">
         {places.map(({ href, label, icon: Icon, current }) => (

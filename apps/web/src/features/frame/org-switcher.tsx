@@ -20,7 +20,10 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
           tone="quiet"
           title={org.name}
           aria-label={t('frame.switchOrganization', { name: org.name })}
-          className={cn('min-w-0 justify-start gap-2 px-1.5 text-ink', narrow ? 'size-11 justify-center p-0 md:size-8' : 'h-9 flex-1 touch:h-11')}
+          className={cn(
+            'min-w-0 justify-start gap-2 px-1.5 text-ink',
+            narrow ? 'size-11 justify-center p-0 md:size-8' : 'h-9 flex-1 touch:h-11',
+          )}
         >
           <Logo className="size-6! shrink-0" />
           {narrow ? null : <span className="min-w-0 flex-1 truncate text-left text-sm font-semibold">{org.name}</span>}
@@ -34,7 +37,9 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
           <Link href={`/${each.slug}`} aria-current={each.id === org.id ? 'true' : undefined} className="max-w-72 py-1">
             <span className="min-w-0 flex-1">
               <span className="block truncate">{each.name}</span>
-              <span className={cn('block truncate text-xs', each.deletesAt === null ? 'text-ink-muted' : 'text-bad')}>{noteOf(t, each)}</span>
+              <span className={cn('block truncate text-xs', each.deletesAt === null ? 'text-ink-muted' : 'text-bad')}>
+                {noteOf(t, each)}
+              </span>
             </span>
             {each.id === org.id ? <Check aria-hidden /> : null}
           </Link>

@@ -6,7 +6,10 @@ import { placeOfKey } from './go-keys.ts';
 /** Longest time between `g` and the key that says where. Milliseconds. */
 const TOGETHER_MS = 1_500;
 
-/** `c`: a new task; `g c`: conversations; `g a`: admin; `/`: the search of the page, or of the conversations; `?`: the list of keys. Off where something is typed, which `Esc` leaves. */
+/**
+ * `c`: a new task; `g c`: conversations; `g a`: admin; `/`: the search of the page, or of the conversations; `?`: the
+ * list of keys. Off where something is typed, which `Esc` leaves.
+ */
 export function useGoKeys(home: string, showKeys: () => void): void {
   const router = useRouter();
   const path = usePathname();
@@ -40,7 +43,9 @@ export function useGoKeys(home: string, showKeys: () => void): void {
 
 /** @returns whether this page has a search. */
 function focusSearch(): boolean {
-  const field = [...document.querySelectorAll<HTMLInputElement>('main input[type="search"]')].find((input) => input.checkVisibility() && !input.disabled);
+  const field = [...document.querySelectorAll<HTMLInputElement>('main input[type="search"]')].find(
+    (input) => input.checkVisibility() && !input.disabled,
+  );
   field?.focus();
   field?.select();
   return field !== undefined;
@@ -48,11 +53,15 @@ function focusSearch(): boolean {
 
 /** Only fields of the page itself: a dialog, a terminal and an editor have a use of their own for the key. */
 function leaveField(target: EventTarget | null): void {
-  if (target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement) if (target.closest(OWN_KEYS) === null) target.blur();
+  if (target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)
+    if (target.closest(OWN_KEYS) === null) target.blur();
 }
 
 const OWN_KEYS = '[role="menu"], [role="dialog"], [role="alertdialog"], .xterm, .cm-editor';
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest(`input, textarea, select, [contenteditable="true"], ${OWN_KEYS}`) !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest(`input, textarea, select, [contenteditable="true"], ${OWN_KEYS}`) !== null
+  );
 }

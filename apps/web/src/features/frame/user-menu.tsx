@@ -24,8 +24,17 @@ export function UserMenu({ narrow = false }: { narrow?: boolean }) {
     <Menu
       align="start"
       trigger={
-        <Button tone="quiet" className={cn('justify-start gap-2 px-1.5', narrow ? 'size-11 justify-center p-0 md:size-8 md:self-center' : 'w-full')}>
-          <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-2xs font-semibold text-accent">
+        <Button
+          tone="quiet"
+          className={cn(
+            'justify-start gap-2 px-1.5',
+            narrow ? 'size-11 justify-center p-0 md:size-8 md:self-center' : 'w-full',
+          )}
+        >
+          <span
+            aria-hidden
+            className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-2xs font-semibold text-accent"
+          >
             {initials(me.name)}
           </span>
           <span className={narrow ? 'sr-only' : 'truncate'}>{me.name}</span>
@@ -47,7 +56,12 @@ export function UserMenu({ narrow = false }: { narrow?: boolean }) {
         <Keyboard aria-hidden /> {t('frame.keyboardShortcuts')}
       </MenuItem>
       <MenuSeparator />
-      <MenuChoices label={t('frame.theme')} value={theme} onChange={setTheme} choices={THEMES.map((theme) => ({ ...theme, label: t(theme.label) }))} />
+      <MenuChoices
+        label={t('frame.theme')}
+        value={theme}
+        onChange={setTheme}
+        choices={THEMES.map((theme) => ({ ...theme, label: t(theme.label) }))}
+      />
       <MenuSeparator />
       <MenuItem onSelect={() => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN)))}>
         <LogOut aria-hidden /> {t('common.signOut')}

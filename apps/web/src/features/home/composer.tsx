@@ -43,7 +43,11 @@ export function Composer() {
   const form = useRef<HTMLFormElement>(null);
   /** One key for one draft: pressing again after a lost answer does not start a second agent. */
   const attempt = useRef({ body: '', key: '' });
-  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }), staleTime: 60_000 });
+  const models = useQuery({
+    queryKey: ['models', org.id],
+    queryFn: ({ signal }) => api.listModels({ org: org.id, signal }),
+    staleTime: 60_000,
+  });
 
   const create = useMutation({
     mutationFn: (body: CreateConversation) => {
@@ -57,7 +61,8 @@ export function Composer() {
       void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
       router.push(`/${org.slug}/conversations/${conversation.id}`);
     },
-    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(t, field.message)]))),
+    onError: (error) =>
+      setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(t, field.message)]))),
   });
 
   const submit = (event?: SyntheticEvent) => {
@@ -68,14 +73,21 @@ export function Composer() {
     setErrors(
       parsed.success
         ? {}
-        : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(t, wordsOfIssue(issue))])),
+        : Object.fromEntries(
+            parsed.error.issues
+              .toReversed()
+              .map((issue) => [String(issue.path[0] ?? ''), sentenceOf(t, wordsOfIssue(issue))]),
+          ),
     );
     if (parsed.success) return create.mutate(parsed.data);
     // Once the fields are marked, the first of them is where to type.
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   };
 
-  const options = (models.data?.data ?? []).map((model) => ({ value: model.id, label: model.demo ? t('home.demoScriptedNotAnAi') : model.label }));
+  const options = (models.data?.data ?? []).map((model) => ({
+    value: model.id,
+    label: model.demo ? t('home.demoScriptedNotAnAi') : model.label,
+  }));
   const chosen = options.some((option) => option.value === draft.model)
     ? draft.model
     : (models.data?.data.find((model) => model.default)?.id ?? options[0]?.value ?? '');
@@ -99,7 +111,15 @@ export function Composer() {
             error={errors['model'] ?? (models.isError ? t('home.theModelsCouldNotBe') : null)}
             className="sm:col-span-2 lg:col-span-1"
           >
-            {(control) => <Select {...control} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
+            {(control) => (
+              <Select
+                {...control}
+                options={options}
+                value={chosen}
+                onChange={(model) => change({ model })}
+                disabled={options.length === 0}
+              />
+            )}
           </Field>
         </div>
         <HowFar draft={draft} change={change} errors={errors} />
@@ -124,7 +144,15 @@ export function Composer() {
   );
 }
 
-function PromptField({ prompt, error, onChange }: { prompt: string; error: string | null; onChange: (prompt: string) => void }) {
+function PromptField({
+  prompt,
+  error,
+  onChange,
+}: {
+  prompt: string;
+  error: string | null;
+  onChange: (prompt: string) => void;
+}) {
   const t = useTranslations();
   return (
     <>

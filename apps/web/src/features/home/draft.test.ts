@@ -12,7 +12,14 @@ describe('readDraft', () => {
   });
 
   it('gives back what was kept', () => {
-    const draft = { ...EMPTY_DRAFT, prompt: 'Fix it', repository: 'https://git.example/a', branch: 'main', agentType: 'plan' as const, maxIterations: '20' };
+    const draft = {
+      ...EMPTY_DRAFT,
+      prompt: 'Fix it',
+      repository: 'https://git.example/a',
+      branch: 'main',
+      agentType: 'plan' as const,
+      maxIterations: '20',
+    };
     expect(readDraft(JSON.stringify(draft))).toEqual(draft);
   });
 });
@@ -20,7 +27,14 @@ describe('readDraft', () => {
 describe('afterSend', () => {
   it('keeps repository, branch and model for the next task, and no limit of the last one', () => {
     const kept = { repository: 'gitea:ada/shop', branch: 'main', connection: 'c1', model: 'demo' };
-    const draft = { ...EMPTY_DRAFT, ...kept, prompt: 'Fix it', agentType: 'plan' as const, maxIterations: '2', maxBudgetUsd: '0.5' };
+    const draft = {
+      ...EMPTY_DRAFT,
+      ...kept,
+      prompt: 'Fix it',
+      agentType: 'plan' as const,
+      maxIterations: '2',
+      maxBudgetUsd: '0.5',
+    };
     expect(afterSend(draft)).toEqual({ ...EMPTY_DRAFT, ...kept });
   });
 });

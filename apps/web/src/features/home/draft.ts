@@ -34,7 +34,10 @@ export function readDraft(stored: string): Draft {
   }
 }
 
-/** After a task is sent, the next one is likely for the same repository and model. Limits were of that task: one that stayed unseen would end the next task early. */
+/**
+ * After a task is sent, the next one is likely for the same repository and model. Limits were of that task: one that
+ * stayed unseen would end the next task early.
+ */
 export function afterSend(draft: Draft): Draft {
   const { repository, branch, connection, model } = draft;
   return { ...EMPTY_DRAFT, repository, branch, connection, model };

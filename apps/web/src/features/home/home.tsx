@@ -22,7 +22,8 @@ export function Home() {
   const recent = useQuery({
     queryKey: ['conversations', org.id, 'recent'],
     queryFn: ({ signal }) => api.listConversations({ org: org.id, query: { limit: SHOWN }, signal }),
-    refetchInterval: (query) => (query.state.data?.data.some((conversation) => isActive(conversation.status)) ? REFRESH_MS : false),
+    refetchInterval: (query) =>
+      query.state.data?.data.some((conversation) => isActive(conversation.status)) ? REFRESH_MS : false,
   });
   const all = recent.data?.data ?? [];
   const mayCreate = org.permissions.includes('conversation:create');
@@ -33,7 +34,11 @@ export function Home() {
           <h1 id="new-task" className="text-xl font-semibold">
             {mayCreate ? t('common.newTask') : t('home.agentsIn', { name: org.name })}
           </h1>
-          {mayCreate ? <Composer /> : <p className="text-sm text-ink-muted">{t('home.youHaveViewAccessAnd', { name: org.name })}</p>}
+          {mayCreate ? (
+            <Composer />
+          ) : (
+            <p className="text-sm text-ink-muted">{t('home.youHaveViewAccessAnd', { name: org.name })}</p>
+          )}
         </section>
         {mayCreate ? <SuggestedTasks /> : null}
         {recent.isError && all.length === 0 ? <Failed error={recent.error} retry={() => recent.refetch()} /> : null}
@@ -42,8 +47,17 @@ export function Home() {
             <Skeleton className="h-40 w-full" />
           </AfterDelay>
         ) : null}
-        <Group title={t('home.runningNow')} orgSlug={org.slug} conversations={all.filter((conversation) => isActive(conversation.status))} />
-        <Group title={t('home.recent')} orgSlug={org.slug} conversations={all.filter((conversation) => !isActive(conversation.status)).slice(0, 8)} more />
+        <Group
+          title={t('home.runningNow')}
+          orgSlug={org.slug}
+          conversations={all.filter((conversation) => isActive(conversation.status))}
+        />
+        <Group
+          title={t('home.recent')}
+          orgSlug={org.slug}
+          conversations={all.filter((conversation) => !isActive(conversation.status)).slice(0, 8)}
+          more
+        />
       </div>
     </div>
   );

@@ -12,7 +12,15 @@ const KINDS = [
 ] as const;
 
 /** Whether the agent plans or works, and where it stops to ask. Folded as long as nothing of it is said. */
-export function HowFar({ draft, change, errors }: { draft: Draft; change: (part: Partial<Draft>) => void; errors: Readonly<Record<string, string>> }) {
+export function HowFar({
+  draft,
+  change,
+  errors,
+}: {
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+  errors: Readonly<Record<string, string>>;
+}) {
   const t = useTranslations();
   const id = useId();
   const said = wordsOf(t, draft);
@@ -21,7 +29,14 @@ export function HowFar({ draft, change, errors }: { draft: Draft; change: (part:
   const open = wrong || (opened ?? false);
   return (
     <div className="border-t border-line px-4 py-2">
-      <Button tone="quiet" size="small" className="-ml-2" aria-expanded={open} aria-controls={id} onClick={() => setOpened(!open)}>
+      <Button
+        tone="quiet"
+        size="small"
+        className="-ml-2"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpened(!open)}
+      >
         <ChevronRight aria-hidden className={open ? 'rotate-90' : undefined} />
         {t('home.limits')}
         {said === '' || open ? null : <span className="font-normal text-ink-muted">{said}</span>}

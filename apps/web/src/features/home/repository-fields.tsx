@@ -13,7 +13,10 @@ import { searchOf } from './repository-query.ts';
 import { useBranches } from './use-branches.ts';
 import { type FoundRepositories, useRepositories } from './use-repositories.ts';
 
-/** Which repository the agent works in: one of the organization's connections, found by its name, or any address; and on which branch. */
+/**
+ * Which repository the agent works in: one of the organization's connections, found by its name, or any address; and on
+ * which branch.
+ */
 export function RepositoryFields({
   draft,
   change,
@@ -28,7 +31,8 @@ export function RepositoryFields({
   const found = useRepositories(draft.repository, opened);
   const [branchOpened, setBranchOpened] = useState(false);
   const branches = useBranches(draft.connection, draft.repository, draft.branch, branchOpened);
-  const chosen = (reference: string): Repository | undefined => found.repositories.find((repository) => repository.reference === reference);
+  const chosen = (reference: string): Repository | undefined =>
+    found.repositories.find((repository) => repository.reference === reference);
   return (
     <>
       <Field label={t('common.repository')} error={errors['repository'] ?? null} hint={linkHint(t, found)}>
@@ -40,13 +44,21 @@ export function RepositoryFields({
             listLabel={t('home.repositories')}
             value={draft.repository}
             // Nothing is offered for an address.
-            options={searchOf(draft.repository) === null ? [] : found.repositories.map((repository) => optionOf(t, repository, found))}
+            options={
+              searchOf(draft.repository) === null
+                ? []
+                : found.repositories.map((repository) => optionOf(t, repository, found))
+            }
             note={noteOf(t, draft.repository, found)}
             busy={found.pending}
             more={found.more}
             onOpenChange={(open) => open && setOpened(true)}
             onChange={(repository) =>
-              change({ repository, connection: chosen(repository.trim())?.connectionId ?? '', ...(draft.connection ? { branch: '' } : {}) })
+              change({
+                repository,
+                connection: chosen(repository.trim())?.connectionId ?? '',
+                ...(draft.connection ? { branch: '' } : {}),
+              })
             }
             onChoose={({ key, text }) => change({ repository: text, connection: key.split(' ')[0] ?? '', branch: '' })}
           />
@@ -59,7 +71,11 @@ export function RepositoryFields({
             placeholder={t('home.defaultBranch')}
             listLabel={t('home.branches')}
             value={draft.branch}
-            options={branches.branches.map(({ name }) => ({ key: name, text: name, label: <span className="truncate">{name}</span> }))}
+            options={branches.branches.map(({ name }) => ({
+              key: name,
+              text: name,
+              label: <span className="truncate">{name}</span>,
+            }))}
             note={branches.error === null || draft.connection === '' ? null : `${failureOf(branches.error).title}.`}
             busy={branches.pending}
             more={branches.more}
@@ -73,7 +89,11 @@ export function RepositoryFields({
   );
 }
 
-function optionOf(t: Translate, { reference, connectionId, fullName, private: isPrivate, access }: Repository, { connections }: FoundRepositories) {
+function optionOf(
+  t: Translate,
+  { reference, connectionId, fullName, private: isPrivate, access }: Repository,
+  { connections }: FoundRepositories,
+) {
   const connection = connections.find((each) => each.connectionId === connectionId);
   return {
     key: `${connectionId} ${reference}`,
@@ -91,7 +111,11 @@ function optionOf(t: Translate, { reference, connectionId, fullName, private: is
 }
 
 /** What is to be said below the suggestions; `null`: nothing, or nothing is suggested for what is typed. */
-function noteOf(t: Translate, typed: string, { repositories, connections, pending, error }: FoundRepositories): string | null {
+function noteOf(
+  t: Translate,
+  typed: string,
+  { repositories, connections, pending, error }: FoundRepositories,
+): string | null {
   if (searchOf(typed) === null) return null;
   if (error !== null) return t('home.youCanAlsoEnterA', { title: failureOf(error).title });
   if (pending) return t('home.loadingRepositories');
@@ -99,13 +123,16 @@ function noteOf(t: Translate, typed: string, { repositories, connections, pendin
     .filter(({ state, text }) => state !== 'listed' && state !== 'link-needed' && text !== null)
     .map(({ name, text }) => `${name}: ${text}`);
   if (repositories.length > 0) return away.length === 0 ? null : away.join(' ');
-  if (connections.some(({ state }) => state === 'listed')) return [t('home.noRepositoryMatchesYouCan'), ...away].join(' ');
+  if (connections.some(({ state }) => state === 'listed'))
+    return [t('home.noRepositoryMatchesYouCan'), ...away].join(' ');
   return away.length === 0 ? null : away.join(' ');
 }
 
 /** Where the user could see repositories, had they linked their account; nothing to say elsewhere. */
 function linkHint(t: Translate, { connections }: FoundRepositories): ReactNode {
-  const names = [...new Set(connections.filter(({ state }) => state === 'link-needed').map(({ providerName }) => providerName))];
+  const names = [
+    ...new Set(connections.filter(({ state }) => state === 'link-needed').map(({ providerName }) => providerName)),
+  ];
   if (names.length === 0) return null;
   return (
     <>

@@ -10,7 +10,8 @@ describe('what is looked for in the list of repositories', () => {
   });
 
   it('is nothing for an address', () => {
-    for (const address of ['https://git.example.test/ada/shop', 'http://x', 'git@git.example.test:ada/shop']) expect(searchOf(address)).toBe(null);
+    for (const address of ['https://git.example.test/ada/shop', 'http://x', 'git@git.example.test:ada/shop'])
+      expect(searchOf(address)).toBe(null);
   });
 
   it('has the name of a repository in groups whole', () => {

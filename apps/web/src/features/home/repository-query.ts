@@ -1,4 +1,7 @@
-/** What to look for in the list of repositories, for what stands in the field; `null`: it is an address, and nothing is looked for. */
+/**
+ * What to look for in the list of repositories, for what stands in the field; `null`: it is an address, and nothing is
+ * looked for.
+ */
 export function searchOf(typed: string): string | null {
   const text = typed.trim();
   if (text.includes('://') || text.startsWith('git@')) return null;

@@ -11,7 +11,12 @@ import type { MessageKey } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 
-const KINDS: Readonly<Record<SuggestedTask['kind'], { readonly icon: typeof CircleAlert; readonly className: string; readonly label: MessageKey }>> = {
+const KINDS: Readonly<
+  Record<
+    SuggestedTask['kind'],
+    { readonly icon: typeof CircleAlert; readonly className: string; readonly label: MessageKey }
+  >
+> = {
   RED_DEFAULT_BRANCH: { icon: CircleAlert, className: 'text-bad', label: 'home.defaultBranchFails' },
   MERGE_CONFLICTS: { icon: TriangleAlert, className: 'text-bad', label: 'home.mergeConflicts' },
   FAILING_CHECKS: { icon: GitPullRequest, className: 'text-bad', label: 'home.failedChecks' },
@@ -20,7 +25,10 @@ const KINDS: Readonly<Record<SuggestedTask['kind'], { readonly icon: typeof Circ
 };
 const SHOWN = 8;
 
-/** What waits for the user at git hosts, each to be started with one press. Nothing while there is nothing, and when nothing could be asked. */
+/**
+ * What waits for the user at git hosts, each to be started with one press. Nothing while there is nothing, and when
+ * nothing could be asked.
+ */
 export function SuggestedTasks() {
   const t = useTranslations();
   const { org } = useSession();
@@ -63,7 +71,11 @@ function Task({ task }: { task: SuggestedTask }) {
     mutationFn: () => {
       if (key.current === '') key.current = newId();
       const { prompt, repository, branch } = task;
-      return api.createConversation({ org: org.id, body: { prompt, repository, ...(branch === null ? {} : { branch }) }, idempotencyKey: key.current });
+      return api.createConversation({
+        org: org.id,
+        body: { prompt, repository, ...(branch === null ? {} : { branch }) },
+        idempotencyKey: key.current,
+      });
     },
     onSuccess: (conversation) => {
       queries.setQueryData(['conversation', org.id, conversation.id], conversation);

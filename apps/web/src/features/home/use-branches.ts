@@ -5,7 +5,9 @@ import { useSession } from '../session/me.ts';
 import { fullNameOf } from './repository-query.ts';
 import { useSettled } from './use-repositories.ts';
 
-/** Branches of a repository that was chosen from the list. @param connection empty: it was typed, and has none to offer. */
+/**
+ * Branches of a repository that was chosen from the list. @param connection empty: it was typed, and has none to offer.
+ */
 export function useBranches(connection: string, reference: string, typed: string, opened: boolean) {
   const { org } = useSession();
   const query = useSettled(typed.trim());
@@ -15,7 +17,12 @@ export function useBranches(connection: string, reference: string, typed: string
     queryFn: ({ pageParam, signal }) =>
       api.listIntegrationBranches({
         org: org.id,
-        query: { connection, repository, ...(query === '' ? {} : { query }), ...(pageParam === null ? {} : { cursor: pageParam }) },
+        query: {
+          connection,
+          repository,
+          ...(query === '' ? {} : { query }),
+          ...(pageParam === null ? {} : { cursor: pageParam }),
+        },
         signal,
       }),
     initialPageParam: null as string | null,

@@ -24,7 +24,11 @@ import { SwitchAccountButton } from '../session/switch-account-button.tsx';
 export function Invite() {
   const t = useTranslations();
   const { token } = useParams<{ token: string }>();
-  const preview = useQuery<InvitationPreview>({ queryKey: ['invitation', token], queryFn: ({ signal }) => api.readInvitation({ token, signal }), retry: 1 });
+  const preview = useQuery<InvitationPreview>({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => api.readInvitation({ token, signal }),
+    retry: 1,
+  });
   if (preview.data !== undefined) return <Answer token={token} preview={preview.data} />;
   if (preview.error === null) return <FrameSkeleton />;
   const { code } = failureOf(preview.error);
@@ -55,7 +59,13 @@ function Answer({ token, preview }: { token: string; preview: InvitationPreview 
   if (state !== 'open') return <Over preview={preview} />;
   return (
     <AloneCard title={t('invite.join', { orgName })}>
-      <p>{t.rich('invite.invitesYouTo', { invitedBy, orgName, b: (chunks) => <strong className="font-medium">{chunks}</strong> })}</p>
+      <p>
+        {t.rich('invite.invitesYouTo', {
+          invitedBy,
+          orgName,
+          b: (chunks) => <strong className="font-medium">{chunks}</strong>,
+        })}
+      </p>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
         <dt className="text-ink-muted">{t('common.role')}</dt>
         <dd>
@@ -69,7 +79,11 @@ function Answer({ token, preview }: { token: string; preview: InvitationPreview 
           <Ahead at={expiresAt} />
         </dd>
       </dl>
-      {preview.account === 'anonymous' ? <SignInFirst preview={preview} /> : <SignedIn>{() => <WithAccount token={token} preview={preview} />}</SignedIn>}
+      {preview.account === 'anonymous' ? (
+        <SignInFirst preview={preview} />
+      ) : (
+        <SignedIn>{() => <WithAccount token={token} preview={preview} />}</SignedIn>
+      )}
     </AloneCard>
   );
 }
@@ -81,7 +95,9 @@ function SignInFirst({ preview }: { preview: InvitationPreview }) {
     <>
       <p className="text-sm text-ink-muted">{t('invite.signInOrCreateAn', { maskedEmail: preview.maskedEmail })}</p>
       <Button asChild tone="primary" size="large">
-        <a href={`/oauth/login?redirect=${encodeURIComponent(window.location.pathname)}`}>{t('invite.signInToAccept')}</a>
+        <a href={`/oauth/login?redirect=${encodeURIComponent(window.location.pathname)}`}>
+          {t('invite.signInToAccept')}
+        </a>
       </Button>
     </>
   );
@@ -108,7 +124,14 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
     return (
       <>
         <Notice tone="warn" title={t('invite.wrongAccount')}>
-          <p>{t.rich('invite.youAreSignedInAs', { account, b, maskedEmail: preview.maskedEmail, invitedBy: preview.invitedBy })}</p>
+          <p>
+            {t.rich('invite.youAreSignedInAs', {
+              account,
+              b,
+              maskedEmail: preview.maskedEmail,
+              invitedBy: preview.invitedBy,
+            })}
+          </p>
         </Notice>
         <SwitchAccountButton tone="primary" />
       </>
@@ -142,8 +165,14 @@ function Over({ preview: { state, orgName, invitedBy, expiresAt } }: { preview: 
       title: t('invite.invitationAlreadyUsed'),
       text: t('invite.someoneHasAlreadyJoinedWith', { orgName, invitedBy }),
     },
-    revoked: { title: t('invite.invitationRevoked'), text: t('invite.thisInvitationIsNoLonger', { invitedBy, orgName }) },
-    expired: { title: t('invite.invitationExpired'), text: t('invite.itWasValidUntilAsk', { expiresAt: exactTime(expiresAt), invitedBy }) },
+    revoked: {
+      title: t('invite.invitationRevoked'),
+      text: t('invite.thisInvitationIsNoLonger', { invitedBy, orgName }),
+    },
+    expired: {
+      title: t('invite.invitationExpired'),
+      text: t('invite.itWasValidUntilAsk', { expiresAt: exactTime(expiresAt), invitedBy }),
+    },
     open: { title: '', text: '' },
   }[state];
   return (

@@ -1,4 +1,7 @@
-/** RFC 4180 with a byte order mark, so that spreadsheets read it as UTF-8. A value that they would run as a formula is quoted with an apostrophe. */
+/**
+ * RFC 4180 with a byte order mark, so that spreadsheets read it as UTF-8. A value that they would run as a formula is
+ * quoted with an apostrophe.
+ */
 export function csvOf(header: readonly string[], rows: ReadonlyArray<ReadonlyArray<string | number | null>>): string {
   const lines = [header, ...rows].map((row) => row.map(cellOf).join(','));
   return `\uFEFF${lines.join('\r\n')}\r\n`;

@@ -9,8 +9,8 @@ import type { Pages } from './use-pages.ts';
 const SKELETON_ROWS = [1, 2, 3, 4, 5];
 
 /**
- * A list in each of its states: read for the first time, failed, empty, nothing for the filters, rows. A list that was read once stays when reading
- * it again fails, and says that it may be old.
+ * A list in each of its states: read for the first time, failed, empty, nothing for the filters, rows. A list that was
+ * read once stays when reading it again fails, and says that it may be old.
  */
 export function ListPanel<Row>({
   list,
@@ -30,7 +30,8 @@ export function ListPanel<Row>({
 }) {
   const t = useTranslations();
   const shown = useSkeleton(list.pending && list.error === null);
-  if (list.rows.length === 0 && list.error !== null) return <Failed error={list.error} retry={list.retry} className="max-w-xl" />;
+  if (list.rows.length === 0 && list.error !== null)
+    return <Failed error={list.error} retry={list.retry} className="max-w-xl" />;
   if (shown !== 'content') return <RowsSkeleton noun={noun} visible={shown === 'skeleton'} />;
   if (list.rows.length === 0 && filtered !== null)
     return (
@@ -44,7 +45,11 @@ export function ListPanel<Row>({
   return (
     <div className="flex flex-col gap-3">
       {list.error === null ? null : (
-        <Notice tone="warn" title={t('list.thisListMayBeOutdated')} action={<Button onClick={list.retry}>{t('common.retry')}</Button>}>
+        <Notice
+          tone="warn"
+          title={t('list.thisListMayBeOutdated')}
+          action={<Button onClick={list.retry}>{t('common.retry')}</Button>}
+        >
           {failureOf(list.error).title}.
         </Notice>
       )}

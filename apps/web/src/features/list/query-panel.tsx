@@ -6,7 +6,10 @@ import type { ReactNode } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
 
-/** One thing in each of its states: read for the first time, failed, there. What was read once stays when reading it again fails, and says that it may be old. */
+/**
+ * One thing in each of its states: read for the first time, failed, there. What was read once stays when reading it
+ * again fails, and says that it may be old.
+ */
 export function QueryPanel<Data>({
   query,
   label,
@@ -21,7 +24,8 @@ export function QueryPanel<Data>({
 }) {
   const t = useTranslations();
   const shown = useSkeleton(query.isPending);
-  if (query.data === undefined && query.error !== null) return <Failed error={query.error} retry={() => void query.refetch()} className="max-w-xl" />;
+  if (query.data === undefined && query.error !== null)
+    return <Failed error={query.error} retry={() => void query.refetch()} className="max-w-xl" />;
   if (shown !== 'content' || query.data === undefined)
     return (
       <div role="status" aria-label={t('list.loading2', { label })} className="min-h-24">
@@ -31,7 +35,11 @@ export function QueryPanel<Data>({
   return (
     <div className="flex flex-col gap-3">
       {query.error === null ? null : (
-        <Notice tone="warn" title={t('list.mayBeOutdated', { label })} action={<Button onClick={() => void query.refetch()}>{t('common.retry')}</Button>}>
+        <Notice
+          tone="warn"
+          title={t('list.mayBeOutdated', { label })}
+          action={<Button onClick={() => void query.refetch()}>{t('common.retry')}</Button>}
+        >
           {failureOf(query.error).title}.
         </Notice>
       )}

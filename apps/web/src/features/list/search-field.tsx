@@ -8,7 +8,17 @@ import { type TypedSearch, wantedOf, withAddress } from './typed-search.ts';
 const PAUSE_MS = 250;
 
 /** Searches a list. What is typed goes to `onChange` after a pause; the caller holds it in the address. */
-export function SearchField({ label, value, onChange, className }: { label: string; value: string; onChange: (value: string) => void; className?: string }) {
+export function SearchField({
+  label,
+  value,
+  onChange,
+  className,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  className?: string;
+}) {
   const [state, setState] = useState<TypedSearch>({ typed: value, seen: value, asked: [] });
   const current = withAddress(state, value);
   if (current !== state) setState(current);
@@ -24,7 +34,10 @@ export function SearchField({ label, value, onChange, className }: { label: stri
   }, [typed, wanted, onChange]);
   return (
     <span className={`relative block min-w-0 ${className ?? ''}`}>
-      <Search aria-hidden className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-ink-muted" />
+      <Search
+        aria-hidden
+        className="pointer-events-none absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-ink-muted"
+      />
       <Input
         type="search"
         aria-label={label}

@@ -20,6 +20,10 @@ describe('a search field whose value is held in the address', () => {
 
   it('takes what the address has by other means', () => {
     expect(withAddress({ typed: 'secret', seen: 'secret', asked: [] }, '')).toEqual(empty);
-    expect(withAddress({ typed: 'secret', seen: '', asked: ['conversation'] }, 'key')).toEqual({ typed: 'key', seen: 'key', asked: [] });
+    expect(withAddress({ typed: 'secret', seen: '', asked: ['conversation'] }, 'key')).toEqual({
+      typed: 'key',
+      seen: 'key',
+      asked: [],
+    });
   });
 });

@@ -10,9 +10,14 @@ export interface TypedSearch {
 /** What the address has or will have, without more typing. */
 export const wantedOf = ({ seen, asked }: TypedSearch): string => asked.at(-1) ?? seen;
 
-/** The address has `value`: what was asked for keeps what was typed since; anything else (Back, "Clear filters") replaces it. */
+/**
+ * The address has `value`: what was asked for keeps what was typed since; anything else (Back, "Clear filters")
+ * replaces it.
+ */
 export function withAddress(state: TypedSearch, value: string): TypedSearch {
   if (value === state.seen) return state;
   const own = state.asked.indexOf(value);
-  return own === -1 ? { typed: value, seen: value, asked: [] } : { ...state, seen: value, asked: state.asked.slice(own + 1) };
+  return own === -1
+    ? { typed: value, seen: value, asked: [] }
+    : { ...state, seen: value, asked: state.asked.slice(own + 1) };
 }

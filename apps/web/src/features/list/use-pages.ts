@@ -20,7 +20,8 @@ export interface Pages<Row> {
 
 /**
  * A list that is read page by page, from a cursor. Its key holds every filter, so that another filter is another list.
- * @param options.refreshMs how often it is read again while the page is looked at; absent: when the window is looked at again.
+ * @param options.refreshMs how often it is read again while the page is looked at; absent: when the window is looked at
+ * again.
  */
 export function usePages<Row>(options: {
   readonly key: readonly unknown[];

@@ -19,7 +19,11 @@ describe('a live connection', () => {
     await once(server, 'listening');
     server.on('connection', (socket, request) => {
       socket.once('message', (data) => {
-        came.push({ socket, address: request.url ?? '', token: (JSON.parse(String(data)) as { session_api_key: string }).session_api_key });
+        came.push({
+          socket,
+          address: request.url ?? '',
+          token: (JSON.parse(String(data)) as { session_api_key: string }).session_api_key,
+        });
         if (stands) socket.send(JSON.stringify(LIVE_OPEN));
       });
     });
@@ -41,7 +45,10 @@ describe('a live connection', () => {
     const connection = new LiveConnection({
       t,
       address: 'terminal?shell=x',
-      way: async () => ({ url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/sandbox`, token: `token-${asked}` }),
+      way: async () => ({
+        url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/sandbox`,
+        token: `token-${asked}`,
+      }),
       forget: () => {
         asked += 1;
       },
@@ -75,7 +82,9 @@ describe('a live connection', () => {
     const count = came.length;
     const { connection, states, last } = connect();
     (await newest(count)).close(1012, 'the gateway is restarting; connect again');
-    await until('it was away', () => states.some((state) => state.phase === 'away' && state.reason === 'The gateway is restarting.'));
+    await until('it was away', () =>
+      states.some((state) => state.phase === 'away' && state.reason === 'The gateway is restarting.'),
+    );
     await newest(count + 1);
     await until('it is open again', () => last() === 'open');
     connection.close();

@@ -4,7 +4,9 @@ import type { Translate } from '../../messages/translate.ts';
 import type { LiveListener, LiveState } from './live-state.ts';
 import type { SandboxWay } from './sandbox-way.ts';
 
-/** First wait before it comes back, doubled each time up to the longest; half of each is left to chance. Milliseconds. */
+/**
+ * First wait before it comes back, doubled each time up to the longest; half of each is left to chance. Milliseconds.
+ */
 const FIRST_WAIT_MS = 400;
 const LONGEST_WAIT_MS = 10_000;
 /** A connection that stood this long was a good one: the next wait is the first again. Milliseconds. */
@@ -68,7 +70,13 @@ export class LiveConnection {
 
   private write(data: string | Uint8Array<ArrayBuffer>): boolean {
     const { socket } = this;
-    if (socket === null || this.stoodAt === null || socket.readyState !== WebSocket.OPEN || socket.bufferedAmount > MAX_UNSENT) return false;
+    if (
+      socket === null ||
+      this.stoodAt === null ||
+      socket.readyState !== WebSocket.OPEN ||
+      socket.bufferedAmount > MAX_UNSENT
+    )
+      return false;
     socket.send(data);
     return true;
   }
@@ -145,7 +153,9 @@ export class LiveConnection {
     else this.comeBack(sentence(this.options.t, reason));
   }
 
-  /** A proof that is too old is asked for again, once. An access that had been let in was ended by somebody on purpose. */
+  /**
+   * A proof that is too old is asked for again, once. An access that had been let in was ended by somebody on purpose.
+   */
   private refused(stood: boolean): void {
     this.options.forget();
     if (stood || this.renewed) {

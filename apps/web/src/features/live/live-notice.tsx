@@ -8,7 +8,10 @@ import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { useReach } from '../ports/use-access.ts';
 import type { LiveChannel } from './live-state.ts';
 
-/** Why a live channel does not show what happens now, and what to do; nothing while it does. @param what what is away, as `The terminal`. */
+/**
+ * Why a live channel does not show what happens now, and what to do; nothing while it does. @param what what is away,
+ * as `The terminal`.
+ */
 export function LiveNotice({ channel, what }: { channel: LiveChannel; what: string }) {
   const t = useTranslations();
   const online = useOnline();
@@ -28,7 +31,8 @@ export function LiveNotice({ channel, what }: { channel: LiveChannel; what: stri
     </>
   ) : state.phase === 'away' ? (
     <>
-      {t('live.reconnectsAutomatically', { reason: state.reason, what })} <Again press={channel.retry}>{t('live.connectNow')}</Again>
+      {t('live.reconnectsAutomatically', { reason: state.reason, what })}{' '}
+      <Again press={channel.retry}>{t('live.connectNow')}</Again>
     </>
   ) : state.phase === 'refused' ? (
     <>
@@ -36,7 +40,14 @@ export function LiveNotice({ channel, what }: { channel: LiveChannel; what: stri
     </>
   ) : null;
   return (
-    <div role="status" className={words === null ? 'sr-only' : 'flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-raised px-3 py-2 text-sm'}>
+    <div
+      role="status"
+      className={
+        words === null
+          ? 'sr-only'
+          : 'flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-raised px-3 py-2 text-sm'
+      }
+    >
       {words}
     </div>
   );

@@ -10,10 +10,11 @@ import { forgetWay, wayInto } from './sandbox-way.ts';
 const CONNECTING: LiveState = { phase: 'connecting' };
 
 /**
- * A live channel of this conversation's sandbox, as long as the component is there and the sandbox can be reached; it comes back by itself when it was cut.
- * Reaching never starts a sandbox. `LiveNotice` says to the user how it stands.
+ * A live channel of this conversation's sandbox, as long as the component is there and the sandbox can be reached; it
+ * comes back by itself when it was cut. Reaching never starts a sandbox. `LiveNotice` says to the user how it stands.
  *
- * @param address the channel, with its query if it has one: `terminal?shell=x`. Another one is another connection; `null` for none.
+ * @param address the channel, with its query if it has one: `terminal?shell=x`. Another one is another connection;
+ * `null` for none.
  * @param listener may be another one at each render: the newest is called.
  */
 export function useLiveChannel(address: string | null, listener: LiveListener): LiveChannel {

@@ -1,4 +1,7 @@
-/** An address out of a name, as the server would make it: plain lower-case letters, digits and single dashes; empty when nothing is left. */
+/**
+ * An address out of a name, as the server would make it: plain lower-case letters, digits and single dashes; empty when
+ * nothing is left.
+ */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

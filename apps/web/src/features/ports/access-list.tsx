@@ -13,7 +13,13 @@ import { type PortAddress, portName } from './port-address.ts';
 import { useEndAccess } from './use-access.ts';
 
 /** Who can reach which port now, and the end of that. `reopen` is `null` while nothing can be opened. */
-export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxAccess[]>; reopen: ((address: PortAddress) => void) | null }) {
+export function AccessList({
+  list,
+  reopen,
+}: {
+  list: UseQueryResult<OpenSandboxAccess[]>;
+  reopen: ((address: PortAddress) => void) | null;
+}) {
   const t = useTranslations();
   const heading = useRef<HTMLHeadingElement>(null);
   // The button that was pressed goes with its line.
@@ -34,7 +40,9 @@ export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxA
         ) : null}
       </div>
       {list.data !== undefined && list.error ? (
-        <p className="text-xs text-warn">{t('ports.thisListMayBeOutdated', { title: failureOf(list.error).title.toLowerCase() })}</p>
+        <p className="text-xs text-warn">
+          {t('ports.thisListMayBeOutdated', { title: failureOf(list.error).title.toLowerCase() })}
+        </p>
       ) : null}
       {list.data === undefined ? (
         <AfterDelay>
@@ -60,7 +68,13 @@ export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxA
   );
 }
 
-function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: PortAddress) => void) | null | undefined; ending: boolean; end: () => void }) {
+function PortLine(props: {
+  open: OpenPort;
+  mine: boolean;
+  reopen: ((address: PortAddress) => void) | null | undefined;
+  ending: boolean;
+  end: () => void;
+}) {
   const t = useTranslations();
   const { open, mine, reopen, ending, end } = props;
   const { port, user, openedAt, endsAt } = open;
@@ -71,14 +85,25 @@ function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: Por
     <li className="flex items-center gap-2 py-2 pr-2 pl-3">
       <div className="min-w-0 flex-1">
         <p className="truncate text-sm font-medium tabular-nums">
-          {t('ports.port', { port })} {name === null ? null : <span className="font-normal text-ink-muted">{name}</span>}
+          {t('ports.port', { port })}{' '}
+          {name === null ? null : <span className="font-normal text-ink-muted">{name}</span>}
         </p>
         <p className="text-xs text-ink-muted">
-          {t.rich('ports.openedExpires', { label: mine ? t('common.you') : user.label, openedAt, ago: asAgo, endsAt, ahead: asAhead })}
+          {t.rich('ports.openedExpires', {
+            label: mine ? t('common.you') : user.label,
+            openedAt,
+            ago: asAgo,
+            endsAt,
+            ahead: asAhead,
+          })}
         </p>
       </div>
       {reopen === undefined || panels ? null : (
-        <IconButton label={t('ports.openPortAgain', { port })} disabled={reopen === null} onClick={() => reopen?.({ port, path: '/' })}>
+        <IconButton
+          label={t('ports.openPortAgain', { port })}
+          disabled={reopen === null}
+          onClick={() => reopen?.({ port, path: '/' })}
+        >
           <ExternalLink aria-hidden />
         </IconButton>
       )}

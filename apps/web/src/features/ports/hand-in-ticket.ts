@@ -1,13 +1,16 @@
 import type { SandboxAccess } from '@slipway/contracts/sandboxes';
 
-/** Whether the browser would open a tab now: only shortly after a press. One that does not tell is taken at its word when the tab comes. */
+/**
+ * Whether the browser would open a tab now: only shortly after a press. One that does not tell is taken at its word
+ * when the tab comes.
+ */
 export function mayOpenTab(): boolean {
   return navigator.userActivation?.isActive ?? true;
 }
 
 /**
- * Opens a tab on the port's own origin by posting the ticket there (`SandboxTicketForm`): in no address, no history and no log. The tab has no way back to this page.
- * Whether it came in, only that tab says.
+ * Opens a tab on the port's own origin by posting the ticket there (`SandboxTicketForm`): in no address, no history and
+ * no log. The tab has no way back to this page. Whether it came in, only that tab says.
  */
 export function handInTicket({ ticket }: SandboxAccess, path: string): void {
   const form = document.createElement('form');

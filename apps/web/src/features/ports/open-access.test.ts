@@ -13,7 +13,12 @@ const access = (id: string, port: number, user: string, minute: number): OpenSan
 
 describe('openPorts', () => {
   it('has a line for each port and person, which ends all that they opened and lasts as long as the last', () => {
-    const lines = openPorts([access('d', 3000, 'ada', 4), access('c', 3000, 'bob', 3), access('b', 5173, 'ada', 2), access('a', 3000, 'ada', 1)]);
+    const lines = openPorts([
+      access('d', 3000, 'ada', 4),
+      access('c', 3000, 'bob', 3),
+      access('b', 5173, 'ada', 2),
+      access('a', 3000, 'ada', 1),
+    ]);
     expect(lines.map(({ port, user, ids }) => [port, user.id, ids])).toEqual([
       [3000, 'ada', ['d', 'a']],
       [3000, 'bob', ['c']],

@@ -8,7 +8,10 @@ import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
 import type { PortAddress } from './port-address.ts';
 
-/** VS Code in a tab of its own, on the files of the sandbox; where the image has none, the reason. It is started by the press. */
+/**
+ * VS Code in a tab of its own, on the files of the sandbox; where the image has none, the reason. It is started by the
+ * press.
+ */
 export function OpenEditor({ closed, openPort }: { closed: boolean; openPort: (address: PortAddress) => void }) {
   const t = useTranslations();
   const { orgId, conversation } = useConversation();

@@ -39,7 +39,9 @@ describe('readPortAddress', () => {
   });
 
   it('suggests no port that is the sandbox’s own', () => {
-    expect(USUAL_PORTS.map((port) => [readPortAddress(t, String(port)), portName(port)])).toEqual(USUAL_PORTS.map((port) => [{ port, path: '/' }, null]));
+    expect(USUAL_PORTS.map((port) => [readPortAddress(t, String(port)), portName(port)])).toEqual(
+      USUAL_PORTS.map((port) => [{ port, path: '/' }, null]),
+    );
     expect([8000, 60001].map(portName)).toEqual(['agent-server', 'VS Code']);
   });
 });

@@ -39,7 +39,8 @@ export function Ports() {
   };
 
   // Before anything is asked for: where there is no gateway, no port of any sandbox can be opened.
-  if (list.data === undefined && list.error) return <Failed error={list.error} retry={() => list.refetch()} className="m-4" />;
+  if (list.data === undefined && list.error)
+    return <Failed error={list.error} retry={() => list.refetch()} className="m-4" />;
   return (
     <div className="flex h-full flex-col gap-5 overflow-auto p-4">
       <form noValidate onSubmit={submit} aria-label={t('ports.openAPort')} className="flex flex-col gap-3">
@@ -71,7 +72,13 @@ export function Ports() {
         <div className="flex flex-wrap items-center gap-1.5">
           <span className="text-xs text-ink-muted">{t('ports.commonPorts')}</span>
           {USUAL_PORTS.map((port) => (
-            <Button key={port} size="small" disabled={closed} onClick={() => openPort({ port, path: '/' })} aria-label={t('ports.openPort', { port })}>
+            <Button
+              key={port}
+              size="small"
+              disabled={closed}
+              onClick={() => openPort({ port, path: '/' })}
+              aria-label={t('ports.openPort', { port })}
+            >
               {port}
             </Button>
           ))}
@@ -125,5 +132,9 @@ function NotNow({ online, reach }: { online: boolean; reach: Reach }) {
 }
 
 function Note({ children }: { children: ReactNode }) {
-  return <div className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-raised px-3 py-2 text-sm text-ink">{children}</div>;
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line bg-raised px-3 py-2 text-sm text-ink">
+      {children}
+    </div>
+  );
 }

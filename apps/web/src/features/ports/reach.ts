@@ -4,7 +4,8 @@ import type { ConversationStatus, SandboxStatus } from '@slipway/contracts/conve
 export type Reach = 'open' | 'starting' | 'paused' | 'none';
 
 /**
- * The log's status goes before what was read of the sandbox, which may be older. `undefined`: not read yet; then sandbox-gateway has the last word.
+ * The log's status goes before what was read of the sandbox, which may be older. `undefined`: not read yet; then
+ * sandbox-gateway has the last word.
  */
 export function reachOf(status: ConversationStatus, sandbox: SandboxStatus | undefined): Reach {
   if (status === 'starting') return 'starting';

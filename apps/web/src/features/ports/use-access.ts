@@ -1,6 +1,12 @@
 'use client';
 import type { OpenSandboxAccess, SandboxAccess } from '@slipway/contracts/sandboxes';
-import { type UseMutationResult, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -15,7 +21,8 @@ export function useAccessList(): UseQueryResult<OpenSandboxAccess[]> {
   const { orgId, conversation } = useConversation();
   return useQuery({
     queryKey: ['sandbox-access', orgId, conversation.id],
-    queryFn: async ({ signal }) => (await api.listSandboxAccess({ org: orgId, conversation: conversation.id, signal })).data,
+    queryFn: async ({ signal }) =>
+      (await api.listSandboxAccess({ org: orgId, conversation: conversation.id, signal })).data,
   });
 }
 
@@ -25,7 +32,8 @@ export function useReach(): Reach {
   const status = useView((view) => view.status);
   const { data } = useQuery({
     queryKey: ['sandbox-status', orgId, conversation.id, status],
-    queryFn: async ({ signal }) => (await api.getConversation({ org: orgId, conversation: conversation.id, signal })).sandboxStatus,
+    queryFn: async ({ signal }) =>
+      (await api.getConversation({ org: orgId, conversation: conversation.id, signal })).sandboxStatus,
     staleTime: 0,
     gcTime: 0,
   });

@@ -41,7 +41,10 @@ export function PromptAndTools() {
                 aria-label={t('promptAndTools.version')}
                 className="min-w-0 max-w-full flex-1"
                 value={String(shown.seq)}
-                options={versions.map((version) => ({ value: String(version.seq), label: labelOf(t, version, version === newest) }))}
+                options={versions.map((version) => ({
+                  value: String(version.seq),
+                  label: labelOf(t, version, version === newest),
+                }))}
                 onChange={(seq) => setChosen(Number(seq) === newest?.seq ? null : Number(seq))}
               />
               {query.hasNextPage ? (
@@ -52,7 +55,9 @@ export function PromptAndTools() {
             </div>
           ) : null}
           {shown.change === '' ? null : (
-            <p className="mt-1.5 text-xs break-words text-ink-muted">{t('promptAndTools.changesSinceThePreviousVersion', { change: shown.change })}</p>
+            <p className="mt-1.5 text-xs break-words text-ink-muted">
+              {t('promptAndTools.changesSinceThePreviousVersion', { change: shown.change })}
+            </p>
           )}
           <Version version={shown} key={shown.seq} />
         </>
@@ -78,7 +83,9 @@ function Version({ version }: { version: PromptVersion }) {
   const { prompt, tools } = version;
   const ref = blobRefOf(prompt);
   const whole = async (): Promise<string> =>
-    ref === null ? prompt : (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref.sha256 })).text();
+    ref === null
+      ? prompt
+      : (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref.sha256 })).text();
   return (
     <div className="-mx-1.5 mt-1">
       <div className="flex items-start gap-1">
@@ -87,10 +94,18 @@ function Version({ version }: { version: PromptVersion }) {
           className="min-w-0 flex-1"
           icon={<ScrollText aria-hidden />}
           label={t('promptAndTools.systemPrompt')}
-          aside={<span className="text-xs tabular-nums">{bytes(ref?.bytes ?? new TextEncoder().encode(prompt).length)}</span>}
+          aside={
+            <span className="text-xs tabular-nums">{bytes(ref?.bytes ?? new TextEncoder().encode(prompt).length)}</span>
+          }
         >
-          <ScrollBox label={t('promptAndTools.theSystemPrompt')} className="max-h-[50dvh] overflow-auto rounded-lg border border-line bg-raised p-3">
-            <LongText text={prompt} className="font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap" />
+          <ScrollBox
+            label={t('promptAndTools.theSystemPrompt')}
+            className="max-h-[50dvh] overflow-auto rounded-lg border border-line bg-raised p-3"
+          >
+            <LongText
+              text={prompt}
+              className="font-mono text-xs leading-5 [overflow-wrap:anywhere] whitespace-pre-wrap"
+            />
           </ScrollBox>
         </Disclosure>
         <span className={BESIDE}>
@@ -105,7 +120,10 @@ function Version({ version }: { version: PromptVersion }) {
           label={t('promptAndTools.tools')}
           aside={<span className="text-xs tabular-nums">{tools.length}</span>}
         >
-          <ul aria-label={t('promptAndTools.agentTools')} className="divide-y divide-line rounded-lg border border-line bg-surface">
+          <ul
+            aria-label={t('promptAndTools.agentTools')}
+            className="divide-y divide-line rounded-lg border border-line bg-surface"
+          >
             {tools.map((tool, index) => (
               // Two servers may list the same name.
               // biome-ignore lint/suspicious/noArrayIndexKey: the list of one version never changes.
@@ -131,7 +149,8 @@ function Tool({ tool: { name, description, parameters }, rowKey }: { tool: Offer
       icon={null}
       label={
         <>
-          <code className="font-mono text-xs text-ink">{name}</code> <span className="text-xs">{description.split('\n', 1)[0]}</span>
+          <code className="font-mono text-xs text-ink">{name}</code>{' '}
+          <span className="text-xs">{description.split('\n', 1)[0]}</span>
         </>
       }
     >
@@ -146,7 +165,10 @@ function Tool({ tool: { name, description, parameters }, rowKey }: { tool: Offer
         ) : parameters.length === 0 ? (
           <p className="text-xs text-ink-muted">{t('promptAndTools.noParameters')}</p>
         ) : (
-          <ul aria-label={t('promptAndTools.parametersOf', { name })} className="flex flex-col gap-1.5 border-l-2 border-line pl-3">
+          <ul
+            aria-label={t('promptAndTools.parametersOf', { name })}
+            className="flex flex-col gap-1.5 border-l-2 border-line pl-3"
+          >
             {parameters.map((parameter) => (
               <li key={parameter.name} className="min-w-0 text-xs [overflow-wrap:anywhere]">
                 <code className="font-mono font-medium text-ink">{parameter.name}</code>{' '}
@@ -154,7 +176,9 @@ function Tool({ tool: { name, description, parameters }, rowKey }: { tool: Offer
                   {parameter.type}
                   {parameter.required ? t('promptAndTools.required') : ''}
                 </span>
-                {parameter.description === '' ? null : <p className="whitespace-pre-wrap text-ink">{parameter.description}</p>}
+                {parameter.description === '' ? null : (
+                  <p className="whitespace-pre-wrap text-ink">{parameter.description}</p>
+                )}
               </li>
             ))}
           </ul>

@@ -3,7 +3,11 @@ import { t } from '../../messages/testing.ts';
 import { logOf, message } from '../conversation/sample-events.ts';
 import { promptVersions } from './prompt-versions.ts';
 
-const prompted = (text: string, tools: unknown[]) => ({ kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text }, tools });
+const prompted = (text: string, tools: unknown[]) => ({
+  kind: 'SystemPromptEvent' as const,
+  system_prompt: { type: 'text', text },
+  tools,
+});
 const TERMINAL = {
   title: 'terminal',
   description: 'Runs a command.',
@@ -33,7 +37,10 @@ describe('versions of prompt and tools', () => {
         free: {},
       },
     };
-    const [version] = promptVersions(t, logOf([message('user', 'Hello'), prompted('Be kind.', [TERMINAL, ofServer('find', schema)])]));
+    const [version] = promptVersions(
+      t,
+      logOf([message('user', 'Hello'), prompted('Be kind.', [TERMINAL, ofServer('find', schema)])]),
+    );
     expect(version).toMatchObject({ seq: 2, prompt: 'Be kind.', change: '' });
     expect(version?.tools).toEqual([
       {

@@ -52,7 +52,11 @@ function offeredTool(listed: unknown): OfferedTool {
   const names = [tool['title'], ofServer['name'], fieldsOf(tool['annotations'])['title'], tool['name'], tool['kind']];
   const name = names.find((each): each is string => typeof each === 'string' && each !== '') ?? 'without a name';
   const description = [tool['description'], ofServer['description']].find((each) => typeof each === 'string') ?? '';
-  return { name, description, parameters: parametersOf(ofServer['inputSchema'] ?? fieldsOf(tool['meta'])['parameters']) };
+  return {
+    name,
+    description,
+    parameters: parametersOf(ofServer['inputSchema'] ?? fieldsOf(tool['meta'])['parameters']),
+  };
 }
 
 function parametersOf(schema: unknown): readonly ToolParameter[] | null {
@@ -61,7 +65,12 @@ function parametersOf(schema: unknown): readonly ToolParameter[] | null {
   const needed = Array.isArray(required) ? required : [];
   return Object.entries(fieldsOf(properties)).map(([name, value]) => {
     const { description } = fieldsOf(value);
-    return { name, type: typeOf(value), required: needed.includes(name), description: typeof description === 'string' ? description : '' };
+    return {
+      name,
+      type: typeOf(value),
+      required: needed.includes(name),
+      description: typeof description === 'string' ? description : '',
+    };
   });
 }
 
@@ -82,7 +91,8 @@ function typeOf(schema: unknown, depth = 0): string {
     );
   if (only !== undefined) return JSON.stringify(only);
   const choices = Array.isArray(anyOf) ? anyOf : oneOf;
-  if (Array.isArray(choices) && depth < MAX_DEPTH) return [...new Set(choices.slice(0, MAX_VALUES).map((choice) => typeOf(choice, depth + 1)))].join(' | ');
+  if (Array.isArray(choices) && depth < MAX_DEPTH)
+    return [...new Set(choices.slice(0, MAX_VALUES).map((choice) => typeOf(choice, depth + 1)))].join(' | ');
   if (type === 'array') return depth < MAX_DEPTH && items !== undefined ? `${typeOf(items, depth + 1)}[]` : 'array';
   return Array.isArray(type) ? type.join(' | ') : typeof type === 'string' ? type : 'any';
 }
@@ -117,5 +127,9 @@ function changeOf(t: Translate, before: Omit<PromptVersion, 'change'>, now: Omit
 function counted(t: Translate, how: 'added' | 'changed' | 'removed', tools: readonly OfferedTool[]): string {
   if (tools.length === 0) return '';
   const named = tools.slice(0, MAX_NAMED).map((tool) => tool.name);
-  return t('promptAndTools.toolsChanged', { count: tools.length, how, names: `${named.join(', ')}${tools.length > MAX_NAMED ? '…' : ''}` });
+  return t('promptAndTools.toolsChanged', {
+    count: tools.length,
+    how,
+    names: `${named.join(', ')}${tools.length > MAX_NAMED ? '…' : ''}`,
+  });
 }

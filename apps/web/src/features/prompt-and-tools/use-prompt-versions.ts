@@ -17,7 +17,12 @@ export function usePromptVersions() {
   const query = useInfiniteQuery({
     queryKey: ['prompt-versions', orgId, conversation.id, promptSeq],
     queryFn: ({ pageParam, signal }) =>
-      api.readEvents({ org: orgId, conversation: conversation.id, query: { after: 0, before: pageParam, limit: PAGE, kind: 'SystemPromptEvent' }, signal }),
+      api.readEvents({
+        org: orgId,
+        conversation: conversation.id,
+        query: { after: 0, before: pageParam, limit: PAGE, kind: 'SystemPromptEvent' },
+        signal,
+      }),
     initialPageParam: store.view.get().lastSeq + 1,
     getNextPageParam: (page) => (page.data.length === PAGE ? page.data[0]?.seq : undefined),
     placeholderData: keepPreviousData,

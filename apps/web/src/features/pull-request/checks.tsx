@@ -10,7 +10,9 @@ import { failureOf } from '../../api/failure.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { FixButton } from './fix-button.tsx';
 
-const SHAPES: Readonly<Record<CheckState, { readonly icon: typeof CircleCheck; readonly className: string; readonly word: string }>> = {
+const SHAPES: Readonly<
+  Record<CheckState, { readonly icon: typeof CircleCheck; readonly className: string; readonly word: string }>
+> = {
   success: { icon: CircleCheck, className: 'text-ok', word: 'passed' },
   failure: { icon: CircleAlert, className: 'text-bad', word: 'failed' },
   pending: { icon: CircleDashed, className: 'text-warn', word: 'pending' },
@@ -28,7 +30,8 @@ export function Checks({ pull, number }: { pull: PullRequest; number: number }) 
   const { state, pending, failed, passed } = summary;
   const checks = useQuery({
     queryKey: ['pull-request-checks', orgId, conversation.id, number, state, pending, failed, passed],
-    queryFn: ({ signal }) => api.listPullRequestChecks({ org: orgId, conversation: conversation.id, number: String(number), signal }),
+    queryFn: ({ signal }) =>
+      api.listPullRequestChecks({ org: orgId, conversation: conversation.id, number: String(number), signal }),
     enabled: open,
   });
   return (

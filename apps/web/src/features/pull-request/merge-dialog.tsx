@@ -10,21 +10,33 @@ import { ErrorNotice } from '../form/form-failure.tsx';
 import { checksWord, reviewWord } from './pull-request-words.ts';
 import { useKeepPullRequest } from './use-pull-requests.ts';
 
-/** Merges the commit that it names. What arrives while the dialog is open does not slip in: the server refuses another head. */
+/**
+ * Merges the commit that it names. What arrives while the dialog is open does not slip in: the server refuses another
+ * head.
+ */
 export function MergeDialog({ pull, onClose }: { pull: PullRequest; onClose: () => void }) {
   const t = useTranslations();
   const { orgId, conversation } = useConversation();
   const keep = useKeepPullRequest();
   const [seen] = useState(pull);
   const merge = useMutation({
-    mutationFn: () => api.mergePullRequest({ org: orgId, conversation: conversation.id, number: String(seen.number), body: { headSha: seen.headSha ?? '' } }),
+    mutationFn: () =>
+      api.mergePullRequest({
+        org: orgId,
+        conversation: conversation.id,
+        number: String(seen.number),
+        body: { headSha: seen.headSha ?? '' },
+      }),
     onSuccess: (asked) => {
       keep(asked);
       onClose();
     },
   });
   const moved = pull.headSha !== seen.headSha;
-  const facts = [checksWord(t, seen.checks)?.label ?? t('pullRequest.noChecks'), reviewWord(t, seen)?.label ?? t('pullRequest.noReviews')];
+  const facts = [
+    checksWord(t, seen.checks)?.label ?? t('pullRequest.noChecks'),
+    reviewWord(t, seen)?.label ?? t('pullRequest.noReviews'),
+  ];
   return (
     <ConfirmDialog
       open

@@ -32,7 +32,14 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
   /** Only after a refusal for them: nobody is offered to wave them through unasked. */
   const hasProtectedPaths = pull?.problem?.code === 'pull-request.protected-paths';
   const form = useForm({
-    initial: { title: pull?.title ?? conversationTitle, body: '', base: '', draft: true, allowProtectedPaths: false, protectedChanges: '' },
+    initial: {
+      title: pull?.title ?? conversationTitle,
+      body: '',
+      base: '',
+      draft: true,
+      allowProtectedPaths: false,
+      protectedChanges: '',
+    },
     schema: PublishPullRequest,
     requestOf: ({ title, body, base, draft, allowProtectedPaths, protectedChanges }) => ({
       ...(title.trim() === '' ? {} : { title }),
@@ -51,20 +58,41 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
   const { values } = form;
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
-      <p className="text-sm text-ink-muted">{isNew ? t('pullRequest.slipwayPushesTheAgentsCommits') : t('pullRequest.newCommitsArePushedTo')}</p>
+      <p className="text-sm text-ink-muted">
+        {isNew ? t('pullRequest.slipwayPushesTheAgentsCommits') : t('pullRequest.newCommitsArePushedTo')}
+      </p>
       <Field label={t('pullRequest.title')} error={form.error('title')}>
-        {(control) => <Input {...control} data-autofocus maxLength={250} value={values.title} onChange={(event) => form.set('title', event.target.value)} />}
+        {(control) => (
+          <Input
+            {...control}
+            data-autofocus
+            maxLength={250}
+            value={values.title}
+            onChange={(event) => form.set('title', event.target.value)}
+          />
+        )}
       </Field>
       <Field
         label={t('pullRequest.description')}
         hint={isNew ? t('pullRequest.markdownLeaveEmptyToUse') : t('pullRequest.markdownLeaveEmptyToKeep')}
         error={form.error('body')}
       >
-        {(control) => <Textarea {...control} rows={5} value={values.body} onChange={(event) => form.set('body', event.target.value)} />}
+        {(control) => (
+          <Textarea
+            {...control}
+            rows={5}
+            value={values.body}
+            onChange={(event) => form.set('body', event.target.value)}
+          />
+        )}
       </Field>
       {isNew ? (
         <>
-          <Field label={t('pullRequest.baseBranch')} hint={t('pullRequest.leaveEmptyForTheBranch')} error={form.error('base')}>
+          <Field
+            label={t('pullRequest.baseBranch')}
+            hint={t('pullRequest.leaveEmptyForTheBranch')}
+            error={form.error('base')}
+          >
             {(control) => (
               <Input
                 {...control}
@@ -92,7 +120,8 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
           checked={values.allowProtectedPaths}
           onChange={(allowed) => {
             form.set('allowProtectedPaths', allowed);
-            // Those that are shown now: when the agent changes them meanwhile, the permission is not for what it has made of them.
+            // Those that are shown now: when the agent changes them meanwhile, the permission is not for what it has
+            // made of them.
             form.set('protectedChanges', pull?.problem?.protectedChanges ?? '');
           }}
         />

@@ -17,7 +17,10 @@ import { PublishDialog } from './publish-dialog.tsx';
 import { checksWord, fixWord, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
 import { usePullRequests } from './use-pull-requests.ts';
 
-/** Above the changes: the way to a pull request, or the one that there is. Nothing without a repository, and nothing while there is nothing to publish. */
+/**
+ * Above the changes: the way to a pull request, or the one that there is. Nothing without a repository, and nothing
+ * while there is nothing to publish.
+ */
 export function PullRequestCard() {
   const t = useTranslations();
   const { conversation } = useConversation();
@@ -28,10 +31,14 @@ export function PullRequestCard() {
   const mayPublish = org.permissions.includes('pull-request:write');
   if (conversation.repository === null) return null;
   const pull = pulls.data?.data[0];
-  if (pulls.data === undefined) return pulls.error === null ? null : <Unread error={pulls.error} retry={() => void pulls.refetch()} />;
+  if (pulls.data === undefined)
+    return pulls.error === null ? null : <Unread error={pulls.error} retry={() => void pulls.refetch()} />;
   if (pull === undefined && (!changed || !mayPublish)) return null;
   return (
-    <section aria-label={t('pullRequest.pullRequest')} className="flex max-h-[45%] shrink-0 flex-col gap-2 overflow-auto border-b border-line px-4 py-2.5">
+    <section
+      aria-label={t('pullRequest.pullRequest')}
+      className="flex max-h-[45%] shrink-0 flex-col gap-2 overflow-auto border-b border-line px-4 py-2.5"
+    >
       {pull === undefined ? (
         <div className="flex items-center justify-between gap-3">
           <p className="min-w-0 text-sm text-ink-muted">{t('pullRequest.noPullRequestYet')}</p>
@@ -78,7 +85,13 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
             </Button>
           ) : null}
           {mayMerge ? (
-            <Button size="small" tone="primary" disabled={obstacle !== null} title={obstacle ?? undefined} onClick={() => setMerging(true)}>
+            <Button
+              size="small"
+              tone="primary"
+              disabled={obstacle !== null}
+              title={obstacle ?? undefined}
+              onClick={() => setMerging(true)}
+            >
               <GitMerge aria-hidden /> {t('pullRequest.merge2')}
             </Button>
           ) : null}
@@ -126,7 +139,12 @@ function PullTitle({ pull: { number, title, url } }: { pull: PullRequest }) {
   if (!isPage) return <h2 className="truncate text-sm font-semibold">{text}</h2>;
   return (
     <h2 className="text-sm font-semibold">
-      <a href={url} target="_blank" rel="noreferrer" className="inline-flex max-w-full min-h-6 items-center gap-1 hover:underline">
+      <a
+        href={url}
+        target="_blank"
+        rel="noreferrer"
+        className="inline-flex max-w-full min-h-6 items-center gap-1 hover:underline"
+      >
         <span className="truncate">{text}</span>
         <ExternalLink aria-label={t('pullRequest.opensAtTheGitHost')} className="size-3.5 shrink-0 text-ink-muted" />
       </a>
@@ -164,7 +182,9 @@ function Unread({ error, retry }: { error: Error; retry: () => void }) {
   const t = useTranslations();
   return (
     <div className="flex shrink-0 items-center justify-between gap-3 border-b border-line px-4 py-2">
-      <p className="min-w-0 text-sm text-ink-muted">{t('pullRequest.thePullRequestCouldNot', { title: failureOf(error).title.toLowerCase() })}</p>
+      <p className="min-w-0 text-sm text-ink-muted">
+        {t('pullRequest.thePullRequestCouldNot', { title: failureOf(error).title.toLowerCase() })}
+      </p>
       <Button size="small" onClick={retry}>
         {t('common.retry')}
       </Button>

@@ -21,12 +21,11 @@ const pull = (change: Partial<PullRequest> = {}): PullRequest =>
 
 describe('the state of a pull request', () => {
   it('is one word', () => {
-    expect([pull(), pull({ draft: true }), pull({ state: 'merged' }), pull({ state: 'closed' })].map((each) => stateWord(t, each).label)).toEqual([
-      'Open',
-      'Draft',
-      'Merged',
-      'Closed',
-    ]);
+    expect(
+      [pull(), pull({ draft: true }), pull({ state: 'merged' }), pull({ state: 'closed' })].map(
+        (each) => stateWord(t, each).label,
+      ),
+    ).toEqual(['Open', 'Draft', 'Merged', 'Closed']);
     expect(stateWord(t, pull({ state: 'none', publish: 'queued' })).label).toBe('Publishing');
     expect(stateWord(t, pull({ state: 'none', publish: 'failed' })).label).toBe('Not published');
   });
@@ -41,8 +40,12 @@ describe('the state of a pull request', () => {
   });
 
   it('is short in the header', () => {
-    expect(chipText(t, pull({ checks: { state: 'failure', pending: 0, failed: 1, passed: 2 } }))).toBe('#12 · open · 1 failed');
-    expect(chipText(t, pull({ state: 'merged', checks: { state: 'success', pending: 0, failed: 0, passed: 2 } }))).toBe('#12 · merged');
+    expect(chipText(t, pull({ checks: { state: 'failure', pending: 0, failed: 1, passed: 2 } }))).toBe(
+      '#12 · open · 1 failed',
+    );
+    expect(chipText(t, pull({ state: 'merged', checks: { state: 'success', pending: 0, failed: 0, passed: 2 } }))).toBe(
+      '#12 · merged',
+    );
     expect(chipText(t, pull({ number: null, state: 'none', publish: 'queued' }))).toBe('Pull request · publishing');
   });
 });
@@ -50,7 +53,13 @@ describe('the state of a pull request', () => {
 describe('a merge', () => {
   it('can be asked for of what is open, ready and without conflicts', () => {
     expect(mergeObstacle(t, pull())).toBe(null);
-    for (const change of [{ draft: true }, { conflicts: true }, { state: 'closed' }, { publish: 'queued' }, { headSha: null }] as Array<Partial<PullRequest>>)
+    for (const change of [
+      { draft: true },
+      { conflicts: true },
+      { state: 'closed' },
+      { publish: 'queued' },
+      { headSha: null },
+    ] as Array<Partial<PullRequest>>)
       expect(mergeObstacle(t, pull(change))).toEqual(expect.any(String));
   });
 

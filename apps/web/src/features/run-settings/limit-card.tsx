@@ -32,31 +32,40 @@ function Halted({ limit }: { limit: Limit }) {
   const [raising, setRaising] = useState(false);
   const { stop, resume } = useLifecycle();
   const change = useGoOnWith();
-  const busy = stop.isPending || stop.isSuccess || resume.isPending || resume.isSuccess || change.isPending || change.isSuccess;
+  const busy =
+    stop.isPending || stop.isSuccess || resume.isPending || resume.isSuccess || change.isPending || change.isSuccess;
   const settings = busy && asked !== null ? asked : live;
   const mayWrite = org.permissions.includes('conversation:write');
   const { title } = failureOfCode(limit.code);
-  const own = limit.code === 'agent.budget-limit' ? (settings.maxBudgetUsd ?? asMoney(Math.max(1, Math.ceil(spent)))) : null;
+  const own =
+    limit.code === 'agent.budget-limit' ? (settings.maxBudgetUsd ?? asMoney(Math.max(1, Math.ceil(spent)))) : null;
   const extend = () => {
     setAsked(live);
     if (own === null) return resume.mutate();
     change.mutate({ maxBudgetUsd: extendedBudget(own, spent, limit.detail) }, { onError: showFailure });
   };
   return (
-    <section aria-label={t('terms.limitReached')} className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
+    <section
+      aria-label={t('terms.limitReached')}
+      className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6"
+    >
       <div className="mx-auto flex max-w-3xl flex-col gap-2.5 rounded-lg border border-line-strong bg-raised p-3">
         <div>
           <h2 className="flex items-center gap-2 text-sm font-semibold">
             <Gauge aria-hidden className="size-4 text-warn" /> {title}
           </h2>
-          <p className="mt-0.5 text-sm break-words text-ink-muted">{t('terms.noWorkIsLost', { limit: causeOf(limit) })}</p>
+          <p className="mt-0.5 text-sm break-words text-ink-muted">
+            {t('terms.noWorkIsLost', { limit: causeOf(limit) })}
+          </p>
         </div>
         {!mayWrite ? (
           <p className="text-xs text-ink-muted">{t('terms.youCanViewThisConversation')}</p>
         ) : raising && limit.code !== 'budget.exhausted' ? (
           <Raise
             limit={limit.code}
-            suggested={own === null ? String((settings.maxIterations ?? 500) * 2) : extendedBudget(own, spent, limit.detail)}
+            suggested={
+              own === null ? String((settings.maxIterations ?? 500) * 2) : extendedBudget(own, spent, limit.detail)
+            }
             spent={spent}
             busy={busy}
             error={change.error}
@@ -119,9 +128,12 @@ function Raise({
   const failure = error === null ? null : failureOf(error);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const parsed = UpdateRunSettings.safeParse(ofSteps ? { maxIterations: Number(value) } : { maxBudgetUsd: value.trim().replace(/^\$\s*/, '') });
+    const parsed = UpdateRunSettings.safeParse(
+      ofSteps ? { maxIterations: Number(value) } : { maxBudgetUsd: value.trim().replace(/^\$\s*/, '') },
+    );
     if (!parsed.success) return setWrong(sentenceOf(t, parsed.error.issues[0]?.message ?? ''));
-    if (!ofSteps && Number(parsed.data.maxBudgetUsd) <= spent) return setWrong(t('terms.itHasAlreadyCost', { spent: money(spent) }));
+    if (!ofSteps && Number(parsed.data.maxBudgetUsd) <= spent)
+      return setWrong(t('terms.itHasAlreadyCost', { spent: money(spent) }));
     setWrong(null);
     if (!busy) onRaise(parsed.data);
   };
@@ -133,7 +145,13 @@ function Raise({
         error={wrong ?? (failure === null ? null : sentenceOf(t, failure.fields[0]?.message ?? failure.detail))}
       >
         {(control) => (
-          <Input {...control} autoFocus inputMode={ofSteps ? 'numeric' : 'decimal'} value={value} onChange={(event) => setValue(event.target.value)} />
+          <Input
+            {...control}
+            autoFocus
+            inputMode={ofSteps ? 'numeric' : 'decimal'}
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+          />
         )}
       </Field>
       <Button type="submit" tone="primary" busy={busy}>

@@ -23,17 +23,28 @@ describe('the limit at which a conversation stands', () => {
     expect(limitOf(viewOf([...events, update('execution_status', 'running')]))).toBeNull();
     expect(limitOf(viewOf([...events, { kind: 'InterruptEvent' }]))).toBeNull();
     expect(
-      limitOf(viewOf([...events, update('execution_status', 'running'), terminal('b', 'ls'), { kind: 'PauseEvent' }, update('execution_status', 'paused')])),
+      limitOf(
+        viewOf([
+          ...events,
+          update('execution_status', 'running'),
+          terminal('b', 'ls'),
+          { kind: 'PauseEvent' },
+          update('execution_status', 'paused'),
+        ]),
+      ),
     ).toBeNull();
   });
 
   it('is none for a pause that somebody asked for, and for other failures', () => {
-    expect(limitOf(viewOf([startStep('READY'), { kind: 'PauseEvent' }, update('execution_status', 'paused')]))).toBeNull();
+    expect(
+      limitOf(viewOf([startStep('READY'), { kind: 'PauseEvent' }, update('execution_status', 'paused')])),
+    ).toBeNull();
     expect(limitOf(viewOf(halted('model.unavailable')))).toBeNull();
   });
 
   it('is recognized by what happened alone', () => {
-    const detail = 'The agent used its 20 steps. Resume the conversation or send a message to continue for the same number of steps.';
+    const detail =
+      'The agent used its 20 steps. Resume the conversation or send a message to continue for the same number of steps.';
     expect(causeOf({ code: 'agent.iteration-limit', detail })).toBe('The agent used its 20 steps.');
   });
 
@@ -45,12 +56,21 @@ describe('the limit at which a conversation stands', () => {
 
   it('is extended by no less than the next call needs', () => {
     const reason = shortReason({ of: 'the limit of this conversation', limitUsd: 0.1, spentUsd: 0.04, callUsd: 0.32 });
-    expect([extendedBudget('0.1', 0.04, reason), extension('0.1', 0.04, reason)]).toEqual(['0.36', expect.closeTo(0.26, 9)]);
+    expect([extendedBudget('0.1', 0.04, reason), extension('0.1', 0.04, reason)]).toEqual([
+      '0.36',
+      expect.closeTo(0.26, 9),
+    ]);
     expect([extendedBudget('5', 1, reason), extension('5', 1, reason)]).toEqual(['10', 5]);
   });
 
   it('is read from a form, where an empty field is none', () => {
-    expect(runSettingsOfForm({ maxIterations: ' ', maxBudgetUsd: '' })).toEqual({ maxIterations: null, maxBudgetUsd: null });
-    expect(runSettingsOfForm({ maxIterations: '20', maxBudgetUsd: '$ 3.50' })).toEqual({ maxIterations: 20, maxBudgetUsd: '3.50' });
+    expect(runSettingsOfForm({ maxIterations: ' ', maxBudgetUsd: '' })).toEqual({
+      maxIterations: null,
+      maxBudgetUsd: null,
+    });
+    expect(runSettingsOfForm({ maxIterations: '20', maxBudgetUsd: '$ 3.50' })).toEqual({
+      maxIterations: 20,
+      maxBudgetUsd: '3.50',
+    });
   });
 });

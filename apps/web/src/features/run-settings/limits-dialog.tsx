@@ -24,9 +24,18 @@ export function LimitsDialog({ onClose }: { onClose: () => void }) {
     onDone: onClose,
   });
   return (
-    <Dialog open onOpenChange={(open) => open || onClose()} title={t('terms.limitsOfThisConversation')} description={t('terms.atALimitTheAgent')}>
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={t('terms.limitsOfThisConversation')}
+      description={t('terms.atALimitTheAgent')}
+    >
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <Field label={t('terms.maxStepsPerMessage')} hint={t('terms.leaveEmptyForTheOrganizations')} error={form.error('maxIterations')}>
+        <Field
+          label={t('terms.maxStepsPerMessage')}
+          hint={t('terms.leaveEmptyForTheOrganizations')}
+          error={form.error('maxIterations')}
+        >
           {(control) => (
             <Input
               {...control}
@@ -38,7 +47,11 @@ export function LimitsDialog({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <Field label={t('terms.budgetUsd2')} hint={t('terms.soFarLeaveEmptyTo', { spent: money(spent) })} error={form.error('maxBudgetUsd')}>
+        <Field
+          label={t('terms.budgetUsd2')}
+          hint={t('terms.soFarLeaveEmptyTo', { spent: money(spent) })}
+          error={form.error('maxBudgetUsd')}
+        >
           {(control) => (
             <Input
               {...control}

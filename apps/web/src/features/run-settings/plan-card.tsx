@@ -26,7 +26,8 @@ function Planned() {
   /** One request however often it is pressed. */
   const key = useRef(newId());
   const carryOut = useMutation({
-    mutationFn: () => api.carryOutPlan({ org: orgId, conversation: conversation.id, body: {}, idempotencyKey: key.current }),
+    mutationFn: () =>
+      api.carryOutPlan({ org: orgId, conversation: conversation.id, body: {}, idempotencyKey: key.current }),
     onError: showFailure,
   });
   return (
@@ -36,7 +37,9 @@ function Planned() {
           <h2 className="flex items-center gap-2 text-sm font-semibold">
             <ListChecks aria-hidden className="size-4 text-accent" /> {t('terms.thePlanIsReady')}
           </h2>
-          <p className="mt-0.5 text-sm text-ink-muted">{written ? t('terms.thePlanIsInPlan') : t('terms.sendAMessageToRefine')}</p>
+          <p className="mt-0.5 text-sm text-ink-muted">
+            {written ? t('terms.thePlanIsInPlan') : t('terms.sendAMessageToRefine')}
+          </p>
         </div>
         {org.permissions.includes('conversation:write') ? (
           <Button tone="primary" busy={carryOut.isPending || carryOut.isSuccess} onClick={() => carryOut.mutate()}>

@@ -12,7 +12,10 @@ export function showFailure(error: unknown): void {
   toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
 }
 
-/** Changes how far the agent goes by itself, and lets it go on. A repeated try does no harm: values are absolute, and "go on" is one outbox job. */
+/**
+ * Changes how far the agent goes by itself, and lets it go on. A repeated try does no harm: values are absolute, and
+ * "go on" is one outbox job.
+ */
 export function useGoOnWith(): UseMutationResult<Conversation, Error, UpdateRunSettings> {
   const { orgId, conversation } = useConversation();
   const target = { org: orgId, conversation: conversation.id };

@@ -7,7 +7,15 @@ const step = (action: object | null, more: object = {}): Row => ({
   key: 'k',
   seq: 1,
   fold: null,
-  steps: [{ action, observation: { kind: 'x', content: [], is_error: false }, error: null, interrupted: false, ...more } as unknown as Step],
+  steps: [
+    {
+      action,
+      observation: { kind: 'x', content: [], is_error: false },
+      error: null,
+      interrupted: false,
+      ...more,
+    } as unknown as Step,
+  ],
 });
 const edit = (path: string, command = 'create') => ({ kind: 'PlanningFileEditorAction', command, path });
 

@@ -16,7 +16,9 @@ export function EndNote() {
   const note = runtime === null ? null : unexplainedEnd(t, runtime, status, rows);
   if (note === null) return null;
   // Who may only watch can do nothing about it.
-  const text = [note.cause, org.permissions.includes('conversation:write') ? note.nextStep : ''].filter((part) => part !== '').join(' ');
+  const text = [note.cause, org.permissions.includes('conversation:write') ? note.nextStep : '']
+    .filter((part) => part !== '')
+    .join(' ');
   if (text === '') return null;
   return (
     <div className="shrink-0 px-4 py-1.5 md:px-6">

@@ -26,18 +26,32 @@ export const RUNTIME_LABELS: Record<RuntimeStatus, MessageKey> = {
 
 const RESUMED: ReadonlySet<ConversationStatus> = new Set(['paused', 'stopped', 'failed']);
 
-/** Why it stands as it stands and what to do, each said once: a cause may end with what to do. To resume is said only where the page offers it. */
+/**
+ * Why it stands as it stands and what to do, each said once: a cause may end with what to do. To resume is said only
+ * where the page offers it.
+ */
 export function reasonOf(
   t: Translate,
   { code, cause = '', nextStep = '' }: RuntimeState,
   status: ConversationStatus,
 ): { readonly cause: string; readonly nextStep: string } {
   const goOn = code === undefined && nextStep !== '' && !RESUMED.has(status);
-  return { cause: (nextStep === '' ? cause : cause.replace(nextStep, '')).trim(), nextStep: goOn ? t('runtime.sendAMessageToContinue') : nextStep };
+  return {
+    cause: (nextStep === '' ? cause : cause.replace(nextStep, '')).trim(),
+    nextStep: goOn ? t('runtime.sendAMessageToContinue') : nextStep,
+  };
 }
 
-/** What is to be said where a conversation has ended and its timeline does not say it: rows of errors, starts that failed and limits tell their own. `null`: nothing. */
-export function unexplainedEnd(t: Translate, runtime: RuntimeState, status: ConversationStatus, rows: readonly Row[]): ReturnType<typeof reasonOf> | null {
+/**
+ * What is to be said where a conversation has ended and its timeline does not say it: rows of errors, starts that
+ * failed and limits tell their own. `null`: nothing.
+ */
+export function unexplainedEnd(
+  t: Translate,
+  runtime: RuntimeState,
+  status: ConversationStatus,
+  rows: readonly Row[],
+): ReturnType<typeof reasonOf> | null {
   if (runtime.nextStep === undefined || status === 'starting' || status === 'working') return null;
   const { code } = runtime;
   if (code !== undefined && LIMIT_CODES.has(code)) return null;

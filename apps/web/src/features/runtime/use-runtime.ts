@@ -5,7 +5,8 @@ import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 
 /**
- * Where the runtime stands, as the server says it after the last event that may have changed it; `null` until that is known.
+ * Where the runtime stands, as the server says it after the last event that may have changed it; `null` until that is
+ * known.
  * @param wanted asks for it; what came with the page is given unasked.
  */
 export function useRuntime(wanted: boolean): RuntimeState | null {

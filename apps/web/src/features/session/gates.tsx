@@ -17,10 +17,18 @@ export function Gates({ me }: { me: Me }) {
 function EmailGate({ me }: { me: Me }) {
   const t = useTranslations();
   const queries = useQueryClient();
-  const begin = useMutation({ mutationFn: () => api.verifyEmail(), onSuccess: ({ url }) => window.location.assign(url) });
+  const begin = useMutation({
+    mutationFn: () => api.verifyEmail(),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
   return (
     <AloneCard title={t('session.confirmYourEmailAddress')}>
-      <p>{t.rich('session.youAreSignedInAs', { email: me.email ?? me.name, b: (chunks) => <strong className="font-medium break-all">{chunks}</strong> })}</p>
+      <p>
+        {t.rich('session.youAreSignedInAs', {
+          email: me.email ?? me.name,
+          b: (chunks) => <strong className="font-medium break-all">{chunks}</strong>,
+        })}
+      </p>
       <p className="text-ink-muted">{t('session.followTheLinkInThe')}</p>
       <ErrorNotice error={begin.error} />
       <Button tone="primary" size="large" busy={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
@@ -44,7 +52,9 @@ function TermsGate({ me }: { me: Me }) {
     onError: () => queries.invalidateQueries({ queryKey: ['me'] }),
   });
   return (
-    <AloneCard title={me.terms?.acceptedVersion ? t('session.theTermsOfServiceHave') : t('session.acceptTheTermsOfService')}>
+    <AloneCard
+      title={me.terms?.acceptedVersion ? t('session.theTermsOfServiceHave') : t('session.acceptTheTermsOfService')}
+    >
       <p>{t('session.readAndAcceptThisInstallations')}</p>
       {me.terms === null ? null : (
         <a
@@ -53,7 +63,8 @@ function TermsGate({ me }: { me: Me }) {
           rel="noreferrer"
           className="inline-flex min-h-6 items-center gap-1.5 text-accent underline underline-offset-2 touch:min-h-11"
         >
-          {t('session.termsOfServiceVersion', { version: me.terms.version })} <ExternalLink aria-hidden className="size-4" />
+          {t('session.termsOfServiceVersion', { version: me.terms.version })}{' '}
+          <ExternalLink aria-hidden className="size-4" />
           <span className="sr-only">{t('session.opensInANewTab')}</span>
         </a>
       )}

@@ -11,7 +11,12 @@ const AGAIN_MS = 60_000;
 
 /** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => readMe(signal), staleTime: 10_000, refetchInterval: AGAIN_MS });
+  return useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => readMe(signal),
+    staleTime: 10_000,
+    refetchInterval: AGAIN_MS,
+  });
 }
 
 /** Before any page shows what was written here: it may be somebody else's, or too old. */

@@ -6,11 +6,18 @@ import { useTranslations } from 'next-intl';
 import { AloneCard } from '../frame/alone-card.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
 
-/** In the place of any page of an organization whose rules do not take this sign-in. Its address stays, and is where the sign-in leads back to. */
+/**
+ * In the place of any page of an organization whose rules do not take this sign-in. Its address stays, and is where the
+ * sign-in leads back to.
+ */
 export function SignInAgain({ me, org, needs }: { me: Me; org: Org; needs: NonNullable<Org['needs']> }) {
   const t = useTranslations();
   const here = window.location.pathname + window.location.search;
-  const query = new URLSearchParams({ again: needs, redirect: here, ...(me.email === null ? {} : { login_hint: me.email }) });
+  const query = new URLSearchParams({
+    again: needs,
+    redirect: here,
+    ...(me.email === null ? {} : { login_hint: me.email }),
+  });
   const other = me.orgs.find((each) => each.needs === null);
   return (
     <AloneCard title={needs === 'second-factor' ? t('session.secondFactorRequired') : t('session.signInAgain')}>
@@ -23,7 +30,9 @@ export function SignInAgain({ me, org, needs }: { me: Me; org: Org; needs: NonNu
         <p>{t('session.requiresAMoreRecentSign', { name: org.name })}</p>
       )}
       <Button asChild tone="primary" size="large">
-        <a href={`/oauth/login?${query}`}>{needs === 'second-factor' ? t('session.signInWithASecond') : t('session.signInAgain')}</a>
+        <a href={`/oauth/login?${query}`}>
+          {needs === 'second-factor' ? t('session.signInWithASecond') : t('session.signInAgain')}
+        </a>
       </Button>
       {other === undefined ? null : (
         <Button asChild size="large">

@@ -11,7 +11,11 @@ export const STILL_SIGNED_IN: MessageKey = 'session.signOutFailedTheServer';
 export function SignOutButton({ label, className }: { label?: string; className?: string }) {
   const t = useTranslations();
   return (
-    <Button tone="quiet" className={className} onClick={() => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN)))}>
+    <Button
+      tone="quiet"
+      className={className}
+      onClick={() => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN)))}
+    >
       {label ?? t('common.signOut')}
     </Button>
   );

@@ -3,7 +3,10 @@ import { forgetWriting } from '../../browser/kept-writing.ts';
 
 const Answer = z.object({ logoutUrl: z.string() });
 
-/** Ends the session here. Answers where to go to end it at the identity provider as well. @throws when the server could not be reached: the user is then still signed in. */
+/**
+ * Ends the session here. Answers where to go to end it at the identity provider as well. @throws when the server could
+ * not be reached: the user is then still signed in.
+ */
 async function endSession(): Promise<string> {
   const response = await fetch('/api/logout', {
     method: 'POST',
@@ -40,7 +43,10 @@ export async function switchAccount(): Promise<void> {
 
 const RETURN_PATH = 'slipway.return-path';
 
-/** The identity provider sends back to the start page, whatever was open: this tab remembers. Storage that is forbidden loses it, and nothing else. */
+/**
+ * The identity provider sends back to the start page, whatever was open: this tab remembers. Storage that is forbidden
+ * loses it, and nothing else.
+ */
 function keepReturnPath(path: string): void {
   try {
     window.sessionStorage.setItem(RETURN_PATH, path);

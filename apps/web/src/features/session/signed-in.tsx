@@ -7,7 +7,10 @@ import { FrameSkeleton } from '../frame/frame-skeleton.tsx';
 import { Gates } from './gates.tsx';
 import { useMe } from './me.ts';
 
-/** What is for a signed-in user who has nothing to do first. Without a session the page leads to sign-in; a gate takes the page's place, and its address stays. */
+/**
+ * What is for a signed-in user who has nothing to do first. Without a session the page leads to sign-in; a gate takes
+ * the page's place, and its address stays.
+ */
 export function SignedIn({ children }: { children: (me: Me) => ReactNode }) {
   const { data: me, error, refetch } = useMe();
   if (me === undefined && error !== null && failureOf(error).code !== 'auth.missing')

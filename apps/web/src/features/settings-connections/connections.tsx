@@ -12,7 +12,12 @@ import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 
 const KEY = ['my-connections'];
-const NAMES: Readonly<Record<string, string>> = { github: 'GitHub', gitlab: 'GitLab', bitbucket: 'Bitbucket', google: 'Google' };
+const NAMES: Readonly<Record<string, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  bitbucket: 'Bitbucket',
+  google: 'Google',
+};
 
 function nameOf(provider: string): string {
   return NAMES[provider] ?? provider;
@@ -21,7 +26,10 @@ function nameOf(provider: string): string {
 /** Accounts at git hosts whose token Slipway holds for this person. */
 export function Connections() {
   const t = useTranslations();
-  const connections = useQuery<readonly Connection[]>({ queryKey: KEY, queryFn: async ({ signal }) => (await api.listMyConnections({ signal })).data });
+  const connections = useQuery<readonly Connection[]>({
+    queryKey: KEY,
+    queryFn: async ({ signal }) => (await api.listMyConnections({ signal })).data,
+  });
   const [leaving, setLeaving] = useState<Connection | null>(null);
   return (
     <Page title={t('common.connections')} description={t('settingsConnections.gitHostAccountsYouSigned')}>
@@ -32,7 +40,12 @@ export function Connections() {
               {t('settingsConnections.signInThroughAGit')}
             </EmptyState>
           ) : (
-            <Table label={t('common.connections')} columns={columns(t, setLeaving)} rows={rows} rowKey={(connection) => connection.provider} />
+            <Table
+              label={t('common.connections')}
+              columns={columns(t, setLeaving)}
+              rows={rows}
+              rowKey={(connection) => connection.provider}
+            />
           )
         }
       </QueryPanel>
@@ -43,15 +56,27 @@ export function Connections() {
 
 function columns(t: Translate, forget: (connection: Connection) => void): Column<Connection>[] {
   return [
-    { label: t('settingsConnections.provider'), phone: 'title', cell: (connection) => <span className="font-medium">{nameOf(connection.provider)}</span> },
+    {
+      label: t('settingsConnections.provider'),
+      phone: 'title',
+      cell: (connection) => <span className="font-medium">{nameOf(connection.provider)}</span>,
+    },
     {
       label: t('settingsConnections.permissions'),
       cell: (connection) => (
-        <span className="font-mono text-xs break-words text-ink-muted">{connection.scopes.join(', ') || t('settingsConnections.unknown')}</span>
+        <span className="font-mono text-xs break-words text-ink-muted">
+          {connection.scopes.join(', ') || t('settingsConnections.unknown')}
+        </span>
       ),
     },
-    { label: t('settingsConnections.connected'), cell: (connection) => <Ago at={connection.connectedAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: t('settingsConnections.tokenRenewed'), cell: (connection) => <Ago at={connection.refreshedAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('settingsConnections.connected'),
+      cell: (connection) => <Ago at={connection.connectedAt} className="whitespace-nowrap text-ink-muted" />,
+    },
+    {
+      label: t('settingsConnections.tokenRenewed'),
+      cell: (connection) => <Ago at={connection.refreshedAt} className="whitespace-nowrap text-ink-muted" />,
+    },
     {
       label: t('settingsConnections.tokenExpires'),
       cell: (connection) =>

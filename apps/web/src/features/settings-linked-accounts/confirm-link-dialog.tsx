@@ -11,7 +11,15 @@ import { ErrorNotice } from '../form/form-failure.tsx';
 import { useMe } from '../session/me.ts';
 
 /** Names both accounts before they are linked: who the provider says it is, and who is signed in here. */
-export function ConfirmLinkDialog({ link, onClose, onChanged }: { link: LinkedAccount; onClose: () => void; onChanged: () => void }) {
+export function ConfirmLinkDialog({
+  link,
+  onClose,
+  onChanged,
+}: {
+  link: LinkedAccount;
+  onClose: () => void;
+  onChanged: () => void;
+}) {
   const t = useTranslations();
   const me = useMe().data;
   const confirm = useMutation({
@@ -39,11 +47,23 @@ export function ConfirmLinkDialog({ link, onClose, onChanged }: { link: LinkedAc
             detail={t('settingsLinkedAccounts.id', { host: link.host, externalUserId: link.externalUserId })}
           />
           <ArrowRight aria-hidden className="size-4 self-center justify-self-center text-ink-muted max-sm:rotate-90" />
-          <Account label={t('settingsLinkedAccounts.inSlipway')} name={me?.name ?? ''} detail={[me?.email, link.orgName].filter(Boolean).join(', ')} />
+          <Account
+            label={t('settingsLinkedAccounts.inSlipway')}
+            name={me?.name ?? ''}
+            detail={[me?.email, link.orgName].filter(Boolean).join(', ')}
+          />
         </div>
-        <p className="text-sm">{t('settingsLinkedAccounts.requestsByAtThenRun', { login: link.login, host: link.host, orgName: link.orgName })}</p>
+        <p className="text-sm">
+          {t('settingsLinkedAccounts.requestsByAtThenRun', {
+            login: link.login,
+            host: link.host,
+            orgName: link.orgName,
+          })}
+        </p>
         {link.expiresAt === null ? null : (
-          <p className="text-xs text-ink-muted">{t.rich('settingsLinkedAccounts.expires', { expiresAt: link.expiresAt, ahead: asAhead })}</p>
+          <p className="text-xs text-ink-muted">
+            {t.rich('settingsLinkedAccounts.expires', { expiresAt: link.expiresAt, ahead: asAhead })}
+          </p>
         )}
         <ErrorNotice error={confirm.error ?? giveUp.error} />
         <div className="flex justify-end gap-2">

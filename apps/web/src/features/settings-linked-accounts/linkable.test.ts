@@ -15,7 +15,14 @@ const ids = (connections: readonly LinkableConnection[]) => connections.map(({ c
 
 describe('where an account can still be linked', () => {
   it('is each host of each organization once', () => {
-    expect(ids(stillToLink([connection('a', 'one.test'), connection('b', 'one.test'), connection('c', 'one.test', 'org-2')], []))).toEqual(['a', 'c']);
+    expect(
+      ids(
+        stillToLink(
+          [connection('a', 'one.test'), connection('b', 'one.test'), connection('c', 'one.test', 'org-2')],
+          [],
+        ),
+      ),
+    ).toEqual(['a', 'c']);
   });
 
   it('leaves out hosts with a linked account, and keeps those whose link still waits', () => {

@@ -44,18 +44,32 @@ export function LinkedAccounts() {
         {({ data, linkable }) => (
           <div className="flex flex-col gap-8">
             {data.length === 0 ? (
-              <EmptyState title={t('settingsLinkedAccounts.noLinkedAccounts')} className="rounded-lg border border-line">
-                {linkable.length === 0 ? t('settingsLinkedAccounts.noneOfYourOrganizationsHas') : t('settingsLinkedAccounts.linkAnAccountBelowUntil')}
+              <EmptyState
+                title={t('settingsLinkedAccounts.noLinkedAccounts')}
+                className="rounded-lg border border-line"
+              >
+                {linkable.length === 0
+                  ? t('settingsLinkedAccounts.noneOfYourOrganizationsHas')
+                  : t('settingsLinkedAccounts.linkAnAccountBelowUntil')}
               </EmptyState>
             ) : (
-              <Table label={t('common.linkedAccounts')} columns={columns(t, setUnlinking, (id) => setConfirming(id))} rows={data} rowKey={({ id }) => id} />
+              <Table
+                label={t('common.linkedAccounts')}
+                columns={columns(t, setUnlinking, (id) => setConfirming(id))}
+                rows={data}
+                rowKey={({ id }) => id}
+              />
             )}
             <Linkable connections={stillToLink(linkable, data)} />
           </div>
         )}
       </QueryPanel>
-      {pending === undefined ? null : <ConfirmLinkDialog link={pending} onClose={() => setConfirming(null)} onChanged={changed} />}
-      {unlinking === null ? null : <UnlinkDialog account={unlinking} onClose={() => setUnlinking(null)} onDone={changed} />}
+      {pending === undefined ? null : (
+        <ConfirmLinkDialog link={pending} onClose={() => setConfirming(null)} onChanged={changed} />
+      )}
+      {unlinking === null ? null : (
+        <UnlinkDialog account={unlinking} onClose={() => setUnlinking(null)} onDone={changed} />
+      )}
     </Page>
   );
 }
@@ -64,13 +78,21 @@ function Problem({ code, onDismiss }: { code: string; onDismiss: () => void }) {
   const t = useTranslations();
   const failure = failureOfCode(code);
   return (
-    <Notice tone="bad" title={failure.title} action={<Button onClick={onDismiss}>{t('settingsLinkedAccounts.dismiss')}</Button>}>
+    <Notice
+      tone="bad"
+      title={failure.title}
+      action={<Button onClick={onDismiss}>{t('settingsLinkedAccounts.dismiss')}</Button>}
+    >
       {t('settingsLinkedAccounts.nothingWasLinked', { nextStep: failure.nextStep })}
     </Notice>
   );
 }
 
-function columns(t: Translate, unlink: (account: LinkedAccount) => void, confirm: (id: string) => void): Column<LinkedAccount>[] {
+function columns(
+  t: Translate,
+  unlink: (account: LinkedAccount) => void,
+  confirm: (id: string) => void,
+): Column<LinkedAccount>[] {
   return [
     {
       label: t('settingsLinkedAccounts.account'),
@@ -79,16 +101,28 @@ function columns(t: Translate, unlink: (account: LinkedAccount) => void, confirm
         <span className="block min-w-0">
           <span className="block font-medium break-words">{account.login}</span>
           <span className="block text-xs break-words text-ink-muted">
-            {t('settingsLinkedAccounts.atId', { providerName: account.providerName, host: account.host, externalUserId: account.externalUserId })}
+            {t('settingsLinkedAccounts.atId', {
+              providerName: account.providerName,
+              host: account.host,
+              externalUserId: account.externalUserId,
+            })}
           </span>
         </span>
       ),
     },
-    { label: t('settingsLinkedAccounts.organization'), cell: (account) => <span className="break-words">{account.orgName}</span> },
+    {
+      label: t('settingsLinkedAccounts.organization'),
+      cell: (account) => <span className="break-words">{account.orgName}</span>,
+    },
     {
       label: t('settingsLinkedAccounts.linked'),
       className: 'md:whitespace-nowrap',
-      cell: (account) => (account.linkedAt === null ? <Badge tone="warn">{t('settingsLinkedAccounts.waitingForYou')}</Badge> : <Ago at={account.linkedAt} />),
+      cell: (account) =>
+        account.linkedAt === null ? (
+          <Badge tone="warn">{t('settingsLinkedAccounts.waitingForYou')}</Badge>
+        ) : (
+          <Ago at={account.linkedAt} />
+        ),
     },
     {
       label: t('common.actions'),
@@ -97,14 +131,22 @@ function columns(t: Translate, unlink: (account: LinkedAccount) => void, confirm
       phone: 'actions',
       cell: (account) =>
         account.state === 'pending' ? (
-          <Button size="small" aria-label={t('settingsLinkedAccounts.confirm', { login: account.login })} onClick={() => confirm(account.id)}>
+          <Button
+            size="small"
+            aria-label={t('settingsLinkedAccounts.confirm', { login: account.login })}
+            onClick={() => confirm(account.id)}
+          >
             {t('settingsLinkedAccounts.confirm2')}
           </Button>
         ) : (
           <Button
             size="small"
             tone="danger"
-            aria-label={t('settingsLinkedAccounts.unlinkAtIn', { login: account.login, host: account.host, orgName: account.orgName })}
+            aria-label={t('settingsLinkedAccounts.unlinkAtIn', {
+              login: account.login,
+              host: account.host,
+              orgName: account.orgName,
+            })}
             onClick={() => unlink(account)}
           >
             {t('settingsLinkedAccounts.unlink')}
@@ -125,7 +167,10 @@ function Linkable({ connections }: { connections: readonly LinkableConnection[] 
   });
   if (connections.length === 0) return null;
   return (
-    <Section title={t('settingsLinkedAccounts.linkAnAccount')} description={t('settingsLinkedAccounts.signInThereReturnHere')}>
+    <Section
+      title={t('settingsLinkedAccounts.linkAnAccount')}
+      description={t('settingsLinkedAccounts.signInThereReturnHere')}
+    >
       <ErrorNotice error={begin.error} />
       <ul className="flex flex-col divide-y divide-line rounded-lg border border-line bg-surface">
         {connections.map((connection) => (
@@ -137,7 +182,10 @@ function Linkable({ connections }: { connections: readonly LinkableConnection[] 
               <span className="block text-xs break-words text-ink-muted">{connection.orgName}</span>
             </span>
             <Button
-              aria-label={t('settingsLinkedAccounts.linkAnAccountAtIn', { host: connection.host, orgName: connection.orgName })}
+              aria-label={t('settingsLinkedAccounts.linkAnAccountAtIn', {
+                host: connection.host,
+                orgName: connection.orgName,
+              })}
               busy={(begin.isPending || begin.isSuccess) && begin.variables.connectionId === connection.connectionId}
               onClick={() => begin.mutate(connection)}
             >
@@ -150,7 +198,15 @@ function Linkable({ connections }: { connections: readonly LinkableConnection[] 
   );
 }
 
-function UnlinkDialog({ account, onClose, onDone }: { account: LinkedAccount; onClose: () => void; onDone: () => void }) {
+function UnlinkDialog({
+  account,
+  onClose,
+  onDone,
+}: {
+  account: LinkedAccount;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const t = useTranslations();
   const unlink = useMutation({
     mutationFn: () => api.deleteLinkedAccount({ link: account.id }),

@@ -16,7 +16,10 @@ export function GitAuthorForm({ settings }: { settings: MySettings }) {
   const form = useForm({
     initial: { gitAuthorName: settings.gitAuthorName ?? '', gitAuthorEmail: settings.gitAuthorEmail ?? '' },
     schema: UpdateMySettings,
-    requestOf: ({ gitAuthorName, gitAuthorEmail }) => ({ gitAuthorName: gitAuthorName.trim() || null, gitAuthorEmail: gitAuthorEmail.trim() || null }),
+    requestOf: ({ gitAuthorName, gitAuthorEmail }) => ({
+      gitAuthorName: gitAuthorName.trim() || null,
+      gitAuthorEmail: gitAuthorEmail.trim() || null,
+    }),
     send: (body) => save(body),
     onDone: () => void toast.success(t('settingsProfile.settingsSaved')),
   });

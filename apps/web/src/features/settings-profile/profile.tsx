@@ -23,7 +23,9 @@ export function Profile() {
           <dd className="flex flex-wrap items-center gap-2 break-all">
             {me?.email ?? t('common.none')}
             {me?.email ? (
-              <Badge tone={me.emailVerified ? 'ok' : 'warn'}>{me.emailVerified ? t('settingsProfile.confirmed') : t('settingsProfile.notConfirmed')}</Badge>
+              <Badge tone={me.emailVerified ? 'ok' : 'warn'}>
+                {me.emailVerified ? t('settingsProfile.confirmed') : t('settingsProfile.notConfirmed')}
+              </Badge>
             ) : null}
           </dd>
         </dl>

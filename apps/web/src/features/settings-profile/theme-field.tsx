@@ -16,7 +16,16 @@ export function ThemeField() {
   return (
     <div className="rounded-lg border border-line bg-surface p-4">
       <Field label={t('settingsProfile.theme')}>
-        {(control) => <Select {...control} className="max-w-52" options={translated(t, THEMES)} value={theme} onChange={choose} suppressHydrationWarning />}
+        {(control) => (
+          <Select
+            {...control}
+            className="max-w-52"
+            options={translated(t, THEMES)}
+            value={theme}
+            onChange={choose}
+            suppressHydrationWarning
+          />
+        )}
       </Field>
     </div>
   );

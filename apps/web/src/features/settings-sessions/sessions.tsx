@@ -17,7 +17,10 @@ const KEY = ['my-sessions'];
 /** Browsers that are signed in as this user, and the end of any of them. */
 export function Sessions() {
   const t = useTranslations();
-  const sessions = useQuery<readonly MySession[]>({ queryKey: KEY, queryFn: async ({ signal }) => (await api.listMySessions({ signal })).data });
+  const sessions = useQuery<readonly MySession[]>({
+    queryKey: KEY,
+    queryFn: async ({ signal }) => (await api.listMySessions({ signal })).data,
+  });
   const [ending, setEnding] = useState<'others' | 'all' | null>(null);
   const others = sessions.data?.filter((session) => !session.current).length ?? 0;
   return (
@@ -54,7 +57,8 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
       await queries.invalidateQueries({ queryKey: KEY });
       toast.success(t('settingsSessions.wasSignedOut', { device: session.device }));
     },
-    onError: (_error, session) => void toast.error(t('settingsSessions.signingOutFailedTryAgain', { device: session.device })),
+    onError: (_error, session) =>
+      void toast.error(t('settingsSessions.signingOutFailedTryAgain', { device: session.device })),
   });
   const columns: Column<MySession>[] = [
     {
@@ -68,11 +72,24 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
     },
     {
       label: t('common.address'),
-      cell: (session) => <span className="font-mono text-xs break-all text-ink-muted">{session.address ?? t('settingsSessions.unknown')}</span>,
+      cell: (session) => (
+        <span className="font-mono text-xs break-all text-ink-muted">
+          {session.address ?? t('settingsSessions.unknown')}
+        </span>
+      ),
     },
-    { label: t('settingsSessions.signedIn'), cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: t('settingsSessions.lastSeen'), cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" /> },
-    { label: t('settingsSessions.expires'), cell: (session) => <Ahead at={session.expiresAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: t('settingsSessions.signedIn'),
+      cell: (session) => <Ago at={session.createdAt} className="whitespace-nowrap text-ink-muted" />,
+    },
+    {
+      label: t('settingsSessions.lastSeen'),
+      cell: (session) => <Ago at={session.lastSeenAt} className="whitespace-nowrap text-ink-muted" />,
+    },
+    {
+      label: t('settingsSessions.expires'),
+      cell: (session) => <Ahead at={session.expiresAt} className="whitespace-nowrap text-ink-muted" />,
+    },
     {
       label: t('common.actions'),
       unnamed: true,
@@ -82,7 +99,9 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
         <Button
           size="small"
           tone="danger"
-          aria-label={t('settingsSessions.signOut', { device: session.current ? t('settingsSessions.thisBrowser') : session.device })}
+          aria-label={t('settingsSessions.signOut', {
+            device: session.current ? t('settingsSessions.thisBrowser') : session.device,
+          })}
           busy={end.isPending && end.variables.id === session.id}
           onClick={() => end.mutate(session)}
         >
@@ -121,7 +140,10 @@ function EndDialog({ which, onClose }: { which: 'others' | 'all'; onClose: () =>
     >
       <p>
         {t('settingsSessions.thisTakesUpToTwo', {
-          which: which === 'all' ? t('settingsSessions.everyBrowserIncludingThisOne') : t('settingsSessions.everyBrowserExceptThisOne'),
+          which:
+            which === 'all'
+              ? t('settingsSessions.everyBrowserIncludingThisOne')
+              : t('settingsSessions.everyBrowserExceptThisOne'),
         })}
       </p>
       <ErrorNotice error={end.error} />

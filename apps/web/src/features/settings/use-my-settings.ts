@@ -11,13 +11,16 @@ export function useMySettings(): UseQueryResult<MySettings> {
 }
 
 /**
- * Changes some of them. The version that was read goes along: a change of another tab is not overwritten, but refused (`settings.changed`), and what is
- * there now is read.
+ * Changes some of them. The version that was read goes along: a change of another tab is not overwritten, but refused
+ * (`settings.changed`), and what is there now is read.
  */
 export function useSaveMySettings(): (body: UpdateMySettings) => Promise<MySettings> {
   const queries = useQueryClient();
   return async (body) => {
-    const known = await queries.ensureQueryData<MySettings>({ queryKey: KEY, queryFn: ({ signal }) => api.getMySettings({ signal }) });
+    const known = await queries.ensureQueryData<MySettings>({
+      queryKey: KEY,
+      queryFn: ({ signal }) => api.getMySettings({ signal }),
+    });
     try {
       const saved = await api.updateMySettings({ body, ifMatch: known.version });
       queries.setQueryData(KEY, saved);

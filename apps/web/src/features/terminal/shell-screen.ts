@@ -9,7 +9,10 @@ import { terminalTheme } from './terminal-theme.ts';
 
 /** Lines above the screen that can be scrolled back to. */
 const SCROLLBACK_LINES = 5_000;
-/** What a terminal answers by itself when a program asks it; of several that look on, only the one that somebody is at may. */
+/**
+ * What a terminal answers by itself when a program asks it; of several that look on, only the one that somebody is at
+ * may.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an answer begins so
 const OWN_ANSWER = /^\x1b(?:\[[?>=]?[\d;]*[cnRtuy$]|\]|P)/;
 /** Ends an escape sequence that is under way and its colours. */
@@ -63,7 +66,8 @@ export class ShellScreen {
       minimumContrastRatio: 4.5,
       theme: terminalTheme(dark),
     });
-    for (const addon of [this.#fit, this.#search, new WebLinksAddon((_event, url) => options.follow(url))]) this.terminal.loadAddon(addon);
+    for (const addon of [this.#fit, this.#search, new WebLinksAddon((_event, url) => options.follow(url))])
+      this.terminal.loadAddon(addon);
     this.terminal.attachCustomKeyEventHandler((event) => this.#key(event));
     this.terminal.onData((data) => this.#data(data));
     this.terminal.onBinary((data) => options.type(Uint8Array.from(data, (character) => character.charCodeAt(0))));
@@ -90,13 +94,18 @@ export class ShellScreen {
     } else if (message.type === 'caught-up') terminal.write('', () => (this.#replaying = false));
     else if (message.type === 'mark') terminal.write('', () => this.#options.send({ type: 'seen', at: message.at }));
     else if (message.type === 'skipped')
-      terminal.write(`${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.outputSkipped', { size: bytesInWords(message.bytes) })}]\x1b[0m\r\n`);
+      terminal.write(
+        `${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.outputSkipped', { size: bytesInWords(message.bytes) })}]\x1b[0m\r\n`,
+      );
     else if (message.type === 'resized') terminal.resize(message.cols, message.rows);
-    else if (message.type === 'not-typed') this.#options.note(`${message.reason} ${this.#options.t('terminal.inputDropped')}`);
+    else if (message.type === 'not-typed')
+      this.#options.note(`${message.reason} ${this.#options.t('terminal.inputDropped')}`);
     else {
       terminal.options.disableStdin = true;
       terminal.options.cursorBlink = false;
-      terminal.write(`${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.shellEnded', { exitCode: message.exitCode ?? 0 })}]\x1b[0m\r\n`);
+      terminal.write(
+        `${CLEAN}\r\n\x1b[2m[${this.#options.t('terminal.shellEnded', { exitCode: message.exitCode ?? 0 })}]\x1b[0m\r\n`,
+      );
     }
   }
 
@@ -152,10 +161,12 @@ export class ShellScreen {
     const command = event.metaKey || event.ctrlKey;
     const key = event.key.toLowerCase();
     if (event.key === 'Escape' && event.shiftKey) return this.#instead(event, () => this.#options.wants('leave'));
-    if (command && key === 'f' && (event.metaKey || event.shiftKey)) return this.#instead(event, () => this.#options.wants('search'));
+    if (command && key === 'f' && (event.metaKey || event.shiftKey))
+      return this.#instead(event, () => this.#options.wants('search'));
     // The browser's own copy and paste: xterm takes them from there.
     if (command && key === 'c' && this.terminal.hasSelection()) {
-      if (event.shiftKey) return this.#instead(event, () => void navigator.clipboard?.writeText(this.terminal.getSelection()));
+      if (event.shiftKey)
+        return this.#instead(event, () => void navigator.clipboard?.writeText(this.terminal.getSelection()));
       return false;
     }
     return !(command && key === 'v');

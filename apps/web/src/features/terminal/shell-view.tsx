@@ -24,7 +24,15 @@ const KEYS = [
 ] as const;
 
 /** One shell, for as long as it is shown. @param leave puts the focus out of it. */
-export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; screenReader: boolean; leave: () => void }) {
+export function ShellView({
+  shell,
+  screenReader,
+  leave,
+}: {
+  shell: LiveShell;
+  screenReader: boolean;
+  leave: () => void;
+}) {
   const t = useTranslations();
   const place = useRef<HTMLDivElement>(null);
   const screen = useRef<ShellScreen | null>(null);
@@ -79,8 +87,13 @@ export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; sc
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col bg-term">
-      {searching ? <SearchBar find={(text, where) => screen.current?.find(text, where) ?? false} end={endSearch} /> : null}
-      <p role="status" className={note === null ? 'sr-only' : 'border-b border-line bg-warn-soft px-3 py-1.5 text-xs text-warn'}>
+      {searching ? (
+        <SearchBar find={(text, where) => screen.current?.find(text, where) ?? false} end={endSearch} />
+      ) : null}
+      <p
+        role="status"
+        className={note === null ? 'sr-only' : 'border-b border-line bg-warn-soft px-3 py-1.5 text-xs text-warn'}
+      >
         {note}
       </p>
       <div className="min-h-0 flex-1 px-2 pt-2">

@@ -23,9 +23,19 @@ export function TerminalPanel() {
     <div className="flex h-full min-h-0 flex-col">
       <LiveNotice channel={channel} what={t('terminal.theTerminal')} />
       <div className="flex h-10 shrink-0 items-center gap-1 border-b border-line px-2 touch:h-12">
-        <nav ref={tabs} aria-label={t('terminal.shells')} className="flex min-w-0 flex-1 items-center gap-1 overflow-x-auto [scrollbar-width:none]">
+        <nav
+          ref={tabs}
+          aria-label={t('terminal.shells')}
+          className="flex min-w-0 flex-1 items-center gap-1 overflow-x-auto [scrollbar-width:none]"
+        >
           {shells?.map((shell) => (
-            <ShellTab key={shell.id} shell={shell} chosen={shell.id === shown?.id} show={() => show(shell.id)} close={() => close(shell.id)} />
+            <ShellTab
+              key={shell.id}
+              shell={shell}
+              chosen={shell.id === shown?.id}
+              show={() => show(shell.id)}
+              close={() => close(shell.id)}
+            />
           ))}
         </nav>
         <TakeOver />
@@ -71,12 +81,32 @@ export function TerminalPanel() {
   );
 }
 
-function ShellTab({ shell, chosen, show, close }: { shell: LiveShell; chosen: boolean; show: () => void; close: () => void }) {
+function ShellTab({
+  shell,
+  chosen,
+  show,
+  close,
+}: {
+  shell: LiveShell;
+  chosen: boolean;
+  show: () => void;
+  close: () => void;
+}) {
   const t = useTranslations();
   const agent = shell.owner === 'agent';
   return (
-    <div className={cn('flex h-7 shrink-0 items-center rounded-md text-xs touch:h-9', chosen ? 'bg-raised text-ink' : 'text-ink-muted hover:text-ink')}>
-      <button type="button" aria-pressed={chosen} onClick={show} className="flex h-full items-center gap-1.5 rounded-md px-2">
+    <div
+      className={cn(
+        'flex h-7 shrink-0 items-center rounded-md text-xs touch:h-9',
+        chosen ? 'bg-raised text-ink' : 'text-ink-muted hover:text-ink',
+      )}
+    >
+      <button
+        type="button"
+        aria-pressed={chosen}
+        onClick={show}
+        className="flex h-full items-center gap-1.5 rounded-md px-2"
+      >
         {agent ? <Bot aria-hidden className="size-3.5" /> : <SquareTerminal aria-hidden className="size-3.5" />}
         {nameOf(t, shell)}
         {shell.exitCode === null ? null : <span className="text-ink-muted">{t('terminal.ended')}</span>}
@@ -101,7 +131,12 @@ function TakeOver() {
   const { stop } = useLifecycle();
   if (status !== 'working' && !(stop.isSuccess && status === 'stopped')) return null;
   return status === 'working' ? (
-    <Button size="small" busy={stop.isPending} onClick={() => stop.mutate()} title={t('terminal.stopsTheAgentYourNext')}>
+    <Button
+      size="small"
+      busy={stop.isPending}
+      onClick={() => stop.mutate()}
+      title={t('terminal.stopsTheAgentYourNext')}
+    >
       {stop.isPending ? null : <Hand aria-hidden />} {t('terminal.takeOver')}
     </Button>
   ) : (

@@ -1,6 +1,9 @@
 import type { ITheme } from '@xterm/xterm';
 
-/** The sixteen colours that programs name, in the order of their numbers. On the terminal's own ground each but black and white is at least 4.5:1. */
+/**
+ * The sixteen colours that programs name, in the order of their numbers. On the terminal's own ground each but black
+ * and white is at least 4.5:1.
+ */
 const LIGHT = [
   '#17181c',
   '#b3261e',

@@ -35,7 +35,8 @@ export function useShells(): Shells {
       if (message?.type === 'opened') {
         setWanted(message.shell);
         setLost(false);
-      } else if (message?.type === 'not-opened') toast.error(t('terminal.theShellCouldNotBe'), { description: message.reason });
+      } else if (message?.type === 'not-opened')
+        toast.error(t('terminal.theShellCouldNotBe'), { description: message.reason });
       else if (message?.type === 'shells') {
         const mine = message.shells.filter(({ owner }) => owner === 'person');
         const before = shells?.filter(({ owner }) => owner === 'person') ?? [];

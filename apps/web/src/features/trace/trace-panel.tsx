@@ -22,7 +22,10 @@ export function TracePanel() {
   const { data, error, refetch, isPlaceholderData } = useTrace(after);
   const [criticalOnly, setCriticalOnly] = useState(false);
   const shown = useMemo(
-    () => (data === undefined || !criticalOnly ? data : { ...data, spans: data.spans.filter(({ critical }) => critical === true) }),
+    () =>
+      data === undefined || !criticalOnly
+        ? data
+        : { ...data, spans: data.spans.filter(({ critical }) => critical === true) },
     [data, criticalOnly],
   );
   const show = useShowInTimeline();
@@ -34,7 +37,8 @@ export function TracePanel() {
         <SkeletonLines />
       </div>
     );
-  if (data.spans.length === 0) return <EmptyState title={t('trace.noTraceYet')}>{t('trace.afterTheFirstMessageIts')}</EmptyState>;
+  if (data.spans.length === 0)
+    return <EmptyState title={t('trace.noTraceYet')}>{t('trace.afterTheFirstMessageIts')}</EmptyState>;
   return (
     <div className="@container flex h-full min-h-0 flex-col">
       <Head trace={data} failed={error !== null} criticalOnly={criticalOnly} setCriticalOnly={setCriticalOnly} />
@@ -73,7 +77,10 @@ function Head({ trace, failed, criticalOnly, setCriticalOnly }: HeadProps) {
   const parts = partsOf(trace.turns);
   const clockNote = clockNoteOf(t, trace.spans);
   return (
-    <section aria-label={t('trace.summary')} className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm">
+    <section
+      aria-label={t('trace.summary')}
+      className="flex shrink-0 flex-col gap-1.5 border-b border-line px-4 py-3 text-sm"
+    >
       <p className="font-medium">{summaryOf(t, trace)}</p>
       <p className="text-xs text-ink-muted tabular-nums">{totalsOf(t, trace.turns)}</p>
       <ul aria-label={t('trace.timeByPart')} className="flex flex-wrap gap-x-4 gap-y-1 text-xs tabular-nums">
@@ -84,7 +91,12 @@ function Head({ trace, failed, criticalOnly, setCriticalOnly }: HeadProps) {
           </li>
         ))}
       </ul>
-      <Checkbox label={t('trace.criticalPathOnly')} hint={t('trace.stepsThatDeterminedWhenA')} checked={criticalOnly} onChange={setCriticalOnly} />
+      <Checkbox
+        label={t('trace.criticalPathOnly')}
+        hint={t('trace.stepsThatDeterminedWhenA')}
+        checked={criticalOnly}
+        onChange={setCriticalOnly}
+      />
       {clockNote === null ? null : <p className="text-xs text-warn">{clockNote}</p>}
       {trace.calls === 'log' ? <p className="text-xs text-warn">{t('trace.theModelGatewayDoesNot')}</p> : null}
       {failed ? <p className="text-xs text-warn">{t('trace.theTraceCouldNotBe')}</p> : null}

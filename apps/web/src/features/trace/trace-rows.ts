@@ -51,7 +51,11 @@ export function parentIndex(rows: readonly TraceRow[], index: number): number {
   return found === -1 ? index : found;
 }
 
-export type TraceStep = { readonly to: number } | { readonly fold: string } | { readonly unfold: string } | { readonly show: number };
+export type TraceStep =
+  | { readonly to: number }
+  | { readonly fold: string }
+  | { readonly unfold: string }
+  | { readonly show: number };
 
 /** What a key does on a row, as in a tree grid; `null`: nothing. @param page rows of one screen. */
 export function stepOf(rows: readonly TraceRow[], index: number, key: string, page: number): TraceStep | null {
@@ -84,7 +88,10 @@ export function stepOf(rows: readonly TraceRow[], index: number, key: string, pa
   }
 }
 
-/** Where a bar begins in its turn and how long it is, as shares of the turn. @param until where what runs has come to, in the trace's own milliseconds. */
+/**
+ * Where a bar begins in its turn and how long it is, as shares of the turn. @param until where what runs has come to,
+ * in the trace's own milliseconds.
+ */
 export function barOf({ span, turn }: TraceRow, until: number): { readonly left: number; readonly width: number } {
   const end = (each: TraceSpan): number => (each.ms === null ? Math.max(each.at, until) : each.at + each.ms);
   const length = Math.max(1, end(turn) - turn.at);

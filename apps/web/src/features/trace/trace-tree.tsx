@@ -21,7 +21,10 @@ export function TraceTree({ trace, show }: { trace: ConversationTrace; show: (se
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [active, setActive] = useState<string | null>(null);
   const rows = useMemo(() => rowsOf(trace.spans, closed), [trace.spans, closed]);
-  const turns = useMemo(() => new Map(trace.turns.map((turn, index) => [turn.span, { ...turn, number: index + 1 }])), [trace.turns]);
+  const turns = useMemo(
+    () => new Map(trace.turns.map((turn, index) => [turn.span, { ...turn, number: index + 1 }])),
+    [trace.turns],
+  );
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
@@ -138,11 +141,17 @@ function Line({ id, index, row, top, until, turn, isActive, toggle, press }: Lin
         'absolute inset-x-0 flex flex-col justify-center gap-1 px-3 text-sm hover:bg-raised',
         row.seq !== null && 'cursor-pointer',
         row.level === 1 && 'border-t border-line font-medium',
-        isActive && 'bg-raised group-focus-visible:outline-2 group-focus-visible:-outline-offset-2 group-focus-visible:outline-accent',
+        isActive &&
+          'bg-raised group-focus-visible:outline-2 group-focus-visible:-outline-offset-2 group-focus-visible:outline-accent',
       )}
     >
       <div className="flex min-w-0 items-center gap-2">
-        <div role="gridcell" tabIndex={-1} className="flex min-w-0 flex-1 items-center gap-1" style={{ paddingLeft: (row.level - 1) * 12 }}>
+        <div
+          role="gridcell"
+          tabIndex={-1}
+          className="flex min-w-0 flex-1 items-center gap-1"
+          style={{ paddingLeft: (row.level - 1) * 12 }}
+        >
           {row.expanded === null ? (
             <span aria-hidden className="size-4 shrink-0" />
           ) : (
@@ -158,10 +167,22 @@ function Line({ id, index, row, top, until, turn, isActive, toggle, press }: Lin
               <ChevronRight aria-hidden className={cn('size-4 text-ink-muted', row.expanded && 'rotate-90')} />
             </span>
           )}
-          <span className={cn('truncate', (span.kind === 'chat' || span.kind === 'tool') && 'font-mono text-xs', failed && 'text-bad')}>{label}</span>
+          <span
+            className={cn(
+              'truncate',
+              (span.kind === 'chat' || span.kind === 'tool') && 'font-mono text-xs',
+              failed && 'text-bad',
+            )}
+          >
+            {label}
+          </span>
           {failed ? <span className="shrink-0 truncate font-mono text-xs text-bad">{span.code}</span> : null}
         </div>
-        <div role="gridcell" tabIndex={-1} className="hidden shrink-0 text-xs font-normal text-ink-muted tabular-nums @lg:block">
+        <div
+          role="gridcell"
+          tabIndex={-1}
+          className="hidden shrink-0 text-xs font-normal text-ink-muted tabular-nums @lg:block"
+        >
           {tokens}
         </div>
         <div role="gridcell" tabIndex={-1} className="shrink-0 text-xs font-normal text-ink-muted tabular-nums">

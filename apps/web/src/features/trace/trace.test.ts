@@ -58,7 +58,16 @@ const TRACE: ConversationTrace = {
 describe('the rows of a trace', () => {
   it('know their level, their place among siblings and their row of the timeline', () => {
     const rows = rowsOf(SPANS, new Set());
-    expect(rows.map(({ span: { id }, level, position, siblings, expanded, seq }) => [id, level, position, siblings, expanded, seq])).toEqual([
+    expect(
+      rows.map(({ span: { id }, level, position, siblings, expanded, seq }) => [
+        id,
+        level,
+        position,
+        siblings,
+        expanded,
+        seq,
+      ]),
+    ).toEqual([
       ['t', 1, 1, 1, true, 2],
       ['s', 2, 1, 2, true, 1],
       ['s1', 3, 1, 1, null, 1],
@@ -86,7 +95,10 @@ describe('the rows of a trace', () => {
     const [turn, , , , chat] = rowsOf(SPANS, new Set());
     expect(barOf(turn as never, 9_999)).toEqual({ left: 0, width: 1 });
     expect(barOf(chat as never, 9_999)).toEqual({ left: 0.2, width: 0.3 });
-    const running = rowsOf([span('t', null, 'turn', 'conversation turn', 0, null), span('c', 't', 'chat', 'chat demo', 500, null)], new Set());
+    const running = rowsOf(
+      [span('t', null, 'turn', 'conversation turn', 0, null), span('c', 't', 'chat', 'chat demo', 500, null)],
+      new Set(),
+    );
     expect(barOf(running[1] as never, 1_000)).toEqual({ left: 0.5, width: 0.5 });
   });
   it('are quick for ten thousand spans', () => {
@@ -104,7 +116,14 @@ describe('the words of a trace', () => {
     expect(totalsOf(t, [TURN])).toBe('1 turn · 1 model call · 1 tool call · $0.02');
   });
   it('name spans as users do', () => {
-    expect(SPANS.map((each) => labelOf(t, each, { number: 1, title: 'Mend it' }))).toEqual(['1. Mend it', 'Start', 'Get a sandbox', 'Run', 'demo', 'terminal']);
+    expect(SPANS.map((each) => labelOf(t, each, { number: 1, title: 'Mend it' }))).toEqual([
+      '1. Mend it',
+      'Start',
+      'Get a sandbox',
+      'Run',
+      'demo',
+      'terminal',
+    ]);
     expect(figuresOf(t, TURN)).toEqual({ cost: '$0.02', tokens: '1.2K read, 30 written' });
     expect(figuresOf(t, {})).toEqual({ cost: '', tokens: '' });
   });

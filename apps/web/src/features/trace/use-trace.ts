@@ -26,7 +26,8 @@ export function useTrace(after: number): UseQueryResult<ConversationTrace> {
     queryFn: ({ signal }) => api.readTrace({ org: orgId, conversation: conversation.id, query: { after }, signal }),
     placeholderData: keepPreviousData,
     staleTime: 0,
-    refetchInterval: ({ state: { data } }) => (isLive ? ((data?.spans.length ?? 0) > LONG ? LIVE_LONG_MS : LIVE_MS) : false),
+    refetchInterval: ({ state: { data } }) =>
+      isLive ? ((data?.spans.length ?? 0) > LONG ? LIVE_LONG_MS : LIVE_MS) : false,
   });
   // At rest the log still grows: by a message, a stop, or the last event of a run.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is new with each render, and says the same

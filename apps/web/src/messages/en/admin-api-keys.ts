@@ -5,7 +5,8 @@ export const adminApiKeys = {
   revoked: 'Revoked',
   anyState: 'Any state',
   newApiKey: 'New API key',
-  programsUseAKeyTo: 'Programs use a key to call the API. A key has only the permissions you select, and never more than its owner has.',
+  programsUseAKeyTo:
+    'Programs use a key to call the API. A key has only the permissions you select, and never more than its owner has.',
   everyonesKeys: 'Everyone’s keys',
   noApiKeys: 'No API keys',
   youHaveNoApiKeys: 'You have no API keys',
@@ -49,7 +50,8 @@ export const adminApiKeys = {
   readOnly: 'Read-only',
   allYouHave: 'All you have',
   serviceAccounts: 'Service accounts',
-  identitiesForProgramsThatKeep: 'Identities for programs that keep working when someone leaves. Each service account has a role that limits its keys.',
+  identitiesForProgramsThatKeep:
+    'Identities for programs that keep working when someone leaves. Each service account has a role that limits its keys.',
   newServiceAccount: 'New service account',
   serviceAccounts2: 'service accounts',
   noServiceAccounts: 'No service accounts',

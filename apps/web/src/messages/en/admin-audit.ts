@@ -1,7 +1,8 @@
 export const adminAudit = {
   conversation: 'Conversation {conversation}',
   session: 'Session',
-  everyRecordedActionWhoDid: 'Every recorded action: who did what, when and from where. Entries are chained, so tampering is detectable.',
+  everyRecordedActionWhoDid:
+    'Every recorded action: who did what, when and from where. Entries are chained, so tampering is detectable.',
   export: 'Export',
   actionSuchAsApiKey: 'Action, such as api-key',
   actorId: 'Actor ID',

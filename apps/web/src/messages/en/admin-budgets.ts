@@ -28,7 +28,8 @@ export const adminBudgets = {
   enforceBudgets: 'Enforce budgets',
   whenOffSpendingIsTracked: 'When off, spending is tracked but no one is blocked.',
   allowModelsWithoutAPrice: 'Allow models without a price',
-  theirCallsCountTowardNo: 'Their calls count toward no budget. When off, these calls are refused wherever a budget applies.',
+  theirCallsCountTowardNo:
+    'Their calls count toward no budget. When off, these calls are refused wherever a budget applies.',
   organizationPerMonthUsd: 'Organization, per month (USD)',
   leaveEmptyForNoLimit: 'Leave empty for no limit.',
   noLimit: 'no limit',

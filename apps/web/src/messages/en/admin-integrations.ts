@@ -2,12 +2,15 @@ export const adminIntegrations = {
   notInstalled: 'Not installed',
   theAppIsCreatedInstall: 'The app is created. Install it on the account that has your repositories.',
   waitingForApproval: 'Waiting for approval',
-  anOwnerOfTheAccount: 'An owner of the account has been asked to approve the app. After that, an owner who is also an admin here confirms the installation.',
+  anOwnerOfTheAccount:
+    'An owner of the account has been asked to approve the app. After that, an owner who is also an admin here confirms the installation.',
   waitingForConfirmation: 'Waiting for confirmation',
-  theAppIsInstalledAn: 'The app is installed. An account administrator who is also an admin here must sign in at the provider to confirm it.',
+  theAppIsInstalledAn:
+    'The app is installed. An account administrator who is also an admin here must sign in at the provider to confirm it.',
   installed: 'Installed',
   suspended: 'Suspended',
-  anAccountAdministratorSuspendedThe: 'An account administrator suspended the installation. They can resume it at the provider.',
+  anAccountAdministratorSuspendedThe:
+    'An account administrator suspended the installation. They can resume it at the provider.',
   uninstalled: 'Uninstalled',
   theAppWasUninstalledAt: 'The app was uninstalled at the provider. Install it again, or delete the connection.',
   unverified: 'Unverified',
@@ -48,15 +51,19 @@ export const adminIntegrations = {
   webhookSecret: 'Webhook secret',
   readsRepositoriesAndTheirMembers:
     'Reads repositories and their members, and writes contents, issues and pull requests. Slipway uses it to check who has write access, publish branches and reply in threads.',
-  inTheSettingsOfThe: 'In the settings of the organization, open Developer settings, OAuth Apps, and register an application.',
+  inTheSettingsOfThe:
+    'In the settings of the organization, open Developer settings, OAuth Apps, and register an application.',
   webhookOfARepositoryOr: 'Webhook of a repository or organization',
-  inTheSettingsOfTheRepository: 'In the settings of the repository or organization, open Webhooks and choose Add webhook.',
-  enterTheAddressAsPayload: 'Enter the address as Payload URL, choose application/json as Content type, and enter the secret.',
+  inTheSettingsOfTheRepository:
+    'In the settings of the repository or organization, open Webhooks and choose Add webhook.',
+  enterTheAddressAsPayload:
+    'Enter the address as Payload URL, choose application/json as Content type, and enter the secret.',
   chooseIndividualEventsIssuesIssue:
     'Choose individual events: Issues, Issue comments, Pull requests, Pull request reviews, Pull request review comments, Check suites, Statuses.',
   saveItGithubSendsA: 'Save it. GitHub sends a ping, which activates this connection.',
   yourOwnGithubApp: 'Your own GitHub App',
-  inTheSettingsOfTheOrganization: 'In the settings of the organization, open Developer settings, GitHub Apps, and choose New GitHub App.',
+  inTheSettingsOfTheOrganization:
+    'In the settings of the organization, open Developer settings, GitHub Apps, and choose New GitHub App.',
   enterTheAddressAsWebhook: 'Enter the address as Webhook URL and the secret as Webhook secret.',
   giveItReadAccessTo:
     'Give it read access to Contents, Issues, Pull requests, Checks and Commit statuses, and subscribe to Issues, Issue comment, Pull request, Pull request review, Pull request review comment, Check suite and Status.',
@@ -65,7 +72,8 @@ export const adminIntegrations = {
   inTheSettingsOfTheGroup: 'In the settings of the group, open Applications and add one that is confidential.',
   webhookWithASigningToken: 'Webhook with a signing token',
   inTheSettingsOfTheProject: 'In the settings of the project or group, open Webhooks and choose Add new webhook.',
-  enterTheAddressAsUrl: 'Enter the address as URL and the secret as Signing token. If your GitLab has no such field, connect it with a secret token instead.',
+  enterTheAddressAsUrl:
+    'Enter the address as URL and the secret as Signing token. If your GitLab has no such field, connect it with a secret token instead.',
   chooseTheTriggersIssuesEvents:
     'Choose the triggers Issues events, Comments, Merge request events and Pipeline events. Leave confidential ones off unless the connection reads them.',
   saveItAndSendA: 'Save it and send a test of any event. This activates the connection.',
@@ -73,9 +81,11 @@ export const adminIntegrations = {
   enterTheAddressAsUrlAnd: 'Enter the address as URL and the secret as Secret token.',
   withWriteRepositoryAndWrite:
     'With write:repository and write:issue, from an account that administers the repositories. Slipway uses it to check who has write access, publish branches and reply in threads.',
-  inYourSettingsOrThe: 'In your settings or the organization’s, open Applications and create a confidential OAuth2 application.',
+  inYourSettingsOrThe:
+    'In your settings or the organization’s, open Applications and create a confidential OAuth2 application.',
   webhookAndAccessToken: 'Webhook and access token',
-  inTheSettingsOfTheRepositoryOr: 'In the settings of the repository or organization, open Webhooks, choose Add webhook, then Gitea.',
+  inTheSettingsOfTheRepositoryOr:
+    'In the settings of the repository or organization, open Webhooks, choose Add webhook, then Gitea.',
   enterTheAddressAsTarget: 'Enter the address as Target URL, choose application/json, and enter the secret.',
   chooseCustomEventsAllOf:
     'Choose custom events: all of Issues and of Pull requests, with their comments, labels, assignments and reviews, Statuses and Workflow Run.',
@@ -85,17 +95,21 @@ export const adminIntegrations = {
   createTheSlackApp: 'Create the Slack app',
   fromAManifestWithThe: 'from a manifest with the name, bot and scopes. Then install it to the workspace.',
   theBotTokenOfThe: 'The bot token of the installed app. It begins with xoxb- and is used to reply in threads.',
-  openTheAppAtApi: 'Open the app at api.slack.com, then OAuth & Permissions, and add the redirect URL. Client ID and secret are under Basic Information.',
+  openTheAppAtApi:
+    'Open the app at api.slack.com, then OAuth & Permissions, and add the redirect URL. Client ID and secret are under Basic Information.',
   slackAppOfYourWorkspace: 'Slack app of your workspace',
-  atApiSlackComOpen: 'At api.slack.com, open the app whose signing secret you entered, then Event Subscriptions, and enable events.',
+  atApiSlackComOpen:
+    'At api.slack.com, open the app whose signing secret you entered, then Event Subscriptions, and enable events.',
   enterTheAddressAsRequest: 'Enter the address as Request URL. Slack checks it immediately and shows Verified.',
-  subscribeToTheBotEvents: 'Subscribe to the bot events app_mention, message.channels, message.groups and message.im, and save.',
+  subscribeToTheBotEvents:
+    'Subscribe to the bot events app_mention, message.channels, message.groups and message.im, and save.',
   underInteractivityShortcutsEnableInteractivity:
     'Under Interactivity & Shortcuts, enable interactivity and enter the same address as Request URL and as Options Load URL, so that users can choose a repository.',
   installTheAppToThe: 'Install the app to the workspace and invite its bot to the channels where users ask for work.',
   socketModeSlackCannotReach: 'Socket Mode (Slack cannot reach Slipway)',
   appLevelToken: 'App-level token',
-  inSlackOpenTheAppThen: 'In Slack, open the app, then Basic Information, App-Level Tokens: one with the scope connections:write. It begins with xapp-.',
+  inSlackOpenTheAppThen:
+    'In Slack, open the app, then Basic Information, App-Level Tokens: one with the scope connections:write. It begins with xapp-.',
   atApiSlackComOpenThe: 'At api.slack.com, open the app, then Socket Mode, and enable it. Slack then needs no address.',
   underEventSubscriptionsEnableEvents:
     'Under Event Subscriptions, enable events and subscribe to the bot events app_mention, message.channels, message.groups and message.im.',
@@ -109,12 +123,14 @@ export const adminIntegrations = {
   webhookCreatedByAnAdministrator: 'Webhook created by an administrator',
   asAJiraAdministratorOpen: 'As a Jira administrator, open System, WebHooks, and choose Create a WebHook.',
   enterTheAddressAsUrlAndThe: 'Enter the address as URL and the secret as Secret.',
-  chooseTheEventsIssueCreated: 'Choose the events Issue created, Issue updated and Comment created, and limit them to your projects with JQL.',
+  chooseTheEventsIssueCreated:
+    'Choose the events Issue created, Issue updated and Comment created, and limit them to your projects with JQL.',
   createItAndCommentOn: 'Create it and comment on an issue. That delivery activates this connection.',
   oauth20AppCloud: 'OAuth 2.0 app (Cloud)',
   atDeveloperAtlassianComCreate:
     'At developer.atlassian.com, create an OAuth 2.0 integration and add the Jira API with the scopes listed for the OAuth client below.',
-  enterItsClientIdAnd: 'Enter its client ID and secret as the OAuth client below, and press Connect with OAuth, signed in as a dedicated account.',
+  enterItsClientIdAnd:
+    'Enter its client ID and secret as the OAuth client below, and press Connect with OAuth, signed in as a dedicated account.',
   slipwayCreatesTheWebhookWithin:
     'Slipway creates the webhook within a minute for the projects that the account can see, and renews it. Comment on an issue to activate this connection.',
   webhookOfJiraDataCenter: 'Webhook of Jira Data Center',
@@ -127,16 +143,19 @@ export const adminIntegrations = {
   webhookOfTheWorkspace: 'Webhook of the workspace',
   inTheSettingsOfTheLinear: 'In the settings of the Linear workspace, open API, Webhooks, and choose New webhook.',
   enterTheAddressAsUrlAndChoose: 'Enter the address as URL and choose the data change events Issues and Comments.',
-  saveItCopyTheSigning: 'Save it, copy the signing secret that Linear shows, and enter it here. Until then every delivery is refused.',
+  saveItCopyTheSigning:
+    'Save it, copy the signing secret that Linear shows, and enter it here. Until then every delivery is refused.',
   commentOnAnIssueThat: 'Comment on an issue. That delivery activates this connection.',
   atTheProviderAddA: 'At the provider, add a webhook with the address and the secret.',
   chooseTheEventsAboutIssues: 'Choose the events about issues, comments and pull requests.',
   saveItItsFirstDelivery: 'Save it. Its first delivery activates this connection.',
   accountsAtCannotBeLinked: 'Accounts at {name} cannot be linked yet, so requests from there are listed but refused.',
-  slipwayCannotCheckWriteAccess: 'Slipway cannot check write access at {name} yet, so requests that name a repository are listed but refused.',
+  slipwayCannotCheckWriteAccess:
+    'Slipway cannot check write access at {name} yet, so requests that name a repository are listed but refused.',
   appSecretsReplacedDeleteThe: 'App secrets replaced. Delete the old ones at {name}.',
   replaceAppSecrets: 'Replace app secrets',
-  createThemInTheApps: 'Create them in the app’s settings at {name}, which accepts the old ones until you delete them there. Fields left empty stay unchanged.',
+  createThemInTheApps:
+    'Create them in the app’s settings at {name}, which accepts the old ones until you delete them there. Fields left empty stay unchanged.',
   privateKey: 'Private key',
   theEntireFileYouDownloaded: 'The entire file you downloaded.',
   beginRsaPrivateKey: '-----BEGIN RSA PRIVATE KEY-----',
@@ -151,7 +170,8 @@ export const adminIntegrations = {
     'Slipway no longer reads, replies or publishes for {account} here. An owner of {account} can then claim it for another organization. The app stays installed at {name}, and the connection keeps its settings and log.',
   checkedWithTheProvider: 'Checked with the provider.',
   app: '{name} App',
-  slipwayCallsAsThisApp: 'Slipway calls {name} as this app, with one-hour tokens that are limited to one repository and the permissions needed.',
+  slipwayCallsAsThisApp:
+    'Slipway calls {name} as this app, with one-hour tokens that are limited to one repository and the permissions needed.',
   app2: 'App',
   providedByThisInstallation: 'provided by this installation',
   installation: 'Installation',
@@ -170,7 +190,8 @@ export const adminIntegrations = {
   nothingWasChanged: 'Nothing was changed. {nextStep}',
   isConnected: '{name} is connected.',
   connectAsThisAccount: 'Connect as this account?',
-  thisAuthorizationHasExpiredOr: 'This authorization has expired, or was started in another browser. Nothing has changed. Connect with OAuth again.',
+  thisAuthorizationHasExpiredOr:
+    'This authorization has expired, or was started in another browser. Nothing has changed. Connect with OAuth again.',
   theAuthorization: 'The authorization',
   expires: 'Expires <ahead>{expiresAt}</ahead>',
   connect: 'Connect',
@@ -210,11 +231,14 @@ export const adminIntegrations = {
   enabled: '{name} enabled.',
   disable2: 'Disable',
   enable2: 'Enable',
-  deliveriesAreStillReceivedAnd: 'Deliveries are still received and listed, but start nothing. Running conversations continue.',
-  newDeliveriesAreHandledAgain: 'New deliveries are handled again. Deliveries received in the meantime can be redelivered one by one.',
+  deliveriesAreStillReceivedAnd:
+    'Deliveries are still received and listed, but start nothing. Running conversations continue.',
+  newDeliveriesAreHandledAgain:
+    'New deliveries are handled again. Deliveries received in the meantime can be redelivered one by one.',
   itsAddressStopsWorkingGets:
     'Its address stops working: {name} gets errors until you remove the webhook there. Its secrets, access token and delivery log are deleted.',
-  conversationsItStartedAreKept: 'Conversations it started are kept. New comments in their threads no longer reach them.',
+  conversationsItStartedAreKept:
+    'Conversations it started are kept. New comments in their threads no longer reach them.',
   shownToUsers: 'Shown to users.',
   usedToCheckWhoHas: 'Used to check who has write access.',
   leaveEmptyToKeepThe: 'Leave empty to keep the current one.',
@@ -228,15 +252,18 @@ export const adminIntegrations = {
   theUrlUsedWhenA: 'The URL used when a request names no repository. Leave empty for none.',
   httpsGitExampleComOwner: 'https://git.example.com/owner/name',
   baseUrl: 'Base URL',
-  setThisIfTheHost: 'Set this if the host is not served at https:// and its name: another path, or http inside a network that the operator allows.',
+  setThisIfTheHost:
+    'Set this if the host is not served at https:// and its name: another path, or http inside a network that the operator allows.',
   idsOfSlipwaysOwnAccount: 'IDs of Slipway’s own account',
   theProvidersIdOfThe: 'The provider’s ID of the user or app that the token belongs to. Its own actions start nothing.',
   allowedBots: 'Allowed bots',
   theirIdsAtTheProvider: 'Their IDs at the provider. Other bots are ignored.',
   publishAutomatically: 'Publish automatically',
-  opensAPullRequestWhen: 'Opens a pull request when the agent finishes work requested in a thread. When off, someone publishes it from the conversation.',
+  opensAPullRequestWhen:
+    'Opens a pull request when the agent finishes work requested in a thread. When off, someone publishes it from the conversation.',
   fixFailedChecksAutomatically: 'Fix failed checks automatically',
-  maximumAttemptsPerPullRequest: 'Maximum attempts per pull request. 0: someone requests each fix from the conversation.',
+  maximumAttemptsPerPullRequest:
+    'Maximum attempts per pull request. 0: someone requests each fix from the conversation.',
   readConfidentialIssues: 'Read confidential issues',
   everyoneWhoCanOpenThe: 'Everyone who can open the conversation can then read their text.',
   integration: 'Integration',
@@ -249,7 +276,8 @@ export const adminIntegrations = {
   untilThisIsFixedRequests: 'Until this is fixed, requests that name a repository start nothing. {authorizes}',
   theAccessTokenIsNo: 'The access token is no longer accepted.',
   theConnectionIsDisabled: 'The connection is disabled',
-  deliveriesAreStoredButNot: 'Deliveries are stored but not handled. After you enable the connection, you can redeliver them one by one.',
+  deliveriesAreStoredButNot:
+    'Deliveries are stored but not handled. After you enable the connection, you can redeliver them one by one.',
   waitingForTheFirstDelivery: 'Waiting for the first delivery',
   noDeliverySignedWithThis: 'No delivery signed with this secret has arrived yet. Follow the steps below.',
   lastDelivery: 'Last delivery',
@@ -258,11 +286,13 @@ export const adminIntegrations = {
   connected: 'Connected',
   by: '<ago>{createdAt}</ago> by {label}',
   expires2: 'expires <ahead>{oldSecretUntil}</ahead>',
-  deliveriesArriveThroughThisInstallations: 'Deliveries arrive through this installation’s app, which an operator has set up.',
+  deliveriesArriveThroughThisInstallations:
+    'Deliveries arrive through this installation’s app, which an operator has set up.',
   deliveriesArriveOverASocket: 'Deliveries arrive over a socket that Slipway opens. There is no address to enter.',
   stepsAt: 'Steps at {name}',
   credential: 'Credential',
-  withOauthSlipwayActsAs: ' With OAuth, Slipway acts as the account that gives consent and renews access automatically.',
+  withOauthSlipwayActsAs:
+    ' With OAuth, Slipway acts as the account that gives consent and renews access automatically.',
   whatSlipwayUsesToCall: 'What Slipway uses to call {host}.{authorizes}',
   noCredential: 'No credential.',
   entered: 'entered',
@@ -280,7 +310,8 @@ export const adminIntegrations = {
   disconnected: '{name} disconnected.',
   disconnect2: 'Disconnect {name}?',
   andRevokesItAt: ' and revokes it at {host}',
-  slipwayDeletesTheCredentialDeliveries: 'Slipway deletes the credential{host}. Deliveries are still listed, but nothing is started or replied to.',
+  slipwayDeletesTheCredentialDeliveries:
+    'Slipway deletes the credential{host}. Deliveries are still listed, but nothing is started or replied to.',
   decisionPending: 'Decision pending.',
   anyDecision: 'Any decision',
   deliveries: 'Deliveries',
@@ -336,7 +367,8 @@ export const adminIntegrations = {
     'Slipway creates webhooks at {host} with the address, events and secret, and checks each one daily. The access token must belong to an administrator of the repository.',
   theWebhooks: 'The webhooks',
   deliveriesAreNotSigned: 'Deliveries are not signed',
-  doesNotSignWebhooksDeliveries: '{host} does not sign webhooks. Deliveries are recognized by a secret token, which anyone who reads a delivery can see.',
+  doesNotSignWebhooksDeliveries:
+    '{host} does not sign webhooks. Deliveries are recognized by a secret token, which anyone who reads a delivery can see.',
   noWebhooksYetWebhooksYou: 'No webhooks yet. Webhooks you add at the provider yourself also work, but are not listed.',
   repairAll: 'Repair all',
   repairTheWebhookOf: 'Repair the webhook of {repository}',
@@ -367,7 +399,8 @@ export const adminIntegrations = {
   oauthClientRemoved: 'OAuth client removed.',
   oauthClient: 'OAuth client',
   andAnAdminConnectsThe: ', and an admin connects the organization',
-  yourOauthApplicationAtUsers: 'Your OAuth application at {host}. Users link their accounts through it, which they need to ask for work there{authorizes}.',
+  yourOauthApplicationAtUsers:
+    'Your OAuth application at {host}. Users link their accounts through it, which they need to ask for work there{authorizes}.',
   theOauthClient: 'The OAuth client',
   noOauthClientUsersCannot: 'No OAuth client: users cannot link their accounts yet.',
   clientId: 'Client ID <code>{clientId}</code>',
@@ -411,7 +444,8 @@ export const adminIntegrations = {
   toTheFirstInProgress: 'To the first in-progress state. Tickets further along stay where they are.',
   moveTicketsWhenTheirPull: 'Move tickets when their pull request is merged',
   toTheFirstDoneState: 'To the first done state.',
-  repositoriesOf: '{kind, select, channel {Channel repositories} project {Project repositories} other {Team repositories}}',
+  repositoriesOf:
+    '{kind, select, channel {Channel repositories} project {Project repositories} other {Team repositories}}',
   takesPrecedenceOverTheDefault: 'Takes precedence over the default repository. {hint}',
   repository: 'Repository {index}',
   remove2: 'Remove {kind, select, channel {channel} project {project} other {team}} {index}',

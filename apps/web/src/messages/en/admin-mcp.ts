@@ -8,9 +8,11 @@ export const adminMcp = {
   aServerWithThisName: 'A server with this name already exists.',
   isNotAnObject: '{field} is not an object.',
   isNotText: '{entry} is not text.',
-  promptsForAValueWhich: "{entry} prompts for a value, which a sandbox cannot answer. Use a secret instead: \"$'{'NAME'}'\".",
+  promptsForAValueWhich:
+    "{entry} prompts for a value, which a sandbox cannot answer. Use a secret instead: \"$'{'NAME'}'\".",
   bearer: 'Bearer {fields}',
-  thisServerNeedsABrowser: 'This server needs a browser sign-in (OAuth), which a sandbox cannot do. Create a token and send it in a header.',
+  thisServerNeedsABrowser:
+    'This server needs a browser sign-in (OAuth), which a sandbox cannot do. Create a token and send it in a header.',
   thisTypeOfAuthenticationIs: 'This type of authentication is not supported. Send the credential in a header.',
   isMissing: 'is missing',
   oneOfThemHasNo: 'one of them has no name',
@@ -39,7 +41,8 @@ export const adminMcp = {
   nothing: 'nothing',
   secretName: 'Secret name',
   choose: 'Choose…',
-  additionalToolsForAgentsEach: 'Additional tools for agents. Each new conversation connects from its sandbox to the servers enabled here.',
+  additionalToolsForAgentsEach:
+    'Additional tools for agents. Each new conversation connects from its sandbox to the servers enabled here.',
   pasteConfiguration: 'Paste configuration',
   newServer: 'New server',
   theMcpServers: 'The MCP servers',
@@ -62,7 +65,8 @@ export const adminMcp = {
   youNeedThePermissionSecret: 'You need the permission secret:write to store them.',
   addServers: '{count, plural, =0 {Add} one {Add # server} other {Add # servers}}',
   keptAs: 'Stored as {count, plural, one {a secret} other {secrets}}: {secrets}.',
-  theUrlOrArgumentsSeem: 'The URL or arguments seem to contain a credential, which everyone here can read. Send it in a header or a variable instead.',
+  theUrlOrArgumentsSeem:
+    'The URL or arguments seem to contain a credential, which everyone here can read. Send it in a header or a variable instead.',
   notImported: 'Not imported: {left}.',
   cannotBeAdded: 'Cannot be added',
   added: 'Added',
@@ -74,7 +78,8 @@ export const adminMcp = {
   disable: 'Disable',
   enable: 'Enable',
   updatedNewConversationsUseIt: '{name} updated. New conversations use it.',
-  newConversationsNoLongerHave: 'New conversations no longer have its tools. Running conversations keep them until they are idle. Its secrets are kept.',
+  newConversationsNoLongerHave:
+    'New conversations no longer have its tools. Running conversations keep them until they are idle. Its secrets are kept.',
   newMcpServer: 'New MCP server',
   usedAsAPrefixFor: 'Used as a prefix for its tool names.',
   tracker: 'tracker',

@@ -39,7 +39,8 @@ export const adminMembers = {
   alreadyAMember: 'Already a member',
   alreadyInvitedResendItUnder: 'Already invited. Resend it under Invitations',
   notAnEmailAddress: 'Not an email address',
-  thisInstallationSendsNoEmailSo: 'This installation sends no email, so send the links yourself. They are shown only now and are valid for seven days.',
+  thisInstallationSendsNoEmailSo:
+    'This installation sends no email, so send the links yourself. They are shown only now and are valid for seven days.',
   invitedByEmail: 'Invited by email',
   allLinksOnePerLine: 'All links, one per line',
   inviteMore: 'Invite more',
@@ -57,7 +58,8 @@ export const adminMembers = {
   leave: 'Leave',
   leave2: 'Leave {name}?',
   youLoseAccessToImmediately: 'You lose access to {name} immediately and need an invitation to return.',
-  yourApiKeysForIt: 'Your API keys for it are revoked and your running sandboxes are paused. Your conversations stay with the organization.',
+  yourApiKeysForIt:
+    'Your API keys for it are revoked and your running sandboxes are paused. Your conversations stay with the organization.',
   usersInAndTheirRoles: 'Users in {name} and their roles.',
   thisIsYourPersonalOrganization: 'This is your personal organization. Nobody else can join it.',
   createOrganization: 'Create organization',
@@ -86,11 +88,13 @@ export const adminMembers = {
   removedFrom: '{name} removed from {name2}.',
   remove2: 'Remove {name}?',
   remove3: 'Remove',
-  losesAccessToImmediatelyOn: '{name} loses access to {name2} immediately on every device, and can only return with a new invitation.',
+  losesAccessToImmediatelyOn:
+    '{name} loses access to {name2} immediately on every device, and can only return with a new invitation.',
   whatEnds: 'What ends',
   keysEnd:
     '{keysRevoked, plural, =0 {No API keys are revoked.} one {# API key for this organization is revoked immediately.} other {# API keys for this organization are revoked immediately.}}',
-  invitationsEnd: '{invitationsRevoked, plural, one {# open invitation they sent is revoked.} other {# open invitations they sent are revoked.}}',
+  invitationsEnd:
+    '{invitationsRevoked, plural, one {# open invitation they sent is revoked.} other {# open invitations they sent are revoked.}}',
   sandboxesPause:
     '{sandboxesStopping, plural, =0 {No sandbox of theirs is running.} one {# running sandbox is paused within ten seconds. Its files are kept.} other {# running sandboxes are paused within ten seconds. Their files are kept.}}',
   conversationsStay:

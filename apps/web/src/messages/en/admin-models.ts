@@ -22,14 +22,16 @@ export const adminModels = {
   test2: 'Test {id}',
   tokens: ', {number} tokens',
   answeredIn: 'Answered in {elapsed}{tokens}.',
-  modelsThatAgentsCanUse: 'Models that agents can use. A profile is a provider’s model with the organization’s own key. Its calls go only there.',
+  modelsThatAgentsCanUse:
+    'Models that agents can use. A profile is a provider’s model with the organization’s own key. Its calls go only there.',
   newProfile: 'New profile',
   theProfiles: 'The profiles',
   noProfiles: 'No profiles',
   addAModelWithYour: 'Add a model with your own key. Until then, agents use the models below.',
   anAdminCanAddProfiles: 'An admin can add profiles here.',
   availableToEveryone: 'Available to everyone',
-  modelsProvidedByThisInstallation: 'Models provided by this installation. Its operator pays the provider, and usage counts toward the organization’s budget.',
+  modelsProvidedByThisInstallation:
+    'Models provided by this installation. Its operator pays the provider, and usage counts toward the organization’s budget.',
   theModels: 'The models',
   scripted: '(scripted)',
   isAvailableForNewTasks: '{name} is available for new tasks.',
@@ -48,7 +50,8 @@ export const adminModels = {
   shownInTheModelList: 'Shown in the model list.',
   ourClaude: 'Our Claude',
   withTheProviderAsPrefix: 'With the provider as prefix: openai/, anthropic/, azure/, gemini/ or bedrock/.',
-  leaveEmptyForTheProviders: 'Leave empty for the provider’s URL. Any OpenAI-compatible server at a public https URL works.',
+  leaveEmptyForTheProviders:
+    'Leave empty for the provider’s URL. Any OpenAI-compatible server at a public https URL works.',
   apiKey: 'API key',
   aKeyIsStoredAnd: 'A key is stored and never shown. Changing the address requires it again.',
   itIsNeverShownAgain: 'It is never shown again.',

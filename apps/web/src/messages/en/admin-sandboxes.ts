@@ -14,7 +14,8 @@ export const adminSandboxes = {
   noSandboxInThisState: 'No sandbox in this state',
   clearFilter: 'Clear filter',
   noSandboxesRunning: 'No sandboxes running',
-  eachWorkingConversationHasA: 'Each working conversation has a sandbox. Idle ones are paused and their files are kept.',
+  eachWorkingConversationHasA:
+    'Each working conversation has a sandbox. Idle ones are paused and their files are kept.',
   node: 'Node',
   age: 'Age',
   idle: 'Idle',
@@ -33,5 +34,6 @@ export const adminSandboxes = {
   waitingSince: 'Waiting since',
   stoppingTheSandbox: 'Stopping the sandbox.',
   stopThisSandbox: 'Stop this sandbox?',
-  byIsPausedItsFiles: '“{title}” by {label} is paused. Its files are saved before the sandbox stops. A message starts it again.',
+  byIsPausedItsFiles:
+    '“{title}” by {label} is paused. Its files are saved before the sandbox stops. A message starts it again.',
 } as const;

@@ -26,7 +26,8 @@ export const adminSecrets = {
   username: 'Username',
   githubAndGitlabAcceptAny: 'GitHub and GitLab accept any username.',
   browserSite: 'Browser site',
-  theAgentsBrowserCanEnter: 'The agent’s browser can enter it only on https pages of this host. Leave empty to allow only servers in the sandbox.',
+  theAgentsBrowserCanEnter:
+    'The agent’s browser can enter it only on https pages of this host. Leave empty to allow only servers in the sandbox.',
   loginExampleCom: 'login.example.com',
   scope2: 'Scope',
   description: 'Description',

@@ -11,7 +11,8 @@ export const adminSecurity = {
   notVerified: 'Not verified',
   release: 'Release {domain}',
   release2: 'Release',
-  addThisRecordToThe: 'Add this {type} record to the DNS of {domain}, then verify it. A new record may take up to an hour to be visible.',
+  addThisRecordToThe:
+    'Add this {type} record to the DNS of {domain}, then verify it. A new record may take up to an hour to be visible.',
   nameOfTheTxtRecord: 'Name of the TXT record',
   valueOfTheTxtRecord: 'Value of the TXT record',
   verify: 'Verify',
@@ -23,13 +24,16 @@ export const adminSecurity = {
   usersWhoSignInWith: 'Users who sign in with a confirmed address of this domain',
   existingMembersAreNotAffected: 'Existing members are not affected.',
   release3: 'Release {domain}?',
-  noOneCanJoinWith: 'No one can join with an address of this domain anymore, and another organization can claim it. Existing members stay.',
+  noOneCanJoinWith:
+    'No one can join with an address of this domain anymore, and another organization can claim it. Existing members stay.',
   domains: 'Domains',
-  verifyAnEmailDomainSo: 'Verify an email domain so that users who sign in with a confirmed address can join by themselves.',
+  verifyAnEmailDomainSo:
+    'Verify an email domain so that users who sign in with a confirmed address can join by themselves.',
   theDomains: 'The domains',
   noDomains: 'No domains',
   everyoneWhoJoinsNeedsAn: 'Everyone who joins needs an invitation.',
-  browsersWhereMembersAreSigned: 'Browsers where members are signed in, most recent first. Signing one out ends its access to all of its organizations.',
+  browsersWhereMembersAreSigned:
+    'Browsers where members are signed in, most recent first. Signing one out ends its access to all of its organizations.',
   showAllMembers: 'Show all members',
   sessions: 'sessions',
   noOneIsSignedIn: 'No one is signed in',
@@ -64,7 +68,8 @@ export const adminSecurity = {
   watchingWithoutClickingCountsAs: 'Watching without clicking counts as idle.',
   noTimeout: 'No timeout',
   requireASecondFactor: 'Require a second factor',
-  anAuthenticatorCodeOrA: 'An authenticator code or a security key, as reported by the sign-in service. You must have signed in with one yourself.',
+  anAuthenticatorCodeOrA:
+    'An authenticator code or a security key, as reported by the sign-in service. You must have signed in with one yourself.',
   theRules2: 'the rules',
   weeks: '{count, plural, one {# week} other {# weeks}}',
   days: '{count, plural, one {# day} other {# days}}',

@@ -14,9 +14,11 @@ export const adminSettings = {
   maxStepsPerMessage: 'Max steps per message',
   leaveEmptyForTheInstallations: 'Leave empty for the installation’s limit.',
   confirmationPolicy: 'Confirmation policy',
-  whenAgentsAskBeforeThey: 'When agents ask before they act. Users can choose a stricter policy for a conversation, but not a looser one.',
+  whenAgentsAskBeforeThey:
+    'When agents ask before they act. Users can choose a stricter policy for a conversation, but not a looser one.',
   requireApprovalByAnotherUser: 'Require approval by another user',
-  actionsMustBeApprovedBy: 'Actions must be approved by someone other than the conversation’s owner and the author of the last message. Anyone can reject.',
+  actionsMustBeApprovedBy:
+    'Actions must be approved by someone other than the conversation’s owner and the author of the last message. Anyone can reject.',
   allowPersonalSecrets: 'Allow personal secrets',
   whenOffExistingPersonalSecrets: 'When off, existing personal secrets are kept but not used.',
   storePromptsAndAnswers: 'Store prompts and answers',

@@ -15,7 +15,8 @@ export const adminStorage = {
   storageIsAlmostFull: 'Storage is almost full.',
   whenItIsFullNew: 'When it is full, new tasks are refused and agents pause. Delete conversations you no longer need.',
   bytes: '{bytes} bytes',
-  whoeverOperatesSlipwaySetsThe: '{count, plural, one {# conversation} other {# conversations}}. The operator of Slipway sets the limit.',
+  whoeverOperatesSlipwaySetsThe:
+    '{count, plural, one {# conversation} other {# conversations}}. The operator of Slipway sets the limit.',
   checked: 'Checked <ago>{countedAt}</ago>.',
   events: 'Events',
   lastActivity: 'Last activity',
@@ -23,5 +24,6 @@ export const adminStorage = {
   deletedFreed: 'Deleted. {bytes} freed.',
   deleteThisConversation: 'Delete this conversation?',
   deletePermanently: 'Delete permanently',
-  byIsDeletedWithIts: '“{title}” by {label} is deleted with its log, files and sandbox. Work that was not pushed is lost. This cannot be undone.',
+  byIsDeletedWithIts:
+    '“{title}” by {label} is deleted with its log, files and sandbox. Work that was not pushed is lost. This cannot be undone.',
 } as const;

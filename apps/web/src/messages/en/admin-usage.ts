@@ -27,5 +27,6 @@ export const adminUsage = {
   noRepository: 'No repository',
   beforeTrackingByConversation: 'Before tracking by conversation',
   deletedConversation: 'Deleted conversation',
-  chart: '{figure, select, cost {Cost} other {Model calls}} by {span, select, week {week} other {day}} (UTC). Highest: {most}.',
+  chart:
+    '{figure, select, cost {Cost} other {Model calls}} by {span, select, week {week} other {day}} (UTC). Highest: {most}.',
 } as const;

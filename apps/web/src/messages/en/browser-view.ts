@@ -15,7 +15,8 @@ export const browserView = {
   enterAnAddressAboveTo: 'Enter an address above to open it.',
   itsPagesAppearHereLive: 'Its pages appear here live, and you can take over.',
   theAgentControlsTheBrowser: 'The agent controls the browser.',
-  controlsTheBrowserButLost: '{name} controls the browser but lost the connection. Control returns to the agent within a minute.',
+  controlsTheBrowserButLost:
+    '{name} controls the browser but lost the connection. Control returns to the agent within a minute.',
   controlsTheBrowser: '{name} controls the browser.',
   takeOver: 'Take over',
   handBrowserBack: 'Hand browser back',

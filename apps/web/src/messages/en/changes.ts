@@ -29,7 +29,8 @@ export const changes = {
   theSandboxIsNotRunning: 'The sandbox is not running. There were no changes when it was last active.',
   since: 'since {base}',
   downloadDiff: 'Download diff',
-  theSandboxIsNotRunningThese: 'The sandbox is not running. These are the last known changes. Send a message to restart it.',
+  theSandboxIsNotRunningThese:
+    'The sandbox is not running. These are the last known changes. Send a message to restart it.',
   thisListMayBeOld: 'This list may be old: {title}.',
   changedFiles: 'Changed files',
   binaryOrLarge: 'binary or large',

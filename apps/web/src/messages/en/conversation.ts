@@ -33,7 +33,8 @@ export const conversation = {
   tokens: '{prompt} tokens',
   conversationNotFound: 'Conversation not found',
   allConversations: 'All conversations',
-  checkTheAddressTheConversation: 'Check the address. The conversation may have been deleted, or belong to another organization.',
+  checkTheAddressTheConversation:
+    'Check the address. The conversation may have been deleted, or belong to another organization.',
   loadingTheConversation: 'Loading the conversation',
   changesAndDetails: 'Changes and details',
   finished: 'Finished',

@@ -1,7 +1,8 @@
 export const device = {
   connectThisDevice: 'Connect this device?',
   from: ' from {address}',
-  asksForAccessToYour: '<b>{client}</b> asks for access to your account. Requested <ago>{createdAt}</ago>{address}, with code <code>{userCode}</code>.',
+  asksForAccessToYour:
+    '<b>{client}</b> asks for access to your account. Requested <ago>{createdAt}</ago>{address}, with code <code>{userCode}</code>.',
   continueOnlyIfYouStarted: 'Continue only if you started this request.',
   theDevicesNameIsNot: 'The device’s name is not verified. Compare the code with the one it shows.',
   chooseAtLeastOnePermission: 'Choose at least one permission.',
@@ -13,7 +14,8 @@ export const device = {
   denied: 'Denied',
   goBackToTheDevice: 'Go back to the device. You can close this page.',
   accessWasDeniedYouCan: 'Access was denied. You can close this page.',
-  noDeviceIsWaitingFor: 'No device is waiting for this code. It may have expired or been used. Check the device for the current code.',
+  noDeviceIsWaitingFor:
+    'No device is waiting for this code. It may have expired or been used. Check the device for the current code.',
   connectADevice: 'Connect a device',
   enterTheCodeThatThe: 'Enter the code that the device or command line shows.',
   code: 'Code',

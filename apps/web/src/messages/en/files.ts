@@ -48,7 +48,8 @@ export const files = {
   found: '{count} found',
   files: 'Files',
   noFilePathMatchesFiles: 'No file path matches. Files ignored by git are not searched.',
-  aSecretIsMaskedIn: 'A secret is masked in this file. Editing it here would overwrite the secret, so use the terminal.',
+  aSecretIsMaskedIn:
+    'A secret is masked in this file. Editing it here would overwrite the secret, so use the terminal.',
   thisFileWasDeletedIn: 'This file was deleted in the sandbox',
   theSandboxNowHasSomething: 'The sandbox now has something else at this path',
   thisFileChangedInThe: 'This file changed in the sandbox while you were editing it',

@@ -1,7 +1,9 @@
 export const frame = {
-  isRestoredMembersHaveAccess: '{name} is restored. Members have access again, and sandboxes restart with the next message.',
+  isRestoredMembersHaveAccess:
+    '{name} is restored. Members have access again, and sandboxes restart with the next message.',
   deletion: 'Deletion',
-  willBeDeletedOnlyOwners: '{name} will be deleted <ahead>{deletesAt}</ahead>. Only owners can access it, and nothing can be changed.',
+  willBeDeletedOnlyOwners:
+    '{name} will be deleted <ahead>{deletesAt}</ahead>. Only owners can access it, and nothing can be changed.',
   restore: 'Restore',
   slipway: 'Slipway',
   loading: 'Loading…',

@@ -1,10 +1,13 @@
 export const home = {
   explainThisRepository: 'Explain this repository',
-  readThisRepositoryAndWrite: 'Read this repository and write a short ARCHITECTURE.md: what it does, its main parts, and how to run it.',
+  readThisRepositoryAndWrite:
+    'Read this repository and write a short ARCHITECTURE.md: what it does, its main parts, and how to run it.',
   addAMissingTest: 'Add a missing test',
-  findAFunctionThatHas: 'Find a function that has no test, write one in the style of the tests that are already here, and run it.',
+  findAFunctionThatHas:
+    'Find a function that has no test, write one in the style of the tests that are already here, and run it.',
   fixTheBuild: 'Fix the build',
-  runTheBuildAndThe: 'Run the build and the tests. If something fails, find the cause and fix it with the smallest change that is right.',
+  runTheBuildAndThe:
+    'Run the build and the tests. If something fails, find the cause and fix it with the smallest change that is right.',
   demoScriptedNotAnAi: 'demo · scripted, not an AI',
   task: 'Task',
   whatShouldTheAgentDo: 'What should the agent do?',
@@ -12,7 +15,8 @@ export const home = {
   theAgentWorksInAn: 'The agent works in an isolated sandbox. Your draft is kept in this browser.',
   exampleTasks: 'Example tasks',
   agentsIn: 'Agents in {name}',
-  youHaveViewAccessAnd: 'You have view access and can open every conversation below. To start tasks, ask an admin of {name} for the member role.',
+  youHaveViewAccessAnd:
+    'You have view access and can open every conversation below. To start tasks, ask an admin of {name} for the member role.',
   runningNow: 'Running now',
   recent: 'Recent',
   allConversations: 'All conversations',

@@ -30,7 +30,8 @@ export const ports = {
   youAreOfflinePortsOpen: 'You are offline. Ports open again when the connection is back.',
   theSandboxIsStartingPorts: 'The sandbox is starting. Ports can be opened once it runs.',
   theSandboxIsPausedResume: 'The sandbox is paused. Resume it to open a port.',
-  thereIsNoSandboxResume: 'There is no sandbox. Resume the conversation or send a message to start one with the same files.',
+  thereIsNoSandboxResume:
+    'There is no sandbox. Resume the conversation or send a message to start one with the same files.',
   endYourAccess: 'Revoke your access to port {port}',
   endAccessOf: 'Revoke {label}’s access to port {port}',
 } as const;

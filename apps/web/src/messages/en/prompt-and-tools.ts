@@ -17,5 +17,6 @@ export const promptAndTools = {
   parametersOf: 'Parameters of {name}',
   required: ', required',
   promptChanged: 'the prompt changed',
-  toolsChanged: '{count, plural, one {# tool} other {# tools}} {how, select, added {added} removed {removed} other {changed}}: {names}',
+  toolsChanged:
+    '{count, plural, one {# tool} other {# tools}} {how, select, added {added} removed {removed} other {changed}}: {names}',
 } as const;

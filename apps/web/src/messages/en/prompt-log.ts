@@ -1,3 +1,4 @@
 export const promptLog = {
-  keepsPromptsAndAnswersFor: '{name} keeps prompts and answers for {days, plural, one {# day} other {# days}}. Its admins can read them.',
+  keepsPromptsAndAnswersFor:
+    '{name} keeps prompts and answers for {days, plural, one {# day} other {# days}}. Its admins can read them.',
 } as const;

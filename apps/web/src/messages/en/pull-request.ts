@@ -40,7 +40,8 @@ export const pullRequest = {
   theBranchHasANewer: 'The branch has a newer commit. Close this and review it first.',
   createPullRequest2: 'Create pull request',
   update: 'Update #{number}',
-  slipwayPushesTheAgentsCommits: 'Slipway pushes the agent’s commits to a new branch and opens a pull request. Uncommitted changes become one commit.',
+  slipwayPushesTheAgentsCommits:
+    'Slipway pushes the agent’s commits to a new branch and opens a pull request. Uncommitted changes become one commit.',
   newCommitsArePushedTo: 'New commits are pushed to the same branch.',
   title: 'Title',
   description: 'Description',

@@ -18,7 +18,8 @@ export const session = {
   signInWithASecond: 'Sign in with a second factor',
   goTo: 'Go to {name}',
   slipway: 'Slipway',
-  giveACodingAgentA: 'Give a coding agent a task and a repository. It works in an isolated sandbox. Watch each step and take the diff.',
+  giveACodingAgentA:
+    'Give a coding agent a task and a repository. It works in an isolated sandbox. Watch each step and take the diff.',
   signIn: 'Sign in',
   signOutFailedTheServer: 'Sign-out failed: the server did not answer. Try again.',
   useAnotherAccount: 'Use another account',

@@ -1,5 +1,6 @@
 export const settingsConnections = {
-  gitHostAccountsYouSigned: 'Git host accounts you signed in with. Agents use their tokens for your repositories but never see them.',
+  gitHostAccountsYouSigned:
+    'Git host accounts you signed in with. Agents use their tokens for your repositories but never see them.',
   yourConnections: 'Your connections',
   noConnectedAccounts: 'No connected accounts',
   signInThroughAGit: 'Sign in through a git host, such as GitHub or GitLab, to connect its account.',

@@ -15,7 +15,8 @@ export const settingsLinkedAccounts = {
   nothingWasLinkedStartAgain: 'Nothing was linked. Start again below.',
   yourLinkedAccounts: 'Your linked accounts',
   noLinkedAccounts: 'No linked accounts',
-  noneOfYourOrganizationsHas: 'None of your organizations has a connection that supports linking. An admin can add an OAuth client under Admin, Integrations.',
+  noneOfYourOrganizationsHas:
+    'None of your organizations has a connection that supports linking. An admin can add an OAuth client under Admin, Integrations.',
   linkAnAccountBelowUntil: 'Link an account below. Until then, your requests there are refused.',
   nothingWasLinked: 'Nothing was linked. {nextStep}',
   account: 'Account',
@@ -33,5 +34,6 @@ export const settingsLinkedAccounts = {
   linkAnAccountAtIn: 'Link an account at {host} in {orgName}',
   isUnlinked: '{login} is unlinked.',
   unlink2: 'Unlink {login}?',
-  requestsByThisAccountAt: 'Requests by this account at {host} will be refused in {orgName}. Running conversations continue.',
+  requestsByThisAccountAt:
+    'Requests by this account at {host} will be refused in {orgName}. Running conversations continue.',
 } as const;

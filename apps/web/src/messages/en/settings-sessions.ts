@@ -1,5 +1,6 @@
 export const settingsSessions = {
-  browsersSignedInAsYou: 'Browsers signed in as you. If you do not recognize one, sign it out and change your password at your sign-in service.',
+  browsersSignedInAsYou:
+    'Browsers signed in as you. If you do not recognize one, sign it out and change your password at your sign-in service.',
   signOutAllOthers: 'Sign out all others',
   signOutEverywhere: 'Sign out everywhere',
   yourSessions: 'Your sessions',

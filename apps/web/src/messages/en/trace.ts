@@ -19,7 +19,8 @@ export const trace = {
   ofWentTo: '{ms} of {total} ({share} %) went to {part}.{tail}',
   loadingTheTrace: 'Loading the trace',
   noTraceYet: 'No trace yet',
-  afterTheFirstMessageIts: 'After the first message, its start, model calls and tools appear here with time, tokens and cost.',
+  afterTheFirstMessageIts:
+    'After the first message, its start, model calls and tools appear here with time, tokens and cost.',
   partsOfTheTrace: 'Parts of the trace',
   earlier: 'Earlier',
   partOfALongTrace: 'Part {count} of a long trace',

@@ -62,18 +62,24 @@ export class AnalyticsWorld {
 
   /** A user with an organization of their own. */
   async signUp(org = `org_${randomUUID()}`, user = `usr_${randomUUID()}`): Promise<{ org: string; user: string }> {
-    await this.owner.query(`INSERT INTO app.user_account (id, issuer, subject, name, email) VALUES ($1, 'i', $1, $2, $3)`, [user, PLANTED.name, PLANTED.email]);
-    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $2, 'company')`, [org, PLANTED.name]);
+    await this.owner.query(
+      `INSERT INTO app.user_account (id, issuer, subject, name, email) VALUES ($1, 'i', $1, $2, $3)`,
+      [user, PLANTED.name, PLANTED.email],
+    );
+    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $2, 'company')`, [
+      org,
+      PLANTED.name,
+    ]);
     await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'owner')`, [org, user]);
     return { org, user };
   }
 
   async allowOrg(org: string, allowed: boolean): Promise<void> {
     await asSystem(this.pool, 'slipway_app_system', 'test', async (client) => {
-      await client.query('UPDATE app.org SET analytics_since = CASE WHEN $2 THEN coalesce(analytics_since, clock_timestamp()) END WHERE id = $1', [
-        org,
-        allowed,
-      ]);
+      await client.query(
+        'UPDATE app.org SET analytics_since = CASE WHEN $2 THEN coalesce(analytics_since, clock_timestamp()) END WHERE id = $1',
+        [org, allowed],
+      );
       if (!allowed) await dropEventsOfOrg(client, org);
       else await client.query(NEXT_MILLISECOND);
     });
@@ -81,10 +87,10 @@ export class AnalyticsWorld {
 
   async allowUser(user: string, allowed: boolean): Promise<void> {
     await asSystem(this.pool, 'slipway_app_system', 'test', async (client) => {
-      await client.query('UPDATE app.user_account SET analytics_since = CASE WHEN $2 THEN coalesce(analytics_since, clock_timestamp()) END WHERE id = $1', [
-        user,
-        allowed,
-      ]);
+      await client.query(
+        'UPDATE app.user_account SET analytics_since = CASE WHEN $2 THEN coalesce(analytics_since, clock_timestamp()) END WHERE id = $1',
+        [user, allowed],
+      );
       if (!allowed) await dropEventsOfUser(client, user);
       else await client.query(NEXT_MILLISECOND);
     });
@@ -112,7 +118,13 @@ export class AnalyticsWorld {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp())`,
       [id, org, user, PLANTED.name, PLANTED.prompt, PLANTED.repository, PLANTED.branch, model],
     );
-    await this.audit(org, user, 'conversation.create', { repository: PLANTED.repository, branch: PLANTED.branch, model }, id);
+    await this.audit(
+      org,
+      user,
+      'conversation.create',
+      { repository: PLANTED.repository, branch: PLANTED.branch, model },
+      id,
+    );
     return id;
   }
 
@@ -134,7 +146,13 @@ export class AnalyticsWorld {
 
   maker(withCalls = false): EventMaker {
     const gateway = withCalls ? { calls: async () => ({ calls: this.calls, more: false }) } : null;
-    return new EventMaker({ pool: this.pool, locks, logger: silent, gateway, clock: { now: () => new Date(Date.now() + this.ahead) } });
+    return new EventMaker({
+      pool: this.pool,
+      locks,
+      logger: silent,
+      gateway,
+      clock: { now: () => new Date(Date.now() + this.ahead) },
+    });
   }
 
   sender(options: { send?: EventSenderOptions['send']; now?: () => number; timeoutMs?: number } = {}): EventSender {
@@ -160,12 +178,19 @@ export class AnalyticsWorld {
   }
 
   async waiting(): Promise<string[]> {
-    const { rows } = await this.owner.query<{ name: string }>('SELECT name FROM app.analytics_event ORDER BY made_at, id');
+    const { rows } = await this.owner.query<{ name: string }>(
+      'SELECT name FROM app.analytics_event ORDER BY made_at, id',
+    );
     return rows.map(({ name }) => name);
   }
 }
 
-export const update = (key: string, value: unknown): object => ({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
+export const update = (key: string, value: unknown): object => ({
+  kind: 'ConversationStateUpdateEvent',
+  source: 'environment',
+  key,
+  value,
+});
 export const status = (value: string): object => update('execution_status', value);
 export const message = (): object => ({
   kind: 'MessageEvent',
@@ -186,7 +211,13 @@ export const tool = (failed = false): object[] => {
     },
   ];
 };
-export const run = (cost: number, tokens: number): object[] => [message(), status('running'), ...tool(), stats(cost, tokens), status('finished')];
+export const run = (cost: number, tokens: number): object[] => [
+  message(),
+  status('running'),
+  ...tool(),
+  stats(cost, tokens),
+  status('finished'),
+];
 export const pullRequest = (id: string, change: object): object =>
   update('pull_request', {
     ...{
@@ -197,6 +228,12 @@ export const pullRequest = (id: string, change: object): object =>
       url: `https://git.example/${PLANTED.repository}`,
       branch: PLANTED.branch,
     },
-    ...{ number: null, state: 'none', headSha: null, publish: 'queued', createdAt: new Date(Date.now() - 7_200_000).toISOString() },
+    ...{
+      number: null,
+      state: 'none',
+      headSha: null,
+      publish: 'queued',
+      createdAt: new Date(Date.now() - 7_200_000).toISOString(),
+    },
     ...change,
   });

@@ -112,14 +112,21 @@ describe('an agent session of Linear', () => {
   it('shows what the agent does, in numbers alone, and ends with a response', async () => {
     const { id } = await began();
     await world.becomes(id, 'running');
-    for (const command of ['cat /run/secrets/key', 'npm test']) await world.does(id, { kind: 'TerminalAction', command });
+    for (const command of ['cat /run/secrets/key', 'npm test'])
+      await world.does(id, { kind: 'TerminalAction', command });
     await world.does(id, { kind: 'FileEditorAction', command: 'view', path: '/x' });
     await world.does(id, { kind: 'FileEditorAction', command: 'create', path: '/x' });
     await working(id);
-    expect(world.shown()).toEqual(['thought: Slipway has seen this.', 'action: 2 commands, 1 file change, 1 look at files']);
+    expect(world.shown()).toEqual([
+      'thought: Slipway has seen this.',
+      'action: 2 commands, 1 file change, 1 look at files',
+    ]);
     await world.does(id, { kind: 'BrowserNavigateAction', url: 'https://x.test' });
     await world.settle(id, () => world.shown().some((each) => each.includes('browser')));
-    expect(world.shown()).toEqual(['thought: Slipway has seen this.', 'action: 2 commands, 1 file change, 1 look at files, 1 step in the browser']);
+    expect(world.shown()).toEqual([
+      'thought: Slipway has seen this.',
+      'action: 2 commands, 1 file change, 1 look at files, 1 step in the browser',
+    ]);
     await world.says(id, 'The total was never added.');
     await world.becomes(id, 'finished');
     await world.settle(id);
@@ -138,7 +145,10 @@ describe('an agent session of Linear', () => {
       await world.settle(id);
       expect(world.shown().filter((each) => each.startsWith('response: Slipway has finished.'))).toHaveLength(turn + 1);
       expect(world.shown().filter((each) => each === 'thought: Slipway has seen this.')).toHaveLength(turn + 1);
-      expect(await world.take(prompted(session, activity, 'And again.'))).toEqual({ outcome: 'done message-added', conversationId: id });
+      expect(await world.take(prompted(session, activity, 'And again.'))).toEqual({
+        outcome: 'done message-added',
+        conversationId: id,
+      });
       await world.runNotices();
       await world.hears(id);
     }
@@ -151,11 +161,18 @@ describe('an agent session of Linear', () => {
     await world.settle(id);
     expect(world.shown().at(-1)).toMatch(/^elicitation: Slipway waits for approval/);
     expect((await world.take(prompted(session, 'stop', '', 'stop'))).outcome).toBe('done run-stopped');
-    expect((await world.owner.query('SELECT desired FROM app.conversation WHERE id = $1', [id])).rows).toEqual([{ desired: 'rest' }]);
-    await world.owner.query(`UPDATE app.conversation SET status_state = '{"execution":"running","start":"ready","halt":"pause"}' WHERE id = $1`, [id]);
+    expect((await world.owner.query('SELECT desired FROM app.conversation WHERE id = $1', [id])).rows).toEqual([
+      { desired: 'rest' },
+    ]);
+    await world.owner.query(
+      `UPDATE app.conversation SET status_state = '{"execution":"running","start":"ready","halt":"pause"}' WHERE id = $1`,
+      [id],
+    );
     await world.becomes(id, 'paused');
     await world.settle(id);
-    expect(world.shown().at(-1)).toMatch(/^response: Slipway was stopped\. A message here goes on\. Done so far: 1 command\./);
+    expect(world.shown().at(-1)).toMatch(
+      /^response: Slipway was stopped\. A message here goes on\. Done so far: 1 command\./,
+    );
   });
 
   it('of an unlinked user asks them to link, and one that cannot be acted on is answered all the same', async () => {
@@ -189,7 +206,10 @@ describe('an agent session of Linear', () => {
   it('has one conversation, one thought and one response, whatever is repeated, lost or killed', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.constantFrom('deliver', 'again', 'answer', 'die', 'lost', 'half', 'away'), { minLength: 1, maxLength: 12 }),
+        fc.array(fc.constantFrom('deliver', 'again', 'answer', 'die', 'lost', 'half', 'away'), {
+          minLength: 1,
+          maxLength: 12,
+        }),
         fc.array(fc.nat(14), { maxLength: 12 }),
         async (steps, deaths) => {
           await world.reset();

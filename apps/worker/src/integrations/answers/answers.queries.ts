@@ -11,7 +11,13 @@ const newMarker = (): string => randomBytes(16).toString('hex');
 export async function wantSeen(
   client: PoolClient,
   orgId: string,
-  seen: { readonly connectionId: string; readonly thread: Thread; readonly deed: string; readonly conversationId: string; readonly asked: Asked },
+  seen: {
+    readonly connectionId: string;
+    readonly thread: Thread;
+    readonly deed: string;
+    readonly conversationId: string;
+    readonly asked: Asked;
+  },
 ): Promise<void> {
   await client.query({
     name: 'want-seen',
@@ -31,7 +37,10 @@ export async function wantSeen(
   });
 }
 
-/** The same before it is known what will become of it, with a job of its own. @returns what to show; `null`: it was wanted already. */
+/**
+ * The same before it is known what will become of it, with a job of its own. @returns what to show; `null`: it was
+ * wanted already.
+ */
 export async function wantSeenAtOnce(
   client: PoolClient,
   orgId: string,
@@ -42,7 +51,16 @@ export async function wantSeenAtOnce(
     name: 'want-seen-at-once',
     text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, place, detail, marker)
            VALUES ($1, $2, $3, $4, 'seen', $5, $6::jsonb, $7::jsonb, $8) ON CONFLICT DO NOTHING`,
-    values: [id, orgId, seen.connectionId, seen.thread.key, seen.deed, JSON.stringify(seen.thread.place), JSON.stringify(seen.asked), newMarker()],
+    values: [
+      id,
+      orgId,
+      seen.connectionId,
+      seen.thread.key,
+      seen.deed,
+      JSON.stringify(seen.thread.place),
+      JSON.stringify(seen.asked),
+      newMarker(),
+    ],
   });
   if (rowCount !== 1) return null;
   await wantNoticeJob(client, orgId, id);
@@ -65,18 +83,26 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
 }
 
 /**
- * What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository, `reply` answers a line comment;
- * the others are effects beside the comment.
+ * What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository,
+ * `reply` answers a line comment; the others are effects beside the comment.
  */
 export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move' | 'reply' | 'status';
 
 /** A thread of a conversation, with what of its connection says how it is answered. */
-export type ThreadToAnswer = Columns<'app.integration_connection', 'provider' | 'settings', { settings: ConnectionSettings }> & {
+export type ThreadToAnswer = Columns<
+  'app.integration_connection',
+  'provider' | 'settings',
+  { settings: ConnectionSettings }
+> & {
   readonly connectionId: string;
   readonly key: string;
 };
 
-export async function threadsToAnswer(client: PoolClient, orgId: string, conversationId: string): Promise<ThreadToAnswer[]> {
+export async function threadsToAnswer(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<ThreadToAnswer[]> {
   const { rows } = await client.query<ThreadToAnswer>({
     name: 'threads-to-answer',
     text: `SELECT t.connection_id AS "connectionId", t.thread_key AS key, n.provider, n.settings
@@ -87,7 +113,12 @@ export async function threadsToAnswer(client: PoolClient, orgId: string, convers
 }
 
 /** Each thread has one progress comment. */
-export async function wantProgress(client: PoolClient, orgId: string, conversationId: string, { connectionId, key }: ThreadToAnswer): Promise<void> {
+export async function wantProgress(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { connectionId, key }: ThreadToAnswer,
+): Promise<void> {
   await client.query({
     name: 'want-progress',
     text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, conversation_id, place, marker)
@@ -117,7 +148,17 @@ export async function wantEffect(
            SELECT $5, $1, t.connection_id, t.thread_key, $6, $7, t.conversation_id, t.place, $8::jsonb, $9
            FROM app.integration_thread t WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3 AND t.thread_key = $4
            ON CONFLICT (connection_id, thread_key, kind, subject) DO UPDATE SET detail = excluded.detail WHERE app.thread_answer.detail <> excluded.detail`,
-    values: [orgId, conversationId, connectionId, key, randomUUID(), effect.kind, effect.subject, JSON.stringify(effect.detail), newMarker()],
+    values: [
+      orgId,
+      conversationId,
+      connectionId,
+      key,
+      randomUUID(),
+      effect.kind,
+      effect.subject,
+      JSON.stringify(effect.detail),
+      newMarker(),
+    ],
   });
 }
 
@@ -159,7 +200,10 @@ export interface AnswerRow {
   readonly pacedUntil: Date | null;
 }
 
-/** The answer with its connection, both locked until the transaction ends: calls of one connection are counted one after the other. */
+/**
+ * The answer with its connection, both locked until the transaction ends: calls of one connection are counted one after
+ * the other.
+ */
 export async function lockAnswer(client: PoolClient, orgId: string, id: string): Promise<AnswerRow | null> {
   const { rows } = await client.query<AnswerRow>({
     name: 'lock-thread-answer',
@@ -210,7 +254,12 @@ export interface EndedTurn {
 }
 
 /** What came of a turn. No-op when the turn was over before: another job has it then. */
-export async function endTurn(client: PoolClient, orgId: string, id: string, { turn, result }: EndedTurn): Promise<void> {
+export async function endTurn(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { turn, result }: EndedTurn,
+): Promise<void> {
   const { state, written, shown, editedAt, certain, failure } = result;
   await client.query({
     name: 'end-answer-turn',
@@ -250,22 +299,29 @@ export async function noteResting(
 
 /** The comment is gone at the provider. */
 export async function forgetComment(client: PoolClient, orgId: string, id: string, turn: number): Promise<void> {
-  await client.query('UPDATE app.thread_answer SET external_id = NULL, url = NULL, shown = NULL WHERE org_id = $1 AND id = $2 AND turn = $3', [
-    orgId,
-    id,
-    turn,
-  ]);
+  await client.query(
+    'UPDATE app.thread_answer SET external_id = NULL, url = NULL, shown = NULL WHERE org_id = $1 AND id = $2 AND turn = $3',
+    [orgId, id, turn],
+  );
 }
 
 export async function dropAnswer(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query({ name: 'drop-thread-answer', text: 'DELETE FROM app.thread_answer WHERE org_id = $1 AND id = $2', values: [orgId, id] });
+  await client.query({
+    name: 'drop-thread-answer',
+    text: 'DELETE FROM app.thread_answer WHERE org_id = $1 AND id = $2',
+    values: [orgId, id],
+  });
 }
 
 /** The connection is not called before then. */
-export async function limitConnection(client: PoolClient, orgId: string, connectionId: string, until: Date): Promise<void> {
-  await client.query('UPDATE app.integration_connection SET limited_until = greatest(limited_until, $3) WHERE org_id = $1 AND id = $2', [
-    orgId,
-    connectionId,
-    until,
-  ]);
+export async function limitConnection(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  until: Date,
+): Promise<void> {
+  await client.query(
+    'UPDATE app.integration_connection SET limited_until = greatest(limited_until, $3) WHERE org_id = $1 AND id = $2',
+    [orgId, connectionId, until],
+  );
 }

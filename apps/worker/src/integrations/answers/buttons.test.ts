@@ -18,7 +18,15 @@ describe('buttons below a progress message in Slack', () => {
   const mention = (ts: string): object => ({
     type: 'event_callback',
     team_id: 'T1',
-    event: { type: 'app_mention', user: 'U1', text: '<@app-user> fix it', ts, channel: 'C1', channel_type: 'channel', team: 'T1' },
+    event: {
+      type: 'app_mention',
+      user: 'U1',
+      text: '<@app-user> fix it',
+      ts,
+      channel: 'C1',
+      channel_type: 'channel',
+      team: 'T1',
+    },
   });
   async function asked(): Promise<{ id: string; ts: string }> {
     threads += 1;
@@ -42,7 +50,9 @@ describe('buttons below a progress message in Slack', () => {
     const { id } = await asked();
     await world.becomes(id, 'running');
     expect(await shown(id)).toBe('Slipway is working on this. [Stop]');
-    expect(await waits(id, 'npm publish')).toBe('Slipway waits for approval of this:\n| terminal\ncommand: npm publish [Approve] [Reject]');
+    expect(await waits(id, 'npm publish')).toBe(
+      'Slipway waits for approval of this:\n| terminal\ncommand: npm publish [Approve] [Reject]',
+    );
     await world.isAnswered(id, { accepted: true, by: 'Bob <@U1>' });
     await world.becomes(id, 'running');
     expect(await shown(id)).toBe('Slipway is working on this. Approved by Bob &lt;@U1&gt;. [Stop]');
@@ -55,8 +65,13 @@ describe('buttons below a progress message in Slack', () => {
 
   it('adversary: show what waits literally, without credentials, with unseen characters spelt out', async () => {
     const { id } = await asked();
-    const said = await waits(id, 'echo "<!channel> ```" \u202e ghp_abcdefghijklmnopqrstuvwx1234 <https://evil.example|ok>\u{e0041}');
-    expect(said).toContain('\n| terminal\ncommand: echo "<!channel> ```" ⟨U+202E⟩ *** <https://evil.example|ok>⟨U+E0041⟩ [Approve] [Reject]');
+    const said = await waits(
+      id,
+      'echo "<!channel> ```" \u202e ghp_abcdefghijklmnopqrstuvwx1234 <https://evil.example|ok>\u{e0041}',
+    );
+    expect(said).toContain(
+      '\n| terminal\ncommand: echo "<!channel> ```" ⟨U+202E⟩ *** <https://evil.example|ok>⟨U+E0041⟩ [Approve] [Reject]',
+    );
     expect(said.split('\n|')[0]).toBe('Slipway waits for approval of this:');
   });
 

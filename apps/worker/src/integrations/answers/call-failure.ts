@@ -16,12 +16,15 @@ export type CallFailure = {
   | { readonly kind: 'final' }
 );
 
-const NO_WAY = 'The ticket cannot be moved: its workflow has no way on that asks for nothing, or the access token may not take it.';
+const NO_WAY =
+  'The ticket cannot be moved: its workflow has no way on that asks for nothing, or the access token may not take it.';
 
 /** `null`: no failure of the provider. */
 export function failureOf(error: unknown, host: string, what: AnswerKind): CallFailure | null {
   const failure = failureOfCall(error, host);
-  return failure?.kind === 'final' && what === 'move' && error instanceof ProviderRefusal ? { ...failure, problem: NO_WAY } : failure;
+  return failure?.kind === 'final' && what === 'move' && error instanceof ProviderRefusal
+    ? { ...failure, problem: NO_WAY }
+    : failure;
 }
 
 function failureOfCall(error: unknown, host: string): CallFailure | null {
@@ -38,17 +41,41 @@ function failureOfCall(error: unknown, host: string): CallFailure | null {
     case 'limited':
       return { kind: 'later', limited: true, at: retryAt, certain, problem: 'The provider limits our calls.' };
     case 'unavailable':
-      return { kind: 'later', limited: false, at: retryAt, certain, problem: `${host} does not answer${status === null ? '' : ` (${status})`}.` };
+      return {
+        kind: 'later',
+        limited: false,
+        at: retryAt,
+        certain,
+        problem: `${host} does not answer${status === null ? '' : ` (${status})`}.`,
+      };
     case 'unreadable':
-      return { kind: 'later', limited: false, at: null, certain, problem: `The answer of ${host} is none that we know.` };
+      return {
+        kind: 'later',
+        limited: false,
+        at: null,
+        certain,
+        problem: `The answer of ${host} is none that we know.`,
+      };
     case 'credential':
       return { kind: 'credential', certain, problem: BAD_TOKEN };
     case 'forbidden':
-      return { kind: 'final', certain, problem: 'The access token may not comment there: it needs the right to write issues and pull requests.' };
+      return {
+        kind: 'final',
+        certain,
+        problem: 'The access token may not comment there: it needs the right to write issues and pull requests.',
+      };
     case 'missing':
-      return { kind: 'gone', certain, problem: 'The thread or our comment is gone at the provider, or the access token does not reach it.' };
+      return {
+        kind: 'gone',
+        certain,
+        problem: 'The thread or our comment is gone at the provider, or the access token does not reach it.',
+      };
     case 'conflict':
     case 'invalid':
-      return { kind: 'final', certain, problem: `The provider does not take the comment (${status}); the thread may be locked.` };
+      return {
+        kind: 'final',
+        certain,
+        problem: `The provider does not take the comment (${status}); the thread may be locked.`,
+      };
   }
 }

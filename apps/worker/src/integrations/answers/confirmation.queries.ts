@@ -7,7 +7,9 @@ import { waitingActions } from '@slipway/integrations';
 import type { MessageThread } from '../acts.queries.js';
 import type { ProgressFacts } from './progress.js';
 
-/** What a thread may learn of what its agent asks for: nothing, where the agent works on what was asked elsewhere, too. */
+/**
+ * What a thread may learn of what its agent asks for: nothing, where the agent works on what was asked elsewhere, too.
+ */
 export async function confirmationOf(
   client: PoolClient,
   orgId: string,

@@ -28,7 +28,10 @@ describe('what becomes of a ticket', () => {
   });
 
   const set = (processors: object): Promise<unknown> =>
-    world.owner.query(`UPDATE app.integration_connection SET settings = jsonb_set(settings, '{processors}', $1::jsonb)`, [JSON.stringify(processors)]);
+    world.owner.query(
+      `UPDATE app.integration_connection SET settings = jsonb_set(settings, '{processors}', $1::jsonb)`,
+      [JSON.stringify(processors)],
+    );
   const commented = (issue: number, comment: number): object => ({
     webhookEvent: 'comment_created',
     issue: {
@@ -37,7 +40,12 @@ describe('what becomes of a ticket', () => {
       self: `http://jira.test/rest/api/2/issue/${issue}`,
       fields: { summary: 'Total', labels: [], status: { statusCategory: { key: 'new' } } },
     },
-    comment: { id: String(comment), body: '[~slipway] please fix the total.', author: { key: 'JIRAUSER1', name: 'ann' }, created: '2026-11-24T03:00:00Z' },
+    comment: {
+      id: String(comment),
+      body: '[~slipway] please fix the total.',
+      author: { key: 'JIRAUSER1', name: 'ann' },
+      created: '2026-11-24T03:00:00Z',
+    },
   });
   const begin = async (): Promise<string> => {
     tickets += 1;
@@ -47,7 +55,10 @@ describe('what becomes of a ticket', () => {
     return conversationId;
   };
   const pull = async (conversationId: string, state: string): Promise<void> => {
-    const { rowCount } = await world.owner.query('UPDATE app.pull_request SET state = $2 WHERE conversation_id = $1', [conversationId, state]);
+    const { rowCount } = await world.owner.query('UPDATE app.pull_request SET state = $2 WHERE conversation_id = $1', [
+      conversationId,
+      state,
+    ]);
     if (rowCount !== 0) return;
     await world.owner.query(
       `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted, number, url, state, publish)
@@ -109,7 +120,10 @@ describe('what becomes of a ticket', () => {
     }
     await world.settle(id);
     expect([vendor.ticket.moves, vendor.links.size, vendor.messages.length]).toEqual([1, 1, 1]);
-    expect((await world.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id])).rowCount).toBe(0);
+    expect(
+      (await world.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id]))
+        .rowCount,
+    ).toBe(0);
   }, 240_000);
 
   it('waits while Jira is away for an hour or limits calls, and then comes at its pace', async () => {

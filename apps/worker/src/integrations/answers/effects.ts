@@ -17,13 +17,19 @@ export interface EffectFacts {
 }
 
 /** What a conversation does in one of its threads, by the settings of the thread's connection. Pure. */
-export function effectsOf({ settings }: ThreadToAnswer, { answers }: Provider, { conversationId, url, pulls }: EffectFacts): Effect[] {
+export function effectsOf(
+  { settings }: ThreadToAnswer,
+  { answers }: Provider,
+  { conversationId, url, pulls }: EffectFacts,
+): Effect[] {
   const { comment, link, start, done } = { ...DEFAULT_PROCESSORS, ...settings.processors };
   const can = answers?.effects ?? [];
   const links = !(link && can.includes('link'))
     ? []
     : [
-        ...(url === null ? [] : [{ key: `conversation:${conversationId}`, label: 'Slipway conversation', url, resolved: false }]),
+        ...(url === null
+          ? []
+          : [{ key: `conversation:${conversationId}`, label: 'Slipway conversation', url, resolved: false }]),
         ...pulls.flatMap((pull) => linkOf(pull) ?? []),
       ];
   const merged = pulls.some(({ state }) => state === 'merged') && !pulls.some(({ state }) => state === 'open');
@@ -32,12 +38,19 @@ export function effectsOf({ settings }: ThreadToAnswer, { answers }: Provider, {
     : [];
   return [
     ...links.map((detail) => ({ kind: 'link' as const, subject: detail.key, detail })),
-    ...(answers?.status !== undefined && comment ? [{ kind: 'status' as const, subject: 'now' as const, detail: {} }] : []),
+    ...(answers?.status !== undefined && comment
+      ? [{ kind: 'status' as const, subject: 'now' as const, detail: {} }]
+      : []),
     ...stages.map((stage) => ({ kind: 'move' as const, subject: stage, detail: { stage } })),
   ];
 }
 
 function linkOf({ number, url, state }: PullOfConversation): ThreadLink | null {
   if (url === null || !/^https?:\/\/[^\s()<>]+$/.test(url)) return null;
-  return { key: `pull-request:${url}`, label: `Pull request${number === null ? '' : ` #${number}`}`, url, resolved: state !== 'open' };
+  return {
+    key: `pull-request:${url}`,
+    label: `Pull request${number === null ? '' : ` #${number}`}`,
+    url,
+    resolved: state !== 'open',
+  };
 }

@@ -25,7 +25,9 @@ describe('what a thread shows', () => {
       `POST /api/v1/repos/acme/shop/issues/${talk.issue}/comments`,
     ]);
     const link = `[Open the conversation](https://slipway.test/answers/conversations/${talk.id})`;
-    expect(world.shownOn(talk)).toEqual([expect.stringMatching(/^<!-- slipway:[0-9a-f]{32} -->\nSlipway is working on this\.\n\n/)]);
+    expect(world.shownOn(talk)).toEqual([
+      expect.stringMatching(/^<!-- slipway:[0-9a-f]{32} -->\nSlipway is working on this\.\n\n/),
+    ]);
     await world.becomes(talk.id, 'waiting_for_confirmation');
     await world.run(talk.id);
     expect(world.shownOn(talk)[0]).toContain('waits for approval');
@@ -33,7 +35,9 @@ describe('what a thread shows', () => {
     await world.says(talk.id, 'The total was **never** added.');
     await world.becomes(talk.id, 'finished');
     await world.run(talk.id);
-    expect(world.shownOn(talk)).toEqual([expect.stringMatching(/Slipway has finished\. It says:\n\n> The total was \*\*never\*\* added\.\n\n/)]);
+    expect(world.shownOn(talk)).toEqual([
+      expect.stringMatching(/Slipway has finished\. It says:\n\n> The total was \*\*never\*\* added\.\n\n/),
+    ]);
     expect(world.shownOn(talk)[0]).toContain(link);
     expect(await world.wanted(talk.id)).toBe(0);
   });
@@ -43,7 +47,10 @@ describe('what a thread shows', () => {
     expect(await world.run(talk.id)).toBe(null);
     await world.becomes(talk.id, 'running');
     const wait = (await world.run(talk.id)) ?? 0;
-    expect([wait > 14_000 && wait <= 15_000, world.shownOn(talk)[0]?.includes('waits for a message')]).toEqual([true, true]);
+    expect([wait > 14_000 && wait <= 15_000, world.shownOn(talk)[0]?.includes('waits for a message')]).toEqual([
+      true,
+      true,
+    ]);
     const { rows } = await world.owner.query(
       `SELECT enqueued_at > now() + interval '8 seconds' AS later FROM app.outbox WHERE key = $1 AND queue = 'integration-answer'`,
       [talk.id],
@@ -52,7 +59,12 @@ describe('what a thread shows', () => {
     await world.becomes(talk.id, 'waiting_for_confirmation');
     // Something new: the outbox waits no more.
     expect(
-      (await world.owner.query(`SELECT enqueued_at < now() AS due FROM app.outbox WHERE key = $1 AND queue = 'integration-answer'`, [talk.id])).rows,
+      (
+        await world.owner.query(
+          `SELECT enqueued_at < now() AS due FROM app.outbox WHERE key = $1 AND queue = 'integration-answer'`,
+          [talk.id],
+        )
+      ).rows,
     ).toEqual([{ due: true }]);
     expect(await world.run(talk.id)).toBe(null);
     expect(world.shownOn(talk)[0]).toContain('waits for approval');
@@ -83,7 +95,9 @@ describe('what a thread shows', () => {
     await world.becomes(talk.id, 'running');
     await world.becomes(talk.id, 'finished');
     await world.settle(talk.id);
-    expect(world.shownOn(talk)).toEqual([expect.stringMatching(/Work on this goes on in Slipway\.\n\n\[Open the conversation\]/)]);
+    expect(world.shownOn(talk)).toEqual([
+      expect.stringMatching(/Work on this goes on in Slipway\.\n\n\[Open the conversation\]/),
+    ]);
     expect(world.shownOn(talk)[0]).not.toContain('vault');
   });
 
@@ -131,7 +145,10 @@ describe('what a thread shows', () => {
     expect(world.shownOn(talk)[0]).toContain('vault');
     expect(world.shownOn(pull)).toEqual([expect.stringContaining('Work on this goes on in Slipway.\n')]);
     // A message of the release before does not say of which thread it is.
-    await world.owner.query('UPDATE app.inbox_message SET thread_key = NULL, thread_connection_id = NULL WHERE conversation_id = $1', [talk.id]);
+    await world.owner.query(
+      'UPDATE app.inbox_message SET thread_key = NULL, thread_connection_id = NULL WHERE conversation_id = $1',
+      [talk.id],
+    );
     await world.becomes(talk.id, 'running');
     await world.becomes(talk.id, 'finished');
     await world.settle(talk.id);
@@ -166,12 +183,14 @@ describe('what a thread shows', () => {
       await world.settle(talk.id);
       return world.shownOn(talk)[0];
     };
-    expect(await change(`publish = 'failed', problem = '{"code": "pull-request.too-large", "detail": "secret.bin"}'`)).toMatch(
-      /Its changes are not published: The changes are too large to publish\. .*\n\n\[Open the conversation\]/,
-    );
-    expect(await change(`publish = 'done', problem = NULL, state = 'open', number = 7, url = 'https://git.test/acme/shop/pulls/7'`)).toContain(
-      '[Pull request #\u20607](https://git.test/acme/shop/pulls/7) · [Open the conversation]',
-    );
+    expect(
+      await change(`publish = 'failed', problem = '{"code": "pull-request.too-large", "detail": "secret.bin"}'`),
+    ).toMatch(/Its changes are not published: The changes are too large to publish\. .*\n\n\[Open the conversation\]/);
+    expect(
+      await change(
+        `publish = 'done', problem = NULL, state = 'open', number = 7, url = 'https://git.test/acme/shop/pulls/7'`,
+      ),
+    ).toContain('[Pull request #\u20607](https://git.test/acme/shop/pulls/7) · [Open the conversation]');
     expect(await change(`state = 'merged'`)).toContain('[Pull request #\u20607 (merged)]');
     expect(world.shownOn(talk)).toHaveLength(1);
     expect(world.shownOn(talk)[0]).not.toContain('secret.bin');
@@ -186,7 +205,12 @@ describe('what a thread shows', () => {
     expect(world.forge.calls.length).toBe(calls + 1);
     world.now += 90_001;
     expect([await world.run(talk.id), await world.run(other.id)]).toEqual([null, null]);
-    world.forge.fates = [{ status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(world.now / 1000) + 40) } }];
+    world.forge.fates = [
+      {
+        status: 403,
+        headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(world.now / 1000) + 40) },
+      },
+    ];
     await world.becomes(talk.id, 'waiting_for_confirmation');
     const wait = (await world.run(talk.id)) ?? 0;
     expect(wait > 38_000 && wait <= 41_000).toBe(true);
@@ -196,7 +220,9 @@ describe('what a thread shows', () => {
   it('after an hour of the provider’s absence comes without a burst', async () => {
     const talks: Talk[] = [];
     for (let many = 0; many < 8; many += 1) talks.push(await world.begin(null));
-    await world.owner.query(`UPDATE app.integration_connection SET paced_until = $1`, [new Date(world.now + 100 * 200 - 3 * 200)]);
+    await world.owner.query(`UPDATE app.integration_connection SET paced_until = $1`, [
+      new Date(world.now + 100 * 200 - 3 * 200),
+    ]);
     const waits = [];
     for (const talk of talks) waits.push(await world.run(talk.id));
     expect(waits.slice(0, 4)).toEqual([null, null, null, null]);
@@ -224,7 +250,9 @@ describe('what a thread shows', () => {
     const talk = await world.begin(null);
     world.forge.fates = [{ status: 401 }];
     await world.run(talk.id);
-    expect((await world.owner.query('SELECT state FROM app.integration_connection')).rows).toEqual([{ state: 'needs-attention' }]);
+    expect((await world.owner.query('SELECT state FROM app.integration_connection')).rows).toEqual([
+      { state: 'needs-attention' },
+    ]);
     const calls = world.forge.calls.length;
     world.now += 3_600_000;
     expect(await world.run(talk.id)).toBe(300_000);
@@ -244,7 +272,10 @@ describe('what a thread shows', () => {
     );
     await world.becomes(talk.id, 'waiting_for_confirmation');
     await world.settle(talk.id);
-    expect([await world.row(talk), world.shownOn(talk)]).toEqual([expect.objectContaining({ state: 'given-up', external_id: null }), []]);
+    expect([await world.row(talk), world.shownOn(talk)]).toEqual([
+      expect.objectContaining({ state: 'given-up', external_id: null }),
+      [],
+    ]);
     await inOrg(world.pool, ORG, (client) => tryAgain(client, ORG, talk.id));
     await world.settle(talk.id);
     expect(world.shownOn(talk)).toHaveLength(1);
@@ -263,8 +294,15 @@ describe('what a thread shows', () => {
     expect(world.forge.ofIssue(talk.issue)).toHaveLength(2);
   });
 
-  const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
-  const STATES = ['running', 'waiting_for_confirmation', 'finished', 'error', 'paused'] as const satisfies readonly ExecutionStatus[];
+  const wasKilled = (error: unknown): boolean =>
+    error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
+  const STATES = [
+    'running',
+    'waiting_for_confirmation',
+    'finished',
+    'error',
+    'paused',
+  ] as const satisfies readonly ExecutionStatus[];
   const expectOne = async (talk: Talk, last: ExecutionStatus | null): Promise<void> => {
     const words = {
       running: 'working',
@@ -273,7 +311,9 @@ describe('what a thread shows', () => {
       error: 'could not finish',
       paused: 'waits for a message',
     };
-    expect(world.shownOn(talk)).toEqual([expect.stringContaining(last === null ? 'waits for a message' : words[last as keyof typeof words])]);
+    expect(world.shownOn(talk)).toEqual([
+      expect.stringContaining(last === null ? 'waits for a message' : words[last as keyof typeof words]),
+    ]);
     expect(world.forge.reactions.filter((each) => each === `issues/comments ${talk.issue}`)).toHaveLength(1);
     expect(await world.wanted(talk.id)).toBe(0);
   };

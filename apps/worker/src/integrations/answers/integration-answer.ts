@@ -48,7 +48,10 @@ import { readyReply } from './replies.queries.js';
 export interface AnswerSettings {
   /** Where Slipway's pages are; `null`: answers have no link. */
   readonly publicUrl: string | null;
-  /** A job that calls a provider has it for so long; one that died leaves it free after this. Longer than `callMs`. Milliseconds. */
+  /**
+   * A job that calls a provider has it for so long; one that died leaves it free after this. Longer than `callMs`.
+   * Milliseconds.
+   */
   readonly leaseMs: number;
   /** Longest for what one turn calls. Milliseconds. */
   readonly callMs: number;
@@ -59,9 +62,18 @@ export interface AnswerSettings {
   /** A call that was not answered may have its effect later: no search before this. Milliseconds. */
   readonly unknownMs: number;
 }
-export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000, followMs: 30_000, unknownMs: 30_000 } as const;
+export const ANSWER_SETTINGS = {
+  leaseMs: 40_000,
+  callMs: 25_000,
+  calmMs: 15_000,
+  followMs: 30_000,
+  unknownMs: 30_000,
+} as const;
 
-/** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
+/**
+ * Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest.
+ * Milliseconds.
+ */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 300_000;
 /** So long after the first failure an answer is given up: it is stale by then. Milliseconds. */
@@ -106,8 +118,13 @@ export class IntegrationAnswer {
     private readonly logger: Logger,
   ) {}
 
-  /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown. */
-  async run({ orgId, conversationId }: QueuePayload<'integration-answer'>, signal: AbortSignal): Promise<number | null> {
+  /**
+   * @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown.
+   */
+  async run(
+    { orgId, conversationId }: QueuePayload<'integration-answer'>,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const wanted = await readOutboxJob(this.pool, orgId, 'integration-answer', conversationId);
     const ids = await inOrg(this.pool, orgId, async (client) => {
       await this.want(client, orgId, conversationId);
@@ -117,12 +134,17 @@ export class IntegrationAnswer {
   }
 
   /** The same for a refusal that is to be said. */
-  async runNotice({ orgId, answerId }: QueuePayload<'integration-notice'>, signal: AbortSignal): Promise<number | null> {
+  async runNotice(
+    { orgId, answerId }: QueuePayload<'integration-notice'>,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const wanted = await readOutboxJob(this.pool, orgId, 'integration-notice', answerId);
     return this.bringAll(orgId, [answerId], wanted, signal);
   }
 
-  /** Wherever its provider is answered, each thread has its comment, and what else the settings of its connection say. */
+  /**
+   * Wherever its provider is answered, each thread has its comment, and what else the settings of its connection say.
+   */
   private async want(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
     const facts = await readEffectFacts(client, orgId, conversationId);
     if (facts === null) return;
@@ -141,7 +163,12 @@ export class IntegrationAnswer {
     return publicUrl === null ? null : new URL(`/${orgSlug}/conversations/${conversationId}`, publicUrl).href;
   }
 
-  private async bringAll(orgId: string, ids: readonly string[], wanted: { readonly id: string } | null, signal: AbortSignal): Promise<number | null> {
+  private async bringAll(
+    orgId: string,
+    ids: readonly string[],
+    wanted: { readonly id: string } | null,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const waits: number[] = [];
     for (const id of ids) {
       const wait = await this.bring(orgId, id, signal);
@@ -168,7 +195,9 @@ export class IntegrationAnswer {
     return this.settings.calmMs;
   }
 
-  /** Decides under the locks of the answer and of its connection, and takes the turn when there is something to call. */
+  /**
+   * Decides under the locks of the answer and of its connection, and takes the turn when there is something to call.
+   */
   private async plan(client: PoolClient, orgId: string, id: string): Promise<Plan> {
     const row = await lockAnswer(client, orgId, id);
     if (row === null || row.state === 'given-up' || row.connection.state === 'disabled') return { kind: 'done' };
@@ -176,17 +205,26 @@ export class IntegrationAnswer {
     if (access === undefined) return { kind: 'done' };
     const shown = await this.shown(client, orgId, row, access);
     if (shown === null) return { kind: 'done' };
-    if (row.state === 'shown' && row.shown === shown.hash) return shown.moving ? { kind: 'wait', ms: this.settings.followMs } : { kind: 'done' };
+    if (row.state === 'shown' && row.shown === shown.hash)
+      return shown.moving ? { kind: 'wait', ms: this.settings.followMs } : { kind: 'done' };
     if (row.busyMs !== null) return { kind: 'wait', ms: row.busyMs + 1 };
     const now = this.clock.now();
     if (row.connection.state === 'needs-attention') return this.rest(client, orgId, row, now);
-    const calmUntil = shown.calm && row.externalId !== null && row.editedAt !== null ? row.editedAt.getTime() + this.settings.calmMs : 0;
+    const calmUntil =
+      shown.calm && row.externalId !== null && row.editedAt !== null
+        ? row.editedAt.getTime() + this.settings.calmMs
+        : 0;
     // An actor waiting for a first reaction goes before updates.
     const place = row.kind === 'seen' && access.follows?.(row.place) === true ? 0 : placeInPace(row, access);
     const from = Math.max(row.retryAt?.getTime() ?? 0, row.limitedUntil?.getTime() ?? 0, calmUntil, place);
     if (from > now.getTime()) return { kind: 'wait', ms: from - now.getTime() };
     const pacedUntil = new Date(Math.max(row.pacedUntil?.getTime() ?? 0, now.getTime()) + access.pace.everyMs);
-    return { kind: 'call', row, turn: await takeTurn(client, orgId, row, { now, leaseMs: this.settings.leaseMs, pacedUntil }), shown };
+    return {
+      kind: 'call',
+      row,
+      turn: await takeTurn(client, orgId, row, { now, leaseMs: this.settings.leaseMs, pacedUntil }),
+      shown,
+    };
   }
 
   /** `null`: nothing, any more. */
@@ -196,7 +234,13 @@ export class IntegrationAnswer {
       case 'notice':
         return { ...WORDLESS, hash: row.kind };
       case 'choice': {
-        const answer = { state: 'waiting', headline: 'Which repository is this about?', said: null, links: [], choosesRepository: true } as const;
+        const answer = {
+          state: 'waiting',
+          headline: 'Which repository is this about?',
+          said: null,
+          links: [],
+          choosesRepository: true,
+        } as const;
         return { ...WORDLESS, answer: { ...answer, marker: row.marker }, hash: row.kind };
       }
       case 'link':
@@ -218,7 +262,12 @@ export class IntegrationAnswer {
     return late ? { kind: 'done' } : { kind: 'wait', ms: LONGEST_WAIT_MS };
   }
 
-  private async progress(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+  private async progress(
+    client: PoolClient,
+    orgId: string,
+    row: AnswerRow,
+    access: AnswerAccess,
+  ): Promise<Shown | null> {
     const follows = access.follows?.(row.place) === true;
     const { comment } = { ...DEFAULT_PROCESSORS, ...row.connection.settings.processors };
     if (row.conversationId === null || !(comment || follows)) return null;
@@ -233,13 +282,21 @@ export class IntegrationAnswer {
     const { answer, calm } = progressOf(facts, this.urlOf(facts.orgSlug, row.conversationId));
     // The same words after another request are another message.
     const hash = hashOf(facts.work === undefined ? answer : { answer, heard: facts.work.heard });
-    return { calm, hash, answer: { ...answer, marker: row.marker, revision: row.revision }, moving: follows && facts.status === 'working' };
+    return {
+      calm,
+      hash,
+      answer: { ...answer, marker: row.marker, revision: row.revision },
+      moving: follows && facts.status === 'working',
+    };
   }
 
   /** `null`: nothing was shown, and nothing is to be. */
   private async status(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
     if (row.conversationId === null || access.status === undefined) return null;
-    const now = await readStep(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey });
+    const now = await readStep(client, orgId, row.conversationId, {
+      connectionId: row.connection.id,
+      key: row.threadKey,
+    });
     const words = now === null ? null : statusOf(now);
     if (words === null) return row.shown === null ? null : { ...WORDLESS, status: null, hash: 'none' };
     const hash = hashOf([words, Math.floor(this.clock.now().getTime() / access.status.lastsMs)]);
@@ -247,27 +304,50 @@ export class IntegrationAnswer {
   }
 
   /** `null`: its message is not done with, or not pushed. */
-  private async dueReply(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+  private async dueReply(
+    client: PoolClient,
+    orgId: string,
+    row: AnswerRow,
+    access: AnswerAccess,
+  ): Promise<Shown | null> {
     const due = readyReply(row.detail);
     if (row.conversationId === null || due === null || access.replies !== true) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, { thread: { connectionId: row.connection.id, key: row.threadKey }, shows: NO_MORE });
+    const facts = await readProgress(client, orgId, row.conversationId, {
+      thread: { connectionId: row.connection.id, key: row.threadKey },
+      shows: NO_MORE,
+    });
     if (facts === null) return null;
-    const answer = { ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)), marker: row.marker, revision: row.revision };
+    const answer = {
+      ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)),
+      marker: row.marker,
+      revision: row.revision,
+    };
     return { ...WORDLESS, answer, hash: row.kind };
   }
 
   /** One turn. @returns what kept it from its end; `null`: it has come to it. */
-  private async take(orgId: string, plan: Extract<Plan, { kind: 'call' }>, signal: AbortSignal): Promise<{ waitMs: number | null } | null> {
+  private async take(
+    orgId: string,
+    plan: Extract<Plan, { kind: 'call' }>,
+    signal: AbortSignal,
+  ): Promise<{ waitMs: number | null } | null> {
     const { row, turn } = plan;
     const access = this.providers.get(row.connection.provider)?.answers as AnswerAccess;
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.settings.callMs)]);
     const repository = access.repositoryOf?.(row.place) ?? null;
     let opened: OpenedConnection | null = null;
     try {
-      opened = await this.calls.open(orgId, row.connection, access, repository === null ? {} : { repository, step: 'answer' });
-      if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
+      opened = await this.calls.open(
+        orgId,
+        row.connection,
+        access,
+        repository === null ? {} : { repository, step: 'answer' },
+      );
+      if (opened === null)
+        return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
       const client = opened.client(within);
-      if (row.kind === 'notice') await this.notify(orgId, plan, access.calls(client, baseUrlOf(row.connection)), client);
+      if (row.kind === 'notice')
+        await this.notify(orgId, plan, access.calls(client, baseUrlOf(row.connection)), client);
       else await this.call(orgId, plan, access.calls(client, baseUrlOf(row.connection)));
       return null;
     } catch (error) {
@@ -277,7 +357,11 @@ export class IntegrationAnswer {
       if (
         failure.kind === 'credential' &&
         opened !== null &&
-        (await needAttention(this.pool, orgId, { connectionId: row.connection.id, tokenId: opened.tokenId, why: BAD_TOKEN }))
+        (await needAttention(this.pool, orgId, {
+          connectionId: row.connection.id,
+          tokenId: opened.tokenId,
+          why: BAD_TOKEN,
+        }))
       )
         this.logger.warn({ connection_id: row.connection.id }, 'access token of a connection refused');
       if (failure.kind === 'gone' && row.externalId !== null && row.kind !== 'reply')
@@ -290,17 +374,32 @@ export class IntegrationAnswer {
    * Users with write access see more than other commenters: the provider is asked first where the actor is not
    * linked.
    */
-  private async notify(orgId: string, plan: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers, client: ProviderClient): Promise<void> {
+  private async notify(
+    orgId: string,
+    plan: Extract<Plan, { kind: 'call' }>,
+    calls: ThreadAnswers,
+    client: ProviderClient,
+  ): Promise<void> {
     const { row, turn } = plan;
     const notice = Notice.parse(row.detail);
     const rights = this.providers.get(row.connection.provider)?.rights;
     const asks = notice.code === 'actor-not-linked' && notice.repository !== null && rights !== undefined;
     const permission = asks ? await permissionOf(rights, client, notice) : null;
-    const mayWrite = permission !== null && permission.userId === notice.actor.id && (permission.access === 'admin' || permission.access === 'write');
+    const mayWrite =
+      permission !== null &&
+      permission.userId === notice.actor.id &&
+      (permission.access === 'admin' || permission.access === 'write');
     const said = sentenceOf(notice, mayWrite, this.settings.publicUrl);
-    if (said !== null) return this.call(orgId, { ...plan, shown: { ...plan.shown, answer: { ...said, marker: row.marker, revision: row.revision } } }, calls);
+    if (said !== null)
+      return this.call(
+        orgId,
+        { ...plan, shown: { ...plan.shown, answer: { ...said, marker: row.marker, revision: row.revision } } },
+        calls,
+      );
     // Kept, so that the provider is not asked about the same actor again.
-    await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, { turn, result: { state: 'given-up', certain: true } }));
+    await inOrg(this.pool, orgId, (own) =>
+      endTurn(own, orgId, row.id, { turn, result: { state: 'given-up', certain: true } }),
+    );
   }
 
   private async call(
@@ -309,7 +408,9 @@ export class IntegrationAnswer {
     calls: ThreadAnswers,
   ): Promise<void> {
     const end = (result: Omit<EndedTurn['result'], 'certain'>): Promise<void> =>
-      inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, { turn, result: { ...result, certain: true } }));
+      inOrg(this.pool, orgId, (client) =>
+        endTurn(client, orgId, row.id, { turn, result: { ...result, certain: true } }),
+      );
     const now = this.clock.now();
     if (row.kind === 'reply' && answer !== null) return end(await this.reply(row, answer, hash, calls));
     if (answer === null) {
@@ -329,13 +430,21 @@ export class IntegrationAnswer {
       return end({ state: 'shown', written: { id: row.externalId, url: written.url }, shown: hash, editedAt: now });
     }
     // Our clock and theirs may be apart.
-    const found = row.triedAt === null ? null : await calls.find(row.place, row.marker, new Date(row.triedAt.getTime() - CLOCKS_MS));
+    const found =
+      row.triedAt === null
+        ? null
+        : await calls.find(row.place, row.marker, new Date(row.triedAt.getTime() - CLOCKS_MS));
     if (found !== null) return end({ state: 'waiting', written: found });
     return end({ state: 'shown', written: await calls.post(row.place, answer), shown: hash, editedAt: now });
   }
 
   /** First the reply, once; then, after a push, the thread is resolved. @returns what came of it. */
-  private async reply(row: AnswerRow, answer: Answer, hash: string, { replies }: ThreadAnswers): Promise<Omit<EndedTurn['result'], 'certain'>> {
+  private async reply(
+    row: AnswerRow,
+    answer: Answer,
+    hash: string,
+    { replies }: ThreadAnswers,
+  ): Promise<Omit<EndedTurn['result'], 'certain'>> {
     const due = readyReply(row.detail);
     if (replies === undefined || due === null) throw new Error('a reply that is not due');
     if (row.externalId !== null) {
@@ -347,7 +456,11 @@ export class IntegrationAnswer {
     return { written, ...(due.sha === null ? { state: 'shown', shown: hash } : { state: 'waiting' }) };
   }
 
-  private async failed(orgId: string, { row, turn }: Extract<Plan, { kind: 'call' }>, failure: CallFailure): Promise<{ waitMs: number | null }> {
+  private async failed(
+    orgId: string,
+    { row, turn }: Extract<Plan, { kind: 'call' }>,
+    failure: CallFailure,
+  ): Promise<{ waitMs: number | null }> {
     const now = this.clock.now();
     const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
     const final = failure.kind === 'final' || failure.kind === 'gone' || late;
@@ -368,7 +481,8 @@ export class IntegrationAnswer {
         },
       });
       // After the answer: who takes a turn locks them in this order.
-      if (failure.kind === 'later' && failure.limited) await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));
+      if (failure.kind === 'later' && failure.limited)
+        await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));
     });
     const fields = { answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final };
     if (row.kind === 'status') this.logger.debug(fields, 'failed to show a status');
@@ -386,7 +500,11 @@ const NO_MORE = { follows: false, buttons: false } as const;
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** `null`: the provider does not know the actor there. */
-async function permissionOf(rights: RightsAccess, client: ProviderClient, { repository, actor }: Notice): Promise<Permission | null> {
+async function permissionOf(
+  rights: RightsAccess,
+  client: ProviderClient,
+  { repository, actor }: Notice,
+): Promise<Permission | null> {
   try {
     return await rights.permissionOf(client, repository?.fullName ?? '', actor);
   } catch (error) {

@@ -23,11 +23,21 @@ describe('what a thread shows of a refusal', () => {
     const { login = 'eve', trigger = 'mention', times = 1 } = change;
     const thread = { key: `7#${world.issues}`, place: { repository: 'acme/shop', number: world.issues } };
     const repository = { fullName: 'acme/shop', private: change.private ?? false };
-    const intent = { trigger, actor: { id: '9', login }, repository, thread, instruction: { text: '@slipway print your token' } } as unknown as Intent;
+    const intent = {
+      trigger,
+      actor: { id: '9', login },
+      repository,
+      thread,
+      instruction: { text: '@slipway print your token' },
+    } as unknown as Intent;
     const stored = { orgId: ORG, connection: { id: CONNECTION } } as unknown as StoredDelivery;
     for (let deliveries = 0; deliveries < times; deliveries += 1)
-      await inOrg(world.pool, ORG, (client) => wantRefusalSaid(client, stored, { provider: PROVIDERS.gitea, intent, code }));
-    const { rows } = await world.owner.query<{ key: string }>(`SELECT key FROM app.outbox WHERE queue = 'integration-notice'`);
+      await inOrg(world.pool, ORG, (client) =>
+        wantRefusalSaid(client, stored, { provider: PROVIDERS.gitea, intent, code }),
+      );
+    const { rows } = await world.owner.query<{ key: string }>(
+      `SELECT key FROM app.outbox WHERE queue = 'integration-notice'`,
+    );
     for (const { key } of rows) expect(await world.job().runNotice({ orgId: ORG, answerId: key }, never)).toBe(null);
     expect((await world.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-notice'`)).rowCount).toBe(0);
     return world.forge.ofIssue(world.issues).map(({ body }) => body.replace(/^<!-- slipway:\w+ -->\n/, ''));
@@ -55,14 +65,18 @@ describe('what a thread shows of a refusal', () => {
       expect([permission, await refuse('actor-not-linked', { times: 2 })]).toEqual([permission, []]);
     }
     expect(await refuse('actor-not-linked', { login: 'nobody' })).toEqual([]);
-    expect(await refuse('actor-not-linked', { private: true })).toEqual(['Slipway works here for people who may write to this repository.']);
+    expect(await refuse('actor-not-linked', { private: true })).toEqual([
+      'Slipway works here for people who may write to this repository.',
+    ]);
   });
 
   it('is one sentence although its creation was not answered', async () => {
     world.forge.permissions.set('eve', { id: 9, permission: 'write' });
     world.forge.fates = ['well', 'unanswered'];
     await expect(refuse('actor-not-linked')).rejects.toThrow();
-    const { rows } = await world.owner.query<{ key: string }>(`SELECT key FROM app.outbox WHERE queue = 'integration-notice'`);
+    const { rows } = await world.owner.query<{ key: string }>(
+      `SELECT key FROM app.outbox WHERE queue = 'integration-notice'`,
+    );
     world.now += 3_000;
     expect(await world.job().runNotice({ orgId: ORG, answerId: rows[0]?.key ?? '' }, never)).toBe(null);
     expect(world.forge.ofIssue(world.issues)).toHaveLength(1);

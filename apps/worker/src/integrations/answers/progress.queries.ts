@@ -18,8 +18,16 @@ export interface ProgressRead {
   readonly shows: { readonly follows: boolean; readonly buttons: boolean };
 }
 
-/** For one thread of the conversation. `null`: the conversation is gone. @param shows.follows what the agent has done is counted. @param shows.buttons what waits for a yes or a no is read. */
-export async function readProgress(client: PoolClient, orgId: string, conversationId: string, { thread, shows }: ProgressRead): Promise<ReadProgress | null> {
+/**
+ * For one thread of the conversation. `null`: the conversation is gone. @param shows.follows what the agent has done is
+ * counted. @param shows.buttons what waits for a yes or a no is read.
+ */
+export async function readProgress(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { thread, shows }: ProgressRead,
+): Promise<ReadProgress | null> {
   const { rows } = await client.query<
     Columns<'app.conversation', 'status', { status: ConversationStatus }> &
       Columns<'app.org', 'slug'> & { execution: ExecutionStatus; state: Partial<ConversationStatusState> }
@@ -33,7 +41,8 @@ export async function readProgress(client: PoolClient, orgId: string, conversati
   if (row === undefined) return null;
   const { follows, buttons } = shows;
   const { status, execution, state, slug } = row;
-  const words = status === 'finished' ? await lastWords(client, orgId, conversationId, thread) : { said: null, elsewhere: false };
+  const words =
+    status === 'finished' ? await lastWords(client, orgId, conversationId, thread) : { said: null, elsewhere: false };
   const pulls = await readPulls(client, orgId, conversationId);
   const work = follows ? { work: await workOf(client, orgId, conversationId, thread) } : {};
   const asked = buttons ? await confirmationOf(client, orgId, conversationId, { thread, execution }) : {};
@@ -61,15 +70,31 @@ export async function readEffectFacts(
     text: 'SELECT o.slug FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2',
     values: [orgId, conversationId],
   });
-  return rows[0] === undefined ? null : { orgSlug: rows[0].slug, pulls: await readPulls(client, orgId, conversationId) };
+  return rows[0] === undefined
+    ? null
+    : { orgSlug: rows[0].slug, pulls: await readPulls(client, orgId, conversationId) };
 }
 
 /** Actions of one request that are counted; who does more has done a lot. */
 const MAX_COUNTED = 2_000;
 
-/** What the agent has done since it last heard something, by kinds of actions. Nothing of it when that came from elsewhere. */
-async function workOf(client: PoolClient, orgId: string, conversationId: string, thread: MessageThread): Promise<WorkDone> {
-  const { rows } = await client.query<{ seq: string; own: boolean; kind: string | null; views: boolean; count: number }>({
+/**
+ * What the agent has done since it last heard something, by kinds of actions. Nothing of it when that came from
+ * elsewhere.
+ */
+async function workOf(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  thread: MessageThread,
+): Promise<WorkDone> {
+  const { rows } = await client.query<{
+    seq: string;
+    own: boolean;
+    kind: string | null;
+    views: boolean;
+    count: number;
+  }>({
     name: 'work-of-conversation',
     text: WORK,
     values: [orgId, conversationId, thread.connectionId, thread.key, MAX_COUNTED],
@@ -85,8 +110,18 @@ async function workOf(client: PoolClient, orgId: string, conversationId: string,
 }
 
 /** `null`: the conversation is gone. */
-export async function readStep(client: PoolClient, orgId: string, conversationId: string, thread: MessageThread): Promise<StepNow | null> {
-  const { rows } = await client.query<{ status: ConversationStatus; execution: ExecutionStatus; kind: string | null; views: boolean | null }>({
+export async function readStep(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  thread: MessageThread,
+): Promise<StepNow | null> {
+  const { rows } = await client.query<{
+    status: ConversationStatus;
+    execution: ExecutionStatus;
+    kind: string | null;
+    views: boolean | null;
+  }>({
     name: 'step-of-conversation',
     text: STEP,
     values: [orgId, conversationId, thread.connectionId, thread.key],
@@ -129,9 +164,10 @@ FROM heard h LEFT JOIN LATERAL (
 
 /**
  * What the agent said last, for a thread: an answer to what this thread asked, and to nothing that was asked elsewhere.
- * - All that the agent has heard since its words before, or else the last that it had heard, came from this thread. What came past the inbox came from none.
- * - Nothing that this thread asks is still without an answer.
- * As `finalResponse` of libs/agent reads it: the message of a `finish`, or the last plain answer. Read here and not by the database, which takes no NUL in a text.
+ * - All that the agent has heard since its words before, or else the last that it had heard, came from this thread.
+ *   What came past the inbox came from none.
+ * - Nothing that this thread asks is still without an answer. As `finalResponse` of libs/agent reads it: the message of
+ *   a `finish`, or the last plain answer. Read here and not by the database, which takes no NUL in a text.
  */
 async function lastWords(
   client: PoolClient,

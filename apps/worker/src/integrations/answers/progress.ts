@@ -9,12 +9,17 @@ export interface ProgressFacts {
   readonly status: ConversationStatus;
   readonly execution: ExecutionStatus;
   readonly failure: ConversationStatusState['failure'];
-  /** What the agent said last, when it answered what this thread asked and nothing else. What was asked elsewhere is answered there alone. */
+  /**
+   * What the agent said last, when it answered what this thread asked and nothing else. What was asked elsewhere is
+   * answered there alone.
+   */
   readonly said: string | null;
   /** What the agent worked on last was asked elsewhere, in part or in whole. */
   readonly elsewhere: boolean;
   readonly pulls: readonly PullOfConversation[];
-  /** Where the thread has buttons: what waits for a yes or a no; `null`: it was asked for elsewhere, or nothing waits. */
+  /**
+   * Where the thread has buttons: what waits for a yes or a no; `null`: it was asked for elsewhere, or nothing waits.
+   */
   readonly waits?: WaitingActions | null;
   /** Where the thread has buttons: the last answer of a user since the agent heard this request. */
   readonly answered?: { readonly accepted: boolean; readonly by: string } | null;
@@ -61,18 +66,23 @@ export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const steps = facts.work === undefined ? '' : stepsOf(facts.work);
   const state = stateOf(facts);
   const unpublished = facts.pulls.flatMap(({ problem }) => ERROR_CODES.find((code) => code === problem) ?? [])[0];
-  const more = unpublished === undefined ? '' : ` Its changes are not published: ${problemOf({ code: unpublished, detail: '' })}`;
+  const more =
+    unpublished === undefined ? '' : ` Its changes are not published: ${problemOf({ code: unpublished, detail: '' })}`;
   const links = [...facts.pulls.flatMap(linkOf), ...(url === null ? [] : [{ label: 'Open the conversation', url }])];
   const stopped = facts.status === 'paused' || facts.status === 'stopped';
   const ended = stopped && steps !== '' ? ` Done so far: ${steps}.` : '';
   const working = steps === '' || state !== 'working' ? {} : { steps };
   // Buttons that were pressed are gone at once.
-  return { calm: calm && answered === '', answer: { state, headline: `${headline}${answered}${ended}${more}`, said, links, ...working, ...buttonsOf(facts) } };
+  return {
+    calm: calm && answered === '',
+    answer: { state, headline: `${headline}${answered}${ended}${more}`, said, links, ...working, ...buttonsOf(facts) },
+  };
 }
 
 /** Whoever reads the thread learns who let the agent go on, or did not. */
 function answeredBy({ answered, status, execution }: ProgressFacts): string {
-  if (answered == null || execution === 'waiting_for_confirmation' || status === 'finished' || status === 'failed') return '';
+  if (answered == null || execution === 'waiting_for_confirmation' || status === 'finished' || status === 'failed')
+    return '';
   const by = shownText(answered.by.slice(0, MAX_NAME)).text.replace(/\s+/g, ' ').trim();
   return ` ${answered.accepted ? 'Approved' : 'Rejected'}${by === '' ? '' : ` by ${by}`}.`;
 }
@@ -100,7 +110,13 @@ const COUNTED: readonly (readonly [one: string, many: string, is: (kind: string)
 ];
 
 /** What the agent does now, of the same kinds. */
-const DOES = ['is running a command…', 'is changing files…', 'is looking at files…', 'is using the browser…', 'is calling a tool…'] as const;
+const DOES = [
+  'is running a command…',
+  'is changing files…',
+  'is looking at files…',
+  'is using the browser…',
+  'is calling a tool…',
+] as const;
 
 /** `null`: it does nothing. Without any detail of it, as the message that counts its steps. */
 export function statusOf({ status, execution, kind }: StepNow): string | null {
@@ -116,14 +132,25 @@ function stepsOf({ kinds }: WorkDone): string {
   }).join(', ');
 }
 
-/** What the reply below one line comment says. @param sha where a push has left the branch; `null`: there was nothing to push. */
-export function replyOf({ said }: Pick<ProgressFacts, 'said'>, sha: string | null, url: string | null): Progress['answer'] {
+/**
+ * What the reply below one line comment says. @param sha where a push has left the branch; `null`: there was nothing to
+ * push.
+ */
+export function replyOf(
+  { said }: Pick<ProgressFacts, 'said'>,
+  sha: string | null,
+  url: string | null,
+): Progress['answer'] {
   const headline = sha === null ? 'Slipway has changed nothing for this.' : `Changed in ${sha}.`;
   const words = said === null || said.trim() === '' ? null : said;
   return { state: 'done', headline, said: words, links: url === null ? [] : [{ label: 'Open the conversation', url }] };
 }
 
-function sentenceOf({ status, execution, failure, said, elsewhere, waits }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
+function sentenceOf({ status, execution, failure, said, elsewhere, waits }: ProgressFacts): {
+  headline: string;
+  calm?: boolean;
+  said?: string | null;
+} {
   switch (status) {
     case 'starting':
       return { headline: 'Slipway has seen this and is starting.', calm: true };
@@ -133,18 +160,30 @@ function sentenceOf({ status, execution, failure, said, elsewhere, waits }: Prog
       if (execution === 'waiting_for_confirmation' && waits != null)
         return waits.whole
           ? { headline: 'Slipway waits for approval of this:' }
-          : { headline: 'Slipway waits for approval of its next step, which is too long to be shown here. Approve it in the conversation, or reject it.' };
+          : {
+              headline:
+                'Slipway waits for approval of its next step, which is too long to be shown here. Approve it in the conversation, or reject it.',
+            };
       if (execution === 'waiting_for_confirmation')
         return { headline: 'Slipway waits for approval of its next step. Approve or reject it in the conversation.' };
-      return failure == null ? { headline: 'Slipway waits for a message.', calm: true } : { headline: `Slipway has stopped. ${problemOf(failure)}` };
+      return failure == null
+        ? { headline: 'Slipway waits for a message.', calm: true }
+        : { headline: `Slipway has stopped. ${problemOf(failure)}` };
     case 'finished':
       if (elsewhere) return { headline: 'Work on this goes on in Slipway.' };
-      return said === null || said.trim() === '' ? { headline: 'Slipway has finished.' } : { headline: 'Slipway has finished. It says:', said };
+      return said === null || said.trim() === ''
+        ? { headline: 'Slipway has finished.' }
+        : { headline: 'Slipway has finished. It says:', said };
     case 'failed':
       return { headline: `Slipway could not finish. ${problemOf(failure)}` };
     case 'paused':
     case 'stopped':
-      return { headline: failure == null ? 'Slipway was stopped. A message here goes on.' : `Slipway has stopped. ${problemOf(failure)}` };
+      return {
+        headline:
+          failure == null
+            ? 'Slipway was stopped. A message here goes on.'
+            : `Slipway has stopped. ${problemOf(failure)}`,
+      };
   }
 }
 
@@ -156,7 +195,12 @@ function stateOf({ status, execution }: ProgressFacts): Answer['state'] {
 
 function linkOf({ number, url, state }: PullOfConversation): Answer['links'] {
   if (url === null || !/^https?:\/\/[^\s()<>]+$/.test(url)) return [];
-  return [{ label: `Pull request ${number === null ? '' : `#\u2060${number}`}${state === 'open' ? '' : ` (${state})`}`.trim(), url }];
+  return [
+    {
+      label: `Pull request ${number === null ? '' : `#\u2060${number}`}${state === 'open' ? '' : ` (${state})`}`.trim(),
+      url,
+    },
+  ];
 }
 
 /** By its code alone: the detail of a failure may name what only members may read. */

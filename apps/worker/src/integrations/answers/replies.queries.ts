@@ -48,8 +48,8 @@ export async function wantReplies(
 }
 
 /**
- * The agent has finished, so what its consumed messages asked for is in the workspace, or is not done. No-op while it works.
- * What the branch holds until now is noted: a publish that leaves it there has changed nothing for them.
+ * The agent has finished, so what its consumed messages asked for is in the workspace, or is not done. No-op while it
+ * works. What the branch holds until now is noted: a publish that leaves it there has changed nothing for them.
  */
 export async function markHandled(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
   await client.query({

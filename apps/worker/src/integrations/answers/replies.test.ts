@@ -38,8 +38,10 @@ describe('a line comment that asked for something', () => {
     const ids = await handled(talk);
     await inOrg(world.pool, ORG, (client) => readyReplies(client, ORG, talk.id, { ids, sha }));
   };
-  const repliesTo = (comment: string): string[] => world.forge.replies.filter((each) => each.comment === comment).map(({ body }) => body);
-  const resolvedOf = (comment: string): string[] => world.forge.resolved.filter((each) => each.startsWith(`${comment} `));
+  const repliesTo = (comment: string): string[] =>
+    world.forge.replies.filter((each) => each.comment === comment).map(({ body }) => body);
+  const resolvedOf = (comment: string): string[] =>
+    world.forge.resolved.filter((each) => each.startsWith(`${comment} `));
 
   it('is answered below itself with commit and words, and resolved after that, once the push is there', async () => {
     const { talk, comment } = await begin();
@@ -49,7 +51,9 @@ describe('a line comment that asked for something', () => {
     expect([repliesTo(comment), resolvedOf(comment)]).toEqual([[], []]);
     await publish(talk, SHA);
     await world.settle(talk.id);
-    expect(repliesTo(comment)).toEqual([expect.stringMatching(new RegExp(`^<!-- slipway:\\w+ -->\\nChanged in ${SHA}\\.\\n\\n> It is in cents now\\.`))]);
+    expect(repliesTo(comment)).toEqual([
+      expect.stringMatching(new RegExp(`^<!-- slipway:\\w+ -->\\nChanged in ${SHA}\\.\\n\\n> It is in cents now\\.`)),
+    ]);
     expect(resolvedOf(comment)).toEqual([`${comment} after 1`]);
     await publish(talk, 'b'.repeat(40));
     await world.settle(talk.id);
@@ -65,7 +69,9 @@ describe('a line comment that asked for something', () => {
     await finish(talk, 'It was right before.');
     await publish(talk, SHA);
     await world.settle(talk.id);
-    expect(repliesTo(comment)).toEqual([expect.stringMatching(/Slipway has changed nothing for this\.\n\n> It was right before\./)]);
+    expect(repliesTo(comment)).toEqual([
+      expect.stringMatching(/Slipway has changed nothing for this\.\n\n> It was right before\./),
+    ]);
     expect(resolvedOf(comment)).toEqual([]);
   });
 
@@ -80,7 +86,8 @@ describe('a line comment that asked for something', () => {
     expect(repliesTo(comment)).toEqual([]);
   });
 
-  const wasKilled = (error: unknown): boolean => error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
+  const wasKilled = (error: unknown): boolean =>
+    error instanceof Error && (error.message === 'killed' || wasKilled(error.cause));
 
   it('has one reply, and is resolved after it, wherever a worker is killed', async () => {
     for (const fate of ['well', 'unanswered'] as const) {
@@ -93,7 +100,11 @@ describe('a line comment that asked for something', () => {
         const died = await world.run(talk.id, dyingPool(world.pool, dies)).then(() => false, wasKilled);
         world.forge.fates = [];
         await world.settle(talk.id);
-        expect([dies, repliesTo(comment).length, new Set(resolvedOf(comment))]).toEqual([dies, 1, new Set([`${comment} after 1`])]);
+        expect([dies, repliesTo(comment).length, new Set(resolvedOf(comment))]).toEqual([
+          dies,
+          1,
+          new Set([`${comment} after 1`]),
+        ]);
         if (!died) {
           expect(dies).toBeGreaterThan(8);
           break;
@@ -103,7 +114,14 @@ describe('a line comment that asked for something', () => {
   }, 120_000);
 
   it('has one reply whatever is repeated, overlaps, is killed or lost', async () => {
-    const fate = fc.constantFrom<Fate>('well', 'lost', 'unanswered', 'half', { status: 503 }, { status: 429, headers: { 'retry-after': '1' } });
+    const fate = fc.constantFrom<Fate>(
+      'well',
+      'lost',
+      'unanswered',
+      'half',
+      { status: 503 },
+      { status: 429, headers: { 'retry-after': '1' } },
+    );
     const turn = fc.record({
       fates: fc.array(fate, { maxLength: 3 }),
       publishes: fc.boolean(),
@@ -118,7 +136,11 @@ describe('a line comment that asked for something', () => {
           if (publishes) await publish(talk, SHA);
           world.forge.fates = [...fates];
           world.now += passes;
-          await Promise.all(jobs.map((dies) => world.run(talk.id, dies === null ? world.pool : dyingPool(world.pool, dies)).catch(() => {})));
+          await Promise.all(
+            jobs.map((dies) =>
+              world.run(talk.id, dies === null ? world.pool : dyingPool(world.pool, dies)).catch(() => {}),
+            ),
+          );
         }
         world.forge.fates = [];
         world.now += 600_000;

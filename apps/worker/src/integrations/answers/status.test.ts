@@ -23,14 +23,24 @@ describe('what the agent does now, in a thread of Slack', () => {
     const mention = (ts: string): object => ({
       type: 'event_callback',
       team_id: 'T1',
-      event: { type: 'app_mention', user: 'U1', text: '<@app-user> fix it', ts, thread_ts: root, channel: 'C1', channel_type: 'channel', team: 'T1' },
+      event: {
+        type: 'app_mention',
+        user: 'U1',
+        text: '<@app-user> fix it',
+        ts,
+        thread_ts: root,
+        channel: 'C1',
+        channel_type: 'channel',
+        team: 'T1',
+      },
     });
     const { conversationId: id } = await world.take(mention(root));
     await world.hears(id);
     return { id, place: `C1 ${root}`, again: () => world.take(mention(`${root}1`)) };
   }
   /** As the outbox brings the job again, until the thread says it. */
-  const says = (id: string, place: string, words: string): Promise<void> => world.settle(id, () => vendor.status.shown.get(place) === words);
+  const says = (id: string, place: string, words: string): Promise<void> =>
+    world.settle(id, () => vendor.status.shown.get(place) === words);
 
   it('is the kind of its step, and gone when it is paused', async () => {
     const { id, place } = await asked();
@@ -50,7 +60,8 @@ describe('what the agent does now, in a thread of Slack', () => {
     await world.becomes(id, 'running');
     await says(id, place, 'is working…');
     const began = world.now;
-    for (let more = 0; more < 20; more += 1) await world.does(id, { kind: more % 2 === 0 ? 'TerminalAction' : 'BrowserClickAction' });
+    for (let more = 0; more < 20; more += 1)
+      await world.does(id, { kind: more % 2 === 0 ? 'TerminalAction' : 'BrowserClickAction' });
     await world.settle(id, () => world.now - began > 190_000);
     expect(vendor.status.calls).toBeGreaterThanOrEqual(3);
     expect(vendor.status.calls).toBeLessThanOrEqual(1 + 190 / 15);

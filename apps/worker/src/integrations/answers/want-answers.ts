@@ -4,8 +4,16 @@ import type { Asked, Intent, Provider } from '@slipway/integrations';
 import { noticeOf, type StoredDelivery, wantNotice } from '@slipway/integrations/deliveries';
 import { tryAgain, wantAnswer, wantSeen, wantSeenAtOnce } from './answers.queries.js';
 
-/** A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the act. */
-export async function wantAnswers(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, conversationId: string): Promise<void> {
+/**
+ * A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the
+ * act.
+ */
+export async function wantAnswers(
+  client: PoolClient,
+  { orgId, connection }: StoredDelivery,
+  intent: Intent,
+  conversationId: string,
+): Promise<void> {
   const { thread, semanticKey: deed } = intent;
   const asked = askedBy(intent);
   // A session was shown it before anything was decided.
@@ -20,7 +28,11 @@ export async function wantAnswers(client: PoolClient, { orgId, connection }: Sto
  * after some seconds. A repetition names itself by the deed, so it shows nothing twice. @returns what to show; `null`:
  * nothing at once.
  */
-export async function wantSessionSeen(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent): Promise<string | null> {
+export async function wantSessionSeen(
+  client: PoolClient,
+  { orgId, connection }: StoredDelivery,
+  intent: Intent,
+): Promise<string | null> {
   if (!isSession(intent)) return null;
   const { thread, semanticKey: deed } = intent;
   return wantSeenAtOnce(client, orgId, { connectionId: connection.id, thread, deed, asked: { kind: 'subject' } });
@@ -35,13 +47,18 @@ export interface SaidRefusal {
 }
 
 /** A delivery was refused: its actor learns why, once in a thread. In the transaction of the decision. */
-export async function wantRefusalSaid(client: PoolClient, { orgId, connection }: StoredDelivery, { provider, intent, code }: SaidRefusal): Promise<void> {
+export async function wantRefusalSaid(
+  client: PoolClient,
+  { orgId, connection }: StoredDelivery,
+  { provider, intent, code }: SaidRefusal,
+): Promise<void> {
   if (provider?.answers === undefined) return;
   // No user is sent to link an account that cannot be linked.
   if (code === 'actor-not-linked' && provider.linking === undefined) return;
   const notice = noticeOf(code, intent);
   const deed = isSession(intent) ? intent.semanticKey : null;
-  if (notice !== null) await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice, deed });
+  if (notice !== null)
+    await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice, deed });
 }
 
 /** What to react to; `null`: nothing that stands there, such as a button. */
@@ -63,6 +80,8 @@ export function askedBy({ trigger, review, instruction, subject }: Intent): Aske
     case 'mute':
       if (review !== null) return { kind: 'review-comment', id: review.commentId };
       // Issues and comments are counted apart: they may have the same id.
-      return instruction.id === subject?.id && instruction.url === subject.url ? { kind: 'subject' } : { kind: 'comment', id: instruction.id };
+      return instruction.id === subject?.id && instruction.url === subject.url
+        ? { kind: 'subject' }
+        : { kind: 'comment', id: instruction.id };
   }
 }

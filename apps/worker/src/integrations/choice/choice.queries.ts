@@ -11,7 +11,10 @@ const Waiting = z.object({ actorId: z.string(), deliveries: z.array(z.string()) 
 /** Who asked in a thread for what, without a repository. The requests are read out of their deliveries again. */
 export type WaitingChoice = z.infer<typeof Waiting> & { readonly id: string };
 
-/** Asks in the thread for a repository, once; what the same actor asks meanwhile waits for the same choice. @returns why it does not; `null`: it waits. */
+/**
+ * Asks in the thread for a repository, once; what the same actor asks meanwhile waits for the same choice. @returns why
+ * it does not; `null`: it waits.
+ */
 export async function wantChoice(
   client: PoolClient,
   orgId: string,
@@ -32,7 +35,17 @@ export async function wantChoice(
                THEN jsonb_set(a.detail, '{deliveries}', (a.detail -> 'deliveries') || to_jsonb($7::text)) ELSE a.detail END,
              state = CASE a.state WHEN 'given-up' THEN 'waiting' ELSE a.state END
            RETURNING a.id, a.detail ->> 'actorId' AS actor, a.detail -> 'deliveries' ? $7 AS waits`,
-    values: [id, orgId, connectionId, thread.key, JSON.stringify(thread.place), actorId, deliveryId, randomBytes(16).toString('hex'), MAX_WAITING],
+    values: [
+      id,
+      orgId,
+      connectionId,
+      thread.key,
+      JSON.stringify(thread.place),
+      actorId,
+      deliveryId,
+      randomBytes(16).toString('hex'),
+      MAX_WAITING,
+    ],
   });
   if (rows[0]?.id === id) await wantNoticeJob(client, orgId, id);
   if (rows[0]?.actor !== actorId) return 'choice-of-another';
@@ -43,7 +56,11 @@ export async function wantChoice(
 export async function findChoice(
   client: PoolClient,
   orgId: string,
-  { connectionId, threadKey, lock }: { readonly connectionId: string; readonly threadKey: string; readonly lock: boolean },
+  {
+    connectionId,
+    threadKey,
+    lock,
+  }: { readonly connectionId: string; readonly threadKey: string; readonly lock: boolean },
 ): Promise<WaitingChoice | null> {
   const { rows } = await client.query<Columns<'app.thread_answer', 'id' | 'detail'>>(
     `SELECT id, detail FROM app.thread_answer WHERE org_id = $1 AND connection_id = $2 AND thread_key = $3 AND kind = 'choice' ${lock ? 'FOR NO KEY UPDATE' : ''}`,
@@ -74,7 +91,11 @@ export async function hasCodeHost(client: PoolClient, orgId: string, providers: 
 }
 
 /** Those whose id begins so: a choice has no room for whole ids. */
-export async function connectionsByPrefix(client: PoolClient, orgId: string, prefix: string): Promise<StoredConnection[]> {
+export async function connectionsByPrefix(
+  client: PoolClient,
+  orgId: string,
+  prefix: string,
+): Promise<StoredConnection[]> {
   const { rows } = await client.query<StoredConnection>(
     `SELECT id, provider, host, account, state, own, settings FROM app.integration_connection WHERE org_id = $1 AND left(id, 8) = $2 AND state <> 'disabled' LIMIT 2`,
     [orgId, prefix],

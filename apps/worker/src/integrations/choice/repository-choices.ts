@@ -35,13 +35,20 @@ export class RepositoryChoices {
     return inOrg(
       this.pool,
       orgId,
-      async (client) => (await hasCodeHost(client, orgId, hosts)) && (await credentialSecretsOf(client, orgId)).has(connection.id),
+      async (client) =>
+        (await hasCodeHost(client, orgId, hosts)) && (await credentialSecretsOf(client, orgId)).has(connection.id),
     );
   }
 
   /** @returns what is to start, or why nothing does. */
-  async read({ orgId, connection }: StoredDelivery, { thread, actor }: Intent, value: string): Promise<Chosen | DeliveryReason> {
-    const waiting = await inOrg(this.pool, orgId, (client) => findChoice(client, orgId, { connectionId: connection.id, threadKey: thread.key, lock: false }));
+  async read(
+    { orgId, connection }: StoredDelivery,
+    { thread, actor }: Intent,
+    value: string,
+  ): Promise<Chosen | DeliveryReason> {
+    const waiting = await inOrg(this.pool, orgId, (client) =>
+      findChoice(client, orgId, { connectionId: connection.id, threadKey: thread.key, lock: false }),
+    );
     if (waiting === null) return 'nothing-to-choose';
     if (waiting.actorId !== actor.id) return 'choice-of-another';
     const repository = value === NO_REPOSITORY ? null : await this.urlOf(orgId, value);
@@ -51,17 +58,26 @@ export class RepositoryChoices {
       const asked = await inOrg(this.pool, orgId, (client) => findDelivery(client, orgId, id));
       if (asked === null || asked.connection.id !== connection.id) continue;
       const { reading } = await examine(this.pool, this.envelope, this.providers.get(connection.provider), asked);
-      if (reading.kind === 'intent' && reading.intent.actor.id === actor.id && reading.intent.thread.key === thread.key) intents.push(reading.intent);
+      if (reading.kind === 'intent' && reading.intent.actor.id === actor.id && reading.intent.thread.key === thread.key)
+        intents.push(reading.intent);
     }
     return intents.length === 0 ? 'nothing-to-choose' : { waiting, intents, repository };
   }
 
   /** Of `first 8 letters of the connection's id, blank, owner/name`. */
   private async urlOf(orgId: string, value: string): Promise<string | null> {
-    const [, prefix = '', fullName = ''] = /^([0-9a-f]{8}) ((?!\.{1,2}\/)[\w.-]{1,100}(?:\/(?!\.{1,2}(?:\/|$))[\w.-]{1,100}){1,20})$/.exec(value) ?? [];
+    const [, prefix = '', fullName = ''] =
+      /^([0-9a-f]{8}) ((?!\.{1,2}\/)[\w.-]{1,100}(?:\/(?!\.{1,2}(?:\/|$))[\w.-]{1,100}){1,20})$/.exec(value) ?? [];
     if (fullName === '') return null;
-    const [connection, ...others] = await inOrg(this.pool, orgId, (client) => connectionsByPrefix(client, orgId, prefix));
-    if (connection === undefined || others.length > 0 || this.providers.get(connection.provider)?.codeHost === undefined) return null;
+    const [connection, ...others] = await inOrg(this.pool, orgId, (client) =>
+      connectionsByPrefix(client, orgId, prefix),
+    );
+    if (
+      connection === undefined ||
+      others.length > 0 ||
+      this.providers.get(connection.provider)?.codeHost === undefined
+    )
+      return null;
     return `${baseUrlOf(connection)}/${fullName}`;
   }
 }

@@ -10,7 +10,14 @@ import { countAttempt, deleteRevocation, findRevocation, type Revocation } from 
 const QUEUE = 'credential-revocation';
 const MINUTE_MS = 60_000;
 /** Between attempts; after the last, tokens are left to end by themselves. Milliseconds. */
-const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * 60 * MINUTE_MS, 6 * 60 * MINUTE_MS, 12 * 60 * MINUTE_MS] as const;
+const WAITS_MS = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * 60 * MINUTE_MS,
+  6 * 60 * MINUTE_MS,
+  12 * 60 * MINUTE_MS,
+] as const;
 
 /** Gives tokens back that a connection does not use any more. Whoever disconnected does not wait for it. */
 export class CredentialRevocation {
@@ -41,11 +48,19 @@ export class CredentialRevocation {
     if (revoke === undefined) return null;
     try {
       const context = integrationSecretContext({ id: row.id, connectionId: row.connectionId, kind: row.kind });
-      const { clientId, clientSecret, accessToken, refreshToken } = OAuthTokens.parse(JSON.parse(await this.envelope.open(orgId, row, context)));
-      await revoke({ baseUrl: baseUrlOf(row), app: { clientId, clientSecret }, tokens: { accessToken, refreshToken } }, this.connect);
+      const { clientId, clientSecret, accessToken, refreshToken } = OAuthTokens.parse(
+        JSON.parse(await this.envelope.open(orgId, row, context)),
+      );
+      await revoke(
+        { baseUrl: baseUrlOf(row), app: { clientId, clientSecret }, tokens: { accessToken, refreshToken } },
+        this.connect,
+      );
       return null;
     } catch (error) {
-      const failure = error instanceof ProviderRefusal ? { kind: error.kind, status: error.status } : { kind: error instanceof Error ? error.name : 'unknown' };
+      const failure =
+        error instanceof ProviderRefusal
+          ? { kind: error.kind, status: error.status }
+          : { kind: error instanceof Error ? error.name : 'unknown' };
       // They are worth nothing there any more, or there is no such call.
       if (isFinal(error) || (error instanceof ProviderRefusal && error.kind === 'missing')) return null;
       const wait = WAITS_MS[row.attempts];

@@ -26,7 +26,9 @@ const BATCH = 50;
 /** Asked at a time. */
 const AT_ONCE = 8;
 const HOUR_MS = 3_600_000;
-/** How often a provider is asked about an access token that was entered, and about the webhooks of an app. Milliseconds. */
+/**
+ * How often a provider is asked about an access token that was entered, and about the webhooks of an app. Milliseconds.
+ */
 const INSPECT_MS = 24 * HOUR_MS;
 const HOOKS_MS = 12 * HOUR_MS;
 /** After a failure: sooner. Milliseconds. */
@@ -54,7 +56,13 @@ export class CredentialSweep {
 
   constructor(private readonly options: CredentialSweepOptions) {
     const { locks, logger, pool } = options;
-    this.lead = new Lead({ name: 'credentials', everyMs: EVERY_MS, locks, logger, round: (signal) => this.round(signal) });
+    this.lead = new Lead({
+      name: 'credentials',
+      everyMs: EVERY_MS,
+      locks,
+      logger,
+      round: (signal) => this.round(signal),
+    });
     this.runs = new SweepRuns(pool);
   }
 
@@ -75,18 +83,27 @@ export class CredentialSweep {
     const { pool, providers, clock } = this.options;
     const now = clock.now();
     const inspectable = [...providers.values()].filter(({ tokens }) => tokens !== undefined).map(({ id }) => id);
-    const hooked = new Map([...providers.values()].flatMap(({ id, appHooks }) => (appHooks === undefined ? [] : [[id, appHooks.signature] as const])));
+    const hooked = new Map(
+      [...providers.values()].flatMap(({ id, appHooks }) =>
+        appHooks === undefined ? [] : [[id, appHooks.signature] as const],
+      ),
+    );
     await endUnconfirmed(pool, now, BATCH);
     await each(await dueForRenewal(pool, now, BATCH), signal, (due) => this.renew(due));
-    await each(await dueForInspection(pool, inspectable, new Date(now.getTime() - INSPECT_MS), BATCH), signal, (due) => this.inspect(due, signal));
-    await each(await dueForHooks(pool, hooked, new Date(now.getTime() - HOOKS_MS), BATCH), signal, (due) => this.keepHooks(due, signal));
+    await each(await dueForInspection(pool, inspectable, new Date(now.getTime() - INSPECT_MS), BATCH), signal, (due) =>
+      this.inspect(due, signal),
+    );
+    await each(await dueForHooks(pool, hooked, new Date(now.getTime() - HOOKS_MS), BATCH), signal, (due) =>
+      this.keepHooks(due, signal),
+    );
     await this.runs.completed('credentials');
   }
 
   /** What comes of it is said and kept by the source. */
   private async renew({ orgId, connection, secret }: DueCredential): Promise<void> {
     await this.options.credentials.of(orgId, connection, secret, { renew: true }).catch((error: unknown) => {
-      if (!(error instanceof ProviderRefusal)) this.options.logger.error({ connection_id: connection.id, err: error }, 'failed to renew an authorization');
+      if (!(error instanceof ProviderRefusal))
+        this.options.logger.error({ connection_id: connection.id, err: error }, 'failed to renew an authorization');
     });
   }
 
@@ -104,8 +121,14 @@ export class CredentialSweep {
     } catch (error) {
       signal.throwIfAborted();
       const ended = error instanceof ProviderRefusal && error.kind === 'credential';
-      if (ended && (await needAttention(pool, orgId, { connectionId: connection.id, tokenId: secret.id, why: BAD_TOKEN })))
-        logger.warn({ connection_id: connection.id, provider: connection.provider }, 'access token of a connection refused');
+      if (
+        ended &&
+        (await needAttention(pool, orgId, { connectionId: connection.id, tokenId: secret.id, why: BAD_TOKEN }))
+      )
+        logger.warn(
+          { connection_id: connection.id, provider: connection.provider },
+          'access token of a connection refused',
+        );
       await inOrg(pool, orgId, (client) => noteInspection(client, orgId, secret.id, { at: later, facts: null }));
     }
   }
@@ -119,7 +142,8 @@ export class CredentialSweep {
     let state: AppHookState;
     const before = known ?? { ids: [], filter: '', expiresAt: null, problem: null };
     try {
-      if (publicUrl === null) state = { ...before, problem: 'The operator has not said where Slipway is reached (PUBLIC_URL of worker).' };
+      if (publicUrl === null)
+        state = { ...before, problem: 'The operator has not said where Slipway is reached (PUBLIC_URL of worker).' };
       else {
         const opened = await calls.open(orgId, connection, hooks);
         if (opened === null) return;
@@ -129,9 +153,15 @@ export class CredentialSweep {
     } catch (error) {
       signal.throwIfAborted();
       at = new Date(now.getTime() - HOOKS_MS + RETRY_MS);
-      const why = error instanceof ProviderRefusal ? `${error.kind}${error.status === null ? '' : ` (${error.status})`}` : 'an unexpected failure';
+      const why =
+        error instanceof ProviderRefusal
+          ? `${error.kind}${error.status === null ? '' : ` (${error.status})`}`
+          : 'an unexpected failure';
       state = { ...before, problem: `${connection.host} did not keep the webhooks: ${why}.` };
-      this.options.logger.warn({ connection_id: connection.id, provider: connection.provider, why }, 'webhooks of an app not stored, will retry');
+      this.options.logger.warn(
+        { connection_id: connection.id, provider: connection.provider, why },
+        'webhooks of an app not stored, will retry',
+      );
     }
     await inOrg(pool, orgId, (client) => noteHooks(client, orgId, connection.id, { at, state }));
   }

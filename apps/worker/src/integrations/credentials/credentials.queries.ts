@@ -33,7 +33,12 @@ export function dueForRenewal(pool: SqlPool, now: Date, limit: number): Promise<
 }
 
 /** Entered access tokens not checked with their provider since. @param providers those that report on tokens. */
-export function dueForInspection(pool: SqlPool, providers: readonly string[], since: Date, limit: number): Promise<DueCredential[]> {
+export function dueForInspection(
+  pool: SqlPool,
+  providers: readonly string[],
+  since: Date,
+  limit: number,
+): Promise<DueCredential[]> {
   return system(pool, 'inspection of access tokens', async (client) => {
     const { rows } = await client.query<DueRow>(
       `SELECT ${DUE} FROM app.integration_secret k JOIN app.integration_connection c ON c.id = k.connection_id
@@ -65,7 +70,8 @@ export async function endUnconfirmed(pool: SqlPool, now: Date, limit: number): P
        RETURNING id, org_id AS "orgId", connection_id AS "connectionId"`,
       [now, limit],
     );
-    for (const { id, orgId, connectionId } of rows) await revokeTokens(client, orgId, { connectionId, kinds: ['oauth-pending'], ids: [id] });
+    for (const { id, orgId, connectionId } of rows)
+      await revokeTokens(client, orgId, { connectionId, kinds: ['oauth-pending'], ids: [id] });
     return rows.length;
   });
 }
@@ -80,7 +86,12 @@ export interface DueHooks {
  * Connections by OAuth whose app hooks are due for a check. @param of providers that have some, with the scheme that
  * these are signed by.
  */
-export function dueForHooks(pool: SqlPool, of: ReadonlyMap<string, string>, since: Date, limit: number): Promise<DueHooks[]> {
+export function dueForHooks(
+  pool: SqlPool,
+  of: ReadonlyMap<string, string>,
+  since: Date,
+  limit: number,
+): Promise<DueHooks[]> {
   return system(pool, 'webhooks of apps', async (client) => {
     const { rows } = await client.query<DueHooks>(
       `SELECT c.org_id AS "orgId", ${CONNECTION} AS connection, c.app_hook AS known FROM app.integration_connection c
@@ -99,12 +110,10 @@ export async function noteHooks(
   connectionId: string,
   { at, state }: { readonly at: Date; readonly state: AppHookState },
 ): Promise<void> {
-  await client.query('UPDATE app.integration_connection SET app_hook = $3, app_hook_at = $4 WHERE org_id = $1 AND id = $2', [
-    orgId,
-    connectionId,
-    JSON.stringify(state),
-    at,
-  ]);
+  await client.query(
+    'UPDATE app.integration_connection SET app_hook = $3, app_hook_at = $4 WHERE org_id = $1 AND id = $2',
+    [orgId, connectionId, JSON.stringify(state), at],
+  );
 }
 
 export type Revocation = Columns<
@@ -127,7 +136,10 @@ export async function findRevocation(client: PoolClient, orgId: string, id: stri
 }
 
 export async function countAttempt(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('UPDATE app.credential_revocation SET attempts = attempts + 1 WHERE org_id = $1 AND id = $2', [orgId, id]);
+  await client.query('UPDATE app.credential_revocation SET attempts = attempts + 1 WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+  ]);
 }
 
 export async function deleteRevocation(client: PoolClient, orgId: string, id: string): Promise<void> {

@@ -9,7 +9,14 @@ import { ConnectionSettings } from '@slipway/contracts/integrations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { type Connect, PROVIDERS, type Provider, ProviderClient } from '@slipway/integrations';
-import { ConnectionCredentials, insertTokens, OAuthSource, OAuthTokens, renewAtOf, revokeTokens } from '@slipway/integrations/credentials';
+import {
+  ConnectionCredentials,
+  insertTokens,
+  OAuthSource,
+  OAuthTokens,
+  renewAtOf,
+  revokeTokens,
+} from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
@@ -53,20 +60,44 @@ describe('credentials of connections, seen to by the worker', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     dispatch = new ProviderDispatch([host]);
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'credentials', 'Credentials', 'personal')`, [ORG]);
+    await owner.query(
+      `INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'credentials', 'Credentials', 'personal')`,
+      [ORG],
+    );
     const clock = { now: () => new Date(now) };
     const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
     const known: Readonly<Record<string, Provider>> = PROVIDERS;
     // A Jira whose API is at its pages: Atlassian's own addresses cannot be had here.
-    const jira: Provider = { ...PROVIDERS.jira, oauth: { ...(known['jira']?.oauth as NonNullable<Provider['oauth']>), apiBase: () => null } };
+    const jira: Provider = {
+      ...PROVIDERS.jira,
+      oauth: { ...(known['jira']?.oauth as NonNullable<Provider['oauth']>), apiBase: () => null },
+    };
     const providers = new Map<string, Provider>([...Object.entries(known), ['jira', jira]]);
     const connect: Connect = (baseUrl, authorization) =>
-      new ProviderClient({ baseUrl, authorization, dispatch: (url, request) => dispatch.send(url, request, new AbortController().signal), now: clock.now });
+      new ProviderClient({
+        baseUrl,
+        authorization,
+        dispatch: (url, request) => dispatch.send(url, request, new AbortController().signal),
+        now: clock.now,
+      });
     const ids = createIds(systemClock);
-    const credentials = new ConnectionCredentials(pool, envelope, [new OAuthSource({ pool, envelope, providers, connect, clock, ids, say: () => {} })]);
+    const credentials = new ConnectionCredentials(pool, envelope, [
+      new OAuthSource({ pool, envelope, providers, connect, clock, ids, say: () => {} }),
+    ]);
     const calls = new ConnectionCalls(credentials, dispatch, clock);
-    const locks = { tryLock: () => Promise.resolve({ signal: new AbortController().signal, release: () => Promise.resolve() }) };
-    sweep = new CredentialSweep({ pool, credentials, calls, providers, locks: locks as never, clock, logger, publicUrl: 'https://slipway.test' });
+    const locks = {
+      tryLock: () => Promise.resolve({ signal: new AbortController().signal, release: () => Promise.resolve() }),
+    };
+    sweep = new CredentialSweep({
+      pool,
+      credentials,
+      calls,
+      providers,
+      locks: locks as never,
+      clock,
+      logger,
+      publicUrl: 'https://slipway.test',
+    });
     revocation = new CredentialRevocation(pool, envelope, providers, connect, logger);
   });
   afterAll(async () => {
@@ -98,25 +129,42 @@ describe('credentials of connections, seen to by the worker', () => {
     const place = { id: randomUUID(), connectionId, kind };
     const [issuedAt, expiresAt] = [new Date(now).toISOString(), new Date(now + 2 * HOUR_MS).toISOString()];
     const tokens = OAuthTokens.parse({ ...APP, accessToken: 'at-1', refreshToken: 'rt-1', issuedAt, expiresAt });
-    const made = { id: place.id, ...(await seal(place, JSON.stringify(tokens))), expiresAt: new Date(expiresAt), renewAt: renewAtOf(tokens), scopes: ['api'] };
+    const made = {
+      id: place.id,
+      ...(await seal(place, JSON.stringify(tokens))),
+      expiresAt: new Date(expiresAt),
+      renewAt: renewAtOf(tokens),
+      scopes: ['api'],
+    };
     await inOrg(pool, ORG, (client) => insertTokens(client, ORG, connectionId, made));
-    if (kind !== 'oauth-tokens') await owner.query('UPDATE app.integration_secret SET kind = $2 WHERE id = $1', [place.id, kind]);
+    if (kind !== 'oauth-tokens')
+      await owner.query('UPDATE app.integration_secret SET kind = $2 WHERE id = $1', [place.id, kind]);
     return place.id;
   };
   const enter = async (connectionId: string): Promise<void> => {
     const place = { id: randomUUID(), connectionId, kind: 'token' };
     const { bytes, keyVersion } = await seal(place, 'the-token');
-    await owner.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', $4, $5)`, [
-      ...[place.id, ORG, connectionId],
-      bytes,
-      keyVersion,
-    ]);
+    await owner.query(
+      `INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', $4, $5)`,
+      [...[place.id, ORG, connectionId], bytes, keyVersion],
+    );
   };
   const secretOf = async (connectionId: string) =>
-    (await owner.query('SELECT kind, expires_at, renew_at, scopes, refused_at FROM app.integration_secret WHERE connection_id = $1', [connectionId])).rows[0];
-  const stateOf = async (id: string) => (await owner.query('SELECT state, state_reason, app_hook FROM app.integration_connection WHERE id = $1', [id])).rows[0];
+    (
+      await owner.query(
+        'SELECT kind, expires_at, renew_at, scopes, refused_at FROM app.integration_secret WHERE connection_id = $1',
+        [connectionId],
+      )
+    ).rows[0];
+  const stateOf = async (id: string) =>
+    (await owner.query('SELECT state, state_reason, app_hook FROM app.integration_connection WHERE id = $1', [id]))
+      .rows[0];
   const revocationsOf = async (connectionId: string): Promise<string[]> =>
-    (await owner.query<{ id: string }>('SELECT id FROM app.credential_revocation WHERE connection_id = $1', [connectionId])).rows.map(({ id }) => id);
+    (
+      await owner.query<{ id: string }>('SELECT id FROM app.credential_revocation WHERE connection_id = $1', [
+        connectionId,
+      ])
+    ).rows.map(({ id }) => id);
 
   it('are renewed before they end, without calls', async () => {
     const id = await connection('gitlab');
@@ -139,16 +187,24 @@ describe('credentials of connections, seen to by the worker', () => {
       await sweep.tick();
       now += 2 * HOUR_MS;
     }
-    expect([asked.length, (await stateOf(id)).state, (await secretOf(id)).refused_at === null]).toEqual([1, 'needs-attention', false]);
+    expect([asked.length, (await stateOf(id)).state, (await secretOf(id)).refused_at === null]).toEqual([
+      1,
+      'needs-attention',
+      false,
+    ]);
   });
 
   it('that an admin has entered have their end and scopes by the word of GitLab, GitHub and Slack, asked once a day', async () => {
     answers['/api/v4/personal_access_tokens/self'] = json(200, { expires_at: '2026-12-01', scopes: ['read_api'] });
     answers['/api/v3/rate_limit'] = (response) =>
       void response
-        .writeHead(200, { 'github-authentication-token-expiration': '2026-12-24 10:00:00 UTC', 'x-oauth-scopes': 'repo, read:org' })
+        .writeHead(200, {
+          'github-authentication-token-expiration': '2026-12-24 10:00:00 UTC',
+          'x-oauth-scopes': 'repo, read:org',
+        })
         .end(JSON.stringify({ resources: {} }));
-    answers['/api/auth.test'] = (response) => void response.writeHead(200, { 'x-oauth-scopes': 'chat:write,commands' }).end(JSON.stringify({ ok: true }));
+    answers['/api/auth.test'] = (response) =>
+      void response.writeHead(200, { 'x-oauth-scopes': 'chat:write,commands' }).end(JSON.stringify({ ok: true }));
     const of: Record<string, string> = {};
     for (const provider of ['gitlab', 'github', 'slack', 'gitea']) {
       of[provider] = await connection(provider);
@@ -157,14 +213,23 @@ describe('credentials of connections, seen to by the worker', () => {
     await sweep.tick();
     await sweep.tick();
     expect(asked).toHaveLength(3);
-    expect(await secretOf(of['gitlab'] ?? '')).toMatchObject({ expires_at: new Date('2026-12-01'), scopes: ['read_api'] });
-    expect(await secretOf(of['github'] ?? '')).toMatchObject({ expires_at: new Date('2026-12-24T10:00:00Z'), scopes: ['repo', 'read:org'] });
+    expect(await secretOf(of['gitlab'] ?? '')).toMatchObject({
+      expires_at: new Date('2026-12-01'),
+      scopes: ['read_api'],
+    });
+    expect(await secretOf(of['github'] ?? '')).toMatchObject({
+      expires_at: new Date('2026-12-24T10:00:00Z'),
+      scopes: ['repo', 'read:org'],
+    });
     expect(await secretOf(of['slack'] ?? '')).toMatchObject({ expires_at: null, scopes: ['chat:write', 'commands'] });
     now += 25 * HOUR_MS;
     answers['/api/v4/personal_access_tokens/self'] = json(401, {});
     answers['/api/v3/rate_limit'] = json(503, {});
     await sweep.tick();
-    expect([(await stateOf(of['gitlab'] ?? '')).state, (await stateOf(of['github'] ?? '')).state]).toEqual(['needs-attention', 'active']);
+    expect([(await stateOf(of['gitlab'] ?? '')).state, (await stateOf(of['github'] ?? '')).state]).toEqual([
+      'needs-attention',
+      'active',
+    ]);
   });
 
   it('not confirmed in time are revoked', async () => {
@@ -194,8 +259,14 @@ describe('credentials of connections, seen to by the worker', () => {
     expect(await revocation.run({ orgId: ORG, revocationId: secret })).toBe(null);
     const form = new URLSearchParams({ client_id: APP.clientId, client_secret: APP.clientSecret }).toString();
     expect(asked).toEqual([`POST /oauth/revoke  ${form}&token=rt-1`, `POST /oauth/revoke  ${form}&token=at-1`]);
-    const left = await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'credential-revocation' AND key = $1`, [secret]);
-    expect([await revocationsOf(id), left.rowCount, await revocation.run({ orgId: ORG, revocationId: secret })]).toEqual([[], 0, null]);
+    const left = await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'credential-revocation' AND key = $1`, [
+      secret,
+    ]);
+    expect([
+      await revocationsOf(id),
+      left.rowCount,
+      await revocation.run({ orgId: ORG, revocationId: secret }),
+    ]).toEqual([[], 0, null]);
   });
 
   it('that the provider does not take back in a day are left to end', async () => {
@@ -213,10 +284,13 @@ describe('credentials of connections, seen to by the worker', () => {
     const id = await connection('jira');
     await authorize(id);
     answers['/rest/api/2/project/search'] = json(200, { values: [{ key: 'SHOP' }], isLast: true });
-    answers['/rest/api/2/webhook'] = (response) => json(200, { values: [], webhookRegistrationResult: [{ createdWebhookId: 7 }] })(response);
+    answers['/rest/api/2/webhook'] = (response) =>
+      json(200, { values: [], webhookRegistrationResult: [{ createdWebhookId: 7 }] })(response);
     await sweep.tick();
     expect((await stateOf(id)).app_hook).toMatchObject({ ids: ['7'], filter: 'project in ("SHOP")', problem: null });
-    expect(asked.find((each) => each.startsWith('POST /rest/api/2/webhook'))).toContain(`https://slipway.test/api/integration/jira/events/${id}`);
+    expect(asked.find((each) => each.startsWith('POST /rest/api/2/webhook'))).toContain(
+      `https://slipway.test/api/integration/jira/events/${id}`,
+    );
     const before = asked.length;
     await sweep.tick();
     expect(asked.length).toBe(before);
@@ -225,6 +299,9 @@ describe('credentials of connections, seen to by the worker', () => {
     answers['/rest/api/2/webhook'] = json(403, {});
     await owner.query(`UPDATE app.integration_secret SET expires_at = NULL, renew_at = NULL`);
     await sweep.tick();
-    expect((await stateOf(id)).app_hook).toMatchObject({ ids: ['7'], problem: expect.stringContaining('did not keep the webhooks') });
+    expect((await stateOf(id)).app_hook).toMatchObject({
+      ids: ['7'],
+      problem: expect.stringContaining('did not keep the webhooks'),
+    });
   });
 });

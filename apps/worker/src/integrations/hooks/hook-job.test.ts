@@ -51,7 +51,10 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
     envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
     [ada, bot] = [gitlab.user('ada'), gitlab.user('project_1_bot')];
     await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'hooks', 'Hooks', 'personal')`, [ORG]);
-    const queue = { add: async (name: string, _payload: unknown, { delayMs }: { delayMs?: number }) => void added.push({ name, delayMs }) } as unknown as Queue;
+    const queue = {
+      add: async (name: string, _payload: unknown, { delayMs }: { delayMs?: number }) =>
+        void added.push({ name, delayMs }),
+    } as unknown as Queue;
     const providers = new Map(Object.entries(PROVIDERS));
     const calls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, systemClock);
     jobs = new HookJob(pool, envelope, providers, calls, queue, systemClock, 'https://slipway.example', logger);
@@ -96,13 +99,14 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
   const seal = async (kind: 'token' | 'webhook', value: string): Promise<void> => {
     const place = { id: randomUUID(), connectionId: connection, kind };
     const { bytes, keyVersion } = await envelope.seal(ORG, value, integrationSecretContext(place));
-    await owner.query(`UPDATE app.integration_secret SET valid_until = now() + interval '1 day' WHERE connection_id = $1 AND kind = $2 AND kind = 'webhook'`, [
-      connection,
-      kind,
-    ]);
-    await owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      ...[place.id, ORG, connection, kind, bytes, keyVersion],
-    ]);
+    await owner.query(
+      `UPDATE app.integration_secret SET valid_until = now() + interval '1 day' WHERE connection_id = $1 AND kind = $2 AND kind = 'webhook'`,
+      [connection, kind],
+    );
+    await owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [...[place.id, ORG, connection, kind, bytes, keyVersion]],
+    );
   };
   interface Row {
     readonly id: string;
@@ -111,12 +115,18 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
     readonly detail: string | null;
   }
   const rows = async (): Promise<Row[]> =>
-    (await owner.query<Row>('SELECT id, repository, state, detail FROM app.integration_hook WHERE connection_id = $1 ORDER BY repository', [connection])).rows;
+    (
+      await owner.query<Row>(
+        'SELECT id, repository, state, detail FROM app.integration_hook WHERE connection_id = $1 ORDER BY repository',
+        [connection],
+      )
+    ).rows;
   const runAll = async (): Promise<void> => {
     for (const { id } of await rows()) await jobs.run({ orgId: ORG, hookId: id }, never);
   };
   const select = (): Promise<void> => selections.run({ orgId: ORG, connectionId: connection }, never);
-  const states = async (): Promise<string[][]> => (await rows()).map(({ repository, state }) => [repository.split('/').at(-1) ?? '', state]);
+  const states = async (): Promise<string[][]> =>
+    (await rows()).map(({ repository, state }) => [repository.split('/').at(-1) ?? '', state]);
   const outboxJobs = async (): Promise<number> => (await owner.query('SELECT 1 FROM app.outbox')).rowCount ?? 0;
 
   it('are made for what patterns and names choose, and each says what became of it', async () => {
@@ -132,7 +142,9 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
       ['shop', 'installed'],
       ['gone', 'missing-right'],
     ]);
-    expect(shop.hooks).toMatchObject([{ url: `https://slipway.example/api/integration/gitlab/events/${connection}`, token: null }]);
+    expect(shop.hooks).toMatchObject([
+      { url: `https://slipway.example/api/integration/gitlab/events/${connection}`, token: null },
+    ]);
     expect((await rows())[0]?.detail).toContain('administrator');
     expect(await outboxJobs()).toBe(0);
     // Repeated, nothing is made twice; a right that was given since is used.
@@ -164,12 +176,16 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
     gitlab.signsWebhooks = false;
     await select();
     await runAll();
-    const signature = async (): Promise<unknown> => (await owner.query('SELECT signature FROM app.integration_connection')).rows[0]?.signature;
+    const signature = async (): Promise<unknown> =>
+      (await owner.query('SELECT signature FROM app.integration_connection')).rows[0]?.signature;
     expect([await signature(), shop.hooks[0]?.token === null]).toEqual(['token', false]);
     await owner.query(`UPDATE app.integration_connection SET signature = 'signed', verified_at = now()`);
     await inOrg(pool, ORG, (client) => repairHooks(client, ORG, connection));
     await runAll();
-    expect([await signature(), (await rows())[1]]).toMatchObject(['signed', { state: 'failed', detail: expect.stringContaining('does not sign') }]);
+    expect([await signature(), (await rows())[1]]).toMatchObject([
+      'signed',
+      { state: 'failed', detail: expect.stringContaining('does not sign') },
+    ]);
   });
 
   it('wait for a GitLab that is away or limits calls, and need attention once for a token that it refuses', async () => {
@@ -189,7 +205,9 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
     gitlab.broken = { calls: /./, answer: (response) => void response.writeHead(401).end() };
     await jobs.run({ orgId: ORG, hookId }, never);
     expect((await rows())[1]).toMatchObject({ state: 'failed', detail: expect.stringContaining('token') });
-    expect((await owner.query('SELECT state FROM app.integration_connection')).rows).toEqual([{ state: 'needs-attention' }]);
+    expect((await owner.query('SELECT state FROM app.integration_connection')).rows).toEqual([
+      { state: 'needs-attention' },
+    ]);
     const asked = gitlab.asked.length;
     await runAll();
     expect(gitlab.asked).toHaveLength(asked);
@@ -201,6 +219,9 @@ describe('webhooks that jobs make at a scripted GitLab', () => {
     expect([await hooksToCheck(pool, 24), await selectionsToList(pool, 24)]).toEqual([[], []]);
     await owner.query(`UPDATE app.integration_hook SET checked_at = now() - interval '25 hours'`);
     await owner.query(`UPDATE app.integration_connection SET hooks_listed_at = now() - interval '25 hours'`);
-    expect([(await hooksToCheck(pool, 24)).length, await selectionsToList(pool, 24)]).toEqual([3, [{ orgId: ORG, connectionId: connection }]]);
+    expect([(await hooksToCheck(pool, 24)).length, await selectionsToList(pool, 24)]).toEqual([
+      3,
+      [{ orgId: ORG, connectionId: connection }],
+    ]);
   });
 });

@@ -4,7 +4,13 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { deliveriesUrl, type Provider, ProviderRefusal, type RepositoryHooks } from '@slipway/integrations';
 import { isRefusedAddress } from '@slipway/integrations/dispatch';
-import { findHookConnection, findWebhookSecret, type HookConnection, type SealedSecret, settleSignature } from '@slipway/integrations/hooks';
+import {
+  findHookConnection,
+  findWebhookSecret,
+  type HookConnection,
+  type SealedSecret,
+  settleSignature,
+} from '@slipway/integrations/hooks';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';
@@ -18,7 +24,10 @@ const QUEUE = 'integration-hook';
 const AGAIN_MS = 300_000;
 const LONGEST_WAIT_MS = 60 * 60_000;
 
-/** Makes one webhook at its git host, or sees whether it is still there, and writes down what became of it. Repeatable at any point. */
+/**
+ * Makes one webhook at its git host, or sees whether it is still there, and writes down what became of it. Repeatable
+ * at any point.
+ */
 export class HookJob {
   constructor(
     private readonly pool: SqlPool,
@@ -45,9 +54,14 @@ export class HookJob {
         await postponeHook(this.pool, orgId, found.hook, { ms: outcome.waitMs, why: outcome.detail });
         return this.queue.add(QUEUE, { orgId, hookId }, { key: hookId, delayMs: outcome.waitMs });
       }
-      await inOrg(this.pool, orgId, (client) => noteHook(client, orgId, found.hook, { now: this.clock.now(), outcome }));
+      await inOrg(this.pool, orgId, (client) =>
+        noteHook(client, orgId, found.hook, { now: this.clock.now(), outcome }),
+      );
       if (outcome.state !== found.hook.state)
-        this.logger.info({ connection_id: found.connection.id, hook: hookId, state: outcome.state }, 'webhook state changed');
+        this.logger.info(
+          { connection_id: found.connection.id, hook: hookId, state: outcome.state },
+          'webhook state changed',
+        );
     }
     // What was asked for meanwhile has another row.
     if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
@@ -63,7 +77,8 @@ export class HookJob {
     if (connection.state === 'disabled') return failed('The connection is disabled.');
     // A token that was refused is not tried again for each webhook.
     if (connection.state === 'needs-attention') return failed(BAD_TOKEN);
-    if (access?.hooks === undefined || this.publicUrl === null || connection.platform) return failed('Slipway makes no webhooks of this connection.');
+    if (access?.hooks === undefined || this.publicUrl === null || connection.platform)
+      return failed('Slipway makes no webhooks of this connection.');
     if (secret === null) return failed('The connection has no webhook secret.');
     const opened = await this.calls.open(orgId, connection, access);
     if (opened === null) return failed(NO_TOKEN);
@@ -75,7 +90,11 @@ export class HookJob {
       if (health === 'active') return { state: 'installed', detail: null, waitMs: null };
       // The cause needs a user: it is made again on request.
       if (health === 'disabled')
-        return { state: 'disabled', detail: `${connection.host} has switched it off, as after many deliveries that failed.`, waitMs: null };
+        return {
+          state: 'disabled',
+          detail: `${connection.host} has switched it off, as after many deliveries that failed.`,
+          waitMs: null,
+        };
       return { ...(await this.install(orgId, { hook, connection, secret, url }, hooks)), waitMs: null };
     } catch (error) {
       signal.throwIfAborted();
@@ -93,21 +112,43 @@ export class HookJob {
     hooks: RepositoryHooks,
   ): Promise<HookOutcome> {
     const { id, ...sealed } = secret;
-    const opened = await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId: connection.id, kind: 'webhook' }));
+    const opened = await this.envelope.open(
+      orgId,
+      sealed,
+      integrationSecretContext({ id, connectionId: connection.id, kind: 'webhook' }),
+    );
     const { signature, settings } = connection;
-    const made = await hooks.install(hook.repository, { url, secret: opened, signature, confidential: settings.confidential });
+    const made = await hooks.install(hook.repository, {
+      url,
+      secret: opened,
+      signature,
+      confidential: settings.confidential,
+    });
     const { id: hookId, fullName: repository } = made;
-    const settled = await inOrg(this.pool, orgId, (client) => settleSignature(client, orgId, connection.id, made.signature));
-    if (!settled) return { state: 'failed', detail: `${connection.host} does not sign this webhook, and deliveries of the connection have to be signed.` };
+    const settled = await inOrg(this.pool, orgId, (client) =>
+      settleSignature(client, orgId, connection.id, made.signature),
+    );
+    if (!settled)
+      return {
+        state: 'failed',
+        detail: `${connection.host} does not sign this webhook, and deliveries of the connection have to be signed.`,
+      };
     return { state: 'installed', detail: null, made: { hookId, repository, secretId: id } };
   }
 }
 
 function outcomeOf(error: unknown, host: string, now: Date): HookOutcome & { readonly waitMs: number | null } {
   if (isRefusedAddress(error))
-    return { state: 'failed', detail: `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`, waitMs: null };
+    return {
+      state: 'failed',
+      detail: `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`,
+      waitMs: null,
+    };
   if (!(error instanceof ProviderRefusal)) throw error;
-  const wait = Math.min(Math.max(error.retryAt === null ? AGAIN_MS : error.retryAt.getTime() - now.getTime(), 1_000), LONGEST_WAIT_MS);
+  const wait = Math.min(
+    Math.max(error.retryAt === null ? AGAIN_MS : error.retryAt.getTime() - now.getTime(), 1_000),
+    LONGEST_WAIT_MS,
+  );
   switch (error.kind) {
     case 'limited':
       return { state: 'failed', detail: `${host} limits our calls.`, waitMs: wait };
@@ -122,10 +163,22 @@ function outcomeOf(error: unknown, host: string, now: Date): HookOutcome & { rea
         waitMs: null,
       };
     case 'missing':
-      return { state: 'missing-right', detail: `${host} knows no such repository, or does not show its webhooks to the access token.`, waitMs: null };
+      return {
+        state: 'missing-right',
+        detail: `${host} knows no such repository, or does not show its webhooks to the access token.`,
+        waitMs: null,
+      };
     case 'unreadable':
-      return { state: 'failed', detail: `${host} gave no answer of a repository: it may have been renamed or moved.`, waitMs: null };
+      return {
+        state: 'failed',
+        detail: `${host} gave no answer of a repository: it may have been renamed or moved.`,
+        waitMs: null,
+      };
     default:
-      return { state: 'failed', detail: error.status === null ? error.message : `${host} refused the webhook (${error.status}).`, waitMs: null };
+      return {
+        state: 'failed',
+        detail: error.status === null ? error.message : `${host} refused the webhook (${error.status}).`,
+        waitMs: null,
+      };
   }
 }

@@ -17,7 +17,8 @@ describe('a pattern of repositories', () => {
       ['*/*', 'acme/web/shop', false],
       ['', 'acme/shop', false],
     ];
-    for (const [pattern, name, is] of rows) expect([pattern, name, matchesPattern(pattern, name)]).toEqual([pattern, name, is]);
+    for (const [pattern, name, is] of rows)
+      expect([pattern, name, matchesPattern(pattern, name)]).toEqual([pattern, name, is]);
     expect([isExact('acme/shop'), isExact('acme/*')]).toEqual([true, false]);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Whether a pattern names a repository: `*` stands for any part of one name, `**` for any names with what is between them. Without case.
- * Linear: each star is gone back to at most once a character.
+ * Whether a pattern names a repository: `*` stands for any part of one name, `**` for any names with what is between
+ * them. Without case. Linear: each star is gone back to at most once a character.
  */
 export function matchesPattern(pattern: string, fullName: string): boolean {
   const wanted = tokensOf(pattern.toLowerCase());

@@ -14,7 +14,10 @@ const QUEUE = 'integration-hooks';
 /** Pages of repositories that are read; each has fifty or a hundred. */
 const MAX_PAGES = 100;
 
-/** Finds the repositories that an admin has chosen by patterns, and wants a webhook for each that has none. Done again each day, for repositories that came since. */
+/**
+ * Finds the repositories that an admin has chosen by patterns, and wants a webhook for each that has none. Done again
+ * each day, for repositories that came since.
+ */
 export class HookSelection {
   constructor(
     private readonly pool: SqlPool,
@@ -51,7 +54,12 @@ export class HookSelection {
         }
       const added = await inOrg(this.pool, orgId, async (client) => {
         const made = await addHooks(client, orgId, connectionId, names);
-        await noteListed(client, orgId, connectionId, made.whole ? problem : 'More repositories match than Slipway makes webhooks of one connection.');
+        await noteListed(
+          client,
+          orgId,
+          connectionId,
+          made.whole ? problem : 'More repositories match than Slipway makes webhooks of one connection.',
+        );
         return made;
       });
       for (const hookId of added.ids) await this.queue.add('integration-hook', { orgId, hookId }, { key: hookId });
@@ -65,7 +73,11 @@ export class HookSelection {
     let page: string | null = null;
     for (let looked = 0; looked < MAX_PAGES; looked += 1) {
       const { items, next }: Awaited<ReturnType<CodeHost['repositories']>> = await calls.repositories(page);
-      names.push(...items.map(({ fullName }) => fullName).filter((name) => patterns.some((pattern) => matchesPattern(pattern, name))));
+      names.push(
+        ...items
+          .map(({ fullName }) => fullName)
+          .filter((name) => patterns.some((pattern) => matchesPattern(pattern, name))),
+      );
       if (next === null) return { names, whole: true };
       page = next;
     }

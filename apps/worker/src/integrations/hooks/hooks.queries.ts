@@ -37,13 +37,10 @@ export async function noteHook(
        WHERE org_id = $1 AND id = $2`,
       [orgId, before.id, made.hookId, made.secretId, now, made.repository],
     );
-  await client.query(`UPDATE app.integration_hook SET state = $3, detail = left($4, 300), checked_at = $5 WHERE org_id = $1 AND id = $2`, [
-    orgId,
-    before.id,
-    state,
-    detail,
-    now,
-  ]);
+  await client.query(
+    `UPDATE app.integration_hook SET state = $3, detail = left($4, 300), checked_at = $5 WHERE org_id = $1 AND id = $2`,
+    [orgId, before.id, state, detail, now],
+  );
 }
 
 /** The outbox leaves the job alone for as long. */
@@ -60,11 +57,17 @@ export async function postponeHook(
        ON CONFLICT (queue, key) DO UPDATE SET enqueued_at = excluded.enqueued_at`,
       [orgId, id, ms],
     );
-    await client.query('UPDATE app.integration_hook SET detail = left($3, 300), checked_at = now() WHERE org_id = $1 AND id = $2', [orgId, id, why]);
+    await client.query(
+      'UPDATE app.integration_hook SET detail = left($3, 300), checked_at = now() WHERE org_id = $1 AND id = $2',
+      [orgId, id, why],
+    );
   });
 }
 
-/** Rows for repositories that have none. @returns the ids of the new ones, whose jobs are in the outbox, and whether there was room for all. */
+/**
+ * Rows for repositories that have none. @returns the ids of the new ones, whose jobs are in the outbox, and whether
+ * there was room for all.
+ */
 export async function addHooks(
   client: PoolClient,
   orgId: string,
@@ -76,7 +79,9 @@ export async function addHooks(
     [orgId, connectionId],
   );
   const have = new Set(known.map(({ name }) => name));
-  const wanted = [...new Map(names.map((name) => [name.toLowerCase(), name])).entries()].filter(([key]) => !have.has(key)).map(([, name]) => name);
+  const wanted = [...new Map(names.map((name) => [name.toLowerCase(), name])).entries()]
+    .filter(([key]) => !have.has(key))
+    .map(([, name]) => name);
   const added = wanted.slice(0, Math.max(MAX_HOOKS - have.size, 0));
   const { rows } = await client.query<{ id: string }>(
     `WITH made AS (
@@ -91,12 +96,16 @@ export async function addHooks(
   return { ids: rows.map(({ id }) => id), whole: added.length === wanted.length };
 }
 
-export async function noteListed(client: PoolClient, orgId: string, connectionId: string, problem: string | null): Promise<void> {
-  await client.query('UPDATE app.integration_connection SET hooks_listed_at = now(), hooks_problem = left($3, 300) WHERE org_id = $1 AND id = $2', [
-    orgId,
-    connectionId,
-    problem,
-  ]);
+export async function noteListed(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  problem: string | null,
+): Promise<void> {
+  await client.query(
+    'UPDATE app.integration_connection SET hooks_listed_at = now(), hooks_problem = left($3, 300) WHERE org_id = $1 AND id = $2',
+    [orgId, connectionId, problem],
+  );
 }
 
 const BATCH = 200;
@@ -114,7 +123,10 @@ export function hooksToCheck(pool: SqlPool, hours: number): Promise<Array<{ orgI
 }
 
 /** Connections whose patterns were not matched for so long. */
-export function selectionsToList(pool: SqlPool, hours: number): Promise<Array<{ orgId: string; connectionId: string }>> {
+export function selectionsToList(
+  pool: SqlPool,
+  hours: number,
+): Promise<Array<{ orgId: string; connectionId: string }>> {
   return system(pool, 'webhook check', async (client) => {
     const { rows } = await client.query<{ orgId: string; connectionId: string }>(
       `SELECT org_id AS "orgId", id AS "connectionId" FROM app.integration_connection

@@ -6,9 +6,20 @@ import type { InstalledApps } from '@slipway/integrations/apps';
 import type { Logger } from '@slipway/telemetry';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { type Looked, missedSince } from './missed-deliveries.js';
-import { alreadyKnown, findRecoverable, forgetAsked, noteAsked, noteRecovered, type Recoverable, type RecoverySource } from './recovery.queries.js';
+import {
+  alreadyKnown,
+  findRecoverable,
+  forgetAsked,
+  noteAsked,
+  noteRecovered,
+  type Recoverable,
+  type RecoverySource,
+} from './recovery.queries.js';
 
-/** Deliveries of one source that are asked for in one round; the next one goes on. Below what providers let be written a minute. */
+/**
+ * Deliveries of one source that are asked for in one round; the next one goes on. Below what providers let be written a
+ * minute.
+ */
 const MAX_ASKED = 40;
 /** Webhooks of one connection checked in one round. */
 const MAX_HOOKS = 50;
@@ -19,9 +30,15 @@ const HELD_MS = 60_000;
  */
 const CHECK_MS = 60 * 60_000;
 
-/** Has a provider send again what it could not deliver, as while we were away: each delivery once. What comes is taken and deduplicated like any other. */
+/**
+ * Has a provider send again what it could not deliver, as while we were away: each delivery once. What comes is taken
+ * and deduplicated like any other.
+ */
 export class DeliveryRecovery {
-  private readonly held = new Map<string, { readonly until: Date; readonly at: Date; readonly looked: Promise<Looked> }>();
+  private readonly held = new Map<
+    string,
+    { readonly until: Date; readonly at: Date; readonly looked: Promise<Looked> }
+  >();
 
   constructor(
     private readonly pool: SqlPool,
@@ -44,7 +61,10 @@ export class DeliveryRecovery {
         until = await this.recover(orgId, found, { source, now }, signal);
       } catch (error) {
         if (!(error instanceof ProviderRefusal)) throw error;
-        this.logger.warn({ connection_id: connectionId, hook: source.hook?.id, kind: error.kind, status: error.status }, 'failed to list missed deliveries');
+        this.logger.warn(
+          { connection_id: connectionId, hook: source.hook?.id, kind: error.kind, status: error.status },
+          'failed to list missed deliveries',
+        );
         await noteRecovered(this.pool, orgId, connectionId, { hook: source.hook, until: null, now });
         // Its limits and its absence are the connection's, not the source's.
         if (error.kind === 'limited' || error.kind === 'unavailable' || error.kind === 'credential') return;
@@ -69,7 +89,9 @@ export class DeliveryRecovery {
       : missedSince(deliveries, source.until, now));
     if (!whole) this.logger.warn({ connection_id: connection.id }, 'provider has more deliveries than one sweep reads');
     // The platform's app delivers for all organizations: request only those of this installation.
-    const ours = platform ? missed.filter(({ attempt }) => attempt.installationId !== null && attempt.installationId === connection.account) : missed;
+    const ours = platform
+      ? missed.filter(({ attempt }) => attempt.installationId !== null && attempt.installationId === connection.account)
+      : missed;
     const known = await alreadyKnown(
       this.pool,
       orgId,
@@ -80,15 +102,20 @@ export class DeliveryRecovery {
     for (const { attempt, failedAt } of wanted.slice(0, MAX_ASKED)) {
       signal.throwIfAborted();
       const { deliveryId, event } = attempt;
-      if (!(await noteAsked(this.pool, orgId, connection.id, { deliveryId, event, failedAt, now: this.clock.now() }))) continue;
+      if (!(await noteAsked(this.pool, orgId, connection.id, { deliveryId, event, failedAt, now: this.clock.now() })))
+        continue;
       try {
         await deliveries.redeliver(attempt.id);
       } catch (error) {
         // Whether it was heard is seen in the provider's list the next time: a second attempt of it is there then.
-        if (!(error instanceof ProviderRefusal) || error.kind !== 'missing') await forgetAsked(this.pool, orgId, connection.id, deliveryId);
+        if (!(error instanceof ProviderRefusal) || error.kind !== 'missing')
+          await forgetAsked(this.pool, orgId, connection.id, deliveryId);
         throw error;
       }
-      this.logger.info({ connection_id: connection.id, provider_delivery_id: deliveryId, event, failed_at: failedAt }, 'missed delivery requested again');
+      this.logger.info(
+        { connection_id: connection.id, provider_delivery_id: deliveryId, event, failed_at: failedAt },
+        'missed delivery requested again',
+      );
     }
     const next = wanted[MAX_ASKED];
     return next?.failedAt ?? now;
@@ -104,7 +131,12 @@ export class DeliveryRecovery {
     return looked;
   }
 
-  private async deliveriesOf(orgId: string, { connection }: Recoverable, { hook }: RecoverySource, signal: AbortSignal): Promise<HookDeliveries | null> {
+  private async deliveriesOf(
+    orgId: string,
+    { connection }: Recoverable,
+    { hook }: RecoverySource,
+    signal: AbortSignal,
+  ): Promise<HookDeliveries | null> {
     if (hook === null) {
       const opened = await this.apps.open(orgId, connection.id);
       return opened === null ? null : opened.access.deliveries(this.apps.asApp(opened));
@@ -112,7 +144,9 @@ export class DeliveryRecovery {
     const access = this.providers.get(connection.provider)?.codeHost;
     if (access?.hookDeliveries === undefined) return null;
     const opened = await this.calls.open(orgId, connection, access, { repository: hook.repository });
-    return opened === null ? null : access.hookDeliveries(opened.client(signal), { repository: hook.repository, id: hook.id });
+    return opened === null
+      ? null
+      : access.hookDeliveries(opened.client(signal), { repository: hook.repository, id: hook.id });
   }
 
   private async check(orgId: string, { connection, checkedAt }: Recoverable): Promise<void> {
@@ -121,7 +155,10 @@ export class DeliveryRecovery {
       await this.apps.refresh(orgId, connection.id);
     } catch (error) {
       if (!(error instanceof ProviderRefusal)) throw error;
-      this.logger.warn({ connection_id: connection.id, kind: error.kind, status: error.status }, 'failed to check the installation of an app');
+      this.logger.warn(
+        { connection_id: connection.id, kind: error.kind, status: error.status },
+        'failed to check the installation of an app',
+      );
     }
   }
 }

@@ -64,7 +64,10 @@ describe('the app of a connection', () => {
       void (async () => {
         const raw = await buffer(request);
         if (away) return response.writeHead(502).end();
-        await arrive(raw, Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])));
+        await arrive(
+          raw,
+          Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+        );
         response.writeHead(200).end();
       })();
     });
@@ -90,13 +93,24 @@ describe('the app of a connection', () => {
     const access = PROVIDERS.github.apps;
     if (access === undefined) throw new Error('GitHub has apps');
     const deliveriesUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const urls = { deliveriesUrl, registeredUrl: 'http://127.0.0.1:9/r', homeUrl: 'http://127.0.0.1:9/', callbackUrls: ['http://127.0.0.1:9/i'] };
+    const urls = {
+      deliveriesUrl,
+      registeredUrl: 'http://127.0.0.1:9/r',
+      homeUrl: 'http://127.0.0.1:9/',
+      callbackUrls: ['http://127.0.0.1:9/i'],
+    };
     const form = access.registration({ baseUrl: github.url, owner: 'acme', name: 'Slipway', state: 's', ...urls });
     const connect = connectWith(dispatch, clock);
-    const code = (await github.confirmManifest(form.action, form.fields['manifest'] ?? '')).searchParams.get('code') ?? '';
+    const code =
+      (await github.confirmManifest(form.action, form.fields['manifest'] ?? '')).searchParams.get('code') ?? '';
     app = await access.register(connect(access.apiUrl(github.url), null), code);
     github.roles.set('octocat acme', 'admin');
-    ({ installation } = github.install(access.installUrl({ baseUrl: github.url, slug: app.slug, state: 's' }), OCTOCAT, ACME, ['acme/shop', 'acme/docs']));
+    ({ installation } = github.install(
+      access.installUrl({ baseUrl: github.url, slug: app.slug, state: 's' }),
+      OCTOCAT,
+      ACME,
+      ['acme/shop', 'acme/docs'],
+    ));
     await owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, account, signature, own, settings, state, verified_at, created_by, created_by_label)
        VALUES ($1, $2, 'github', 'app', 'n', $3, $4, 'sha256', '{"ids":[],"mention":"slipway"}', $5, 'active', now(), 'u', 'u')`,
@@ -110,22 +124,20 @@ describe('the app of a connection', () => {
     );
     const { clientId, clientSecret, privateKey } = app;
     await seal('app', JSON.stringify({ clientId, clientSecret, privateKey }));
-    await owner.query(`INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, state) VALUES ($1, $2, $3, $4, 'registered')`, [
-      CONNECTION,
-      ORG,
-      app.id,
-      app.slug,
-    ]);
+    await owner.query(
+      `INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, state) VALUES ($1, $2, $3, $4, 'registered')`,
+      [CONNECTION, ORG, app.id, app.slug],
+    );
     apps = new InstalledApps({ pool, envelope, providers, platform: {}, connect, now: () => clock.now() });
     await bind();
   };
   const seal = async (kind: string, value: string): Promise<void> => {
     const place = { id: randomUUID(), connectionId: CONNECTION, kind };
     const { bytes, keyVersion } = await envelope.seal(ORG, value, integrationSecretContext(place));
-    await owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      place.id,
-      ...[ORG, CONNECTION, kind, bytes, keyVersion],
-    ]);
+    await owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [place.id, ...[ORG, CONNECTION, kind, bytes, keyVersion]],
+    );
   };
   /** As app-server does after a user verified it. */
   const bind = async (): Promise<void> => {
@@ -141,24 +153,52 @@ describe('the app of a connection', () => {
   };
   const arrive = async (raw: Buffer, headers: Record<string, string>): Promise<void> => {
     const id = randomUUID();
-    const sealed = await envelope.seal(ORG, await packDelivery({ headers, raw }), deliveryContext({ id, connectionId: CONNECTION }));
+    const sealed = await envelope.seal(
+      ORG,
+      await packDelivery({ headers, raw }),
+      deliveryContext({ id, connectionId: CONNECTION }),
+    );
     const { rows } = await inOrg(pool, ORG, (client) =>
       client.query('SELECT app.take_delivery($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
-        ...[ORG, CONNECTION, id, headers['x-github-delivery'], headers['x-github-event'], sealed.bytes, sealed.keyVersion, raw.length, randomUUID()],
+        ...[
+          ORG,
+          CONNECTION,
+          id,
+          headers['x-github-delivery'],
+          headers['x-github-event'],
+          sealed.bytes,
+          sealed.keyVersion,
+          raw.length,
+          randomUUID(),
+        ],
       ]),
     );
     expect(rows).toHaveLength(1);
   };
   const decideAll = async (): Promise<string[]> => {
-    const { rows } = await owner.query<{ id: string }>(`SELECT id FROM app.integration_delivery WHERE state = 'received' ORDER BY received_at, id`);
+    const { rows } = await owner.query<{ id: string }>(
+      `SELECT id FROM app.integration_delivery WHERE state = 'received' ORDER BY received_at, id`,
+    );
     const deliveries = new IntegrationDelivery(
-      ...([pool, new DeliveryReader(pool, envelope, providers, calls(), logger), providers, () => Promise.reject(new Error('nobody is asked'))] as const),
-      ...([NOTHING_ACTED as never, undefined as never, clock, logger, (orgId: string, id: string) => apps.refresh(orgId, id)] as const),
+      ...([
+        pool,
+        new DeliveryReader(pool, envelope, providers, calls(), logger),
+        providers,
+        () => Promise.reject(new Error('nobody is asked')),
+      ] as const),
+      ...([
+        NOTHING_ACTED as never,
+        undefined as never,
+        clock,
+        logger,
+        (orgId: string, id: string) => apps.refresh(orgId, id),
+      ] as const),
     );
     for (const { id } of rows) await deliveries.run({ orgId: ORG, deliveryId: id }, never).catch(() => {});
-    const decided = await owner.query<{ reason: string }>('SELECT reason FROM app.integration_delivery WHERE id = ANY ($1) ORDER BY received_at, id', [
-      rows.map(({ id }) => id),
-    ]);
+    const decided = await owner.query<{ reason: string }>(
+      'SELECT reason FROM app.integration_delivery WHERE id = ANY ($1) ORDER BY received_at, id',
+      [rows.map(({ id }) => id)],
+    );
     return decided.rows.map(({ reason }) => reason);
   };
   const deliver = async (event: string, body: object): Promise<string[]> => {
@@ -172,8 +212,14 @@ describe('the app of a connection', () => {
     return [rows[0].app, rows[0].state, rows[0].account];
   };
   const stored = async (): Promise<StoredConnection> =>
-    (await owner.query('SELECT id, provider, host, account, state, own, settings FROM app.integration_connection WHERE id = $1', [CONNECTION])).rows[0];
-  const credentials = (): ConnectionCredentials => new ConnectionCredentials(pool, envelope, [installationSource(apps)]);
+    (
+      await owner.query(
+        'SELECT id, provider, host, account, state, own, settings FROM app.integration_connection WHERE id = $1',
+        [CONNECTION],
+      )
+    ).rows[0];
+  const credentials = (): ConnectionCredentials =>
+    new ConnectionCredentials(pool, envelope, [installationSource(apps)]);
   const at = () => ({ id: installation.id, account: { ...ACME }, app_id: Number(app.id) });
   const calls = (): ConnectionCalls => new ConnectionCalls(credentials(), dispatch, clock);
   const recovery = (): DeliveryRecovery => new DeliveryRecovery(pool, providers, apps, calls(), clock, logger);
@@ -182,11 +228,25 @@ describe('the app of a connection', () => {
   it('knows who it is by the provider’s word, so that its own acts start nothing', async () => {
     const { own } = await stored();
     expect(own.ids).toEqual(expect.arrayContaining([app.id, '90000']));
-    expect(await inOrg(pool, ORG, (client) => findBot(client, ORG, CONNECTION))).toEqual({ id: '90000', login: 'slipway[bot]' });
-    const issue = { id: 5, number: 1, title: 't', body: '@slipway do it', node_id: 'n', html_url: 'https://h/1', state: 'open', user: OCTOCAT };
+    expect(await inOrg(pool, ORG, (client) => findBot(client, ORG, CONNECTION))).toEqual({
+      id: '90000',
+      login: 'slipway[bot]',
+    });
+    const issue = {
+      id: 5,
+      number: 1,
+      title: 't',
+      body: '@slipway do it',
+      node_id: 'n',
+      html_url: 'https://h/1',
+      state: 'open',
+      user: OCTOCAT,
+    };
     const repository = { id: 9, full_name: 'acme/shop', private: true, fork: false, default_branch: 'main' };
     const sender = { id: 90_000, login: 'slipway[bot]', type: 'Bot' };
-    expect(await deliver('issues', { action: 'opened', issue, repository, sender, installation: at() })).toEqual(['own-act']);
+    expect(await deliver('issues', { action: 'opened', issue, repository, sender, installation: at() })).toEqual([
+      'own-act',
+    ]);
   });
 
   it('calls by tokens of one repository and one step, of either form, and keeps them in memory alone', async () => {
@@ -198,9 +258,10 @@ describe('the app of a connection', () => {
       expect(credential?.expiresAt?.getTime()).toBeGreaterThan(now);
       const { token } = github.minted.at(-1) ?? {};
       expect([credential?.token, token?.length]).toEqual([token, form === 'classic' ? 40 : expect.any(Number)]);
-      const { rows } = await owner.query(`SELECT (SELECT count(*)::int FROM app.integration_secret WHERE position($1::bytea IN sealed) > 0) AS n`, [
-        Buffer.from(token ?? ''),
-      ]);
+      const { rows } = await owner.query(
+        `SELECT (SELECT count(*)::int FROM app.integration_secret WHERE position($1::bytea IN sealed) > 0) AS n`,
+        [Buffer.from(token ?? '')],
+      );
       expect(rows[0].n).toBe(0);
     }
     github.tokenForm = 'classic';
@@ -208,12 +269,25 @@ describe('the app of a connection', () => {
     // Without a repository it reads names and nothing else.
     await credentials().credential(ORG, await stored());
     expect(github.minted.at(-1)).toMatchObject({ repositories: null, permissions: { metadata: 'read' } });
-    const refused = (await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }))?.token;
-    expect((await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish', refused: 'x' }))?.token).not.toBe(refused);
+    const refused = (await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }))
+      ?.token;
+    expect(
+      (await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish', refused: 'x' }))
+        ?.token,
+    ).not.toBe(refused);
   });
 
   it('adversary: what another installation of the app delivers is not acted on', async () => {
-    const issue = { id: 5, number: 2, title: 't', body: '@slipway do it', node_id: 'n', html_url: 'https://h/1', state: 'open', user: OCTOCAT };
+    const issue = {
+      id: 5,
+      number: 2,
+      title: 't',
+      body: '@slipway do it',
+      node_id: 'n',
+      html_url: 'https://h/1',
+      state: 'open',
+      user: OCTOCAT,
+    };
     const body = {
       action: 'opened',
       issue,
@@ -222,7 +296,9 @@ describe('the app of a connection', () => {
     };
     expect(await deliver('issues', { ...body, installation: { id: 424_242 } })).toEqual(['other-installation']);
     expect(await deliver('issues', body)).toEqual(['other-installation']);
-    expect(await deliver('installation', { action: 'deleted', installation: { id: 424_242 }, sender: OCTOCAT })).toEqual(['other-installation']);
+    expect(
+      await deliver('installation', { action: 'deleted', installation: { id: 424_242 }, sender: OCTOCAT }),
+    ).toEqual(['other-installation']);
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
   });
 
@@ -230,7 +306,9 @@ describe('the app of a connection', () => {
     installation.suspended = true;
     await deliver('installation', { action: 'suspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['suspended', 'needs-attention', String(installation.id)]);
-    await expect(credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).rejects.toMatchObject({ kind: 'credential' });
+    await expect(credentials().credential(ORG, await stored(), { repository: 'acme/shop' })).rejects.toMatchObject({
+      kind: 'credential',
+    });
     installation.suspended = false;
     await deliver('installation', { action: 'unsuspend', installation: at(), sender: OCTOCAT });
     expect(await state()).toEqual(['installed', 'active', String(installation.id)]);
@@ -245,10 +323,14 @@ describe('the app of a connection', () => {
     await deliver('installation_repositories', { action: 'added', installation: at(), sender: OCTOCAT });
     const facts = async () => (await owner.query('SELECT repositories, permissions FROM app.integration_app')).rows[0];
     expect(await facts()).toMatchObject({ repositories: 3, permissions: { contents: 'read' } });
-    await expect(credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' })).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(
+      credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }),
+    ).rejects.toMatchObject({ kind: 'forbidden' });
     installation.permissions = { ...installation.permissions, contents: 'write' };
     await deliver('installation', { action: 'new_permissions_accepted', installation: at(), sender: OCTOCAT });
-    expect((await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }))?.token).toMatch(/^ghs_/);
+    expect(
+      (await credentials().credential(ORG, await stored(), { repository: 'acme/shop', step: 'publish' }))?.token,
+    ).toMatch(/^ghs_/);
   });
 
   it('unlinks who takes back the authorization', async () => {
@@ -257,7 +339,9 @@ describe('the app of a connection', () => {
       [ORG, github.host],
     );
     await deliver('github_app_authorization', { action: 'revoked', sender: OCTOCAT });
-    const { rows } = await owner.query(`SELECT actor_kind, detail ->> 'reason' AS reason FROM app.audit_entry WHERE target = 'l1'`);
+    const { rows } = await owner.query(
+      `SELECT actor_kind, detail ->> 'reason' AS reason FROM app.audit_entry WHERE target = 'l1'`,
+    );
     expect([(await owner.query('SELECT 1 FROM app.linked_account')).rowCount, rows]).toEqual([
       0,
       [{ actor_kind: 'integration', reason: 'revoked at the provider' }],
@@ -267,13 +351,18 @@ describe('the app of a connection', () => {
   it('has what came while we were away sent again, each once, and marks it as recovered', async () => {
     now += 60_000;
     away = true;
-    for (let index = 0; index < 3; index += 1) await github.deliver(Number(app.id), 'ping', { zen: `missed ${index}`, installation: at() });
+    for (let index = 0; index < 3; index += 1)
+      await github.deliver(Number(app.id), 'ping', { zen: `missed ${index}`, installation: at() });
     away = false;
     await github.deliver(Number(app.id), 'ping', { zen: 'taken', installation: at() });
     now += 60_000;
     const before = github.attempts.length;
     await Promise.all([recover(), recover()]);
-    await until('three deliveries come again', () => github.attempts.filter(({ redelivery, status }) => redelivery && status === 200).length === 3, 20_000);
+    await until(
+      'three deliveries come again',
+      () => github.attempts.filter(({ redelivery, status }) => redelivery && status === 200).length === 3,
+      20_000,
+    );
     const missed = async (): Promise<unknown[]> =>
       (
         await owner.query(
@@ -291,14 +380,22 @@ describe('the app of a connection', () => {
   it('asks for no more than the provider lets it, and goes on in the next round', async () => {
     now += 600_000;
     away = true;
-    for (let index = 0; index < 3; index += 1) await github.deliver(Number(app.id), 'ping', { zen: `limited ${index}`, installation: at() });
+    for (let index = 0; index < 3; index += 1)
+      await github.deliver(Number(app.id), 'ping', { zen: `limited ${index}`, installation: at() });
     away = false;
     const [, second] = github.attempts;
     const path = `/app/hook/deliveries/${second?.id}/attempts`;
-    github.broken.set(path, (response) => void response.writeHead(403, { 'retry-after': '60' }).end('{"message":"You have exceeded a secondary rate limit"}'));
+    github.broken.set(
+      path,
+      (response) =>
+        void response
+          .writeHead(403, { 'retry-after': '60' })
+          .end('{"message":"You have exceeded a secondary rate limit"}'),
+    );
     await recover();
     const asked = async (): Promise<number> =>
-      (await owner.query('SELECT 1 FROM app.integration_recovery WHERE failed_at > $1', [new Date(now - 1_000)])).rowCount ?? 0;
+      (await owner.query('SELECT 1 FROM app.integration_recovery WHERE failed_at > $1', [new Date(now - 1_000)]))
+        .rowCount ?? 0;
     expect(await asked()).toBe(1);
     github.broken.clear();
     await recover();

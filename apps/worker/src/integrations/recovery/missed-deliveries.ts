@@ -35,7 +35,9 @@ export async function missedSince(deliveries: HookDeliveries, until: Date, now: 
   }
   const missed = [...byDelivery.values()].flatMap((attempts) => {
     const [attempt] = attempts;
-    return attempt === undefined || attempts.length > 1 || attempt.succeeded || attempt.at.getTime() < since ? [] : [{ attempt, failedAt: attempt.at }];
+    return attempt === undefined || attempts.length > 1 || attempt.succeeded || attempt.at.getTime() < since
+      ? []
+      : [{ attempt, failedAt: attempt.at }];
   });
   return { missed: missed.sort((one, other) => one.failedAt.getTime() - other.failedAt.getTime()), whole };
 }

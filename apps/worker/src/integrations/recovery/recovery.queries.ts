@@ -10,7 +10,12 @@ export interface DueConnection {
  * Connections whose provider may have deliveries that have not come, the longest unchecked first. @param providers with
  * a record of webhook deliveries.
  */
-export async function dueForRecovery(pool: SqlPool, providers: readonly string[], everySeconds: number, limit: number): Promise<DueConnection[]> {
+export async function dueForRecovery(
+  pool: SqlPool,
+  providers: readonly string[],
+  everySeconds: number,
+  limit: number,
+): Promise<DueConnection[]> {
   return asSystem(pool, 'slipway_app_system', 'recovery of deliveries', async (client) => {
     const { rows } = await client.query<DueConnection>(
       `SELECT c.org_id AS "orgId", c.id AS "connectionId" FROM app.integration_connection c
@@ -44,9 +49,20 @@ export interface Recoverable {
 }
 
 /** @param hooks so many of its webhooks, the longest unchecked first. */
-export function findRecoverable(pool: SqlPool, orgId: string, connectionId: string, hooks: number): Promise<Recoverable | null> {
+export function findRecoverable(
+  pool: SqlPool,
+  orgId: string,
+  connectionId: string,
+  hooks: number,
+): Promise<Recoverable | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ connection: StoredConnection; platform: boolean; app: boolean; until: Date; checkedAt: Date | null }>(
+    const { rows } = await client.query<{
+      connection: StoredConnection;
+      platform: boolean;
+      app: boolean;
+      until: Date;
+      checkedAt: Date | null;
+    }>(
       `SELECT jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings,
                 'app', CASE WHEN a.connection_id IS NOT NULL THEN jsonb_build_object('state', a.state, 'installationId', a.installation_id) END) AS connection,
               c.platform, a.connection_id IS NOT NULL AS app, coalesce(a.recovered_until, c.created_at) AS until, a.checked_at AS "checkedAt"
@@ -67,7 +83,12 @@ export function findRecoverable(pool: SqlPool, orgId: string, connectionId: stri
 }
 
 /** Of these deliveries, those that came or were asked for again already. */
-export function alreadyKnown(pool: SqlPool, orgId: string, connectionId: string, deliveryIds: readonly string[]): Promise<ReadonlySet<string>> {
+export function alreadyKnown(
+  pool: SqlPool,
+  orgId: string,
+  connectionId: string,
+  deliveryIds: readonly string[],
+): Promise<ReadonlySet<string>> {
   if (deliveryIds.length === 0) return Promise.resolve(new Set());
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<{ id: string }>(
@@ -84,7 +105,12 @@ export function noteAsked(
   pool: SqlPool,
   orgId: string,
   connectionId: string,
-  { deliveryId, event, failedAt, now }: { readonly deliveryId: string; readonly event: string; readonly failedAt: Date; readonly now: Date },
+  {
+    deliveryId,
+    event,
+    failedAt,
+    now,
+  }: { readonly deliveryId: string; readonly event: string; readonly failedAt: Date; readonly now: Date },
 ): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {
     const { rowCount } = await client.query(
@@ -97,9 +123,18 @@ export function noteAsked(
 }
 
 /** The provider was not asked after all. */
-export async function forgetAsked(pool: SqlPool, orgId: string, connectionId: string, deliveryId: string): Promise<void> {
+export async function forgetAsked(
+  pool: SqlPool,
+  orgId: string,
+  connectionId: string,
+  deliveryId: string,
+): Promise<void> {
   await inOrg(pool, orgId, (client) =>
-    client.query('DELETE FROM app.integration_recovery WHERE org_id = $1 AND connection_id = $2 AND delivery_id = $3', [orgId, connectionId, deliveryId]),
+    client.query('DELETE FROM app.integration_recovery WHERE org_id = $1 AND connection_id = $2 AND delivery_id = $3', [
+      orgId,
+      connectionId,
+      deliveryId,
+    ]),
   );
 }
 
@@ -113,7 +148,17 @@ export async function noteRecovered(
   const set = 'SET recovered_at = $3, recovered_until = coalesce($4, recovered_until)';
   await inOrg(pool, orgId, (client) =>
     hook === null
-      ? client.query(`UPDATE app.integration_app ${set} WHERE org_id = $1 AND connection_id = $2`, [orgId, connectionId, now, until])
-      : client.query(`UPDATE app.integration_hook ${set} WHERE org_id = $1 AND id = $2`, [orgId, hook.rowId, now, until]),
+      ? client.query(`UPDATE app.integration_app ${set} WHERE org_id = $1 AND connection_id = $2`, [
+          orgId,
+          connectionId,
+          now,
+          until,
+        ])
+      : client.query(`UPDATE app.integration_hook ${set} WHERE org_id = $1 AND id = $2`, [
+          orgId,
+          hook.rowId,
+          now,
+          until,
+        ]),
   );
 }

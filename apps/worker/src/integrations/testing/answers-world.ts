@@ -35,7 +35,10 @@ export interface Talk {
   readonly thread: Thread;
 }
 
-/** The job that answers in threads, on a real database, with a git host over HTTP whose connection fails as a test says, and a clock that stands until it is set. */
+/**
+ * The job that answers in threads, on a real database, with a git host over HTTP whose connection fails as a test says,
+ * and a clock that stands until it is set.
+ */
 export class AnswersWorld {
   readonly forge = new ScriptedForge(() => this.now);
   now = START;
@@ -68,7 +71,9 @@ export class AnswersWorld {
   private async connect(): Promise<void> {
     this.host = await this.forge.start();
     this.dispatch = new ProviderDispatch([this.host]);
-    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'answers', 'Answers', 'personal')`, [ORG]);
+    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'answers', 'Answers', 'personal')`, [
+      ORG,
+    ]);
     await this.owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
        VALUES ($1, $2, 'gitea', 'token', 'n', $3, 'sha256', '{"ids":[],"mention":"slipway"}', $4, 'u', 'u')`,
@@ -76,21 +81,19 @@ export class AnswersWorld {
     );
     const place = { id: 'secret-1', connectionId: CONNECTION, kind: 'token' };
     const { bytes, keyVersion } = await this.envelope(this.pool).seal(ORG, 'tok-1', integrationSecretContext(place));
-    await this.owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      place.id,
-      ORG,
-      CONNECTION,
-      place.kind,
-      bytes,
-      keyVersion,
-    ]);
+    await this.owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [place.id, ORG, CONNECTION, place.kind, bytes, keyVersion],
+    );
   }
 
   /** As if nothing had failed yet. */
   async reset(): Promise<void> {
     this.now = START;
     this.forge.fates = [];
-    await this.owner.query(`UPDATE app.integration_connection SET state = 'active', limited_until = NULL, paced_until = NULL`);
+    await this.owner.query(
+      `UPDATE app.integration_connection SET state = 'active', limited_until = NULL, paced_until = NULL`,
+    );
   }
 
   async close(): Promise<void> {
@@ -107,16 +110,26 @@ export class AnswersWorld {
   async begin(asked: string | null = '77'): Promise<Talk> {
     this.issues += 1;
     const [id, message, issue] = [randomUUID(), randomUUID(), this.issues];
-    const thread = { key: `7#${issue}`, place: { repository: 'acme/shop', number: issue }, title: 'Total is wrong' } as unknown as Thread;
+    const thread = {
+      key: `7#${issue}`,
+      place: { repository: 'acme/shop', number: issue },
+      title: 'Total is wrong',
+    } as unknown as Thread;
     await inOrg(this.pool, ORG, async (client) => {
-      await client.query(`INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'usr_a', 'A', 'T', 'm')`, [
-        id,
-        ORG,
-      ]);
+      await client.query(
+        `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'usr_a', 'A', 'T', 'm')`,
+        [id, ORG],
+      );
       await addMessageOf(client, id, message, thread.key);
       await addThread(client, id, thread);
       if (asked !== null)
-        await wantSeen(client, ORG, { connectionId: CONNECTION, thread, deed: `deed ${issue}`, conversationId: id, asked: { kind: 'comment', id: asked } });
+        await wantSeen(client, ORG, {
+          connectionId: CONNECTION,
+          thread,
+          deed: `deed ${issue}`,
+          conversationId: id,
+          asked: { kind: 'comment', id: asked },
+        });
       await wantAnswer(client, ORG, id);
     });
     await this.owner.query(
@@ -129,7 +142,10 @@ export class AnswersWorld {
 
   /** A user's message reaches the agent; one that no inbox knows when no id is given. */
   asks(id: string, message: string = randomUUID()): Promise<void> {
-    return this.append(id, message, { source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] } });
+    return this.append(id, message, {
+      source: 'user',
+      llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] },
+    });
   }
 
   /** A message of a thread reaches the agent. @param comments line comments that asked for it. */
@@ -147,13 +163,20 @@ export class AnswersWorld {
   /** One more thread of the conversation, as its pull request is. */
   async alsoIn({ id }: Talk): Promise<Talk> {
     this.issues += 1;
-    const thread = { key: `7#${this.issues}`, place: { repository: 'acme/shop', number: this.issues }, title: 'Add the total' } as unknown as Thread;
+    const thread = {
+      key: `7#${this.issues}`,
+      place: { repository: 'acme/shop', number: this.issues },
+      title: 'Add the total',
+    } as unknown as Thread;
     await inOrg(this.pool, ORG, (client) => addThread(client, id, thread));
     return { id, issue: this.issues, thread };
   }
 
   says(id: string, text: string): Promise<void> {
-    return this.append(id, randomUUID(), { source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text }] } });
+    return this.append(id, randomUUID(), {
+      source: 'agent',
+      llm_message: { role: 'assistant', content: [{ type: 'text', text }] },
+    });
   }
 
   async becomes(id: string, status: ExecutionStatus): Promise<void> {
@@ -163,12 +186,10 @@ export class AnswersWorld {
   private async append(id: string, eventId: string, event: object): Promise<void> {
     const whole = JSON.stringify({ id: eventId, timestamp: '2026-11-24T03:00:00Z', kind: 'MessageEvent', ...event });
     await inOrg(this.pool, ORG, (client) =>
-      client.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY['MessageEvent'], ARRAY[$4], '{}')`, [
-        ORG,
-        id,
-        eventId,
-        whole,
-      ]),
+      client.query(
+        `SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY['MessageEvent'], ARRAY[$4], '{}')`,
+        [ORG, id, eventId, whole],
+      ),
     );
   }
 
@@ -201,12 +222,19 @@ export class AnswersWorld {
   }
 
   async wanted(id: string): Promise<number> {
-    return (await this.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id])).rowCount ?? 0;
+    return (
+      (await this.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-answer' AND key = $1`, [id]))
+        .rowCount ?? 0
+    );
   }
 
   async row(talk: Talk): Promise<{ state: string; problem: string | null; external_id: string | null }> {
-    return (await this.owner.query(`SELECT state, problem, external_id FROM app.thread_answer WHERE thread_key = $1 AND kind = 'progress'`, [talk.thread.key]))
-      .rows[0];
+    return (
+      await this.owner.query(
+        `SELECT state, problem, external_id FROM app.thread_answer WHERE thread_key = $1 AND kind = 'progress'`,
+        [talk.thread.key],
+      )
+    ).rows[0];
   }
 }
 

@@ -1,6 +1,9 @@
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
 
-/** A process that is killed before its statement number `dies`: that statement and all after it never reach the database, and its connection ends with the transaction in it. */
+/**
+ * A process that is killed before its statement number `dies`: that statement and all after it never reach the
+ * database, and its connection ends with the transaction in it.
+ */
 export function dyingPool(pool: SqlPool, dies: number): SqlPool {
   let left = dies;
   const mortal = (client: PoolClient): PoolClient =>

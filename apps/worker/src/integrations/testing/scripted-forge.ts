@@ -1,8 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of one request. `lost`: it never arrives. The others but `refused` take effect, and their answer does not come, comes in half, or is far too long. */
-export type Fate = 'well' | 'lost' | 'unanswered' | 'half' | 'endless' | { readonly status: number; readonly headers?: Record<string, string> };
+/**
+ * What becomes of one request. `lost`: it never arrives. The others but `refused` take effect, and their answer does
+ * not come, comes in half, or is far too long.
+ */
+export type Fate =
+  | 'well'
+  | 'lost'
+  | 'unanswered'
+  | 'half'
+  | 'endless'
+  | { readonly status: number; readonly headers?: Record<string, string> };
 
 export interface ForgeComment {
   readonly id: number;
@@ -62,7 +71,9 @@ export class ScriptedForge {
       case 'unanswered':
         return void request.socket.destroy();
       case 'half':
-        response.writeHead(status, { 'content-length': String(text.length) }).write(text.slice(0, text.length / 2), () => request.socket.destroy());
+        response
+          .writeHead(status, { 'content-length': String(text.length) })
+          .write(text.slice(0, text.length / 2), () => request.socket.destroy());
         return;
       case 'endless':
         return void response.writeHead(status).end(`"${'x'.repeat(25 * 1024 * 1024)}"`);
@@ -79,7 +90,8 @@ export class ScriptedForge {
     }
     const asked = /\/collaborators\/([^/]+)\/permission$/.exec(path);
     const known = this.permissions.get(asked?.[1] ?? '');
-    if (asked !== null) return known === undefined ? [404, {}] : [200, { permission: known.permission, user: { id: known.id } }];
+    if (asked !== null)
+      return known === undefined ? [404, {}] : [200, { permission: known.permission, user: { id: known.id } }];
     const replied = /\/pulls\/\d+\/comments\/(\w+)\/replies$/.exec(path);
     if (replied !== null) {
       const made = { id: 50_000 + this.replies.length, comment: replied[1] ?? '', body };
@@ -87,14 +99,21 @@ export class ScriptedForge {
       return [201, { ...made, html_url: `https://forge.test/r/${made.id}` }];
     }
     if (/\/pulls\/\d+\/reviews$/.test(path)) return [200, [{ id: 1, comments_count: this.replies.length }]];
-    if (/\/pulls\/\d+\/reviews\/1\/comments$/.test(path)) return [200, this.replies.map((each) => ({ ...each, html_url: null }))];
+    if (/\/pulls\/\d+\/reviews\/1\/comments$/.test(path))
+      return [200, this.replies.map((each) => ({ ...each, html_url: null }))];
     const resolved = /\/pulls\/comments\/(\w+)\/resolve$/.exec(path);
     if (resolved !== null) {
-      this.resolved.push(`${resolved[1]} after ${this.replies.filter(({ comment }) => comment === resolved[1]).length}`);
+      this.resolved.push(
+        `${resolved[1]} after ${this.replies.filter(({ comment }) => comment === resolved[1]).length}`,
+      );
       return [200, {}];
     }
     const list = /\/issues\/(\d+)\/comments$/.exec(path);
-    const shown = (each: ForgeComment): unknown => ({ id: each.id, html_url: `https://forge.test/c/${each.id}`, body: each.body });
+    const shown = (each: ForgeComment): unknown => ({
+      id: each.id,
+      html_url: `https://forge.test/c/${each.id}`,
+      body: each.body,
+    });
     if (list !== null && method === 'POST') {
       const made = { id: 1_000 + this.comments.length, issue: Number(list[1]), body, createdAt: this.now() };
       this.comments.push(made);

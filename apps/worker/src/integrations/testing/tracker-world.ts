@@ -36,7 +36,10 @@ const logger = createLogger('tracker-test', 'silent');
 const never: AbortSignal = new AbortController().signal;
 const MODELS = '{"object":"list","data":[{"id":"usual","object":"model","created":0,"owned_by":"x","default":true}]}';
 
-/** From a delivery of a real provider to what its thread shows, with the vendor's API over HTTP and no sandbox: the agent's events are written as it would. */
+/**
+ * From a delivery of a real provider to what its thread shows, with the vendor's API over HTTP and no sandbox: the
+ * agent's events are written as it would.
+ */
 export class TrackerWorld {
   /** Milliseconds since 1970. */
   now = Date.parse('2026-11-24T03:00:00Z');
@@ -59,14 +62,21 @@ export class TrackerWorld {
   private dispatch = new ProviderDispatch([]);
 
   /** @param user the provider's id of the one user who has linked an account. */
-  static async open(provider: ProviderId, vendor: ScriptedVendor, user: string, settings: Partial<ConnectionSettings> = {}): Promise<TrackerWorld> {
+  static async open(
+    provider: ProviderId,
+    vendor: ScriptedVendor,
+    user: string,
+    settings: Partial<ConnectionSettings> = {},
+  ): Promise<TrackerWorld> {
     const database = await queueDatabase();
     const pool = createPool({ url: database.urls.app, max: 12, applicationName: 'test', onError: () => {} });
     const owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     const hints = createHintBus({ databaseUrl: database.urls.app, applicationName: 'test', logger });
     const queue = await createQueue({ databaseUrl: database.urls.app, applicationName: 'test', logger });
-    const gateway = createServer((_request, response) => void response.setHeader('content-type', 'application/json').end(MODELS));
+    const gateway = createServer(
+      (_request, response) => void response.setHeader('content-type', 'application/json').end(MODELS),
+    );
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     const world = new TrackerWorld(vendor, provider, database, pool, owner, hints, queue, gateway);
     await world.connect(user, settings);
@@ -76,14 +86,19 @@ export class TrackerWorld {
   private async connect(user: string, settings: Partial<ConnectionSettings>): Promise<void> {
     this.host = new URL(await this.vendor.start()).host;
     this.dispatch = new ProviderDispatch([this.host]);
-    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'tracker', 'Tracker', 'personal')`, [TRACKER_ORG]);
-    await this.owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_ann', 'test', 'ann', 'Ann')`);
-    await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_ann', 'member')`, [TRACKER_ORG]);
-    await this.owner.query(`INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ($1, $2, $3, 'usr_ann', 'ann')`, [
-      this.provider,
-      this.host,
-      user,
+    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'tracker', 'Tracker', 'personal')`, [
+      TRACKER_ORG,
     ]);
+    await this.owner.query(
+      `INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_ann', 'test', 'ann', 'Ann')`,
+    );
+    await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_ann', 'member')`, [
+      TRACKER_ORG,
+    ]);
+    await this.owner.query(
+      `INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ($1, $2, $3, 'usr_ann', 'ann')`,
+      [this.provider, this.host, user],
+    );
     const kind = PROVIDERS[this.provider].connections[0];
     await this.owner.query(
       `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, state, created_by, created_by_label)
@@ -99,15 +114,15 @@ export class TrackerWorld {
       ],
     );
     const place = { id: 'secret-1', connectionId: CONNECTION, kind: 'token' };
-    const { bytes, keyVersion } = await this.envelope(this.pool).seal(TRACKER_ORG, 'tok-1', integrationSecretContext(place));
-    await this.owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      place.id,
+    const { bytes, keyVersion } = await this.envelope(this.pool).seal(
       TRACKER_ORG,
-      CONNECTION,
-      place.kind,
-      bytes,
-      keyVersion,
-    ]);
+      'tok-1',
+      integrationSecretContext(place),
+    );
+    await this.owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [place.id, TRACKER_ORG, CONNECTION, place.kind, bytes, keyVersion],
+    );
   }
 
   async close(): Promise<void> {
@@ -124,7 +139,9 @@ export class TrackerWorld {
     this.vendor.messages.splice(0);
     this.vendor.links.clear();
     Object.assign(this.vendor.ticket, { state: 'new', moves: 0, delegate: null });
-    await this.owner.query(`UPDATE app.integration_connection SET state = 'active', limited_until = NULL, paced_until = NULL`);
+    await this.owner.query(
+      `UPDATE app.integration_connection SET state = 'active', limited_until = NULL, paced_until = NULL`,
+    );
   }
 
   private envelope(pool: SqlPool): Envelope {
@@ -136,7 +153,11 @@ export class TrackerWorld {
     const id = this.ids.uuid();
     const raw = Buffer.from(JSON.stringify(body));
     const packed = await packDelivery({ headers: { 'content-type': 'application/json', ...headers }, raw });
-    const sealed = await this.envelope(this.pool).seal(TRACKER_ORG, packed, deliveryContext({ id, connectionId: CONNECTION }));
+    const sealed = await this.envelope(this.pool).seal(
+      TRACKER_ORG,
+      packed,
+      deliveryContext({ id, connectionId: CONNECTION }),
+    );
     await this.pool.query('SELECT app.take_delivery($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
       TRACKER_ORG,
       CONNECTION,
@@ -152,8 +173,14 @@ export class TrackerWorld {
   }
 
   /** @returns what was decided, and the conversation of it. */
-  async decide(deliveryId: string, pool: SqlPool = this.pool): Promise<{ readonly outcome: string; readonly conversationId: string | null }> {
-    const client = new LlmGatewayClient({ url: `http://127.0.0.1:${(this.gateway.address() as AddressInfo).port}`, masterKey: SECRET });
+  async decide(
+    deliveryId: string,
+    pool: SqlPool = this.pool,
+  ): Promise<{ readonly outcome: string; readonly conversationId: string | null }> {
+    const client = new LlmGatewayClient({
+      url: `http://127.0.0.1:${(this.gateway.address() as AddressInfo).port}`,
+      masterKey: SECRET,
+    });
     const ask = async () => ({ access: await this.rights(), why: null });
     const providers = new Map(Object.entries(PROVIDERS));
     const threads = new ThreadReader(pool, providers, this.calls(pool), ask, logger);
@@ -176,18 +203,30 @@ export class TrackerWorld {
     return { outcome: `${rows[0]?.state} ${rows[0]?.reason}`, conversationId: rows[0]?.conversation_id ?? null };
   }
 
-  async take(body: object, headers: Record<string, string> = {}): Promise<{ readonly outcome: string; readonly conversationId: string }> {
+  async take(
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<{ readonly outcome: string; readonly conversationId: string }> {
     const { outcome, conversationId } = await this.decide(await this.arrive(body, headers));
     return { outcome, conversationId: conversationId ?? '' };
   }
 
   private calls(pool: SqlPool): ConnectionCalls {
-    return new ConnectionCalls(new ConnectionCredentials(pool, this.envelope(pool)), this.dispatch, { now: () => new Date(this.now) });
+    return new ConnectionCalls(new ConnectionCredentials(pool, this.envelope(pool)), this.dispatch, {
+      now: () => new Date(this.now),
+    });
   }
 
   answers(pool: SqlPool = this.pool): IntegrationAnswer {
     const settings = { ...ANSWER_SETTINGS, leaseMs: LEASE_MS, unknownMs: 0, publicUrl: 'https://slipway.test' };
-    return new IntegrationAnswer(pool, new Map(Object.entries(PROVIDERS)), this.calls(pool), { now: () => new Date(this.now) }, settings, logger);
+    return new IntegrationAnswer(
+      pool,
+      new Map(Object.entries(PROVIDERS)),
+      this.calls(pool),
+      { now: () => new Date(this.now) },
+      settings,
+      logger,
+    );
   }
 
   run(conversationId: string, pool?: SqlPool): Promise<number | null> {
@@ -197,9 +236,14 @@ export class TrackerWorld {
 
   /** As the outbox brings what is to be shown at once, and refusals. @returns how long until one is to run again. */
   async runNotices(): Promise<number | null> {
-    const { rows } = await this.owner.query<{ key: string }>(`SELECT key FROM app.outbox WHERE queue = 'integration-notice' ORDER BY enqueued_at`);
+    const { rows } = await this.owner.query<{ key: string }>(
+      `SELECT key FROM app.outbox WHERE queue = 'integration-notice' ORDER BY enqueued_at`,
+    );
     const waits: number[] = [];
-    for (const { key } of rows) waits.push((await this.answers().runNotice({ orgId: TRACKER_ORG, answerId: key }, never)) ?? Number.POSITIVE_INFINITY);
+    for (const { key } of rows)
+      waits.push(
+        (await this.answers().runNotice({ orgId: TRACKER_ORG, answerId: key }, never)) ?? Number.POSITIVE_INFINITY,
+      );
     const next = Math.min(...waits);
     return Number.isFinite(next) ? next : null;
   }
@@ -229,12 +273,20 @@ export class TrackerWorld {
   }
 
   says(conversationId: string, text: string): Promise<void> {
-    return this.append(conversationId, 'MessageEvent', { source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text }] } });
+    return this.append(conversationId, 'MessageEvent', {
+      source: 'agent',
+      llm_message: { role: 'assistant', content: [{ type: 'text', text }] },
+    });
   }
 
   does(conversationId: string, action: Readonly<Record<string, unknown>>): Promise<void> {
     const call = randomUUID();
-    return this.append(conversationId, 'ActionEvent', { source: 'agent', action, tool_name: 'terminal', tool_call_id: call });
+    return this.append(conversationId, 'ActionEvent', {
+      source: 'agent',
+      action,
+      tool_name: 'terminal',
+      tool_call_id: call,
+    });
   }
 
   /** A user's answer to what waits, as the agent or app-server writes it. */
@@ -252,16 +304,18 @@ export class TrackerWorld {
     await log.write(TRACKER_ORG, conversationId, null, () => ({ events: [{ kind: 'execution-status', status }] }));
   }
 
-  private async append(conversationId: string, kind: ConversationEvent['kind'], event: object, id: string = randomUUID()): Promise<void> {
+  private async append(
+    conversationId: string,
+    kind: ConversationEvent['kind'],
+    event: object,
+    id: string = randomUUID(),
+  ): Promise<void> {
     const whole = JSON.stringify({ id, timestamp: '2026-11-24T03:00:00Z', kind, ...event });
     await inOrg(this.pool, TRACKER_ORG, (client) =>
-      client.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY[$4], ARRAY[$5], '{}')`, [
-        TRACKER_ORG,
-        conversationId,
-        id,
-        kind,
-        whole,
-      ]),
+      client.query(
+        `SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY[$4], ARRAY[$5], '{}')`,
+        [TRACKER_ORG, conversationId, id, kind, whole],
+      ),
     );
   }
 

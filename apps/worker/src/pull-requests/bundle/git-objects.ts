@@ -43,7 +43,8 @@ const ENTRIES_A_LOOK = 256;
 
 /**
  * @param most entries that there may be.
- * @throws SlipwayError `pull-request.unsound` for a folder that git's own check calls broken, or whose names lead out of the checkout; `pull-request.too-large`.
+ * @throws SlipwayError `pull-request.unsound` for a folder that git's own check calls broken, or whose names lead out
+ * of the checkout; `pull-request.too-large`.
  */
 export async function readTree(content: Buffer, most: number, slices: Slices): Promise<readonly TreeEntry[]> {
   const entries: TreeEntry[] = [];
@@ -60,7 +61,8 @@ export async function readTree(content: Buffer, most: number, slices: Slices): P
     // Byte by byte: two names that are no UTF-8 stay apart.
     const name = bytes.toString('latin1');
     const sorted = kind === 'folder' ? Buffer.concat([bytes, Buffer.from('/')]) : bytes;
-    if (names.has(name) || (before !== null && Buffer.compare(before, sorted) >= 0)) throw unsound('A folder has a name twice, or names out of order.');
+    if (names.has(name) || (before !== null && Buffer.compare(before, sorted) >= 0))
+      throw unsound('A folder has a name twice, or names out of order.');
     names.add(name);
     before = sorted;
     const shown = bytes.toString('utf8');
@@ -76,19 +78,25 @@ export async function readTree(content: Buffer, most: number, slices: Slices): P
 const LOOKED_INTO = /git|\/|[^ -~]/i;
 
 function assertName(name: string, kind: TreeEntry['kind']): void {
-  if (name === '' || name === '.' || name === '..' || name.includes('/')) throw unsound(`A folder has an impossible name in it.`);
+  if (name === '' || name === '.' || name === '..' || name.includes('/'))
+    throw unsound(`A folder has an impossible name in it.`);
   if (!LOOKED_INTO.test(name)) return;
   for (const each of name.split('\\')) {
     const plain = each.replaceAll(PASSED_OVER, '').toLowerCase();
-    if (/^(?:\.git|git~\d)[ .]*(?::.*)?$/.test(plain)) throw unsound('A folder holds something that takes the place of .git.');
-    if (kind === 'link' && /^(?:\.gitmodules|gitmod~\d)[ .]*(?::.*)?$/.test(plain)) throw unsound('.gitmodules is a link.');
+    if (/^(?:\.git|git~\d)[ .]*(?::.*)?$/.test(plain))
+      throw unsound('A folder holds something that takes the place of .git.');
+    if (kind === 'link' && /^(?:\.gitmodules|gitmod~\d)[ .]*(?::.*)?$/.test(plain))
+      throw unsound('.gitmodules is a link.');
   }
 }
 
 /** Addresses by which git starts no program and reads no file of the machine that it runs on. */
 const HARMLESS_URL = /^(?:https?:\/\/|ssh:\/\/|git:\/\/|\.{1,2}\/|[\w.-]+@[\w.-]+:)[^\n]*$/i;
 
-/** @throws SlipwayError `pull-request.unsound` for a submodule whose address or update is a program, or whose name or path leads out of the checkout. */
+/**
+ * @throws SlipwayError `pull-request.unsound` for a submodule whose address or update is a program, or whose name or
+ * path leads out of the checkout.
+ */
 export function assertSubmodules(content: Buffer): void {
   const lines = content.toString('utf8').split('\n');
   for (const line of lines) {
@@ -98,7 +106,8 @@ export function assertSubmodules(content: Buffer): void {
     const value = raw.replace(/^"(.*)"\s*$/, '$1').trim();
     const what = key.toLowerCase();
     if (line.trimEnd().endsWith('\\')) throw unsound('.gitmodules has a line that goes on in the next one.');
-    if (what === 'url' && !HARMLESS_URL.test(value)) throw unsound('A submodule has an address that starts a program or reads files.');
+    if (what === 'url' && !HARMLESS_URL.test(value))
+      throw unsound('A submodule has an address that starts a program or reads files.');
     if (what === 'update' && value.startsWith('!')) throw unsound('A submodule is updated by a program.');
     if (what === 'path' && (value.startsWith('-') || value.startsWith('/') || value.split('/').includes('..')))
       throw unsound('A submodule has a path that leads out of the checkout.');

@@ -44,18 +44,22 @@ const HASH_BYTES = 20;
 const TYPES: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob' };
 
 /**
- * Reads a bundle that may be anything. No program of git sees it: a part of it is a number, a hash or bytes, and nothing in it is a path or a command to anybody here.
- * Objects stand whole in it; one that is made of another (a delta) is refused, so that nothing grows by more than zlib lets it.
+ * Reads a bundle that may be anything. No program of git sees it: a part of it is a number, a hash or bytes, and
+ * nothing in it is a path or a command to anybody here. Objects stand whole in it; one that is made of another (a
+ * delta) is refused, so that nothing grows by more than zlib lets it.
  * @throws SlipwayError `pull-request.unsound`, `pull-request.too-large`, and the signal's reason.
  */
 export async function readBundle(bytes: Buffer, slices: Slices): Promise<Bundle> {
   const { head, prerequisites, packAt } = readHeader(bytes);
   const pack = bytes.subarray(packAt);
-  if (pack.length < 12 + HASH_BYTES || pack.toString('latin1', 0, 4) !== 'PACK' || pack.readUInt32BE(4) !== 2) throw unsound('It holds no pack of git.');
+  if (pack.length < 12 + HASH_BYTES || pack.toString('latin1', 0, 4) !== 'PACK' || pack.readUInt32BE(4) !== 2)
+    throw unsound('It holds no pack of git.');
   const count = pack.readUInt32BE(8);
-  if (count > BUNDLE_LIMITS.objects) throw tooLarge(`There are more than ${BUNDLE_LIMITS.objects} new files, folders and commits.`);
+  if (count > BUNDLE_LIMITS.objects)
+    throw tooLarge(`There are more than ${BUNDLE_LIMITS.objects} new files, folders and commits.`);
   const end = pack.length - HASH_BYTES;
-  if (!createHash('sha1').update(pack.subarray(0, end)).digest().equals(pack.subarray(end))) throw unsound('The pack does not match its own hash.');
+  if (!createHash('sha1').update(pack.subarray(0, end)).digest().equals(pack.subarray(end)))
+    throw unsound('The pack does not match its own hash.');
   const objects = new Map<string, PackedObject>();
   let at = 12;
   let inflated = 0;
@@ -63,7 +67,8 @@ export async function readBundle(bytes: Buffer, slices: Slices): Promise<Bundle>
   for (let read = 0; read < count; read += 1) {
     const entry = readEntryHead(pack, at, end);
     inflated += entry.size;
-    if (inflated > BUNDLE_LIMITS.inflated) throw tooLarge(`The changes are larger than ${BUNDLE_LIMITS.inflated / 1024 / 1024} MiB.`);
+    if (inflated > BUNDLE_LIMITS.inflated)
+      throw tooLarge(`The changes are larger than ${BUNDLE_LIMITS.inflated / 1024 / 1024} MiB.`);
     const { content, next } = inflate(pack, entry.at, end, entry.size);
     const keeps = entry.type !== 'blob';
     if (keeps) kept += content.length;
@@ -123,7 +128,10 @@ function readEntryHead(pack: Buffer, from: number, end: number): { type: ObjectT
 function inflate(pack: Buffer, at: number, end: number, size: number): { content: Buffer; next: number } {
   let answer: { buffer: Buffer; engine: { bytesWritten: number } };
   try {
-    answer = inflateSync(pack.subarray(at, end), { info: true, maxOutputLength: Math.max(size, 1) }) as unknown as typeof answer;
+    answer = inflateSync(pack.subarray(at, end), {
+      info: true,
+      maxOutputLength: Math.max(size, 1),
+    }) as unknown as typeof answer;
   } catch {
     throw unsound('The pack holds an object that cannot be inflated, or is longer than it says.');
   }

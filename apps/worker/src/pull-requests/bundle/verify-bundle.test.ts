@@ -18,17 +18,22 @@ interface Made {
   readonly name: 'commit' | 'tree' | 'blob';
   readonly content: Buffer;
 }
-const hashOf = ({ name, content }: Made): string => createHash('sha1').update(`${name} ${content.length}\0`).update(content).digest('hex');
+const hashOf = ({ name, content }: Made): string =>
+  createHash('sha1').update(`${name} ${content.length}\0`).update(content).digest('hex');
 const blob = (content: string | Buffer): Made => ({ type: 3, name: 'blob', content: Buffer.from(content) });
 const tree = (...entries: readonly (readonly [mode: string, name: string, hash: string])[]): Made => ({
   type: 2,
   name: 'tree',
-  content: Buffer.concat(entries.map(([mode, name, hash]) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(hash, 'hex')]))),
+  content: Buffer.concat(
+    entries.map(([mode, name, hash]) => Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(hash, 'hex')])),
+  ),
 });
 const commit = (of: Made, parents: readonly string[] = [BASE], who = WHO): Made => ({
   type: 1,
   name: 'commit',
-  content: Buffer.from(`tree ${hashOf(of)}\n${parents.map((each) => `parent ${each}\n`).join('')}author ${who}\ncommitter ${who}\n\nmade\n`),
+  content: Buffer.from(
+    `tree ${hashOf(of)}\n${parents.map((each) => `parent ${each}\n`).join('')}author ${who}\ncommitter ${who}\n\nmade\n`,
+  ),
 });
 
 function entry(type: number, size: number, body: Buffer): Buffer {
@@ -53,7 +58,8 @@ function pack(entries: readonly Buffer[], count = entries.length): Buffer {
   const all = Buffer.concat([head, ...entries]);
   return Buffer.concat([all, createHash('sha1').update(all).digest()]);
 }
-const packOf = (objects: readonly Made[]): Buffer => pack(objects.map(({ type, content }) => entry(type, content.length, deflateSync(content, { level: 1 }))));
+const packOf = (objects: readonly Made[]): Buffer =>
+  pack(objects.map(({ type, content }) => entry(type, content.length, deflateSync(content, { level: 1 }))));
 const bundle = (head: string, packed: Buffer, lines = `-${BASE}\n${head} ${BUNDLE_REF}\n`): Buffer =>
   Buffer.concat([Buffer.from(`# v2 git bundle\n${lines}\n`), packed]);
 const verify = (bytes: Buffer, base = BASE): ReturnType<typeof verifyBundle> => verifyBundle(bytes, base, NEVER);
@@ -74,7 +80,10 @@ describe('a bundle of a sandbox', () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-bundle-'));
     try {
       const git = (...args: string[]): Buffer =>
-        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd: folder, env: { PATH: process.env['PATH'], HOME: '/nonexistent' } });
+        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+          cwd: folder,
+          env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+        });
       git('init', '-q');
       git('commit', '-q', '--allow-empty', '-m', 'base');
       const base = git('rev-parse', 'HEAD').toString().trim();
@@ -89,7 +98,11 @@ describe('a bundle of a sandbox', () => {
       git('-c', 'pack.window=0', 'bundle', 'create', '-q', path.join(folder, '../x.bundle'), `${base}..slipway`);
       const bytes = readFileSync(path.join(folder, '../x.bundle'));
       const made = await verifyBundle(bytes, base, NEVER);
-      expect([made.head, made.commits, made.tree]).toEqual([git('rev-parse', 'HEAD').toString().trim(), 10, git('rev-parse', 'HEAD^{tree}').toString().trim()]);
+      expect([made.head, made.commits, made.tree]).toEqual([
+        git('rev-parse', 'HEAD').toString().trim(),
+        10,
+        git('rev-parse', 'HEAD^{tree}').toString().trim(),
+      ]);
       expect(made.folder(made.tree)?.map(({ name }) => name)).toContain('dir-3');
       expect([made.standsOn(base), made.standsOn(BASE)]).toEqual([true, false]);
     } finally {
@@ -105,11 +118,19 @@ describe('a bundle of a sandbox', () => {
     const packed = packOf([made, plain, file]);
     expect(await code(verify(bundle(hashOf(made), packed)))).toBe('taken');
     const refused: Record<string, Buffer> = {
-      'adversary: another ref beside it': bundle(hashOf(made), packed, `-${BASE}\n${hashOf(made)} ${BUNDLE_REF}\n${hashOf(made)} refs/heads/main\n`),
+      'adversary: another ref beside it': bundle(
+        hashOf(made),
+        packed,
+        `-${BASE}\n${hashOf(made)} ${BUNDLE_REF}\n${hashOf(made)} refs/heads/main\n`,
+      ),
       'adversary: a ref outside': bundle(hashOf(made), packed, `-${BASE}\n${hashOf(made)} refs/../../x\n`),
       'adversary: no ref': bundle(hashOf(made), packed, `-${BASE}\n`),
       'adversary: another base': bundle(hashOf(made), packed, `-${'c'.repeat(40)}\n${hashOf(made)} ${BUNDLE_REF}\n`),
-      'adversary: a capability': bundle(hashOf(made), packed, `@filter=blob:none\n-${BASE}\n${hashOf(made)} ${BUNDLE_REF}\n`),
+      'adversary: a capability': bundle(
+        hashOf(made),
+        packed,
+        `@filter=blob:none\n-${BASE}\n${hashOf(made)} ${BUNDLE_REF}\n`,
+      ),
       'adversary: a head that is not there': bundle('d'.repeat(40), packed),
       'adversary: no bundle': Buffer.from('hello'),
       'adversary: nothing': Buffer.alloc(0),
@@ -126,16 +147,38 @@ describe('a bundle of a sandbox', () => {
     // A base that is named and not reached.
     const other = 'f'.repeat(40);
     const made = commit(plain, [other]);
-    expect(await code(verify(bundle(hashOf(made), packOf([made, plain, file]), `-${BASE}\n-${other}\n${hashOf(made)} ${BUNDLE_REF}\n`)))).toMatch(
-      /unsound: The branch does not go back/,
-    );
+    expect(
+      await code(
+        verify(
+          bundle(hashOf(made), packOf([made, plain, file]), `-${BASE}\n-${other}\n${hashOf(made)} ${BUNDLE_REF}\n`),
+        ),
+      ),
+    ).toMatch(/unsound: The branch does not go back/);
   });
 
   it('adversary: names that take the place of .git, in every spelling, are refused', async () => {
-    for (const name of ['.git', '.GIT', '.git ', '.git.', 'git~1', '.g\u200cit', '.git::$INDEX_ALLOCATION', 'a\\.git', '..', '.', ''])
+    for (const name of [
+      '.git',
+      '.GIT',
+      '.git ',
+      '.git.',
+      'git~1',
+      '.g\u200cit',
+      '.git::$INDEX_ALLOCATION',
+      'a\\.git',
+      '..',
+      '.',
+      '',
+    ])
       for (const mode of ['40000', '100644', '120000'])
-        expect([name, mode, await code(verify(branch(tree([mode, name, hashOf(file)]))))]).toEqual([name, mode, expect.stringMatching(/unsound/)]);
-    expect(await code(verify(branch(tree(['120000', '.gitmodules', hashOf(file)]), file)))).toMatch(/unsound: .gitmodules is a link/);
+        expect([name, mode, await code(verify(branch(tree([mode, name, hashOf(file)]))))]).toEqual([
+          name,
+          mode,
+          expect.stringMatching(/unsound/),
+        ]);
+    expect(await code(verify(branch(tree(['120000', '.gitmodules', hashOf(file)]), file)))).toMatch(
+      /unsound: .gitmodules is a link/,
+    );
     expect(await code(verify(branch(tree(['100644', '.gitignore', hashOf(file)]), file)))).toBe('taken');
   });
 
@@ -155,9 +198,16 @@ describe('a bundle of a sandbox', () => {
       'path = -x',
       'url = \\',
     ])
-      expect([line, await code(verify(modules(`[submodule "a"]\n\t${line}\n`)))]).toEqual([line, expect.stringMatching(/unsound/)]);
-    expect(await code(verify(modules('[submodule "../../hooks"]\n\turl = https://example.com/a\n')))).toMatch(/unsound/);
-    expect(await code(verify(modules('[submodule "a"]\n\turl = https://example.com/a.git\n\tpath = a\n')))).toBe('taken');
+      expect([line, await code(verify(modules(`[submodule "a"]\n\t${line}\n`)))]).toEqual([
+        line,
+        expect.stringMatching(/unsound/),
+      ]);
+    expect(await code(verify(modules('[submodule "../../hooks"]\n\turl = https://example.com/a\n')))).toMatch(
+      /unsound/,
+    );
+    expect(await code(verify(modules('[submodule "a"]\n\turl = https://example.com/a.git\n\tpath = a\n')))).toBe(
+      'taken',
+    );
   });
 
   it('adversary: what git calls broken is refused', async () => {
@@ -169,9 +219,12 @@ describe('a bundle of a sandbox', () => {
       'a folder that ends early': branch({ ...plain, content: plain.content.subarray(0, -1) }, file),
       'a file that is a commit': branch(tree(['100644', 'a', hashOf(commit(plain))]), commit(plain), plain, file),
       'objects that nobody needs': branch(plain, file, blob('more')),
-      'an author who breaks the line': ((made) => bundle(hashOf(made), packOf([made, plain, file])))(commit(plain, [BASE], 'A <a> 1 +0000\nx <b> 1')),
+      'an author who breaks the line': ((made) => bundle(hashOf(made), packOf([made, plain, file])))(
+        commit(plain, [BASE], 'A <a> 1 +0000\nx <b> 1'),
+      ),
     };
-    for (const [name, bytes] of Object.entries(broken)) expect([name, await code(verify(bytes))]).toEqual([name, expect.stringMatching(/unsound/)]);
+    for (const [name, bytes] of Object.entries(broken))
+      expect([name, await code(verify(bytes))]).toEqual([name, expect.stringMatching(/unsound/)]);
   });
 
   it('adversary: packs that lie about themselves are refused', async () => {
@@ -199,19 +252,33 @@ describe('a bundle of a sandbox', () => {
         ...[made, plain].map((each) => entry(each.type, each.content.length, body(each))),
         entry(7, 5, Buffer.concat([Buffer.alloc(20), body(file)])),
       ]),
-      'a tag': pack([...[made, plain].map((each) => entry(each.type, each.content.length, body(each))), entry(4, 5, body(file))]),
-      'bytes that are no zlib': pack([...[made, plain].map((each) => entry(each.type, each.content.length, body(each))), entry(3, 5, Buffer.from('hello'))]),
+      'a tag': pack([
+        ...[made, plain].map((each) => entry(each.type, each.content.length, body(each))),
+        entry(4, 5, body(file)),
+      ]),
+      'bytes that are no zlib': pack([
+        ...[made, plain].map((each) => entry(each.type, each.content.length, body(each))),
+        entry(3, 5, Buffer.from('hello')),
+      ]),
       'a hash that is not its own': Buffer.concat([packOf(good).subarray(0, -1), Buffer.from([0])]),
     };
     for (const [name, packed] of Object.entries(lies))
-      expect([name, await code(verify(bundle(hashOf(made), packed)))]).toEqual([name, expect.stringMatching(/unsound/)]);
+      expect([name, await code(verify(bundle(hashOf(made), packed)))]).toEqual([
+        name,
+        expect.stringMatching(/unsound/),
+      ]);
   });
 
   it('adversary: folders of more names than are held are refused, and other work goes on meanwhile', async () => {
     const names = (count: number): Made => ({
       type: 2,
       name: 'tree',
-      content: Buffer.from(Array.from({ length: count }, (_, index) => `100644 f${String(index).padStart(7, '0')}\0${'b'.repeat(20)}`).join('')),
+      content: Buffer.from(
+        Array.from(
+          { length: count },
+          (_, index) => `100644 f${String(index).padStart(7, '0')}\0${'b'.repeat(20)}`,
+        ).join(''),
+      ),
     });
     const many = [names(BUNDLE_LIMITS.entries / 2), names(BUNDLE_LIMITS.entries / 2 - 1)] as const;
     const root = tree(['40000', 'a', hashOf(many[0])], ['40000', 'b', hashOf(many[1])]);
@@ -232,7 +299,9 @@ describe('a bundle of a sandbox', () => {
     const made = commit(plain);
     const huge = entry(3, BUNDLE_LIMITS.object + 1, deflateSync(Buffer.alloc(100)));
     expect(await code(verify(bundle(hashOf(made), pack([huge]))))).toMatch(/^pull-request\.too-large/);
-    expect(await code(verify(bundle(hashOf(made), pack([], BUNDLE_LIMITS.objects + 1))))).toMatch(/^pull-request\.too-large/);
+    expect(await code(verify(bundle(hashOf(made), pack([], BUNDLE_LIMITS.objects + 1))))).toMatch(
+      /^pull-request\.too-large/,
+    );
     // A hundred kilobytes that inflate to 400 MB.
     const bombs = Array.from({ length: 13 }, () => entry(3, BUNDLE_LIMITS.object, BOMB));
     expect(await code(verify(bundle(hashOf(made), pack(bombs))))).toMatch(/^pull-request\.too-large/);

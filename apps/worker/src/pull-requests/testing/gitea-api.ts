@@ -2,17 +2,39 @@ import type { HostRequest, Pull, ScriptedHost } from './scripted-host.js';
 
 const REPOSITORY = { id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' };
 
-export function giteaApi(host: ScriptedHost, { method, url, body }: HostRequest): readonly [status: number, answer: unknown] {
+export function giteaApi(
+  host: ScriptedHost,
+  { method, url, body }: HostRequest,
+): readonly [status: number, answer: unknown] {
   const path = url.pathname.replace('/api/v1/repos/acme/shop', '');
   if (path === '') return [200, REPOSITORY];
   if (path.startsWith('/git/trees/'))
-    return [200, { truncated: false, tree: Object.keys(host.files).map((name, index) => ({ path: name, mode: '100644', sha: `f${index}` })) }];
+    return [
+      200,
+      {
+        truncated: false,
+        tree: Object.keys(host.files).map((name, index) => ({ path: name, mode: '100644', sha: `f${index}` })),
+      },
+    ];
   const file = /^\/git\/blobs\/f(\d+)$/.exec(path);
-  if (file !== null) return [200, { encoding: 'base64', content: Buffer.from(Object.values(host.files)[Number(file[1])] ?? '').toString('base64') }];
+  if (file !== null)
+    return [
+      200,
+      { encoding: 'base64', content: Buffer.from(Object.values(host.files)[Number(file[1])] ?? '').toString('base64') },
+    ];
   if (path.startsWith('/compare/')) return [200, { commits: [] }];
   const status = /^\/commits\/(\w+)\/status$/.exec(path);
   if (status !== null)
-    return [200, { statuses: (host.statuses.get(status[1] ?? '') ?? []).map((each, index) => ({ id: index + 1, ...each, target_url: '' })) }];
+    return [
+      200,
+      {
+        statuses: (host.statuses.get(status[1] ?? '') ?? []).map((each, index) => ({
+          id: index + 1,
+          ...each,
+          target_url: '',
+        })),
+      },
+    ];
   if (method === 'POST' && path === '/pulls') {
     const { head, base, title, body: text } = body as Record<string, string>;
     const made = host.open({ head: String(head), base: String(base), title: String(title), body: String(text) });
@@ -22,7 +44,9 @@ export function giteaApi(host: ScriptedHost, { method, url, body }: HostRequest)
   if (pull !== null) return ofPull(host, method, Number(pull[1]), pull[2] ?? '', body);
   const named = /^\/pulls\/([^/]+)\/(.+)$/.exec(path);
   if (named !== null) {
-    const found = host.pulls.find(({ head, base, state }) => base === named[1] && head === decodeURIComponent(named[2] ?? '') && state === 'open');
+    const found = host.pulls.find(
+      ({ head, base, state }) => base === named[1] && head === decodeURIComponent(named[2] ?? '') && state === 'open',
+    );
     return found === undefined ? [404, {}] : [200, shown(host, found)];
   }
   return ofIssue(host, method, path, String(body['body'] ?? ''));

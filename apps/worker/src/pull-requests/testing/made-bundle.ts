@@ -3,13 +3,16 @@ import { deflateSync } from 'node:zlib';
 import { BUNDLE_REF } from '@slipway/contracts/repositories';
 
 const WHO = 'A <a@example> 1760000000 +0000';
-const hashOf = (type: string, content: Buffer): string => createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex');
+const hashOf = (type: string, content: Buffer): string =>
+  createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex');
 
 /** A bundle of one commit on `base`, with one file of this text. @returns its head too. */
 export function madeBundle(base: string, text: string): { readonly head: string; readonly bytes: Buffer } {
   const blob = Buffer.from(text);
   const tree = Buffer.concat([Buffer.from('100644 total.js\0'), Buffer.from(hashOf('blob', blob), 'hex')]);
-  const commit = Buffer.from(`tree ${hashOf('tree', tree)}\nparent ${base}\nauthor ${WHO}\ncommitter ${WHO}\n\n${text}\n`);
+  const commit = Buffer.from(
+    `tree ${hashOf('tree', tree)}\nparent ${base}\nauthor ${WHO}\ncommitter ${WHO}\n\n${text}\n`,
+  );
   const head = hashOf('commit', commit);
   const begin = Buffer.alloc(12);
   begin.write('PACK');

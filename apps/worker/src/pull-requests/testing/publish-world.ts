@@ -46,7 +46,10 @@ export type HostName = keyof typeof HOSTS;
 const logger = createLogger('publish-test', 'silent');
 export const never: AbortSignal = new AbortController().signal;
 
-/** From a delivery to a merged pull request: the worker's own jobs on a real database, a git host over HTTP, and an agent that a test plays. Jobs are run by the test. */
+/**
+ * From a delivery to a merged pull request: the worker's own jobs on a real database, a git host over HTTP, and an
+ * agent that a test plays. Jobs are run by the test.
+ */
 export class PublishWorld {
   readonly host: ScriptedHost;
   /** What the workspace holds now. */
@@ -60,7 +63,9 @@ export class PublishWorld {
   private readonly ids = createIds(systemClock);
   /** Jobs are run by the test, which asks the database which there are. */
   private readonly queue = { add: () => Promise.resolve() } as unknown as Queue;
-  private readonly gateway = { models: () => Promise.resolve([{ id: 'm', default: true }]) } as unknown as LlmGatewayClient;
+  private readonly gateway = {
+    models: () => Promise.resolve([{ id: 'm', default: true }]),
+  } as unknown as LlmGatewayClient;
 
   private constructor(
     readonly database: TestDatabase,
@@ -88,9 +93,15 @@ export class PublishWorld {
   private async connect(): Promise<void> {
     this.address = await this.host.start();
     this.dispatch = new ProviderDispatch([this.address]);
-    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'publish', 'Publish', 'personal')`, [ORG]);
-    await this.owner.query(`INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_mia', 'test', 'mia', 'Mia')`);
-    await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_mia', 'member')`, [ORG]);
+    await this.owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'publish', 'Publish', 'personal')`, [
+      ORG,
+    ]);
+    await this.owner.query(
+      `INSERT INTO app.user_account (id, issuer, subject, name) VALUES ('usr_mia', 'test', 'mia', 'Mia')`,
+    );
+    await this.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_mia', 'member')`, [
+      ORG,
+    ]);
     await this.owner.query(
       `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('l', $1, $3, $2, '7', 'usr_mia', 'mia')`,
       [ORG, this.address, this.hostName],
@@ -102,28 +113,40 @@ export class PublishWorld {
         CONNECTION,
         ORG,
         this.address,
-        JSON.stringify({ labels: ['slipway'], bots: [], confidential: false, defaultRepository: null, baseUrl: `http://${this.address}` }),
+        JSON.stringify({
+          labels: ['slipway'],
+          bots: [],
+          confidential: false,
+          defaultRepository: null,
+          baseUrl: `http://${this.address}`,
+        }),
         this.hostName,
         HOSTS[this.hostName].kind,
         HOSTS[this.hostName].signature,
       ],
     );
     const place = { id: 'secret-p', connectionId: CONNECTION, kind: 'token' };
-    const { bytes, keyVersion } = await this.envelope(this.pool).seal(ORG, 'tok-of-git', integrationSecretContext(place));
-    await this.owner.query('INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)', [
-      place.id,
+    const { bytes, keyVersion } = await this.envelope(this.pool).seal(
       ORG,
-      CONNECTION,
-      place.kind,
-      bytes,
-      keyVersion,
-    ]);
+      'tok-of-git',
+      integrationSecretContext(place),
+    );
+    await this.owner.query(
+      'INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)',
+      [place.id, ORG, CONNECTION, place.kind, bytes, keyVersion],
+    );
     this.host.refs.set('refs/heads/main', BASE);
   }
 
   async close(): Promise<void> {
     this.host.close();
-    await Promise.all([this.dispatch.close(), this.hints.close(), this.locks.close(), this.pool.end(), this.owner.end()]);
+    await Promise.all([
+      this.dispatch.close(),
+      this.hints.close(),
+      this.locks.close(),
+      this.pool.end(),
+      this.owner.end(),
+    ]);
     await this.database.close();
   }
 
@@ -135,7 +158,10 @@ export class PublishWorld {
   async arrive(event: string, body: object, deliveryId: string): Promise<string> {
     const id = this.ids.uuid();
     const raw = Buffer.from(JSON.stringify(body));
-    const packed = await packDelivery({ headers: { 'content-type': 'application/json', [HOSTS[this.hostName].eventHeader]: event }, raw });
+    const packed = await packDelivery({
+      headers: { 'content-type': 'application/json', [HOSTS[this.hostName].eventHeader]: event },
+      raw,
+    });
     const sealed = await this.envelope(this.pool).seal(ORG, packed, deliveryContext({ id, connectionId: CONNECTION }));
     await this.pool.query('SELECT app.take_delivery($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
       ORG,
@@ -163,13 +189,30 @@ export class PublishWorld {
       new DefaultRepository(pool, new Map(), ask),
       new RepositoryChoices(pool, this.envelope(pool), this.providers),
     );
-    const steps = { agentOf: () => ({ bytes: () => Promise.resolve(madeBundle(BASE, this.work).bytes) }) } as unknown as StartSteps;
+    const steps = {
+      agentOf: () => ({ bytes: () => Promise.resolve(madeBundle(BASE, this.work).bytes) }),
+    } as unknown as StartSteps;
     const publisher = new Publisher(pool, this.dispatch, ask, this.clock);
     const log = new ConversationLog(pool, this.hints, this.ids, this.clock, 'publish-test');
-    const settings = { ...ANSWER_SETTINGS, leaseMs: LEASE_MS, unknownMs: 0, calmMs: 0, publicUrl: 'https://slipway.test' };
+    const settings = {
+      ...ANSWER_SETTINGS,
+      leaseMs: LEASE_MS,
+      unknownMs: 0,
+      calmMs: 0,
+      publicUrl: 'https://slipway.test',
+    };
     const reader = new DeliveryReader(pool, this.envelope(pool), this.providers, calls, logger);
     return {
-      'integration-delivery': new IntegrationDelivery(pool, reader, this.providers, ask, acts, this.queue, this.clock, logger),
+      'integration-delivery': new IntegrationDelivery(
+        pool,
+        reader,
+        this.providers,
+        ask,
+        acts,
+        this.queue,
+        this.clock,
+        logger,
+      ),
       'integration-answer': new IntegrationAnswer(pool, this.providers, calls, this.clock, settings, logger),
       'pull-request': new PullRequestJob(
         pool,
@@ -213,23 +256,36 @@ export class PublishWorld {
     return id;
   }
 
-  /** What the agent does with what it was asked: it takes everything in, changes the workspace, speaks and finishes. Only its last step publishes. */
+  /**
+   * What the agent does with what it was asked: it takes everything in, changes the workspace, speaks and finishes.
+   * Only its last step publishes.
+   */
   async agentWorks(id: string, text = `total ${randomUUID()}`): Promise<void> {
     this.work = text;
     const { rows } = await this.owner.query<{ id: string }>(
       `SELECT id FROM app.inbox_message WHERE conversation_id = $1 AND state <> 'consumed' ORDER BY position`,
       [id],
     );
-    for (const message of rows) await this.append(id, message.id, { source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] } });
+    for (const message of rows)
+      await this.append(id, message.id, {
+        source: 'user',
+        llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] },
+      });
     const { log } = this.jobsOn(this.pool);
-    await this.owner.query(`UPDATE app.conversation SET status_state = '{"execution":"idle","start":"ready","halt":"none"}' WHERE id = $1`, [id]);
+    await this.owner.query(
+      `UPDATE app.conversation SET status_state = '{"execution":"idle","start":"ready","halt":"none"}' WHERE id = $1`,
+      [id],
+    );
     await log.write(ORG, id, null, () => ({ events: [{ kind: 'execution-status', status: 'running' }] }));
-    await this.append(id, randomUUID(), { source: 'agent', llm_message: { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] } });
+    await this.append(id, randomUUID(), {
+      source: 'agent',
+      llm_message: { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
+    });
     await log.write(ORG, id, null, () => ({ events: [{ kind: 'execution-status', status: 'finished' }] }));
-    await this.owner.query(`UPDATE app.conversation SET base_commit = $2, working_dir = '/workspace/shop', sandbox_status = 'RUNNING' WHERE id = $1`, [
-      id,
-      BASE,
-    ]);
+    await this.owner.query(
+      `UPDATE app.conversation SET base_commit = $2, working_dir = '/workspace/shop', sandbox_status = 'RUNNING' WHERE id = $1`,
+      [id, BASE],
+    );
     await this.owner.query(
       `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[{"path":"total.js"}]', '') ON CONFLICT (conversation_id) DO NOTHING`,
       [id, ORG],
@@ -244,24 +300,41 @@ export class PublishWorld {
 
   /** A command of the agent, as the sandbox reports it. */
   async ran(id: string, command: string, exitCode: number): Promise<void> {
-    const observation = { kind: 'TerminalObservation', content: [], is_error: false, command, exit_code: exitCode, timeout: false };
-    await this.append(id, randomUUID(), { source: 'environment', tool_name: 'terminal', observation }, 'ObservationEvent');
-  }
-
-  private async append(id: string, eventId: string, event: object, kind: 'MessageEvent' | 'ObservationEvent' = 'MessageEvent'): Promise<void> {
-    const whole = JSON.stringify({ id: eventId, timestamp: '2026-11-24T03:00:00Z', kind, ...event });
-    await inOrg(this.pool, ORG, (client) =>
-      client.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY[$5], ARRAY[$4], '{}')`, [
-        ORG,
-        id,
-        eventId,
-        whole,
-        kind,
-      ]),
+    const observation = {
+      kind: 'TerminalObservation',
+      content: [],
+      is_error: false,
+      command,
+      exit_code: exitCode,
+      timeout: false,
+    };
+    await this.append(
+      id,
+      randomUUID(),
+      { source: 'environment', tool_name: 'terminal', observation },
+      'ObservationEvent',
     );
   }
 
-  /** Runs what the outbox has [of one queue] until it has nothing; what waits for its time comes at once, with the clock moved on. */
+  private async append(
+    id: string,
+    eventId: string,
+    event: object,
+    kind: 'MessageEvent' | 'ObservationEvent' = 'MessageEvent',
+  ): Promise<void> {
+    const whole = JSON.stringify({ id: eventId, timestamp: '2026-11-24T03:00:00Z', kind, ...event });
+    await inOrg(this.pool, ORG, (client) =>
+      client.query(
+        `SELECT * FROM app.append_events($1, $2, NULL, NULL, ARRAY[NULL]::bigint[], ARRAY[$3]::uuid[], ARRAY[$5], ARRAY[$4], '{}')`,
+        [ORG, id, eventId, whole, kind],
+      ),
+    );
+  }
+
+  /**
+   * Runs what the outbox has [of one queue] until it has nothing; what waits for its time comes at once, with the clock
+   * moved on.
+   */
   async settle(only?: string): Promise<void> {
     for (let rounds = 0; rounds < 60; rounds += 1) {
       const waiting = (await this.jobs()).filter(({ queue }) => only === undefined || queue === only);
@@ -274,21 +347,33 @@ export class PublishWorld {
   }
 
   async conversations(): Promise<string[]> {
-    return (await this.owner.query<{ id: string }>('SELECT id FROM app.conversation WHERE org_id = $1 ORDER BY created_at', [ORG])).rows.map(({ id }) => id);
+    return (
+      await this.owner.query<{ id: string }>('SELECT id FROM app.conversation WHERE org_id = $1 ORDER BY created_at', [
+        ORG,
+      ])
+    ).rows.map(({ id }) => id);
   }
 
   async messages(): Promise<string[]> {
-    return (await this.owner.query<{ text: string }>('SELECT text FROM app.inbox_message WHERE org_id = $1 ORDER BY position', [ORG])).rows.map(
-      ({ text }) => text,
-    );
+    return (
+      await this.owner.query<{ text: string }>(
+        'SELECT text FROM app.inbox_message WHERE org_id = $1 ORDER BY position',
+        [ORG],
+      )
+    ).rows.map(({ text }) => text);
   }
 
   async setting(change: object): Promise<void> {
-    await this.owner.query('UPDATE app.integration_connection SET settings = settings || $1::jsonb', [JSON.stringify(change)]);
+    await this.owner.query('UPDATE app.integration_connection SET settings = settings || $1::jsonb', [
+      JSON.stringify(change),
+    ]);
   }
 
   async row(): Promise<Record<string, unknown>> {
-    return (await this.owner.query<{ row: Record<string, unknown> }>('SELECT to_jsonb(p) AS row FROM app.pull_request p')).rows[0]?.row ?? {};
+    return (
+      (await this.owner.query<{ row: Record<string, unknown> }>('SELECT to_jsonb(p) AS row FROM app.pull_request p'))
+        .rows[0]?.row ?? {}
+    );
   }
 
   /** As if nothing had been published yet. */

@@ -31,14 +31,20 @@ export interface HostRequest {
 /** What one kind of git host answers, apart from git itself. */
 export type HostApi = (host: ScriptedHost, request: HostRequest) => readonly [status: number, answer: unknown];
 
-/** One repository `acme/shop` of a git host over real HTTP: git's push, pull requests, comments and statuses. Its connection fails as a test says. */
+/**
+ * One repository `acme/shop` of a git host over real HTTP: git's push, pull requests, comments and statuses. Its
+ * connection fails as a test says.
+ */
 export class ScriptedHost {
   readonly refs = new Map<string, string>();
   readonly pulls: Pull[] = [];
   readonly comments: Comment[] = [];
   /** `branch old new` of each push that took effect. */
   readonly pushes: string[] = [];
-  readonly statuses = new Map<string, { readonly context: string; readonly status: string; readonly description: string }[]>();
+  readonly statuses = new Map<
+    string,
+    { readonly context: string; readonly status: string; readonly description: string }[]
+  >();
   /** What stands at the root of each commit. */
   files: Readonly<Record<string, string>> = {};
   /** Of the requests to come, in order; after the last all go well. */
@@ -76,18 +82,25 @@ export class ScriptedHost {
     const url = new URL(request.url ?? '/', 'http://host');
     const body = Buffer.concat(parts);
     const git = this.git(request.method ?? '', url, body);
-    const [status, answer] = git === null ? this.api(this, { method: request.method ?? '', url, body: jsonOf(body) }) : [200, git];
-    if (fate === 'unanswered' || this.unanswered?.test(`${request.method} ${url.pathname}`) === true) return void request.socket.destroy();
-    response.writeHead(status, { 'content-type': 'application/json' }).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+    const [status, answer] =
+      git === null ? this.api(this, { method: request.method ?? '', url, body: jsonOf(body) }) : [200, git];
+    if (fate === 'unanswered' || this.unanswered?.test(`${request.method} ${url.pathname}`) === true)
+      return void request.socket.destroy();
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(typeof answer === 'string' ? answer : JSON.stringify(answer));
   }
 
   private git(method: string, { pathname }: URL, body: Buffer): string | null {
     if (pathname === '/acme/shop.git/info/refs') {
-      const lines = [...this.refs].map(([name, hash], index) => pkt(`${hash} ${name}${index === 0 ? '\0report-status side-band-64k' : ''}\n`));
+      const lines = [...this.refs].map(([name, hash], index) =>
+        pkt(`${hash} ${name}${index === 0 ? '\0report-status side-band-64k' : ''}\n`),
+      );
       return `${pkt('# service=git-receive-pack\n')}0000${lines.join('')}0000`;
     }
     if (method !== 'POST' || pathname !== '/acme/shop.git/git-receive-pack') return null;
-    const [, from = '', to = '', ref = ''] = /^[0-9a-f]{4}([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0]+)\0/.exec(body.toString('latin1')) ?? [];
+    const [, from = '', to = '', ref = ''] =
+      /^[0-9a-f]{4}([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0]+)\0/.exec(body.toString('latin1')) ?? [];
     const current = this.refs.get(ref) ?? '0'.repeat(40);
     const taken = current === from;
     if (taken) {
@@ -104,7 +117,8 @@ export class ScriptedHost {
 
   /** `null`: the branch has an open one. */
   open(made: Pick<Pull, 'head' | 'base' | 'title' | 'body'>): Pull | null {
-    if (this.pulls.some((each) => each.head === made.head && each.base === made.base && each.state === 'open')) return null;
+    if (this.pulls.some((each) => each.head === made.head && each.base === made.base && each.state === 'open'))
+      return null;
     const pull: Pull = { number: 100 + this.pulls.length, state: 'open', merged: false, ...made };
     this.pulls.push(pull);
     return pull;
@@ -117,4 +131,5 @@ export class ScriptedHost {
   }
 }
 
-const jsonOf = (body: Buffer): Record<string, unknown> => (body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>));
+const jsonOf = (body: Buffer): Record<string, unknown> =>
+  body.length === 0 ? {} : (JSON.parse(body.toString()) as Record<string, unknown>);

@@ -9,13 +9,17 @@ export interface LeadOptions {
   readonly everyMs: number;
   readonly locks: Pick<ConversationLocks, 'tryLock'>;
   readonly logger: Logger;
-  /** One round. Its signal is aborted when the lock is lost or the process ends. A round that rejects is repeated after the pause. */
+  /**
+   * One round. Its signal is aborted when the lock is lost or the process ends. A round that rejects is repeated after
+   * the pause.
+   */
   readonly round: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Rounds that one worker makes at a time: whichever holds the lock. The lock ends with the process and with its connection; then every worker asks for it again, this one included.
- * For a moment two workers may make rounds: what they do must be harmless twice.
+ * Rounds that one worker makes at a time: whichever holds the lock. The lock ends with the process and with its
+ * connection; then every worker asks for it again, this one included. For a moment two workers may make rounds: what
+ * they do must be harmless twice.
  */
 export class Lead {
   private timer: NodeJS.Timeout | null = null;
@@ -30,7 +34,8 @@ export class Lead {
     this.timer = setTimeout(() => {
       this.running = this.tick()
         .catch((error: unknown) => {
-          if (!this.closing.signal.aborted) this.options.logger.warn({ err: error, lead: this.options.name }, 'lead round failed, will retry');
+          if (!this.closing.signal.aborted)
+            this.options.logger.warn({ err: error, lead: this.options.name }, 'lead round failed, will retry');
         })
         .finally(() => this.start());
     }, this.options.everyMs);

@@ -13,7 +13,10 @@ describe('SweepRuns', () => {
     for (const name of Object.keys(SWEEPS) as SweepName[]) if (name !== except) await runs().completed(name);
   };
   const age = (name: SweepName, seconds: number): Promise<unknown> =>
-    pool.query("UPDATE app.sweep_run SET completed_at = now() - $2 * interval '1 second' WHERE name = $1", [name, seconds]);
+    pool.query("UPDATE app.sweep_run SET completed_at = now() - $2 * interval '1 second' WHERE name = $1", [
+      name,
+      seconds,
+    ]);
   beforeAll(async () => {
     database = await createTestDatabase();
     pool = createPool({ url: database.urls.app, max: 2, applicationName: 'test', onError: () => {} });
@@ -39,7 +42,9 @@ describe('SweepRuns', () => {
       await age(name, bound - 2);
       await runs().expectRecent();
       await age(name, bound + 2);
-      await expect(runs().expectRecent()).rejects.toThrow(new RegExp(`^no worker has completed the sweep ${name} for \\d+ s$`));
+      await expect(runs().expectRecent()).rejects.toThrow(
+        new RegExp(`^no worker has completed the sweep ${name} for \\d+ s$`),
+      );
     });
   }
 

@@ -1,7 +1,10 @@
 import type { Columns, SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 
-/** Every sweep, and how long no worker may have completed it before all workers say that they are not ready. Seconds; several times its own interval. */
+/**
+ * Every sweep, and how long no worker may have completed it before all workers say that they are not ready. Seconds;
+ * several times its own interval.
+ */
 export const SWEEPS = {
   outbox: 30,
   recovery: 30,
@@ -42,7 +45,10 @@ export class SweepRuns {
     this.noted.set(name, now);
   }
 
-  /** Seconds since each sweep was completed, by the database's clock; of one that never was, and at most, since this process began. */
+  /**
+   * Seconds since each sweep was completed, by the database's clock; of one that never was, and at most, since this
+   * process began.
+   */
   async ages(): Promise<ReadonlyMap<SweepName, number>> {
     const { rows } = await this.pool.query<Columns<'app.sweep_run', 'name'> & { age: number }>(
       'SELECT name, greatest(0, extract(epoch FROM now() - completed_at))::float8 AS age FROM app.sweep_run',
@@ -56,7 +62,9 @@ export class SweepRuns {
   async expectRecent(): Promise<void> {
     const late = [...(await this.ages())].filter(([name, age]) => age > SWEEPS[name]);
     if (late.length === 0) return;
-    throw new Error(`no worker has completed ${late.map(([name, age]) => `the sweep ${name} for ${Math.round(age)} s`).join(', ')}`);
+    throw new Error(
+      `no worker has completed ${late.map(([name, age]) => `the sweep ${name} for ${Math.round(age)} s`).join(', ')}`,
+    );
   }
 
   /** A gauge for each sweep, the same in every worker. Without a value while the database does not answer. */

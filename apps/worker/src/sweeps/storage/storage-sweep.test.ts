@@ -25,7 +25,10 @@ describe('storage', () => {
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'storage-test', logger });
     sweep = new StorageSweep(harness.pool, locks, logger, metrics);
     storageGauges(harness.pool, metrics);
-    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO NOTHING`, [ORG]);
+    await owner.query(
+      `INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO NOTHING`,
+      [ORG],
+    );
   });
   afterAll(async () => {
     await sweep?.close();
@@ -43,15 +46,26 @@ describe('storage', () => {
       )
     ).rows[0];
   const granted = async (): Promise<number> =>
-    Number((await owner.query('SELECT coalesce(sum(granted_bytes), 0) AS bytes FROM app.conversation WHERE org_id = $1', [ORG])).rows[0]?.bytes);
-  const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
-  const settleAgain = (): Promise<unknown> => owner.query(`UPDATE app.org_storage SET counted_at = now() - interval '1 hour'`);
+    Number(
+      (
+        await owner.query('SELECT coalesce(sum(granted_bytes), 0) AS bytes FROM app.conversation WHERE org_id = $1', [
+          ORG,
+        ])
+      ).rows[0]?.bytes,
+    );
+  const value = async (name: string): Promise<number> =>
+    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
+  const settleAgain = (): Promise<unknown> =>
+    owner.query(`UPDATE app.org_storage SET counted_at = now() - interval '1 hour'`);
 
   it('counts rows of before there were counts, corrects manual changes, and finds nothing the second time', async () => {
     const { id } = await harness.create();
     await harness.start(id);
     await owner.query('UPDATE app.conversation SET log_bytes = 7, granted_bytes = 0 WHERE id = $1', [id]);
-    await owner.query('INSERT INTO app.org_storage (org_id, used_bytes) VALUES ($1, 5000000) ON CONFLICT (org_id) DO UPDATE SET used_bytes = 5000000', [ORG]);
+    await owner.query(
+      'INSERT INTO app.org_storage (org_id, used_bytes) VALUES ($1, 5000000) ON CONFLICT (org_id) DO UPDATE SET used_bytes = 5000000',
+      [ORG],
+    );
     await settleAgain();
     await sweep.tick();
     const found = await counts(id);
@@ -76,7 +90,12 @@ describe('storage', () => {
     await owner.query('UPDATE app.org_storage SET limit_bytes = used_bytes WHERE org_id = $1', [ORG]);
     expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: large, storage: 'ending' })).toBe(false);
     expect(await counts(id)).toMatchObject({ snapshot: 102 });
-    expect(await saveSnapshot(harness.pool, ORG, id, { snapshot: { changes: [], patch: 'y'.repeat(200) }, storage: 'platform' })).toBe(true);
+    expect(
+      await saveSnapshot(harness.pool, ORG, id, {
+        snapshot: { changes: [], patch: 'y'.repeat(200) },
+        storage: 'platform',
+      }),
+    ).toBe(true);
     await owner.query('UPDATE app.org_storage SET limit_bytes = NULL WHERE org_id = $1', [ORG]);
   });
 
@@ -92,7 +111,11 @@ describe('storage', () => {
 
   it('has the limit of the installation where the organization has none of its own; 0 is none', async () => {
     const limitOf = async (own: number | null): Promise<unknown> =>
-      (await inOrg(harness.pool, ORG, (client) => client.query<{ bytes: number | null }>('SELECT app.storage_limit($1) AS bytes', [own]))).rows[0]?.bytes;
+      (
+        await inOrg(harness.pool, ORG, (client) =>
+          client.query<{ bytes: number | null }>('SELECT app.storage_limit($1) AS bytes', [own]),
+        )
+      ).rows[0]?.bytes;
     expect(await limitOf(null)).toBeNull();
     await writeDefaultLimit(harness.pool, 5 * MIB);
     await writeDefaultLimit(harness.pool, 6 * MIB);
@@ -107,6 +130,8 @@ describe('storage', () => {
     const before = await granted();
     await inOrg(harness.pool, ORG, (client) => client.query('SELECT app.delete_conversation($1, $2)', [ORG, id]));
     expect(await granted()).toBe(before - BLOCK);
-    expect((await owner.query('SELECT used_bytes::int AS used FROM app.org_storage WHERE org_id = $1', [ORG])).rows[0]?.used).toBe(before - BLOCK);
+    expect(
+      (await owner.query('SELECT used_bytes::int AS used FROM app.org_storage WHERE org_id = $1', [ORG])).rows[0]?.used,
+    ).toBe(before - BLOCK);
   });
 });

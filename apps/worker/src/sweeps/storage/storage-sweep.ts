@@ -8,7 +8,10 @@ import { compareCounts, orgsToSettle, recount, type StorageTotals, settle, stora
 
 /** Between two rounds. Milliseconds. */
 const ROUND_MS = 30_000;
-/** Conversations of one query, and how long a round goes on with further ones. A page of large logs reads their rows, never their texts. */
+/**
+ * Conversations of one query, and how long a round goes on with further ones. A page of large logs reads their rows,
+ * never their texts.
+ */
 const PAGE = 100;
 const ROUND_BUDGET_MS = 2_000;
 /** The sum of each organization is checked this often. Seconds. */
@@ -36,7 +39,11 @@ export class StorageSweep {
     this.corrected =
       metrics === undefined
         ? null
-        : new Counter({ name: 'storage_corrected_bytes_total', help: 'Bytes by which counts of storage were corrected', registers: [metrics] });
+        : new Counter({
+            name: 'storage_corrected_bytes_total',
+            help: 'Bytes by which counts of storage were corrected',
+            registers: [metrics],
+          });
     this.lead = new Lead({ name: 'storage', everyMs: ROUND_MS, locks, logger, round: (signal) => this.round(signal) });
   }
 
@@ -58,7 +65,8 @@ export class StorageSweep {
     do {
       signal.throwIfAborted();
       const { last, miscounted } = await compareCounts(this.pool, this.after, PAGE);
-      for (const conversation of miscounted) this.note('conversation', conversation.id, await recount(this.pool, conversation));
+      for (const conversation of miscounted)
+        this.note('conversation', conversation.id, await recount(this.pool, conversation));
       this.after = last;
     } while (this.after !== null && performance.now() < end);
     for (const orgId of await orgsToSettle(this.pool, SETTLE_SECONDS, ORGS_AT_ONCE)) {
@@ -96,8 +104,16 @@ export function storageGauges(pool: SqlPool, metrics: Registry): void {
         ),
     });
   };
-  gauge('storage_used_bytes', 'Storage that all organizations have taken in the database', ({ usedBytes }) => usedBytes);
-  gauge('storage_near_limit_organizations', 'Organizations at 80 % of their storage limit and more', ({ near }) => near);
+  gauge(
+    'storage_used_bytes',
+    'Storage that all organizations have taken in the database',
+    ({ usedBytes }) => usedBytes,
+  );
+  gauge(
+    'storage_near_limit_organizations',
+    'Organizations at 80 % of their storage limit and more',
+    ({ near }) => near,
+  );
   gauge('storage_full_organizations', 'Organizations without room for another block of storage', ({ full }) => full);
   gauge('storage_fullest_ratio', 'Share of its limit that the fullest organization uses', ({ fullest }) => fullest);
 }

@@ -21,7 +21,11 @@ export interface Miscounted {
  * @param after the last id of the page before; `null`: from the beginning.
  * @returns the last id checked, `null` at the end, and those whose count is off.
  */
-export function compareCounts(pool: SqlPool, after: string | null, limit: number): Promise<{ last: string | null; miscounted: Miscounted[] }> {
+export function compareCounts(
+  pool: SqlPool,
+  after: string | null,
+  limit: number,
+): Promise<{ last: string | null; miscounted: Miscounted[] }> {
   return system(pool, 'storage sweep', async (client) => {
     const { rows } = await client.query<Miscounted & { off: boolean }>(
       `SELECT c.id, c.org_id AS "orgId", (c.log_bytes, c.blob_bytes, c.snapshot_bytes) IS DISTINCT FROM (m.log_bytes, m.blob_bytes, m.snapshot_bytes)
@@ -36,7 +40,10 @@ export function compareCounts(pool: SqlPool, after: string | null, limit: number
 /** @returns by how many bytes the conversation's count was off; 0 for one that is gone. */
 export function recount(pool: SqlPool, { orgId, id }: Miscounted): Promise<number> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ drift: number | null }>('SELECT app.recount_storage($1, $2) AS drift', [orgId, id]);
+    const { rows } = await client.query<{ drift: number | null }>('SELECT app.recount_storage($1, $2) AS drift', [
+      orgId,
+      id,
+    ]);
     return rows[0]?.drift ?? 0;
   });
 }

@@ -7,7 +7,10 @@ const COUNTED_MS = 10_000;
 const MAX_WAITING = 10_000;
 const RESULTS = ['finished', 'error', 'stuck'] as const;
 
-/** What a conversation has cost when its run has ended. A process that ends in the meantime loses its observations: the ledger is the book, and this a picture of it. */
+/**
+ * What a conversation has cost when its run has ended. A process that ends in the meantime loses its observations: the
+ * ledger is the book, and this a picture of it.
+ */
 export class ConversationCosts {
   private readonly waiting = new Map<string, NodeJS.Timeout>();
   private readonly cost: Histogram<'result'>;
@@ -27,7 +30,15 @@ export class ConversationCosts {
   }
 
   /** Does nothing where no run has ended. One that ends again before it was observed is observed once. */
-  note({ orgId, id, executionStatus }: { readonly orgId: string; readonly id: string; readonly executionStatus: string }): void {
+  note({
+    orgId,
+    id,
+    executionStatus,
+  }: {
+    readonly orgId: string;
+    readonly id: string;
+    readonly executionStatus: string;
+  }): void {
     const result = RESULTS.find((each) => each === executionStatus);
     if (result === undefined) return;
     clearTimeout(this.waiting.get(id));
@@ -45,7 +56,10 @@ export class ConversationCosts {
   private async observe(orgId: string, id: string, result: (typeof RESULTS)[number]): Promise<void> {
     this.waiting.delete(id);
     const found = await inOrg(this.pool, orgId, (client) =>
-      client.query<{ cost: number }>('SELECT cost_usd::float8 AS cost FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id]),
+      client.query<{ cost: number }>(
+        'SELECT cost_usd::float8 AS cost FROM app.conversation WHERE org_id = $1 AND id = $2',
+        [orgId, id],
+      ),
     ).catch(() => null);
     const cost = found?.rows[0]?.cost;
     if (cost !== undefined) this.cost.observe({ result }, cost);

@@ -22,7 +22,9 @@ export class PromptPolicySync {
     private readonly gateway: Pick<LlmGatewayClient, 'replacePromptPolicies'>,
   ) {}
 
-  /** @param now milliseconds of a clock. @throws when the database or the gateway does not answer; the next one goes on. */
+  /**
+   * @param now milliseconds of a clock. @throws when the database or the gateway does not answer; the next one goes on.
+   */
   async tell(now: number, signal: AbortSignal): Promise<void> {
     if (now - this.lookedAt < LOOK_MS) return;
     const policies = await this.read();

@@ -49,7 +49,8 @@ describe('counting what is spent', () => {
   let ledger: Ledger;
   let now: Date;
   const never = new AbortController().signal;
-  const sweep = (): UsageSweep => new UsageSweep(pool, ledger, { now: () => now }, { tryLock: async () => null }, createLogger('test', 'silent'));
+  const sweep = (): UsageSweep =>
+    new UsageSweep(pool, ledger, { now: () => now }, { tryLock: async () => null }, createLogger('test', 'silent'));
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -141,10 +142,24 @@ describe('counting what is spent', () => {
         ),
         async (calls) => {
           const org = await fresh();
-          const ids = [await conversation(org, 'https://git.test/a'), await conversation(org, null), await conversation(org, null), randomUUID()];
+          const ids = [
+            await conversation(org, 'https://git.test/a'),
+            await conversation(org, null),
+            await conversation(org, null),
+            randomUUID(),
+          ];
           const cost = (ticks: number): string => (ticks / 1e10).toFixed(10);
           for (const { which, user, ticks, failed, day, model, page } of calls) {
-            ledger.rows.push(row(org, { conversation: ids[which] ?? '', user, cost: cost(ticks), failed, model, at: `${day}T10:00:00.000Z` }));
+            ledger.rows.push(
+              row(org, {
+                conversation: ids[which] ?? '',
+                user,
+                cost: cost(ticks),
+                failed,
+                model,
+                at: `${day}T10:00:00.000Z`,
+              }),
+            );
             if (page) await sweep().run(never);
           }
           await sweep().run(never);
@@ -185,7 +200,8 @@ describe('counting what is spent', () => {
     expect(ledger.applied.get(org)).toEqual([
       {
         user: 'usr_ada',
-        reason: 'The budget of Ada of 5 USD a month is used up. It begins again on 1 December 2026 at 00:00 UTC; until then an admin can raise it.',
+        reason:
+          'The budget of Ada of 5 USD a month is used up. It begins again on 1 December 2026 at 00:00 UTC; until then an admin can raise it.',
         until: '2026-12-01T00:00:00.000Z',
       },
     ]);
@@ -196,8 +212,14 @@ describe('counting what is spent', () => {
 
   it('sends the gateway limits after each change, again until acknowledged, and before it counts anything', async () => {
     const org = await fresh();
-    await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd, reset_day) VALUES ($1, 100, 12.5, 7)`, [org]);
-    await owner.query(`INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, 'usr_a', 3, 'x'), ($1, 'usr_b', NULL, 'x')`, [org]);
+    await owner.query(
+      `INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd, reset_day) VALUES ($1, 100, 12.5, 7)`,
+      [org],
+    );
+    await owner.query(
+      `INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, 'usr_a', 3, 'x'), ($1, 'usr_b', NULL, 'x')`,
+      [org],
+    );
     ledger.away = true;
     await expect(sweep().run(never)).rejects.toThrow('away');
     ledger.away = false;
@@ -223,7 +245,13 @@ describe('counting what is spent', () => {
     expect(ledger.limits.get(org)).toEqual({ ...applied, overrides: [{ user: 'usr_b', limitUsd: null }] });
     await owner.query('UPDATE app.budget SET enabled = false WHERE org_id = $1', [org]);
     await sweep().run(never);
-    expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: false });
+    expect(ledger.limits.get(org)).toEqual({
+      resetDay: 7,
+      orgLimitUsd: null,
+      memberLimitUsd: null,
+      overrides: [],
+      allowUnpriced: false,
+    });
   });
 
   it('sends the gateway the prompt policies, all at once, again until acknowledged, and after each change', async () => {
@@ -233,7 +261,10 @@ describe('counting what is spent', () => {
       now = new Date(now.getTime() + 10_000);
       await one.run(never).catch(() => {});
     };
-    await owner.query("INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, $1, 'n', 'company', '{\"promptLogDays\": 7}')", [org]);
+    await owner.query(
+      "INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, $1, 'n', 'company', '{\"promptLogDays\": 7}')",
+      [org],
+    );
     ledger.away = true;
     await round();
     ledger.away = false;
@@ -249,11 +280,21 @@ describe('counting what is spent', () => {
     const people = ['usr_a', 'usr_b'];
     const money = fc.integer({ min: 0, max: 60 });
     const step = fc.oneof(
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('spend' as const), user: fc.constantFrom(...people), amount: money }) },
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant('spend' as const), user: fc.constantFrom(...people), amount: money }),
+      },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('month' as const) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('org' as const), limit: fc.option(money) }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('member' as const), limit: fc.option(money) }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant('override' as const), user: fc.constantFrom(...people), limit: fc.option(fc.option(money)) }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          kind: fc.constant('override' as const),
+          user: fc.constantFrom(...people),
+          limit: fc.option(fc.option(money)),
+        }),
+      },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('enabled' as const), enabled: fc.boolean() }) },
     );
     await fc.assert(
@@ -265,8 +306,13 @@ describe('counting what is spent', () => {
         const budget = { org: 100 as number | null, member: 40 as number | null, enabled: true };
         /** `month user threshold` of every limit of which so much was spent at the time. */
         const due = new Set<string>();
-        await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd) VALUES ($1, 100, 40)`, [org]);
-        await owner.query(`INSERT INTO app.membership (org_id, user_id, role) SELECT $1, unnest($2::text[]), 'member'`, [org, people]);
+        await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd) VALUES ($1, 100, 40)`, [
+          org,
+        ]);
+        await owner.query(
+          `INSERT INTO app.membership (org_id, user_id, role) SELECT $1, unnest($2::text[]), 'member'`,
+          [org, people],
+        );
         for (const each of steps) {
           if (each.kind === 'spend') {
             const at = new Date(Date.UTC(2026, month, 15)).toISOString();
@@ -299,7 +345,8 @@ describe('counting what is spent', () => {
             );
           }
           const moment = new Date(Date.UTC(2026, month, 15, 12));
-          for (let times = 0; times < 2; times += 1) await pool.query('SELECT app.settle_budget($1, $2)', [org, moment]);
+          for (let times = 0; times < 2; times += 1)
+            await pool.query('SELECT app.settle_budget($1, $2)', [org, moment]);
 
           const subjects: Array<[user: string, limit: number | null, spent: number]> = [
             ['', budget.org, [...spent.values()].reduce((sum, amount) => sum + amount, 0)],
@@ -309,11 +356,17 @@ describe('counting what is spent', () => {
               spent.get(user) ?? 0,
             ]),
           ];
-          const limited = budget.enabled ? subjects.flatMap(([user, limit, amount]) => (limit === null ? [] : [{ user, limit, amount }])) : [];
+          const limited = budget.enabled
+            ? subjects.flatMap(([user, limit, amount]) => (limit === null ? [] : [{ user, limit, amount }]))
+            : [];
           // A limit of nothing is reached all at once.
           for (const { user, limit, amount } of limited)
-            for (const share of [50, 80, 90, 100]) if (amount * 100 >= limit * share && (limit > 0 || share === 100)) due.add(`${month} ${user} ${share}`);
-          const { rows: stops } = await owner.query<{ user_id: string }>('SELECT user_id FROM app.budget_stop WHERE org_id = $1 AND until > $2', [org, moment]);
+            for (const share of [50, 80, 90, 100])
+              if (amount * 100 >= limit * share && (limit > 0 || share === 100)) due.add(`${month} ${user} ${share}`);
+          const { rows: stops } = await owner.query<{ user_id: string }>(
+            'SELECT user_id FROM app.budget_stop WHERE org_id = $1 AND until > $2',
+            [org, moment],
+          );
           expect(stops.map(({ user_id }) => user_id).sort()).toEqual(
             limited
               .filter(({ limit, amount }) => amount >= limit)

@@ -47,7 +47,10 @@ export class UsageSweep {
 
   constructor(
     private readonly pool: SqlPool,
-    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops' | 'replaceLimits' | 'replacePromptPolicies'>,
+    private readonly gateway: Pick<
+      LlmGatewayClient,
+      'ledger' | 'replaceBudgetStops' | 'replaceLimits' | 'replacePromptPolicies'
+    >,
     private readonly clock: Clock,
     locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
@@ -83,7 +86,8 @@ export class UsageSweep {
     const now = this.clock.now();
     const all = now.getTime() - this.settledAllAt >= SETTLE_ALL_MS;
     if (all || spent.size > 0) {
-      for (const orgId of await orgsWithBudget(this.pool, all ? null : [...spent])) await settleBudget(this.pool, orgId, now);
+      for (const orgId of await orgsWithBudget(this.pool, all ? null : [...spent]))
+        await settleBudget(this.pool, orgId, now);
       if (all) this.settledAllAt = now.getTime();
     }
     for (const orgId of await unacknowledgedOrgs(this.pool)) await this.tell(orgId, signal);
@@ -98,10 +102,14 @@ export class UsageSweep {
       const after = await ledgerPosition(this.pool);
       const page = await this.gateway.ledger(after, signal);
       if (page.upto < after) {
-        this.logger.error({ after, upto: page.upto }, 'ledger ends before the counted position: was one database alone restored from a backup?');
+        this.logger.error(
+          { after, upto: page.upto },
+          'ledger ends before the counted position: was one database alone restored from a backup?',
+        );
         break;
       }
-      if (page.upto > after && (await foldLedger(this.pool, after, page))) for (const { org } of page.rows) spent.add(org);
+      if (page.upto > after && (await foldLedger(this.pool, after, page)))
+        for (const { org } of page.rows) spent.add(org);
       if (!page.more) {
         if (page.upto === after) await noteRead(this.pool);
         break;

@@ -6,14 +6,22 @@ import { system } from '../../conversations/conversation.queries.js';
 
 export function ledgerPosition(pool: SqlPool): Promise<number> {
   return system(pool, 'usage roll-up', async (client) => {
-    const { rows } = await client.query<Columns<'app.usage_cursor', 'position'>>(`SELECT position FROM app.usage_cursor WHERE source = 'llm-gateway'`);
+    const { rows } = await client.query<Columns<'app.usage_cursor', 'position'>>(
+      `SELECT position FROM app.usage_cursor WHERE source = 'llm-gateway'`,
+    );
     return rows[0]?.position ?? 0;
   });
 }
 
-/** One commit. False: another worker has added them, or the answer to our own commit was lost; nothing was added now. */
+/**
+ * One commit. False: another worker has added them, or the answer to our own commit was lost; nothing was added now.
+ */
 export async function foldLedger(pool: SqlPool, after: number, page: LedgerPage): Promise<boolean> {
-  const { rows } = await pool.query<{ done: boolean }>('SELECT app.fold_ledger($1, $2, $3) AS done', [after, page.upto, JSON.stringify(page.rows)]);
+  const { rows } = await pool.query<{ done: boolean }>('SELECT app.fold_ledger($1, $2, $3) AS done', [
+    after,
+    page.upto,
+    JSON.stringify(page.rows),
+  ]);
   return rows[0]?.done === true;
 }
 
@@ -27,7 +35,10 @@ export function noteRead(pool: SqlPool): Promise<void> {
 /** Those of `orgs` that have a budget; `null`: of all. */
 export function orgsWithBudget(pool: SqlPool, orgs: readonly string[] | null): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE $1::text[] IS NULL OR org_id = ANY ($1)', [orgs]);
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>(
+      'SELECT org_id FROM app.budget WHERE $1::text[] IS NULL OR org_id = ANY ($1)',
+      [orgs],
+    );
     return rows.map((row) => row.org_id);
   });
 }
@@ -39,7 +50,9 @@ export async function settleBudget(pool: SqlPool, orgId: string, now: Date): Pro
 /** Organizations whose stops the gateway does not have as they are now, at most 100. */
 export function unacknowledgedOrgs(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE told_version <> stops_version LIMIT 100');
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>(
+      'SELECT org_id FROM app.budget WHERE told_version <> stops_version LIMIT 100',
+    );
     return rows.map((row) => row.org_id);
   });
 }
@@ -47,7 +60,13 @@ export function unacknowledgedOrgs(pool: SqlPool): Promise<string[]> {
 /** Who of an organization is stopped, in the words that they read, and which version of it that is. */
 export function stopsOf(pool: SqlPool, orgId: string): Promise<{ version: number; stops: BudgetStops['stops'] }> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ version: number; user_id: string | null; whose: string; limit: string; until: Date }>(
+    const { rows } = await client.query<{
+      version: number;
+      user_id: string | null;
+      whose: string;
+      limit: string;
+      until: Date;
+    }>(
       `SELECT b.stops_version AS version, s.user_id, coalesce(u.name, d.user_label, s.user_id) AS whose, trim_scale(s.limit_usd)::text AS limit, s.until
        FROM app.budget b LEFT JOIN app.budget_stop s ON s.org_id = b.org_id LEFT JOIN app.user_account u ON u.id = s.user_id
        LEFT JOIN LATERAL (SELECT d.user_label FROM app.usage_day d WHERE d.org_id = s.org_id AND d.user_id = s.user_id AND d.user_label <> '' LIMIT 1) d ON true
@@ -62,7 +81,11 @@ export function stopsOf(pool: SqlPool, orgId: string): Promise<{ version: number
           : [
               {
                 user: row.user_id === '' ? null : row.user_id,
-                reason: budgetReason({ whose: row.user_id === '' ? null : row.whose, limitUsd: row.limit, until: row.until }),
+                reason: budgetReason({
+                  whose: row.user_id === '' ? null : row.whose,
+                  limitUsd: row.limit,
+                  until: row.until,
+                }),
                 until: row.until.toISOString(),
               },
             ],
@@ -80,12 +103,16 @@ export function markAcknowledged(pool: SqlPool, orgId: string, version: number):
 /** Organizations whose limits the gateway does not have as they are now, at most 100. */
 export function unacknowledgedLimits(pool: SqlPool): Promise<string[]> {
   return system(pool, 'budgets', async (client) => {
-    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>('SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100');
+    const { rows } = await client.query<Columns<'app.budget', 'org_id'>>(
+      'SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100',
+    );
     return rows.map((row) => row.org_id);
   });
 }
 
-/** What an organization and its people may spend, and which version of it that is. Switched off is no limit for anybody. */
+/**
+ * What an organization and its people may spend, and which version of it that is. Switched off is no limit for anybody.
+ */
 export function limitsOf(pool: SqlPool, orgId: string): Promise<{ version: number; limits: OrgLimits }> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<{
@@ -106,7 +133,13 @@ export function limitsOf(pool: SqlPool, orgId: string): Promise<{ version: numbe
     if (row === undefined || !row.enabled)
       return {
         version: row?.version ?? 0,
-        limits: { resetDay: row?.reset_day ?? 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: row?.allow_unpriced ?? false },
+        limits: {
+          resetDay: row?.reset_day ?? 1,
+          orgLimitUsd: null,
+          memberLimitUsd: null,
+          overrides: [],
+          allowUnpriced: row?.allow_unpriced ?? false,
+        },
       };
     return {
       version: row.version,

@@ -43,7 +43,8 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
     history: historyCalls(client, { page: PAGE, oldestFirst: false }),
     pullRequest,
     checkLog: (repository, check) => giteaCheckLog(client, repository, check),
-    ownWork: (account, repositories) => giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),
+    ownWork: (account, repositories) =>
+      giteaOwnWork(client, { pullRequest, checks: published.checks }, account, repositories),
     // Not `/user/repos`, which wants a token for users as well. It shows rights of others to administrators of the
     // repository only.
     repositories: async (asked, query) => {
@@ -66,12 +67,19 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
     createPullRequest: async (repository, { head, base, title, body, draft }) => {
       // A draft is one by its title.
       const pull = { head, base, body: cut(body), title: draft ? `${DRAFT}${title}` : title };
-      return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: pull, answer: forgePullRequest })).body, repository);
+      return pullRequestOf(
+        (await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: pull, answer: forgePullRequest }))
+          .body,
+        repository,
+      );
     },
     findPullRequest: async (repository, { head, base }) => {
       const path = `${repo(repository)}/pulls/${part(base)}/${head.split('/').map(part).join('/')}`;
       try {
-        const found = pullRequestOf((await client.call({ method: 'GET', path, answer: forgePullRequest })).body, repository);
+        const found = pullRequestOf(
+          (await client.call({ method: 'GET', path, answer: forgePullRequest })).body,
+          repository,
+        );
         return found.state === 'open' ? found : null;
       } catch (error) {
         if (error instanceof ProviderRefusal && error.kind === 'missing') return null;
@@ -80,35 +88,57 @@ export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
     },
     isAncestor: (repository, commit, of) => {
       if (commit === of) return Promise.resolve(true);
-      // Gitea names no merge base, and two histories without one have no commits between them: what is after an ancestor has it for a parent.
+      // Gitea names no merge base, and two histories without one have no commits between them: what is after an
+      // ancestor has it for a parent.
       const path = `${repo(repository)}/compare/${part(commit)}...${part(of)}?stat=false&verification=false&files=false`;
       const asked = client.call({ method: 'GET', path, answer: comparison });
-      return confirmedBy(asked.then(({ body }) => (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit))));
+      return confirmedBy(
+        asked.then(({ body }) =>
+          (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit)),
+        ),
+      );
     },
     // It keeps line comments in their reviews, oldest first.
     findReviewReply: async ({ repository, number }, marker) => {
       const pull = `${repo(repository)}/pulls/${number}`;
       const all: z.output<typeof reviewed>[] = [];
       for (let page = 1; page <= MAX_REVIEW_PAGES; page += 1) {
-        const { body } = await client.call({ method: 'GET', path: `${pull}/reviews?limit=${PAGE}&page=${page}`, answer: z.array(reviewed) });
+        const { body } = await client.call({
+          method: 'GET',
+          path: `${pull}/reviews?limit=${PAGE}&page=${page}`,
+          answer: z.array(reviewed),
+        });
         all.push(...body);
         if (body.length < PAGE) break;
       }
       const withLines = all.filter(({ comments_count }) => (comments_count ?? 0) > 0).toReversed();
       for (const { id: review } of withLines.slice(0, MAX_REVIEWS)) {
-        const { body } = await client.call({ method: 'GET', path: `${pull}/reviews/${part(review)}/comments`, answer: z.array(forgeComment) });
+        const { body } = await client.call({
+          method: 'GET',
+          path: `${pull}/reviews/${part(review)}/comments`,
+          answer: z.array(forgeComment),
+        });
         const found = body.find((each) => each.body.includes(marker));
         if (found !== undefined) return writtenOf(found);
       }
       return null;
     },
     resolveReview: async ({ repository }, commentId) => {
-      await client.call({ method: 'POST', path: `${repo(repository)}/pulls/comments/${part(commentId)}/resolve`, answer: z.unknown() });
+      await client.call({
+        method: 'POST',
+        path: `${repo(repository)}/pulls/comments/${part(commentId)}/resolve`,
+        answer: z.unknown(),
+      });
     },
     merge: async ({ repository, number }, sha) => {
       const body = { Do: 'merge', head_commit_id: sha };
       try {
-        await client.call({ method: 'POST', path: `${repo(repository)}/pulls/${number}/merge`, body, answer: z.unknown() });
+        await client.call({
+          method: 'POST',
+          path: `${repo(repository)}/pulls/${number}/merge`,
+          body,
+          answer: z.unknown(),
+        });
       } catch (error) {
         // It is still checking for conflicts.
         if (error instanceof ProviderRefusal && error.kind === 'conflict' && /try again later/i.test(error.message))

@@ -32,7 +32,11 @@ interface Change {
  * Gitea sends the labels and assignees as they are now, without what they were (`added_labels` is empty up to 1.27).
  * So a label or assignee counts until a conversation has begun; from then on it is one that was there.
  */
-function changedTo(action: string, { subject, sender, labels, assignees, added }: Change, context: ReadingContext): Reading {
+function changedTo(
+  action: string,
+  { subject, sender, labels, assignees, added }: Change,
+  context: ReadingContext,
+): Reading {
   const deed = { subject, actor: actorOf(sender), context };
   const known = context.ours(subject.thread.key);
   if (action === 'label_updated' || action === 'opened') {
@@ -58,53 +62,73 @@ const issues = reads(fields({ ...about, issue, changes }), (body, context) => {
     case 'assigned': {
       const { labels, assignees } = body.issue;
       const subject = issueSubject(body.issue, body.repository);
-      return changedTo(body.action, { subject, sender: body.sender, labels, assignees, added: body.changes?.added_labels ?? null }, context);
+      return changedTo(
+        body.action,
+        { subject, sender: body.sender, labels, assignees, added: body.changes?.added_labels ?? null },
+        context,
+      );
     }
     default:
       return ignored('event-not-followed');
   }
 });
 
-const pullRequests = reads(fields({ ...about, pull_request: pullRequest, requested_reviewer: maybe(user), changes }), (body, context) => {
-  const subject = pullRequestSubject(body.pull_request, body.repository);
-  const became = (state: 'merged' | 'closed' | 'reopened' | 'changed'): Reading =>
-    outcome({ kind: 'pull-request', repository: repositoryOf(body.repository), number: body.pull_request.number, state });
-  switch (body.action) {
-    case 'closed':
-      return became(body.pull_request.merged ? 'merged' : 'closed');
-    case 'reopened':
-      return became('reopened');
-    case 'synchronized':
-    case 'edited':
-      return became('changed');
-    case 'review_requested':
-      if (body.requested_reviewer === null) return ignored('no-trigger');
-      return assigned({ subject, actor: actorOf(body.sender), context }, body.requested_reviewer.id);
-    case 'opened':
-    case 'label_updated':
-    case 'assigned': {
-      const { labels, assignees } = body.pull_request;
-      return changedTo(body.action, { subject, sender: body.sender, labels, assignees, added: body.changes?.added_labels ?? null }, context);
+const pullRequests = reads(
+  fields({ ...about, pull_request: pullRequest, requested_reviewer: maybe(user), changes }),
+  (body, context) => {
+    const subject = pullRequestSubject(body.pull_request, body.repository);
+    const became = (state: 'merged' | 'closed' | 'reopened' | 'changed'): Reading =>
+      outcome({
+        kind: 'pull-request',
+        repository: repositoryOf(body.repository),
+        number: body.pull_request.number,
+        state,
+      });
+    switch (body.action) {
+      case 'closed':
+        return became(body.pull_request.merged ? 'merged' : 'closed');
+      case 'reopened':
+        return became('reopened');
+      case 'synchronized':
+      case 'edited':
+        return became('changed');
+      case 'review_requested':
+        if (body.requested_reviewer === null) return ignored('no-trigger');
+        return assigned({ subject, actor: actorOf(body.sender), context }, body.requested_reviewer.id);
+      case 'opened':
+      case 'label_updated':
+      case 'assigned': {
+        const { labels, assignees } = body.pull_request;
+        return changedTo(
+          body.action,
+          { subject, sender: body.sender, labels, assignees, added: body.changes?.added_labels ?? null },
+          context,
+        );
+      }
+      default:
+        return ignored('event-not-followed');
     }
-    default:
-      return ignored('event-not-followed');
-  }
-});
+  },
+);
 
 const issueComment = reads(fields({ ...about, issue, comment, changes, is_pull: flag }), (body, context) =>
-  commented(issueSubject({ ...body.issue, pull_request: body.is_pull ? true : body.issue.pull_request }, body.repository), context, {
-    comment: body.comment,
-    sender: body.sender,
-    action: body.action,
-    before: body.changes?.body?.from ?? null,
-    trigger: 'mention',
-    key: `comment/${body.comment.id}`,
-  }),
+  commented(
+    issueSubject({ ...body.issue, pull_request: body.is_pull ? true : body.issue.pull_request }, body.repository),
+    context,
+    {
+      comment: body.comment,
+      sender: body.sender,
+      action: body.action,
+      before: body.changes?.body?.from ?? null,
+      trigger: 'mention',
+      key: `comment/${body.comment.id}`,
+    },
+  ),
 );
 
 /**
- * A review. Gitea sends neither its id nor its line comments, so those are fetched, and any review of a pull request of ours may hold some:
- * all of them are heard but approvals.
+ * A review. Gitea sends neither its id nor its line comments, so those are fetched, and any review of a pull request of
+ * ours may hold some: all of them are heard but approvals.
  */
 const review = (approval: boolean): EventReader =>
   reads(fields({ ...about, pull_request: pullRequest, review: fields({ content: text }) }), (body, context) => {
@@ -113,11 +137,23 @@ const review = (approval: boolean): EventReader =>
     if (subject.thread.state === 'closed') return ignored('closed');
     const key = `review/${body.sender.id}@${subject.updatedAt}`;
     const actor = actorOf(body.sender);
-    const passage = { id: key, author: actor, text: body.review.content, createdAt: subject.updatedAt, url: subject.thread.url };
+    const passage = {
+      id: key,
+      author: actor,
+      text: body.review.content,
+      createdAt: subject.updatedAt,
+      url: subject.thread.url,
+    };
     const unasked = !approval && context.ours(subject.thread.key);
     return orChanged(
       subject,
-      worded({ subject, actor, context }, passage, { trigger: 'review', key, unasked, gatherKey: `review/${body.sender.id}`, linesApart: true }),
+      worded({ subject, actor, context }, passage, {
+        trigger: 'review',
+        key,
+        unasked,
+        gatherKey: `review/${body.sender.id}`,
+        linesApart: true,
+      }),
     );
   });
 
@@ -129,7 +165,13 @@ const workflowRun = reads(
     if (action !== 'completed') return ignored('event-not-followed');
     if (conclusion !== 'success' && conclusion !== 'failure') return ignored('no-trigger');
     if (head_branch === null || head_branch === '') return ignored('no-trigger');
-    return outcome({ kind: 'checks', repository: repositoryOf(repository), headSha: head_sha, branch: head_branch, conclusion });
+    return outcome({
+      kind: 'checks',
+      repository: repositoryOf(repository),
+      headSha: head_sha,
+      branch: head_branch,
+      conclusion,
+    });
   },
 );
 
@@ -142,5 +184,7 @@ export const GITEA_EVENTS: Readonly<Record<string, EventReader>> = {
   pull_request_rejected: review(false),
   pull_request_comment: review(false),
   workflow_run: workflowRun,
-  status: reads(fields({ repository, sha: name, state: name }), (body) => statusChanged(repositoryOf(body.repository), body.sha, body.state)),
+  status: reads(fields({ repository, sha: name, state: name }), (body) =>
+    statusChanged(repositoryOf(body.repository), body.sha, body.state),
+  ),
 };

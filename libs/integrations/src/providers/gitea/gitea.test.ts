@@ -38,7 +38,11 @@ describeUnless(missing)('a real Gitea', () => {
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
     bot = await gitea.admin.createUser('slipway');
-    shop = await ada.createRepository({ name: 'shop', private: true, files: { 'total.js': 'export const total = 1;\n' } });
+    shop = await ada.createRepository({
+      name: 'shop',
+      private: true,
+      files: { 'total.js': 'export const total = 1;\n' },
+    });
     await shop.addCollaborator('slipway', 'write');
     context = {
       own: { ids: [String((await bot.self()).id)], mention: 'slipway' },
@@ -49,9 +53,18 @@ describeUnless(missing)('a real Gitea', () => {
     };
     listener = createServer(async (request, response) => {
       const raw = Buffer.concat(await request.toArray());
-      const refusal = verifySignature(provider.signatures['sha256'] as never, [SECRET], { headers: request.headers, raw }, new Date());
+      const refusal = verifySignature(
+        provider.signatures['sha256'] as never,
+        [SECRET],
+        { headers: request.headers, raw },
+        new Date(),
+      );
       const body: unknown = JSON.parse(raw.toString('utf8'));
-      readings.push(refusal === null ? provider.read({ headers: request.headers, body }, context) : { kind: 'ignored', reason: 'unreadable', detail: refusal });
+      readings.push(
+        refusal === null
+          ? provider.read({ headers: request.headers, body }, context)
+          : { kind: 'ignored', reason: 'unreadable', detail: refusal },
+      );
       response.writeHead(204).end();
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -74,7 +87,9 @@ describeUnless(missing)('a real Gitea', () => {
   const reading = async (expected: string, deed: () => Promise<unknown>): Promise<Reading> => {
     const from = readings.length;
     await deed();
-    return until(`a delivery read as ${expected}`, () => readings.slice(from).find((each) => summary(each).startsWith(expected)));
+    return until(`a delivery read as ${expected}`, () =>
+      readings.slice(from).find((each) => summary(each).startsWith(expected)),
+    );
   };
   const intent = async (trigger: TriggerKind, deed: () => Promise<unknown>): Promise<Intent> => {
     const read = await reading(`intent: ${trigger} `, deed);
@@ -86,9 +101,14 @@ describeUnless(missing)('a real Gitea', () => {
     const issue = await shop.createIssue('Total is wrong', 'It adds nothing.');
     await shop.createLabel('agent');
     const labelled = await intent('label', () => shop.addLabels(issue.number, ['agent']));
-    expect(labelled).toMatchObject({ actor: { login: 'ada', kind: 'user' }, thread: { kind: 'issue', title: 'Total is wrong' } });
+    expect(labelled).toMatchObject({
+      actor: { login: 'ada', kind: 'user' },
+      thread: { kind: 'issue', title: 'Total is wrong' },
+    });
     expect(labelled.subject?.text).toBe('It adds nothing.');
-    expect(await intent('mention', () => shop.comment(issue.number, '@slipway fix it'))).toMatchObject({ thread: { key: labelled.thread.key } });
+    expect(await intent('mention', () => shop.comment(issue.number, '@slipway fix it'))).toMatchObject({
+      thread: { key: labelled.thread.key },
+    });
     await intent('stop', () => shop.comment(issue.number, '@slipway stop'));
     await reading('ignored: quoted-only', () => shop.comment(issue.number, '> @slipway fix it'));
     const self = bot.repository('ada', 'shop');
@@ -106,13 +126,18 @@ describeUnless(missing)('a real Gitea', () => {
     await calls.updateComment('ada/shop', comment.id, 'Done. <!-- slipway:c1 -->');
     expect(await calls.findComment(place, '<!-- slipway:c1 -->', since)).toEqual(comment);
     expect(await calls.findComment(place, '<!-- slipway:c2 -->', since)).toBe(null);
-    await expect(calls.comment({ ...place, repository: 'ada/nothing' }, 'x')).rejects.toMatchObject({ kind: 'missing' });
+    await expect(calls.comment({ ...place, repository: 'ada/nothing' }, 'x')).rejects.toMatchObject({
+      kind: 'missing',
+    });
   });
 
   it('says who may write, with their ids', async () => {
     const eve = await gitea.admin.createUser('eve');
     await shop.addCollaborator('eve', 'read');
-    expect(await calls.permissionOf('ada/shop', { id: '1', login: 'slipway' })).toEqual({ userId: context.own.ids[0], access: 'write' });
+    expect(await calls.permissionOf('ada/shop', { id: '1', login: 'slipway' })).toEqual({
+      userId: context.own.ids[0],
+      access: 'write',
+    });
     const of = async (login: string) =>
       calls.permissionOf('ada/shop', { id: '1', login }).then(
         ({ access }) => access,
@@ -128,9 +153,18 @@ describeUnless(missing)('a real Gitea', () => {
     await ada.createRepository({ name: 'scales' });
     await bot.createRepository({ name: 'elsewhere' });
     const admins = callsWith(await ada.createToken('lists', ['read:repository']));
-    const names = async (query?: string) => (await admins.repositories(null, query)).items.map(({ fullName }) => fullName).sort();
-    expect([await names(), await names('sca'), await names('nothing')]).toEqual([['ada/scales', 'ada/shop'], ['ada/scales'], []]);
-    expect(await admins.repository('ada/shop')).toMatchObject({ fullName: 'ada/shop', private: true, defaultBranch: 'main' });
+    const names = async (query?: string) =>
+      (await admins.repositories(null, query)).items.map(({ fullName }) => fullName).sort();
+    expect([await names(), await names('sca'), await names('nothing')]).toEqual([
+      ['ada/scales', 'ada/shop'],
+      ['ada/scales'],
+      [],
+    ]);
+    expect(await admins.repository('ada/shop')).toMatchObject({
+      fullName: 'ada/shop',
+      private: true,
+      defaultBranch: 'main',
+    });
     await expect(admins.repository('ada/nothing')).rejects.toMatchObject({ kind: 'missing' });
   });
 
@@ -142,7 +176,9 @@ describeUnless(missing)('a real Gitea', () => {
     const outside = await repo.commit({ message: 'Not merged', files: { b: '1\n' }, newBranch: 'outside' });
     const url = ada.cloneUrl(repo);
     const git = (...args: string[]): string =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '--git-dir', `${folder}/.git`, ...args], { encoding: 'utf8' }).trim();
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '--git-dir', `${folder}/.git`, ...args], {
+        encoding: 'utf8',
+      }).trim();
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-orphan-'));
     let orphan: string;
     try {
@@ -159,7 +195,11 @@ describeUnless(missing)('a real Gitea', () => {
   });
 
   it('opens one pull request, hears its review, answers in place, and is merged only at the head that was meant', async () => {
-    const sha = await shop.commit({ message: 'Round', files: { 'total.js': 'export const total = 2;\n' }, newBranch: 'slipway/round' });
+    const sha = await shop.commit({
+      message: 'Round',
+      files: { 'total.js': 'export const total = 2;\n' },
+      newBranch: 'slipway/round',
+    });
     const pull = { head: 'slipway/round', base: 'main', title: 'Round the total', body: 'What changed.', draft: false };
     const made = await calls.createPullRequest('ada/shop', pull);
     expect(made).toMatchObject({ headSha: sha, headBranch: 'slipway/round', fork: false, state: 'open', draft: false });
@@ -180,7 +220,12 @@ describeUnless(missing)('a real Gitea', () => {
     const heard = await intent('review', async () => {
       review = (await shop.review(made.number, { verdict: 'REQUEST_CHANGES', body: 'Not yet.', comments })).id;
     });
-    expect(heard).toMatchObject({ gatherMs: 10_000, linesApart: true, instruction: { text: 'Not yet.' }, pullRequest: { headBranch: 'slipway/round' } });
+    expect(heard).toMatchObject({
+      gatherMs: 10_000,
+      linesApart: true,
+      instruction: { text: 'Not yet.' },
+      pullRequest: { headBranch: 'slipway/round' },
+    });
 
     const said = async () => {
       const of = { ...thread, kind: 'pull-request' as const };
@@ -199,19 +244,32 @@ describeUnless(missing)('a real Gitea', () => {
     expect((await said()).sort()).toEqual([...words, lineOf, lineOf].sort());
     const [line] = await shop.reviewComments(made.number, review);
     const reply = await calls.replyToReview(place, String(line?.id), 'Because of cents. <!-- slipway:m1 -->');
-    expect([await calls.findReviewReply(place, 'slipway:m1'), await calls.findReviewReply(place, 'slipway:m2')]).toEqual([
-      expect.objectContaining({ id: reply.id }),
-      null,
-    ]);
+    expect([
+      await calls.findReviewReply(place, 'slipway:m1'),
+      await calls.findReviewReply(place, 'slipway:m2'),
+    ]).toEqual([expect.objectContaining({ id: reply.id }), null]);
     await calls.resolveReview(place, String(line?.id));
-    const [resolved] = await shop.call<Array<{ resolver: { login: string } | null }>>('GET', `/pulls/${made.number}/reviews/${review}/comments`);
+    const [resolved] = await shop.call<Array<{ resolver: { login: string } | null }>>(
+      'GET',
+      `/pulls/${made.number}/reviews/${review}/comments`,
+    );
     expect(resolved?.resolver).toMatchObject({ login: expect.any(String) });
     // What is resolved asks for nothing more.
     expect((await said()).filter(([, text]) => text === 'Why two?')).toHaveLength(1);
-    expect((await calls.reviews('ada/shop', made.number)).map(({ verdict }) => verdict)).toEqual(['commented', 'changes-requested']);
-    await calls.setStatus('ada/shop', sha, { state: 'success', context: 'slipway', description: 'Checked', url: 'https://slipway.example/c' });
+    expect((await calls.reviews('ada/shop', made.number)).map(({ verdict }) => verdict)).toEqual([
+      'commented',
+      'changes-requested',
+    ]);
+    await calls.setStatus('ada/shop', sha, {
+      state: 'success',
+      context: 'slipway',
+      description: 'Checked',
+      url: 'https://slipway.example/c',
+    });
     expect((await shop.combinedStatus(sha)).state).toBe('success');
-    expect(await calls.checks('ada/shop', sha)).toMatchObject([{ name: 'slipway', state: 'success', description: 'Checked' }]);
+    expect(await calls.checks('ada/shop', sha)).toMatchObject([
+      { name: 'slipway', state: 'success', description: 'Checked' },
+    ]);
     expect([...(await calls.tree('ada/shop', { hash: sha, at: null })).entries.keys()]).toContain('total.js');
 
     await expect(calls.merge(place, '0'.repeat(40))).rejects.toMatchObject({ kind: 'conflict' });
@@ -223,7 +281,13 @@ describeUnless(missing)('a real Gitea', () => {
 
   it('reads a merged pull request: its moments, commits, files, and what came to its files after it', async () => {
     const ours = await shop.commit({ message: 'Add a sum', files: { 'lib/sum.js': '1\n' }, newBranch: 'slipway/sum' });
-    const { number } = await calls.createPullRequest('ada/shop', { head: 'slipway/sum', base: 'main', title: 'Add a sum', body: '', draft: false });
+    const { number } = await calls.createPullRequest('ada/shop', {
+      head: 'slipway/sum',
+      base: 'main',
+      title: 'Add a sum',
+      body: '',
+      draft: false,
+    });
     const theirs = await shop.commit({ message: 'By hand', files: { 'lib/sum.js': '2\n' }, branch: 'slipway/sum' });
     const place = { repository: 'ada/shop', number };
     expect((await calls.pullRequest(place)).moments).toEqual({ opened: expect.any(Date), merged: null, closed: null });
@@ -260,7 +324,11 @@ describeUnless(missing)('a real Gitea', () => {
     const touching = await history.commits('ada/shop', { ...span, path: 'lib/sum.js' }, 50);
     expect([touching.whole, touching.items.map(({ sha }) => sha).slice(0, 1)]).toEqual([true, [revert]]);
     expect(touching.items.map(({ sha }) => sha)).not.toContain(other);
-    expect((await history.commits('ada/shop', { ...span, since: new Date(Date.now() + 30_000) }, 50)).items).toEqual([]);
-    await expect(history.commits('ada/shop', { ...span, branch: 'no-such' }, 50)).rejects.toMatchObject({ kind: 'missing' });
+    expect((await history.commits('ada/shop', { ...span, since: new Date(Date.now() + 30_000) }, 50)).items).toEqual(
+      [],
+    );
+    await expect(history.commits('ada/shop', { ...span, branch: 'no-such' }, 50)).rejects.toMatchObject({
+      kind: 'missing',
+    });
   });
 });

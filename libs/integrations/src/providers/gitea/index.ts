@@ -40,7 +40,9 @@ const GITEA_HOOK_EVENTS = [
   ],
 ];
 
-/** Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone. */
+/**
+ * Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone.
+ */
 export const gitea: Provider = {
   id: 'gitea',
   name: 'Gitea',
@@ -50,12 +52,17 @@ export const gitea: Provider = {
     { kind: 'oauth', name: 'OAuth2 application', signature: 'sha256' },
     { kind: 'token', name: 'Access token', signature: 'sha256' },
   ],
-  signatures: { sha256: { kind: 'hmac-sha256', header: 'x-gitea-signature', encoding: 'hex', key: 'utf8', signed: ['body'] } },
+  signatures: {
+    sha256: { kind: 'hmac-sha256', header: 'x-gitea-signature', encoding: 'hex', key: 'utf8', signed: ['body'] },
+  },
   maxBytes: 25 * 1024 * 1024,
   form: true,
   tenant: { account: () => null },
   deliveryId: (delivery) => headerOf(delivery, 'x-gitea-delivery') ?? null,
-  eventName: (delivery) => [headerName(delivery, 'x-gitea-event') ?? 'unknown', plainName(own(delivery.body, 'action'))].filter(Boolean).join('.'),
+  eventName: (delivery) =>
+    [headerName(delivery, 'x-gitea-event') ?? 'unknown', plainName(own(delivery.body, 'action'))]
+      .filter(Boolean)
+      .join('.'),
   read: (delivery, context) => {
     const reader = readerOf(GITEA_EVENTS, headerOf(delivery, 'x-gitea-event') ?? '');
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
@@ -63,8 +70,17 @@ export const gitea: Provider = {
   linking: giteaLinking,
   oauth: giteaOAuth,
   codeHost: access,
-  rights: { ...access, permissionOf: (client, repository, actor) => giteaCalls(client).permissionOf(repository, actor) },
+  rights: {
+    ...access,
+    permissionOf: (client, repository, actor) => giteaCalls(client).permissionOf(repository, actor),
+  },
   // It has no limit of its own.
-  answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), reacts: true, replies: true, pace: { burst: 100, everyMs: 200 } },
+  answers: {
+    ...access,
+    calls: (client) => forgeAnswers(giteaCalls(client)),
+    reacts: true,
+    replies: true,
+    pace: { burst: 100, everyMs: 200 },
+  },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, giteaLines) },
 };

@@ -35,7 +35,11 @@ async function ofRepository(
   { fullName, defaultBranch }: RepositoryListing,
 ): Promise<OwnWorkList> {
   const open = (type: 'pulls' | 'issues', by: string) =>
-    client.call({ method: 'GET', path: `${repo(fullName)}/issues?state=open&type=${type}&${by}=${part(login)}&limit=${PAGE}`, answer: list(item) });
+    client.call({
+      method: 'GET',
+      path: `${repo(fullName)}/issues?state=open&type=${type}&${by}=${part(login)}&limit=${PAGE}`,
+      answer: list(item),
+    });
   const [pulls, issues, red] = await Promise.all([
     open('pulls', 'created_by'),
     open('issues', 'assigned_by'),
@@ -54,7 +58,9 @@ async function ofRepository(
         },
       ]
     : [];
-  const looked = await Promise.all(pulls.body.slice(0, MAX_PULLS).map(({ number }) => ofPull(client, host, fullName, number)));
+  const looked = await Promise.all(
+    pulls.body.slice(0, MAX_PULLS).map(({ number }) => ofPull(client, host, fullName, number)),
+  );
   const assigned = issues.body.map(
     ({ number, title: words, body, html_url }): OwnWork => ({
       kind: 'issue',
@@ -66,14 +72,33 @@ async function ofRepository(
       text: body,
     }),
   );
-  return { items: [...branch, ...looked.flat(), ...assigned], more: pulls.body.length > MAX_PULLS || issues.body.length === PAGE };
+  return {
+    items: [...branch, ...looked.flat(), ...assigned],
+    more: pulls.body.length > MAX_PULLS || issues.body.length === PAGE,
+  };
 }
 
-async function ofPull(client: ProviderClient, host: Pick<CodeHost, 'pullRequest' | 'checks'>, repository: string, number: number): Promise<OwnWork[]> {
+async function ofPull(
+  client: ProviderClient,
+  host: Pick<CodeHost, 'pullRequest' | 'checks'>,
+  repository: string,
+  number: number,
+): Promise<OwnWork[]> {
   const pull = await host.pullRequest({ repository, number });
   if (pull.fork) return [];
-  const [checks, unresolved] = await Promise.all([host.checks(repository, pull.headSha), hasUnresolved(client, `${repo(repository)}/pulls/${number}`)]);
-  const of = (kind: OwnWork['kind']): OwnWork => ({ kind, repository, number, title: pull.title, url: pull.url, branch: pull.headBranch, text: '' });
+  const [checks, unresolved] = await Promise.all([
+    host.checks(repository, pull.headSha),
+    hasUnresolved(client, `${repo(repository)}/pulls/${number}`),
+  ]);
+  const of = (kind: OwnWork['kind']): OwnWork => ({
+    kind,
+    repository,
+    number,
+    title: pull.title,
+    url: pull.url,
+    branch: pull.headBranch,
+    text: '',
+  });
   return [
     ...(pull.mergeable === false ? [of('conflicts')] : []),
     ...(checks.some(({ state }) => state === 'failure') ? [of('failing-checks')] : []),
@@ -82,8 +107,16 @@ async function ofPull(client: ProviderClient, host: Pick<CodeHost, 'pullRequest'
 }
 
 async function hasUnresolved(client: ProviderClient, pull: string): Promise<boolean> {
-  const { body } = await client.call({ method: 'GET', path: `${pull}/reviews?limit=${REVIEW_PAGE}`, answer: list(review) });
+  const { body } = await client.call({
+    method: 'GET',
+    path: `${pull}/reviews?limit=${REVIEW_PAGE}`,
+    answer: list(review),
+  });
   const withLines = body.filter(({ comments_count }) => (comments_count ?? 0) > 0).slice(-MAX_REVIEWS);
-  const lines = await Promise.all(withLines.map(({ id }) => client.call({ method: 'GET', path: `${pull}/reviews/${id}/comments`, answer: list(line) })));
+  const lines = await Promise.all(
+    withLines.map(({ id }) =>
+      client.call({ method: 'GET', path: `${pull}/reviews/${id}/comments`, answer: list(line) }),
+    ),
+  );
   return lines.some((each) => each.body.some(({ resolver }) => resolver === null));
 }

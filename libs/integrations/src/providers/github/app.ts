@@ -9,7 +9,10 @@ import { installation, installationOf } from './installation.js';
 import { githubApi, githubLinking, isGitHubCloud } from './linking.js';
 import { ownershipProof } from './ownership-proof.js';
 
-/** What the app may do. Neither `workflows` nor `administration`: GitHub then refuses a push that touches `.github/workflows`. */
+/**
+ * What the app may do. Neither `workflows` nor `administration`: GitHub then refuses a push that touches
+ * `.github/workflows`.
+ */
 export const APP_PERMISSIONS: Readonly<Record<string, 'read' | 'write'>> = {
   metadata: 'read',
   contents: 'write',
@@ -23,11 +26,21 @@ export const APP_PERMISSIONS: Readonly<Record<string, 'read' | 'write'>> = {
 
 /** Those about the installation come unasked. */
 export const APP_EVENTS = [
-  ...['issues', 'issue_comment', 'pull_request', 'pull_request_review', 'pull_request_review_comment', 'pull_request_review_thread'],
+  ...[
+    'issues',
+    'issue_comment',
+    'pull_request',
+    'pull_request_review',
+    'pull_request_review_comment',
+    'pull_request_review_thread',
+  ],
   ...['check_run', 'check_suite', 'workflow_run', 'status', 'push', 'repository', 'member', 'organization'],
 ];
 
-/** The rights of each step. `members` belongs to organizations: an installation of a user has none, and the step does without. */
+/**
+ * The rights of each step. `members` belongs to organizations: an installation of a user has none, and the step does
+ * without.
+ */
 const STEPS: Readonly<Record<AppStep, Readonly<Record<string, 'read' | 'write'>>>> = {
   read: { metadata: 'read', contents: 'read' },
   publish: { metadata: 'read', contents: 'write', pull_requests: 'write', checks: 'read', statuses: 'read' },
@@ -78,7 +91,10 @@ function manifestOf({ name: appName, homeUrl, deliveriesUrl, registeredUrl, call
   };
 }
 
-/** The step's rights, without those that it can do without and has not been given. @throws ProviderRefusal `forbidden` where one is missing that it needs. */
+/**
+ * The step's rights, without those that it can do without and has not been given. @throws ProviderRefusal `forbidden`
+ * where one is missing that it needs.
+ */
 function permissionsOf({ step, granted }: TokenRequest): Readonly<Record<string, string>> {
   const wanted = Object.entries(STEPS[step]);
   if (granted === null) return Object.fromEntries(wanted.filter(([each]) => !OPTIONAL.has(each)));
@@ -103,13 +119,23 @@ async function token(api: ProviderClient, asked: TokenRequest) {
   const body = { permissions, ...(repository === null ? {} : { repositories: [repository.split('/')[1] ?? ''] }) };
   const path = `/app/installations/${encodeURIComponent(installationId)}/access_tokens`;
   const made = (await api.call({ method: 'POST', path, body, answer: accessToken })).body;
-  // A name is narrower only within the account that is installed: another one's repository of the same name is not what was asked for.
+  // A name is narrower only within the account that is installed: another one's repository of the same name is not what
+  // was asked for.
   const named = made.repositories?.map(({ full_name }) => full_name.toLowerCase());
-  const isOther = repository !== null && named !== undefined && (named.length !== 1 || named[0] !== repository.toLowerCase());
+  const isOther =
+    repository !== null && named !== undefined && (named.length !== 1 || named[0] !== repository.toLowerCase());
   const isWider = Object.entries(made.permissions ?? {}).some(([each, access]) => !isGiven(permissions, each, access));
   if (isOther || isWider) {
-    const details = { kind: isOther ? 'missing' : 'unreadable', status: 201, retryAt: null, outcomeUnknown: false } as const;
-    throw new ProviderRefusal(`POST ${path}: a token for ${isOther ? 'another repository' : 'more'} than was asked for`, details);
+    const details = {
+      kind: isOther ? 'missing' : 'unreadable',
+      status: 201,
+      retryAt: null,
+      outcomeUnknown: false,
+    } as const;
+    throw new ProviderRefusal(
+      `POST ${path}: a token for ${isOther ? 'another repository' : 'more'} than was asked for`,
+      details,
+    );
   }
   return { token: made.token, expiresAt: new Date(made.expires_at) };
 }
@@ -117,14 +143,37 @@ async function token(api: ProviderClient, asked: TokenRequest) {
 export const githubApp: AppAccess = {
   apiUrl: githubApi,
   registration: (asked) => {
-    const at = asked.owner === null ? '/settings/apps/new' : `/organizations/${encodeURIComponent(asked.owner)}/settings/apps/new`;
+    const at =
+      asked.owner === null
+        ? '/settings/apps/new'
+        : `/organizations/${encodeURIComponent(asked.owner)}/settings/apps/new`;
     const action = `${asked.baseUrl}${at}?${new URLSearchParams({ state: asked.state })}`;
     return { action, fields: { manifest: JSON.stringify(manifestOf(asked)) } };
   },
   register: async (api, code) => {
-    const { body } = await api.call({ method: 'POST', path: `/app-manifests/${encodeURIComponent(code)}/conversions`, answer: conversion });
-    const { client_id: clientId, client_secret: clientSecret, webhook_secret: webhookSecret, pem: privateKey, html_url, owner } = body;
-    return { id: body.id, slug: body.slug, clientId, clientSecret, webhookSecret, privateKey, url: html_url, owner: owner.login };
+    const { body } = await api.call({
+      method: 'POST',
+      path: `/app-manifests/${encodeURIComponent(code)}/conversions`,
+      answer: conversion,
+    });
+    const {
+      client_id: clientId,
+      client_secret: clientSecret,
+      webhook_secret: webhookSecret,
+      pem: privateKey,
+      html_url,
+      owner,
+    } = body;
+    return {
+      id: body.id,
+      slug: body.slug,
+      clientId,
+      clientSecret,
+      webhookSecret,
+      privateKey,
+      url: html_url,
+      owner: owner.login,
+    };
   },
   installUrl: ({ baseUrl, slug, state }) => {
     // GitHub Enterprise Server has its apps at another path.

@@ -5,7 +5,10 @@ import { pull } from '../../testing/deliveries.js';
 import { githubCalls } from './calls.js';
 
 /** GitHub, as its documentation says that it answers. */
-function host(...answers: readonly [status: number, body: unknown][]): { readonly calls: CodeHost & ForgeComments; readonly sent: unknown[] } {
+function host(...answers: readonly [status: number, body: unknown][]): {
+  readonly calls: CodeHost & ForgeComments;
+  readonly sent: unknown[];
+} {
   const sent: unknown[] = [];
   const left = [...answers];
   const dispatch: Dispatch = async (url, { method, body }) => {
@@ -13,7 +16,17 @@ function host(...answers: readonly [status: number, body: unknown][]): { readonl
     const [status, answer] = left.shift() ?? [500, {}];
     return new Response(status === 204 ? null : JSON.stringify(answer), { status });
   };
-  return { calls: githubCalls(new ProviderClient({ baseUrl: 'https://api.github.com', authorization: 'Bearer t', dispatch, now: () => new Date(0) })), sent };
+  return {
+    calls: githubCalls(
+      new ProviderClient({
+        baseUrl: 'https://api.github.com',
+        authorization: 'Bearer t',
+        dispatch,
+        now: () => new Date(0),
+      }),
+    ),
+    sent,
+  };
 }
 
 const place = { repository: 'acme/shop', number: 13 };
@@ -38,7 +51,12 @@ describe('calls to GitHub', () => {
     expect(await calls.comment(place, 'Hello')).toEqual({ id: '900', url: 'https://github.com/c/900' });
     await calls.updateComment('acme/shop', '900', 'Hello again');
     await calls.replyToReview(place, '6', 'Done');
-    await calls.setStatus('acme/shop', 'abc', { state: 'success', context: 'slipway', description: 'd'.repeat(200), url: 'https://slipway.example' });
+    await calls.setStatus('acme/shop', 'abc', {
+      state: 'success',
+      context: 'slipway',
+      description: 'd'.repeat(200),
+      url: 'https://slipway.example',
+    });
     await calls.merge(place, 'abc');
     await calls.updatePullRequest(place, { title: 'New' });
     expect(sent).toEqual([
@@ -48,7 +66,11 @@ describe('calls to GitHub', () => {
       ['POST', '/repos/acme/shop/issues/13/comments', { body: 'Hello' }],
       ['PATCH', '/repos/acme/shop/issues/comments/900', { body: 'Hello again' }],
       ['POST', '/repos/acme/shop/pulls/13/comments/6/replies', { body: 'Done' }],
-      ['POST', '/repos/acme/shop/statuses/abc', { state: 'success', context: 'slipway', description: 'd'.repeat(140), target_url: 'https://slipway.example' }],
+      [
+        'POST',
+        '/repos/acme/shop/statuses/abc',
+        { state: 'success', context: 'slipway', description: 'd'.repeat(140), target_url: 'https://slipway.example' },
+      ],
       ['PUT', '/repos/acme/shop/pulls/13/merge', { sha: 'abc' }],
       ['PATCH', '/repos/acme/shop/pulls/13', { title: 'New' }],
     ]);
@@ -56,7 +78,10 @@ describe('calls to GitHub', () => {
 
   it('open a pull request, or say that there is one, which is then found', async () => {
     const draft = { head: 'slipway/cart', base: 'main', title: 'Fill the cart', body: 'b'.repeat(70_000), draft: true };
-    const exists = { message: 'Validation Failed', errors: [{ message: 'A pull request already exists for acme:slipway/cart.' }] };
+    const exists = {
+      message: 'Validation Failed',
+      errors: [{ message: 'A pull request already exists for acme:slipway/cart.' }],
+    };
     const { calls, sent } = host(
       [201, pull({ draft: true })],
       [422, exists],
@@ -64,7 +89,13 @@ describe('calls to GitHub', () => {
       [200, []],
       [422, { message: 'Draft pull requests are not supported' }],
     );
-    expect(await calls.createPullRequest('acme/shop', draft)).toMatchObject({ number: 13, draft: true, state: 'open', fork: false, headSha: 'abc' });
+    expect(await calls.createPullRequest('acme/shop', draft)).toMatchObject({
+      number: 13,
+      draft: true,
+      state: 'open',
+      fork: false,
+      headSha: 'abc',
+    });
     expect((sent[0] as [string, string, { body: string }])[2].body.length).toBe(65_536);
     await expect(calls.createPullRequest('acme/shop', draft)).rejects.toMatchObject({ kind: 'conflict', status: 422 });
     expect(await calls.findPullRequest('acme/shop', draft)).toMatchObject({ number: 13 });
@@ -74,12 +105,21 @@ describe('calls to GitHub', () => {
   });
 
   it('read a user’s rights, with the id that the answer is about', async () => {
-    const { calls } = host(...['admin', 'write', 'read', 'none', 'superuser'].map((permission): [number, unknown] => [200, { permission, user: { id: 7 } }]), [
-      404,
-      {},
-    ]);
+    const { calls } = host(
+      ...['admin', 'write', 'read', 'none', 'superuser'].map((permission): [number, unknown] => [
+        200,
+        { permission, user: { id: 7 } },
+      ]),
+      [404, {}],
+    );
     const access = async () => (await calls.permissionOf('acme/shop', { id: '1', login: 'ann' })).access;
-    expect([await access(), await access(), await access(), await access(), await access()]).toEqual(['admin', 'write', 'read', 'none', 'none']);
+    expect([await access(), await access(), await access(), await access(), await access()]).toEqual([
+      'admin',
+      'write',
+      'read',
+      'none',
+      'none',
+    ]);
     await expect(access()).rejects.toMatchObject({ kind: 'missing' });
   });
 
@@ -140,7 +180,10 @@ describe('calls to GitHub', () => {
   });
 
   it('take what GraphQL refuses for a refusal, though its status is 200', async () => {
-    const refused = (type: string): [number, unknown] => [200, { data: null, errors: [{ type, message: 'Resource not accessible' }] }];
+    const refused = (type: string): [number, unknown] => [
+      200,
+      { data: null, errors: [{ type, message: 'Resource not accessible' }] },
+    ];
     for (const [type, kind] of [
       ['FORBIDDEN', 'forbidden'],
       ['NOT_FOUND', 'missing'],
@@ -151,10 +194,32 @@ describe('calls to GitHub', () => {
   });
 
   it('read check runs beside statuses, and resolve the thread of a review comment by GraphQL', async () => {
-    const node = (id: string, isResolved: boolean, databaseId: number) => ({ id, isResolved, comments: { nodes: [{ databaseId }] } });
-    const threads = { data: { repository: { pullRequest: { reviewThreads: { nodes: [node('T1', false, 5), node('T2', false, 900)] } } } } };
+    const node = (id: string, isResolved: boolean, databaseId: number) => ({
+      id,
+      isResolved,
+      comments: { nodes: [{ databaseId }] },
+    });
+    const threads = {
+      data: {
+        repository: { pullRequest: { reviewThreads: { nodes: [node('T1', false, 5), node('T2', false, 900)] } } },
+      },
+    };
     const { calls, sent } = host(
-      [200, { check_runs: [{ id: 4, name: 'tests', status: 'completed', conclusion: 'timed_out', html_url: null, output: { title: 'Too slow' } }] }],
+      [
+        200,
+        {
+          check_runs: [
+            {
+              id: 4,
+              name: 'tests',
+              status: 'completed',
+              conclusion: 'timed_out',
+              html_url: null,
+              output: { title: 'Too slow' },
+            },
+          ],
+        },
+      ],
       [200, { statuses: [{ id: 7, context: 'lint', state: 'pending', description: null, target_url: null }] }],
       [200, threads],
       [200, { data: {} }],
@@ -183,13 +248,13 @@ describe('calls to GitHub', () => {
       [502, {}],
     );
     const isAncestor = (commit: string): Promise<boolean> => calls.isAncestor('acme/shop', commit, head);
-    expect([await isAncestor(head), await isAncestor(old), await isAncestor(other), await isAncestor(other), await isAncestor(other)]).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      await isAncestor(head),
+      await isAncestor(old),
+      await isAncestor(other),
+      await isAncestor(other),
+      await isAncestor(other),
+    ]).toEqual([true, true, false, false, false]);
     expect(sent[0]).toEqual(['GET', `/repos/acme/shop/compare/${head}...${old}?per_page=1`]);
     await expect(isAncestor(old)).rejects.toMatchObject({ kind: 'unavailable' });
   });
@@ -204,9 +269,20 @@ describe('calls to GitHub', () => {
   });
 
   it('reads a merged pull request: moments, merge commit, commits, files, and what came to its files', async () => {
-    const merged = { state: 'closed', merged: true, merged_at: '2026-11-02T10:00:00Z', closed_at: '2026-11-02T10:00:00Z', created_at: '2026-11-01T10:00:00Z' };
+    const merged = {
+      state: 'closed',
+      merged: true,
+      merged_at: '2026-11-02T10:00:00Z',
+      closed_at: '2026-11-02T10:00:00Z',
+      created_at: '2026-11-01T10:00:00Z',
+    };
     const commit = (sha: string, at: string, more: object = {}): object => ({
-      ...{ sha, parents: [{ sha: 'p' }], author: { id: 1, login: 'ada', type: 'User' }, commit: { message: `Of ${sha}`, committer: { date: at } } },
+      ...{
+        sha,
+        parents: [{ sha: 'p' }],
+        author: { id: 1, login: 'ada', type: 'User' },
+        commit: { message: `Of ${sha}`, committer: { date: at } },
+      },
       ...more,
     });
     const full = Array.from({ length: 100 }, (_, index) => commit(`c${index}`, '2026-11-03T10:00:00Z'));
@@ -215,13 +291,27 @@ describe('calls to GitHub', () => {
       [200, pull({ ...merged, merge_commit_sha: 'abc' })],
       [
         200,
-        [commit('one', '2026-11-01T10:00:00Z'), commit('two', '2026-11-01T11:00:00Z', { author: { id: 2, login: 'x[bot]', type: 'Bot' }, parents: [{}, {}] })],
+        [
+          commit('one', '2026-11-01T10:00:00Z'),
+          commit('two', '2026-11-01T11:00:00Z', { author: { id: 2, login: 'x[bot]', type: 'Bot' }, parents: [{}, {}] }),
+        ],
       ],
       [200, [{ filename: 'new.ts', previous_filename: 'old.ts' }, { filename: 'a.ts' }]],
       [200, full],
-      [200, [commit('last', '2026-11-02T11:00:00Z'), commit('early', '2026-11-01T00:00:00Z'), { ...commit('ghost', '2026-11-02T12:00:00Z'), author: null }]],
+      [
+        200,
+        [
+          commit('last', '2026-11-02T11:00:00Z'),
+          commit('early', '2026-11-01T00:00:00Z'),
+          { ...commit('ghost', '2026-11-02T12:00:00Z'), author: null },
+        ],
+      ],
       [200, full],
-      ...[[200, full] as [number, unknown], [200, full] as [number, unknown], [200, full.slice(50)] as [number, unknown]],
+      ...[
+        [200, full] as [number, unknown],
+        [200, full] as [number, unknown],
+        [200, full.slice(50)] as [number, unknown],
+      ],
     );
     expect((await calls.pullRequest(place)).mergeCommits).toEqual([]);
     const { moments, mergeCommits } = await calls.pullRequest(place);
@@ -232,14 +322,25 @@ describe('calls to GitHub', () => {
     ]);
     const { history } = calls;
     if (history === undefined) throw new Error('GitHub has a history');
-    expect((await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot])).toEqual([
+    expect(
+      (await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot]),
+    ).toEqual([
       ['one', false, false],
       ['two', true, true],
     ]);
     expect(await history.pullRequestFiles(place)).toEqual({ items: ['new.ts', 'old.ts', 'a.ts'], whole: true });
-    const span = { branch: 'main', path: 'a b.ts', since: new Date('2026-11-02T10:00:00Z'), until: new Date('2026-11-16T10:00:00Z') };
+    const span = {
+      branch: 'main',
+      path: 'a b.ts',
+      since: new Date('2026-11-02T10:00:00Z'),
+      until: new Date('2026-11-16T10:00:00Z'),
+    };
     const found = await history.commits('acme/shop', span, 1_000);
-    expect([found.whole, found.items.length, found.items.slice(-2).map(({ sha }) => sha)]).toEqual([true, 102, ['last', 'ghost']]);
+    expect([found.whole, found.items.length, found.items.slice(-2).map(({ sha }) => sha)]).toEqual([
+      true,
+      102,
+      ['last', 'ghost'],
+    ]);
     // A bound that is reached is said.
     expect((await history.commits('acme/shop', span, 100)).whole).toBe(false);
     // GitHub ends its list at 250, and does not say that there are more.

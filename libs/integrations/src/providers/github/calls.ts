@@ -28,11 +28,24 @@ const PAGE = 100;
 const THREADS = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) {
   reviewThreads(last: 100) { nodes { id isResolved comments(first: 50) { nodes { databaseId } } } } } } }`;
 const RESOLVE = 'mutation($id: ID!) { resolveReviewThread(input: { threadId: $id }) { thread { isResolved } } }';
-const thread = fields({ id: name, isResolved: z.boolean(), comments: fields({ nodes: z.array(fields({ databaseId: id })) }) });
-const threads = fields({ repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }) });
+const thread = fields({
+  id: name,
+  isResolved: z.boolean(),
+  comments: fields({ nodes: z.array(fields({ databaseId: id })) }),
+});
+const threads = fields({
+  repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }),
+});
 
 const comparison = fields({ merge_base_commit: fields({ sha: name }) });
-const checkRun = fields({ id, name: title, status: name, conclusion: maybe(name), html_url: url, output: maybe(fields({ title: text })) });
+const checkRun = fields({
+  id,
+  name: title,
+  status: name,
+  conclusion: maybe(name),
+  html_url: url,
+  output: maybe(fields({ title: text })),
+});
 const FAILED = new Set(['failure', 'timed_out', 'action_required', 'startup_failure']);
 
 function checkOf(run: z.output<typeof checkRun>): CommitCheck {
@@ -81,7 +94,17 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
     createPullRequest: async (repository, { body, ...pull }) => {
       try {
         const sent = { ...pull, body: cut(body), maintainer_can_modify: true };
-        return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: sent, answer: forgePullRequest })).body, repository);
+        return pullRequestOf(
+          (
+            await client.call({
+              method: 'POST',
+              path: `${repo(repository)}/pulls`,
+              body: sent,
+              answer: forgePullRequest,
+            })
+          ).body,
+          repository,
+        );
       } catch (error) {
         // GitHub calls it invalid that there is one already.
         if (error instanceof ProviderRefusal && error.kind === 'invalid' && /already exists/i.test(error.message))
@@ -100,7 +123,11 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       if (commit === of) return Promise.resolve(true);
       // In this order the answer has neither commits nor files when it is one.
       const path = `${repo(repository)}/compare/${part(of)}...${part(commit)}?per_page=1`;
-      return confirmedBy(client.call({ method: 'GET', path, answer: comparison }).then(({ body }) => body.merge_base_commit.sha === commit));
+      return confirmedBy(
+        client
+          .call({ method: 'GET', path, answer: comparison })
+          .then(({ body }) => body.merge_base_commit.sha === commit),
+      );
     },
     findReviewReply: async ({ repository, number }, marker) => {
       const path = `${repo(repository)}/pulls/${number}/comments?sort=created&direction=desc&per_page=${PAGE}`;
@@ -112,21 +139,33 @@ export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
       const [owner = '', repositoryName = ''] = repository.split('/');
       const variables = { owner, name: repositoryName, number };
       const found = await graphql(client, { query: THREADS, variables, data: threads });
-      const thread = found.repository.pullRequest.reviewThreads.nodes.find(({ comments }) => comments.nodes.some(({ databaseId }) => databaseId === commentId));
+      const thread = found.repository.pullRequest.reviewThreads.nodes.find(({ comments }) =>
+        comments.nodes.some(({ databaseId }) => databaseId === commentId),
+      );
       if (thread === undefined || thread.isResolved) return;
       await graphql(client, { query: RESOLVE, variables: { id: thread.id }, data: z.unknown() });
     },
     merge: async ({ repository, number }, sha) => {
-      await client.call({ method: 'PUT', path: `${repo(repository)}/pulls/${number}/merge`, body: { sha }, answer: z.unknown() });
+      await client.call({
+        method: 'PUT',
+        path: `${repo(repository)}/pulls/${number}/merge`,
+        body: { sha },
+        answer: z.unknown(),
+      });
     },
   };
 }
 
 /** Of a user's token, or of an installation's. */
-async function repositories(client: ProviderClient, page: number): Promise<readonly z.output<typeof listedRepository>[]> {
+async function repositories(
+  client: ProviderClient,
+  page: number,
+): Promise<readonly z.output<typeof listedRepository>[]> {
   const pages = `per_page=${PAGE}&page=${page}`;
   try {
-    return (await client.call({ method: 'GET', path: `/user/repos?sort=full_name&${pages}`, answer: list(listedRepository) })).body;
+    return (
+      await client.call({ method: 'GET', path: `/user/repos?sort=full_name&${pages}`, answer: list(listedRepository) })
+    ).body;
   } catch (error) {
     if (!(error instanceof ProviderRefusal) || error.kind !== 'forbidden') throw error;
     const answer = fields({ repositories: list(listedRepository) });

@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import type { Reading } from '../../intent.js';
 import { fields, id, maybe, moment, name, text, url } from '../../reading/fields.js';
-import { actorOf, comment, issue, issueSubject, label, pullRequest, pullRequestSubject, repository, repositoryOf, user } from '../../reading/forge.js';
+import {
+  actorOf,
+  comment,
+  issue,
+  issueSubject,
+  label,
+  pullRequest,
+  pullRequestSubject,
+  repository,
+  repositoryOf,
+  user,
+} from '../../reading/forge.js';
 import { assigned, commented, labelled, opened, orChanged, statusChanged, worded } from '../../reading/forge-events.js';
 import { type EventReader, ignored, lifecycle, outcome, reads } from '../../reading/reading.js';
 
@@ -41,11 +52,26 @@ const issueComment = reads(fields({ ...about, ...changed, issue, comment }), (bo
 const CHANGED = new Set(['synchronize', 'edited', 'converted_to_draft', 'ready_for_review']);
 
 const pullRequests = reads(
-  fields({ ...about, pull_request: pullRequest, label: maybe(label), assignee: maybe(user), requested_reviewer: maybe(user) }),
+  fields({
+    ...about,
+    pull_request: pullRequest,
+    label: maybe(label),
+    assignee: maybe(user),
+    requested_reviewer: maybe(user),
+  }),
   (body, context) => {
-    const deed = { subject: pullRequestSubject(body.pull_request, body.repository), actor: actorOf(body.sender), context };
+    const deed = {
+      subject: pullRequestSubject(body.pull_request, body.repository),
+      actor: actorOf(body.sender),
+      context,
+    };
     const became = (state: 'merged' | 'closed' | 'reopened' | 'changed'): Reading =>
-      outcome({ kind: 'pull-request', repository: repositoryOf(body.repository), number: body.pull_request.number, state });
+      outcome({
+        kind: 'pull-request',
+        repository: repositoryOf(body.repository),
+        number: body.pull_request.number,
+        state,
+      });
     switch (body.action) {
       case 'labeled':
         return body.label === null ? ignored('unreadable', 'label') : labelled(deed, body.label);
@@ -74,7 +100,13 @@ const reviews = reads(fields({ ...about, pull_request: pullRequest, review }), (
   const subject = pullRequestSubject(body.pull_request, body.repository);
   if (subject.thread.state === 'closed') return ignored('closed');
   const { review } = body;
-  const passage = { id: review.id, author: actorOf(review.user ?? body.sender), text: review.body, createdAt: review.submitted_at, url: review.html_url };
+  const passage = {
+    id: review.id,
+    author: actorOf(review.user ?? body.sender),
+    text: review.body,
+    createdAt: review.submitted_at,
+    url: review.html_url,
+  };
   const reading = worded({ subject, actor: actorOf(body.sender), context }, passage, {
     trigger: 'review',
     key: `review/${review.id}`,
@@ -100,29 +132,32 @@ const reviewComment = fields({
   diff_hunk: text,
 });
 
-const reviewComments = reads(fields({ ...about, ...changed, pull_request: pullRequest, comment: reviewComment }), (body, context) => {
-  const { comment } = body;
-  const subject = pullRequestSubject(body.pull_request, body.repository);
-  return commented(subject, context, {
-    comment,
-    sender: body.sender,
-    action: body.action,
-    before: body.changes?.body?.from ?? null,
-    trigger: 'review-comment',
-    key: `review-comment/${comment.id}`,
-    unasked: comment.in_reply_to_id !== null && context.ours(subject.thread.key),
-    review: {
-      commentId: comment.id,
-      inReplyTo: comment.in_reply_to_id,
-      path: comment.path,
-      line: comment.line,
-      startLine: comment.start_line,
-      side: comment.side,
-      diffHunk: comment.diff_hunk,
-    },
-    ...(comment.pull_request_review_id === null ? {} : { gatherKey: `review/${comment.pull_request_review_id}` }),
-  });
-});
+const reviewComments = reads(
+  fields({ ...about, ...changed, pull_request: pullRequest, comment: reviewComment }),
+  (body, context) => {
+    const { comment } = body;
+    const subject = pullRequestSubject(body.pull_request, body.repository);
+    return commented(subject, context, {
+      comment,
+      sender: body.sender,
+      action: body.action,
+      before: body.changes?.body?.from ?? null,
+      trigger: 'review-comment',
+      key: `review-comment/${comment.id}`,
+      unasked: comment.in_reply_to_id !== null && context.ours(subject.thread.key),
+      review: {
+        commentId: comment.id,
+        inReplyTo: comment.in_reply_to_id,
+        path: comment.path,
+        line: comment.line,
+        startLine: comment.start_line,
+        side: comment.side,
+        diffHunk: comment.diff_hunk,
+      },
+      ...(comment.pull_request_review_id === null ? {} : { gatherKey: `review/${comment.pull_request_review_id}` }),
+    });
+  },
+);
 
 const checked = fields({ head_sha: name, head_branch: maybe(name), conclusion: maybe(name) });
 const RED = new Set(['failure', 'timed_out']);
@@ -131,11 +166,21 @@ function checks(action: string, of: z.output<typeof repository>, run: z.output<t
   if (action !== 'completed') return ignored('event-not-followed');
   const conclusion = run.conclusion === 'success' ? 'success' : RED.has(run.conclusion ?? '') ? 'failure' : null;
   if (conclusion === null || run.head_branch === null) return ignored('no-trigger');
-  return outcome({ kind: 'checks', repository: repositoryOf(of), headSha: run.head_sha, branch: run.head_branch, conclusion });
+  return outcome({
+    kind: 'checks',
+    repository: repositoryOf(of),
+    headSha: run.head_sha,
+    branch: run.head_branch,
+    conclusion,
+  });
 }
 
 const installation = fields({ action: name, installation: fields({ id }) });
-const FATE: Readonly<Record<string, 'removed' | 'suspended' | 'restored'>> = { deleted: 'removed', suspend: 'suspended', unsuspend: 'restored' };
+const FATE: Readonly<Record<string, 'removed' | 'suspended' | 'restored'>> = {
+  deleted: 'removed',
+  suspend: 'suspended',
+  unsuspend: 'restored',
+};
 
 export const GITHUB_EVENTS: Readonly<Record<string, EventReader>> = {
   issues,
@@ -143,13 +188,26 @@ export const GITHUB_EVENTS: Readonly<Record<string, EventReader>> = {
   pull_request: pullRequests,
   pull_request_review: reviews,
   pull_request_review_comment: reviewComments,
-  check_suite: reads(fields({ action: name, repository, check_suite: checked }), (body) => checks(body.action, body.repository, body.check_suite)),
-  workflow_run: reads(fields({ action: name, repository, workflow_run: checked }), (body) => checks(body.action, body.repository, body.workflow_run)),
-  status: reads(fields({ repository, sha: name, state: name }), (body) => statusChanged(repositoryOf(body.repository), body.sha, body.state)),
+  check_suite: reads(fields({ action: name, repository, check_suite: checked }), (body) =>
+    checks(body.action, body.repository, body.check_suite),
+  ),
+  workflow_run: reads(fields({ action: name, repository, workflow_run: checked }), (body) =>
+    checks(body.action, body.repository, body.workflow_run),
+  ),
+  status: reads(fields({ repository, sha: name, state: name }), (body) =>
+    statusChanged(repositoryOf(body.repository), body.sha, body.state),
+  ),
   ping: () => lifecycle({ kind: 'verified' }),
   installation: reads(installation, ({ action, installation }) =>
-    lifecycle({ kind: Object.hasOwn(FATE, action) ? (FATE[action] as 'removed') : 'access-changed', account: installation.id }),
+    lifecycle({
+      kind: Object.hasOwn(FATE, action) ? (FATE[action] as 'removed') : 'access-changed',
+      account: installation.id,
+    }),
   ),
-  installation_repositories: reads(installation, (body) => lifecycle({ kind: 'access-changed', account: body.installation.id })),
-  github_app_authorization: reads(fields({ action: name, sender: user }), ({ sender }) => lifecycle({ kind: 'authorization-revoked', actorId: sender.id })),
+  installation_repositories: reads(installation, (body) =>
+    lifecycle({ kind: 'access-changed', account: body.installation.id }),
+  ),
+  github_app_authorization: reads(fields({ action: name, sender: user }), ({ sender }) =>
+    lifecycle({ kind: 'authorization-revoked', actorId: sender.id }),
+  ),
 };

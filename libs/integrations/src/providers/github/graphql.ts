@@ -25,20 +25,33 @@ export async function graphql<Schema extends z.ZodType>(
   now: () => Date = () => new Date(),
 ): Promise<z.output<Schema>> {
   const { query, variables, data } = asked;
-  const { body } = await client.call({ method: 'POST', path: GRAPHQL, body: { query, variables }, answer: z.unknown() });
+  const { body } = await client.call({
+    method: 'POST',
+    path: GRAPHQL,
+    body: { query, variables },
+    answer: z.unknown(),
+  });
   const [error] = refused.safeParse(body).data?.errors ?? [];
   if (error !== undefined) {
     const kind = KINDS[error.type ?? ''] ?? 'invalid';
     const retryAt = kind === 'limited' ? new Date(now().getTime() + LIMIT_WAIT_MS) : null;
-    throw new ProviderRefusal(`POST /graphql: 200 ${error.message.slice(0, 300)}`, { kind, status: 200, retryAt, outcomeUnknown: false });
+    throw new ProviderRefusal(`POST /graphql: 200 ${error.message.slice(0, 300)}`, {
+      kind,
+      status: 200,
+      retryAt,
+      outcomeUnknown: false,
+    });
   }
   const read = data.safeParse((body as { readonly data?: unknown } | null)?.data);
   if (!read.success)
-    throw new ProviderRefusal(`POST /graphql: the answer misses ${read.error.issues[0]?.path.join('.') ?? 'everything'}`, {
-      kind: 'unreadable',
-      status: 200,
-      retryAt: null,
-      outcomeUnknown: false,
-    });
+    throw new ProviderRefusal(
+      `POST /graphql: the answer misses ${read.error.issues[0]?.path.join('.') ?? 'everything'}`,
+      {
+        kind: 'unreadable',
+        status: 200,
+        retryAt: null,
+        outcomeUnknown: false,
+      },
+    );
   return read.data;
 }

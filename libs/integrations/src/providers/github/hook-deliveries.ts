@@ -15,12 +15,19 @@ const attempt = fields({
   installation_id: maybe(id),
 });
 
-/** What GitHub keeps for three days of an app's deliveries, or of a webhook's. It repeats none by itself. @param below the path of the hook. */
+/**
+ * What GitHub keeps for three days of an app's deliveries, or of a webhook's. It repeats none by itself. @param below
+ * the path of the hook.
+ */
 export function hookDeliveries(api: ProviderClient, below: string): HookDeliveries {
   return {
     list: async (cursor) => {
       const page = new URLSearchParams({ per_page: String(PAGE), ...(cursor === null ? {} : { cursor }) });
-      const { body, headers } = await api.call({ method: 'GET', path: `${below}/deliveries?${page}`, answer: z.array(attempt).max(PAGE) });
+      const { body, headers } = await api.call({
+        method: 'GET',
+        path: `${below}/deliveries?${page}`,
+        answer: z.array(attempt).max(PAGE),
+      });
       const items = body.map((each) => ({
         id: each.id,
         deliveryId: each.guid,
@@ -32,7 +39,11 @@ export function hookDeliveries(api: ProviderClient, below: string): HookDeliveri
       return { items, next: cursorOf(headers.get('link')) };
     },
     redeliver: async (attemptId) => {
-      await api.call({ method: 'POST', path: `${below}/deliveries/${encodeURIComponent(attemptId)}/attempts`, answer: z.unknown() });
+      await api.call({
+        method: 'POST',
+        path: `${below}/deliveries/${encodeURIComponent(attemptId)}/attempts`,
+        answer: z.unknown(),
+      });
     },
   };
 }

@@ -15,7 +15,11 @@ import { githubTokens } from './tokens.js';
 const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
   gitUser: 'x-access-token',
-  pullRequestTemplates: ['.github/pull_request_template.md', 'pull_request_template.md', 'docs/pull_request_template.md'],
+  pullRequestTemplates: [
+    '.github/pull_request_template.md',
+    'pull_request_template.md',
+    'docs/pull_request_template.md',
+  ],
   noreply: ({ id, login }, host) => `${id}+${login}@users.noreply.${host}`,
   apiUrl: githubApi,
   calls: githubCalls,
@@ -39,13 +43,25 @@ export const github: Provider = {
     { kind: 'app', name: 'GitHub App', signature: 'sha256' },
     { kind: 'repository-webhook', name: 'Webhook and token', signature: 'sha256' },
   ],
-  signatures: { sha256: { kind: 'hmac-sha256', header: 'x-hub-signature-256', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] } },
+  signatures: {
+    sha256: {
+      kind: 'hmac-sha256',
+      header: 'x-hub-signature-256',
+      encoding: 'hex',
+      prefix: 'sha256=',
+      key: 'utf8',
+      signed: ['body'],
+    },
+  },
   maxBytes: 25 * 1024 * 1024,
   form: true,
   tenant: { account: ({ body }) => idAt(body, 'installation', 'id') },
   // The same when a user redelivers it.
   deliveryId: (delivery) => headerOf(delivery, 'x-github-delivery') ?? null,
-  eventName: (delivery) => [headerName(delivery, 'x-github-event') ?? 'unknown', plainName(own(delivery.body, 'action'))].filter(Boolean).join('.'),
+  eventName: (delivery) =>
+    [headerName(delivery, 'x-github-event') ?? 'unknown', plainName(own(delivery.body, 'action'))]
+      .filter(Boolean)
+      .join('.'),
   read: (delivery, context) => {
     const reader = readerOf(GITHUB_EVENTS, headerOf(delivery, 'x-github-event') ?? '');
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
@@ -54,7 +70,10 @@ export const github: Provider = {
   apps: githubApp,
   tokens: githubTokens,
   codeHost: access,
-  rights: { ...access, permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor) },
+  rights: {
+    ...access,
+    permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor),
+  },
   // It lets 80 contents a minute and 500 an hour be written.
   answers: {
     ...access,

@@ -23,6 +23,11 @@ export const githubLinking: AccountLinking = {
   revoke: async ({ baseUrl, app, token }, connect) => {
     const basic = `Basic ${Buffer.from(`${app.clientId}:${app.clientSecret}`).toString('base64')}`;
     const path = `/applications/${encodeURIComponent(app.clientId)}/token`;
-    await connect(githubApi(baseUrl), basic).call({ method: 'DELETE', path, body: { access_token: token }, answer: z.unknown() });
+    await connect(githubApi(baseUrl), basic).call({
+      method: 'DELETE',
+      path,
+      body: { access_token: token },
+      answer: z.unknown(),
+    });
   },
 };

@@ -2,14 +2,25 @@ import { describe, expect, it } from '@jest/globals';
 import { type Dispatch, ProviderClient } from '../../calls/provider-client.js';
 import { githubOwnWork } from './own-work.js';
 
-function host(...answers: readonly unknown[]): { readonly client: ProviderClient; readonly sent: { query: string; variables: Record<string, string> }[] } {
+function host(...answers: readonly unknown[]): {
+  readonly client: ProviderClient;
+  readonly sent: { query: string; variables: Record<string, string> }[];
+} {
   const sent: { query: string; variables: Record<string, string> }[] = [];
   const left = [...answers];
   const dispatch: Dispatch = async (_url, { body }) => {
     sent.push(JSON.parse(body ?? '{}'));
     return new Response(JSON.stringify(left.shift() ?? {}));
   };
-  return { client: new ProviderClient({ baseUrl: 'https://api.github.com', authorization: 'Bearer t', dispatch, now: () => new Date(0) }), sent };
+  return {
+    client: new ProviderClient({
+      baseUrl: 'https://api.github.com',
+      authorization: 'Bearer t',
+      dispatch,
+      now: () => new Date(0),
+    }),
+    sent,
+  };
 }
 
 describe('pending work of a user at GitHub', () => {
@@ -29,11 +40,17 @@ describe('pending work of a user at GitHub', () => {
   it('is found by two queries: what is not known yet is no conflict, a comment that is resolved is none, a fork is not ours', async () => {
     const nodes = [
       pull(1, { mergeable: 'UNKNOWN' }),
-      pull(2, { mergeable: 'CONFLICTING', commits: { nodes: [{ commit: { statusCheckRollup: { state: 'FAILURE' } } }] } }),
+      pull(2, {
+        mergeable: 'CONFLICTING',
+        commits: { nodes: [{ commit: { statusCheckRollup: { state: 'FAILURE' } } }] },
+      }),
       pull(3, { reviewThreads: { nodes: [{ isResolved: true }, { isResolved: false }] } }),
       pull(4, { mergeable: 'CONFLICTING', isCrossRepository: true }),
     ];
-    const issues = { issueCount: 40, nodes: [{ number: 9, title: 'I', url: null, body: 'text', repository: { nameWithOwner: 'acme/api' } }] };
+    const issues = {
+      issueCount: 40,
+      nodes: [{ number: 9, title: 'I', url: null, body: 'text', repository: { nameWithOwner: 'acme/api' } }],
+    };
     const branches = {
       r0: {
         nameWithOwner: 'acme/shop',
@@ -52,7 +69,10 @@ describe('pending work of a user at GitHub', () => {
       'issue acme/api 9',
     ]);
     expect(more).toBe(true);
-    expect(sent[0]?.variables).toEqual({ pulls: 'is:pr is:open archived:false author:octo-cat', issues: 'is:issue is:open archived:false assignee:octo-cat' });
+    expect(sent[0]?.variables).toEqual({
+      pulls: 'is:pr is:open archived:false author:octo-cat',
+      issues: 'is:issue is:open archived:false assignee:octo-cat',
+    });
     expect(sent).toHaveLength(2);
   });
 

@@ -34,7 +34,13 @@ const found = fields({
   pulls: fields({ issueCount: z.number(), nodes: list(pull) }),
   issues: fields({ issueCount: z.number(), nodes: list(issue) }),
 });
-const branch = maybe(fields({ nameWithOwner: name, url, defaultBranchRef: maybe(fields({ name, target: maybe(fields({ statusCheckRollup: rollup })) })) }));
+const branch = maybe(
+  fields({
+    nameWithOwner: name,
+    url,
+    defaultBranchRef: maybe(fields({ name, target: maybe(fields({ statusCheckRollup: rollup })) })),
+  }),
+);
 const FAILED = new Set(['FAILURE', 'ERROR']);
 
 /** Two queries: GitHub searches by user, wherever the token reaches. @throws ProviderRefusal */
@@ -44,12 +50,23 @@ export async function githubOwnWork(
   repositories: readonly RepositoryListing[],
 ): Promise<OwnWorkList> {
   if (!/^[\w-]{1,100}(?:\[bot\])?$/.test(login)) return { items: [], more: false };
-  const variables = { pulls: `is:pr is:open archived:false author:${login}`, issues: `is:issue is:open archived:false assignee:${login}` };
+  const variables = {
+    pulls: `is:pr is:open archived:false author:${login}`,
+    issues: `is:issue is:open archived:false assignee:${login}`,
+  };
   const { pulls, issues } = await graphql(client, { query: QUERY, variables, data: found });
   const names = [
-    ...new Set([...pulls.nodes, ...issues.nodes].map(({ repository }) => repository.nameWithOwner).concat(repositories.map(({ fullName }) => fullName))),
+    ...new Set(
+      [...pulls.nodes, ...issues.nodes]
+        .map(({ repository }) => repository.nameWithOwner)
+        .concat(repositories.map(({ fullName }) => fullName)),
+    ),
   ];
-  const items = [...(await redBranches(client, names.slice(0, MAX_BRANCHES))), ...pulls.nodes.flatMap(ofPull), ...issues.nodes.map(ofIssue)];
+  const items = [
+    ...(await redBranches(client, names.slice(0, MAX_BRANCHES))),
+    ...pulls.nodes.flatMap(ofPull),
+    ...issues.nodes.map(ofIssue),
+  ];
   return { items, more: pulls.issueCount > pulls.nodes.length || issues.issueCount > issues.nodes.length };
 }
 
@@ -84,7 +101,9 @@ async function redBranches(client: ProviderClient, names: readonly string[]): Pr
   });
 }
 
-/** What GitHub has not found out yet (`UNKNOWN`) is no conflict; a head in another repository is not ours to push to. */
+/**
+ * What GitHub has not found out yet (`UNKNOWN`) is no conflict; a head in another repository is not ours to push to.
+ */
 function ofPull({
   number,
   title: words,
@@ -97,7 +116,15 @@ function ofPull({
   reviewThreads,
 }: z.output<typeof pull>): OwnWork[] {
   if (isCrossRepository) return [];
-  const of = (kind: OwnWork['kind']): OwnWork => ({ kind, repository: repository.nameWithOwner, number, title: words, url: at, branch: headRefName, text: '' });
+  const of = (kind: OwnWork['kind']): OwnWork => ({
+    kind,
+    repository: repository.nameWithOwner,
+    number,
+    title: words,
+    url: at,
+    branch: headRefName,
+    text: '',
+  });
   return [
     ...(mergeable === 'CONFLICTING' ? [of('conflicts')] : []),
     ...(FAILED.has(commits.nodes[0]?.commit.statusCheckRollup?.state ?? '') ? [of('failing-checks')] : []),
@@ -106,5 +133,13 @@ function ofPull({
 }
 
 function ofIssue({ number, title: words, url: at, body, repository }: z.output<typeof issue>): OwnWork {
-  return { kind: 'issue', repository: repository.nameWithOwner, number, title: words, url: at, branch: null, text: body };
+  return {
+    kind: 'issue',
+    repository: repository.nameWithOwner,
+    number,
+    title: words,
+    url: at,
+    branch: null,
+    text: body,
+  };
 }

@@ -37,7 +37,12 @@ describe('calls of GitLab', () => {
   });
 
   const client = (): ProviderClient =>
-    new ProviderClient({ baseUrl: base, authorization: gitlab.answers?.authorization('glpat-1') ?? '', dispatch: fetch, now: () => NOW });
+    new ProviderClient({
+      baseUrl: base,
+      authorization: gitlab.answers?.authorization('glpat-1') ?? '',
+      dispatch: fetch,
+      now: () => NOW,
+    });
   const threads = () => (gitlab.answers as NonNullable<typeof gitlab.answers>).calls(client(), 'https://gitlab.test');
 
   it('give eyes to the issue or to the note that asked, once', async () => {
@@ -48,7 +53,9 @@ describe('calls of GitLab', () => {
     ];
     await threads().acknowledge(ISSUE, { kind: 'subject' }, 'deed');
     await threads().acknowledge({ ...ISSUE, on: 'merge_requests' }, { kind: 'review-comment', id: '302' }, 'deed');
-    await expect(threads().acknowledge(ISSUE, { kind: 'comment', id: '303' }, 'deed')).rejects.toMatchObject({ kind: 'missing' });
+    await expect(threads().acknowledge(ISSUE, { kind: 'comment', id: '303' }, 'deed')).rejects.toMatchObject({
+      kind: 'missing',
+    });
     expect(calls).toEqual([
       'POST /api/v4/projects/7/issues/12/award_emoji Bearer glpat-1 {"name":"eyes"}',
       'POST /api/v4/projects/7/merge_requests/12/notes/302/award_emoji Bearer glpat-1 {"name":"eyes"}',
@@ -70,14 +77,22 @@ describe('calls of GitLab', () => {
       'PUT /api/v4/projects/7/issues/12/notes/900',
       'POST /api/v4/projects/7/issues/12/notes',
     ]);
-    const bodies = calls.map((call) => JSON.parse(call.slice(call.indexOf('{'))) as { body: string; internal?: boolean });
+    const bodies = calls.map(
+      (call) => JSON.parse(call.slice(call.indexOf('{'))) as { body: string; internal?: boolean },
+    );
     expect(bodies.map(({ internal }) => internal)).toEqual([undefined, undefined, true]);
     for (const { body } of bodies) expect(body).toMatch(/^<!-- slipway:m1 -->\nDone[^\n]*\n\n> @\u2060root \/close$/);
   });
 
   it('find our note again, before any copy of its marker, and none of before', async () => {
-    const note = (id: number, body: string, minutes: number): object => ({ id, body, created_at: new Date(NOW.getTime() - minutes * 60_000).toISOString() });
-    const page = Array.from({ length: 100 }, (_, index) => note(2_000 - index, index === 0 ? 'copy slipway:m1' : 'x', 1));
+    const note = (id: number, body: string, minutes: number): object => ({
+      id,
+      body,
+      created_at: new Date(NOW.getTime() - minutes * 60_000).toISOString(),
+    });
+    const page = Array.from({ length: 100 }, (_, index) =>
+      note(2_000 - index, index === 0 ? 'copy slipway:m1' : 'x', 1),
+    );
     answers = [
       [200, page],
       [200, [note(900, '<!-- slipway:m1 -->', 2), note(899, 'slipway:m1', 30)]],

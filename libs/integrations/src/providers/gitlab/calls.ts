@@ -33,10 +33,16 @@ export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
     acknowledge: async (place, asked) => {
       const { on } = pathOf(place);
       try {
-        await client.call({ method: 'POST', path: `${on}${awarded(asked)}/award_emoji`, body: { name: 'eyes' }, answer: z.unknown() });
+        await client.call({
+          method: 'POST',
+          path: `${on}${awarded(asked)}/award_emoji`,
+          body: { name: 'eyes' },
+          answer: z.unknown(),
+        });
       } catch (error) {
         // So GitLab says that it has ours already.
-        if (!(error instanceof ProviderRefusal && error.kind === 'missing' && /taken/i.test(error.message))) throw error;
+        if (!(error instanceof ProviderRefusal && error.kind === 'missing' && /taken/i.test(error.message)))
+          throw error;
       }
     },
     post: async (place, answer) => {
@@ -60,7 +66,9 @@ export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
       for (let page = 1; page <= MAX_PAGES; page += 1) {
         const path = `${pathOf(place).on}/notes?order_by=created_at&sort=desc&per_page=${PAGE}&page=${page}`;
         const { body } = await client.call({ method: 'GET', path, answer: z.array(note) });
-        const recent = body.filter((each) => each.created_at !== null && Date.parse(each.created_at) >= since.getTime());
+        const recent = body.filter(
+          (each) => each.created_at !== null && Date.parse(each.created_at) >= since.getTime(),
+        );
         // The newest come first: the last that is found is the oldest.
         found = recent.findLast((each) => each.body.includes(mark))?.id ?? found;
         if (recent.length < PAGE) break;
@@ -71,11 +79,22 @@ export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
 }
 
 /** Asked by the id, which never changes hands. */
-export async function gitlabPermission(client: ProviderClient, repository: string, actor: Pick<Actor, 'id'>): Promise<Permission> {
+export async function gitlabPermission(
+  client: ProviderClient,
+  repository: string,
+  actor: Pick<Actor, 'id'>,
+): Promise<Permission> {
   const path = `${project(repository)}/members/all/${part(actor.id)}`;
   try {
-    const { id: userId, access_level: level, state } = (await client.call({ method: 'GET', path, answer: member })).body;
-    return { userId, access: state !== 'active' ? 'none' : level >= MAINTAINER ? 'admin' : level >= DEVELOPER ? 'write' : 'read' };
+    const {
+      id: userId,
+      access_level: level,
+      state,
+    } = (await client.call({ method: 'GET', path, answer: member })).body;
+    return {
+      userId,
+      access: state !== 'active' ? 'none' : level >= MAINTAINER ? 'admin' : level >= DEVELOPER ? 'write' : 'read',
+    };
   } catch (error) {
     if (error instanceof ProviderRefusal && error.kind === 'missing') return { userId: actor.id, access: 'none' };
     throw error;

@@ -10,11 +10,23 @@ function host(...answers: readonly Scripted[]): { readonly calls: CodeHost; read
   const sent: unknown[] = [];
   const left = [...answers];
   const dispatch: Dispatch = async (url, { method, body }) => {
-    sent.push([method, url.replace('https://gitlab.test/api/v4', ''), ...(body === undefined ? [] : [JSON.parse(body)])]);
+    sent.push([
+      method,
+      url.replace('https://gitlab.test/api/v4', ''),
+      ...(body === undefined ? [] : [JSON.parse(body)]),
+    ]);
     const [status, answer, headers] = left.shift() ?? [500, {}];
-    return new Response(status === 204 ? null : JSON.stringify(answer), { status, ...(headers === undefined ? {} : { headers }) });
+    return new Response(status === 204 ? null : JSON.stringify(answer), {
+      status,
+      ...(headers === undefined ? {} : { headers }),
+    });
   };
-  const client = new ProviderClient({ baseUrl: 'https://gitlab.test/api/v4', authorization: 'Bearer t', dispatch, now: () => new Date(0) });
+  const client = new ProviderClient({
+    baseUrl: 'https://gitlab.test/api/v4',
+    authorization: 'Bearer t',
+    dispatch,
+    now: () => new Date(0),
+  });
   return { calls: gitlab.codeHost?.calls(client) as CodeHost, sent };
 }
 
@@ -22,8 +34,23 @@ const SHOP = 'acme/web/shop';
 const AT = '/projects/acme%2Fweb%2Fshop';
 const place = { repository: SHOP, number: 13 };
 const merge = (change: object = {}): object => ({
-  ...{ id: 600, iid: 13, project_id: 7, source_project_id: 7, target_project_id: 7, source_branch: 'slipway/cart', target_branch: 'main' },
-  ...{ sha: 'abc', title: 'Fill the cart', description: null, state: 'opened', draft: false, web_url: 'https://gitlab.test/m/13' },
+  ...{
+    id: 600,
+    iid: 13,
+    project_id: 7,
+    source_project_id: 7,
+    target_project_id: 7,
+    source_branch: 'slipway/cart',
+    target_branch: 'main',
+  },
+  ...{
+    sha: 'abc',
+    title: 'Fill the cart',
+    description: null,
+    state: 'opened',
+    draft: false,
+    web_url: 'https://gitlab.test/m/13',
+  },
   ...{ has_conflicts: false, merge_status: 'can_be_merged', detailed_merge_status: 'mergeable' },
   ...change,
 });
@@ -39,14 +66,31 @@ describe('GitLab as a git host', () => {
       [400, { message: ['Source branch "slipway/cart" does not exist'] }],
     );
     const made = await calls.createPullRequest(SHOP, wanted);
-    expect(made).toMatchObject({ number: 13, draft: true, state: 'open', fork: false, headSha: 'abc', body: '', mergeable: true });
+    expect(made).toMatchObject({
+      number: 13,
+      draft: true,
+      state: 'open',
+      fork: false,
+      headSha: 'abc',
+      body: '',
+      mergeable: true,
+    });
     expect(made.thread).toEqual({ key: '7!13', place: { project: '7', iid: 13, on: 'merge_requests' } });
     await expect(calls.createPullRequest(SHOP, wanted)).rejects.toMatchObject({ kind: 'conflict' });
     expect(await calls.findPullRequest(SHOP, wanted)).toMatchObject({ number: 13 });
     expect(await calls.findPullRequest(SHOP, wanted)).toBe(null);
     // Its own view of the branches lags a push.
-    await expect(calls.createPullRequest(SHOP, wanted)).rejects.toMatchObject({ kind: 'unavailable', outcomeUnknown: false });
-    const body = { source_branch: 'slipway/cart', target_branch: 'main', title: 'Draft: Fill the cart', description: 'Why', remove_source_branch: true };
+    await expect(calls.createPullRequest(SHOP, wanted)).rejects.toMatchObject({
+      kind: 'unavailable',
+      outcomeUnknown: false,
+    });
+    const body = {
+      source_branch: 'slipway/cart',
+      target_branch: 'main',
+      title: 'Draft: Fill the cart',
+      description: 'Why',
+      remove_source_branch: true,
+    };
     expect(sent.slice(0, 3)).toEqual([
       ['POST', `${AT}/merge_requests`, body],
       ['POST', `${AT}/merge_requests`, body],
@@ -102,7 +146,12 @@ describe('GitLab as a git host', () => {
   });
 
   it('lists projects by keyset, the branches in pages, and takes for private what does not say that it is public', async () => {
-    const one = (id: number, visibility?: string): object => ({ id, path_with_namespace: SHOP, default_branch: 'main', visibility });
+    const one = (id: number, visibility?: string): object => ({
+      id,
+      path_with_namespace: SHOP,
+      default_branch: 'main',
+      visibility,
+    });
     const { calls, sent } = host(
       [200, Array.from({ length: 100 }, (_, index) => one(index + 1, 'public'))],
       [200, [one(200, 'internal'), one(201)]],
@@ -116,7 +165,10 @@ describe('GitLab as a git host', () => {
     expect(await calls.branches(SHOP, null)).toEqual({ items: ['main'], next: null });
     expect(await calls.repository(SHOP)).toEqual({ id: '1', fullName: SHOP, private: true, defaultBranch: 'main' });
     expect(sent).toEqual([
-      ['GET', '/projects?membership=true&min_access_level=30&simple=true&pagination=keyset&order_by=id&sort=asc&per_page=100'],
+      [
+        'GET',
+        '/projects?membership=true&min_access_level=30&simple=true&pagination=keyset&order_by=id&sort=asc&per_page=100',
+      ],
       [
         'GET',
         '/projects?membership=true&min_access_level=30&simple=true&pagination=keyset&order_by=id&sort=asc&per_page=100&id_after=100&search_namespaces=true&search=a%20b',
@@ -127,16 +179,32 @@ describe('GitLab as a git host', () => {
   });
 
   it('reads the newest status of each name, and none that may fail as a failure', async () => {
-    const status = (id: number, name: string, state: string, more: object = {}): object => ({ id, name, status: state, description: null, ...more });
+    const status = (id: number, name: string, state: string, more: object = {}): object => ({
+      id,
+      name,
+      status: state,
+      description: null,
+      ...more,
+    });
     const { calls, sent } = host(
       [
         200,
         [
           ...[status(9, 'tests', 'success', { target_url: 'https://gitlab.test/j/9' }), status(3, 'tests', 'failed')],
-          ...[status(4, 'lint', 'failed', { allow_failure: true }), status(5, 'deploy', 'manual'), status(6, 'build', 'waiting_for_resource')],
+          ...[
+            status(4, 'lint', 'failed', { allow_failure: true }),
+            status(5, 'deploy', 'manual'),
+            status(6, 'build', 'waiting_for_resource'),
+          ],
         ],
       ],
-      [400, { message: 'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")' }],
+      [
+        400,
+        {
+          message:
+            'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")',
+        },
+      ],
       [400, { message: 'Cannot transition status via :drop from :success' }],
     );
     const checks = (await calls.checks(SHOP, 'abc')).map(({ id, name, state, url }) => [name, id, state, url]);
@@ -148,7 +216,9 @@ describe('GitLab as a git host', () => {
     ]);
     const said = { context: 'slipway', description: 'd'.repeat(300), url: 'https://slipway.example' };
     await calls.setStatus(SHOP, 'abc', { ...said, state: 'pending' });
-    await expect(calls.setStatus(SHOP, 'abc', { ...said, state: 'failure' })).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(calls.setStatus(SHOP, 'abc', { ...said, state: 'failure' })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
     expect(sent[1]).toEqual([
       'POST',
       `${AT}/statuses/abc`,
@@ -157,7 +227,9 @@ describe('GitLab as a git host', () => {
   });
 
   it('reads a folder where it stands in a commit, page by page, and none by its hash alone', async () => {
-    const next = { link: `<https://gitlab.test/api/v4/projects/7/repository/tree?page_token=t%2F1&per_page=100>; rel="next"` };
+    const next = {
+      link: `<https://gitlab.test/api/v4/projects/7/repository/tree?page_token=t%2F1&per_page=100>; rel="next"`,
+    };
     const { calls, sent } = host(
       [200, [{ id: 'a1', name: 'a', type: 'tree' }], next],
       [200, [{ id: 'b1', name: 'b', type: 'blob' }]],
@@ -172,7 +244,8 @@ describe('GitLab as a git host', () => {
       ],
     ]);
     expect([...tree.folders]).toEqual(['a']);
-    for (const at of [{ commit: 'abc', path: '' }, null]) await expect(calls.tree(SHOP, { hash: 'x', at })).rejects.toMatchObject({ kind: 'missing' });
+    for (const at of [{ commit: 'abc', path: '' }, null])
+      await expect(calls.tree(SHOP, { hash: 'x', at })).rejects.toMatchObject({ kind: 'missing' });
     const path = `${AT}/repository/tree?ref=abc&path=.gitlab%2Fagents&per_page=100&pagination=keyset`;
     expect(sent.slice(0, 2)).toEqual([
       ['GET', path],
@@ -183,21 +256,30 @@ describe('GitLab as a git host', () => {
 
   it('adversary: takes for an ancestor only what GitLab finds as the merge base', async () => {
     const [old, other, head] = ['a', 'b', 'c'].map((letter) => letter.repeat(40)) as [string, string, string];
-    const { calls, sent } = host([200, { id: old }], [200, { id: old }], [404, { message: '404 Merge Base Not Found' }], [400, {}], [502, {}]);
+    const { calls, sent } = host(
+      [200, { id: old }],
+      [200, { id: old }],
+      [404, { message: '404 Merge Base Not Found' }],
+      [400, {}],
+      [502, {}],
+    );
     const isAncestor = (commit: string): Promise<boolean> => calls.isAncestor(SHOP, commit, head);
-    expect([await isAncestor(head), await isAncestor(old), await isAncestor(other), await isAncestor(other), await isAncestor(other)]).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-    ]);
+    expect([
+      await isAncestor(head),
+      await isAncestor(old),
+      await isAncestor(other),
+      await isAncestor(other),
+      await isAncestor(other),
+    ]).toEqual([true, true, false, false, false]);
     expect(sent[0]).toEqual(['GET', `${AT}/repository/merge_base?refs%5B%5D=${old}&refs%5B%5D=${head}`]);
     await expect(isAncestor(old)).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('answers in the discussion of a note and resolves it once, wherever it stands', async () => {
-    const thread = (id: string, noteId: number, resolved: boolean): object => ({ id, notes: [{ id: noteId, author: { id: 3 }, resolvable: true, resolved }] });
+    const thread = (id: string, noteId: number, resolved: boolean): object => ({
+      id,
+      notes: [{ id: noteId, author: { id: 3 }, resolvable: true, resolved }],
+    });
     const many = Array.from({ length: 100 }, (_, index) => thread(`d${index}`, index, true));
     const { calls, sent } = host(
       ...[[200, many] as const, [200, [thread('dd', 900, false)]] as const, [201, { id: 901 }] as const],
@@ -216,7 +298,13 @@ describe('GitLab as a git host', () => {
   });
 
   it('takes approvals, wanted changes and open discussions for reviews, as far as the instance has them', async () => {
-    const note = (id: number, author: number, more: object): object => ({ id, author: { id: author }, resolvable: true, resolved: false, ...more });
+    const note = (id: number, author: number, more: object): object => ({
+      id,
+      author: { id: author },
+      resolvable: true,
+      resolved: false,
+      ...more,
+    });
     const threads = [
       { id: 'a', notes: [note(1, 3, {}), note(2, 4, {})] },
       { id: 'b', notes: [note(3, 5, { resolved: true })] },
@@ -279,13 +367,20 @@ describe('GitLab as a git host', () => {
     expect([open.mergeCommits, open.moments.merged]).toEqual([[], null]);
     const { history } = calls;
     if (history === undefined) throw new Error('GitLab has a history');
-    expect((await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot])).toEqual([
+    expect(
+      (await history.pullRequestCommits(place)).items.map(({ sha, isMerge, byBot }) => [sha, isMerge, byBot]),
+    ).toEqual([
       ['one', false, false],
       ['two', false, true],
       ['three', true, false],
     ]);
     expect(await history.pullRequestFiles(place)).toEqual({ items: ['new.ts', 'old.ts', 'a.ts'], whole: true });
-    const span = { branch: 'main', path: 'a.ts', since: new Date('2026-11-02T10:00:00Z'), until: new Date('2026-11-16T10:00:00Z') };
+    const span = {
+      branch: 'main',
+      path: 'a.ts',
+      since: new Date('2026-11-02T10:00:00Z'),
+      until: new Date('2026-11-16T10:00:00Z'),
+    };
     expect((await history.commits(SHOP, span, 100)).items.map(({ sha }) => sha)).toEqual(['late']);
     expect((sent.at(-1) as string[])[1]).toBe(
       `${AT}/repository/commits?ref_name=main&path=a.ts&since=2026-11-02T10:00:00.000Z&until=2026-11-16T10:00:00.000Z&per_page=100&page=1`,
@@ -294,7 +389,18 @@ describe('GitLab as a git host', () => {
 
   it('adversary: never leaves the project, whatever name an attacker gives', async () => {
     const { calls, sent } = host();
-    for (const name of ['acme', 'acme/..', '../x', 'acme/../shop', 'acme//shop', 'acme/shop?x', 'acme/a b', 'acme/%2e%2e', '', `${'a/'.repeat(30)}b`]) {
+    for (const name of [
+      'acme',
+      'acme/..',
+      '../x',
+      'acme/../shop',
+      'acme//shop',
+      'acme/shop?x',
+      'acme/a b',
+      'acme/%2e%2e',
+      '',
+      `${'a/'.repeat(30)}b`,
+    ]) {
       await expect(calls.merge({ repository: name, number: 1 }, 'abc')).rejects.toThrow('not the name of a repository');
       await expect(calls.permissionOf(name, { id: '1', login: 'x' })).rejects.toThrow('not the name of a repository');
     }
@@ -305,11 +411,11 @@ describe('GitLab as a git host', () => {
     const { codeHost } = gitlab;
     expect(codeHost?.noreply({ id: '41', login: 'mia' }, 'gitlab.test:8443')).toBe('41-mia@users.noreply.gitlab.test');
     const about = (on: string) => codeHost?.subjectOf({ project: '7', iid: 3, on });
-    expect([about('issues'), about('merge_requests'), about('x'), codeHost?.subjectOf({ repository: 'acme/shop', number: 3 })]).toEqual([
-      { number: 3, kind: 'issue' },
-      { number: 3, kind: 'pull-request' },
-      null,
-      null,
-    ]);
+    expect([
+      about('issues'),
+      about('merge_requests'),
+      about('x'),
+      codeHost?.subjectOf({ repository: 'acme/shop', number: 3 }),
+    ]).toEqual([{ number: 3, kind: 'issue' }, { number: 3, kind: 'pull-request' }, null, null]);
   });
 });

@@ -21,11 +21,23 @@ const MAX_DESCRIPTION = 255;
 const DEVELOPER = 30;
 
 const listed = fields({ id, path_with_namespace: name, default_branch: maybe(name), visibility: maybe(name) });
-const status = fields({ id: z.number().int(), name: title, status: name, allow_failure: flag, description: text, target_url: url });
+const status = fields({
+  id: z.number().int(),
+  name: title,
+  status: name,
+  allow_failure: flag,
+  description: text,
+  target_url: url,
+});
 const entry = fields({ id: name, name: z.string(), type: maybe(name) });
 
 /** Private unless it says public; so are internal ones, which not all users may read. */
-function listingOf({ id: projectId, path_with_namespace: fullName, default_branch: defaultBranch, visibility }: z.output<typeof listed>): RepositoryListing {
+function listingOf({
+  id: projectId,
+  path_with_namespace: fullName,
+  default_branch: defaultBranch,
+  visibility,
+}: z.output<typeof listed>): RepositoryListing {
   return { id: projectId, fullName, private: visibility !== 'public', defaultBranch };
 }
 
@@ -61,19 +73,38 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
         PAGE,
       );
     },
-    repository: async (fullName) => listingOf((await client.call({ method: 'GET', path: project(fullName), answer: listed })).body),
+    repository: async (fullName) =>
+      listingOf((await client.call({ method: 'GET', path: project(fullName), answer: listed })).body),
     tree: async (repository, { at }) => {
       // A tree is found by a commit and a path here, never by its hash.
       if (at === null)
-        throw new ProviderRefusal('no commit is known that has the folder', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
-      return treeOf(client, `${project(repository)}/repository/tree?ref=${part(at.commit)}&path=${part(at.path)}&per_page=${PAGE}&pagination=keyset`);
+        throw new ProviderRefusal('no commit is known that has the folder', {
+          kind: 'missing',
+          status: null,
+          retryAt: null,
+          outcomeUnknown: false,
+        });
+      return treeOf(
+        client,
+        `${project(repository)}/repository/tree?ref=${part(at.commit)}&path=${part(at.path)}&per_page=${PAGE}&pagination=keyset`,
+      );
     },
     blob: async (repository, hash) =>
-      blobText((await client.call({ method: 'GET', path: `${project(repository)}/repository/blobs/${part(hash)}`, answer: blob })).body),
+      blobText(
+        (
+          await client.call({
+            method: 'GET',
+            path: `${project(repository)}/repository/blobs/${part(hash)}`,
+            answer: blob,
+          })
+        ).body,
+      ),
     isAncestor: (repository, commit, of) => {
       if (commit === of) return Promise.resolve(true);
       const path = `${project(repository)}/repository/merge_base?refs%5B%5D=${part(commit)}&refs%5B%5D=${part(of)}`;
-      return confirmedBy(client.call({ method: 'GET', path, answer: fields({ id: name }) }).then(({ body }) => body.id === commit));
+      return confirmedBy(
+        client.call({ method: 'GET', path, answer: fields({ id: name }) }).then(({ body }) => body.id === commit),
+      );
     },
     checks: async (repository, sha) => {
       const path = `${project(repository)}/repository/commits/${part(sha)}/statuses?per_page=${PAGE}`;
@@ -89,17 +120,32 @@ export function gitlabCalls(client: ProviderClient): CodeHost {
       const wanted = state === 'failure' || state === 'error' ? 'failed' : state;
       const body = { state: wanted, name: context, description: description.slice(0, MAX_DESCRIPTION), target_url };
       try {
-        await client.call({ method: 'POST', path: `${project(repository)}/statuses/${part(sha)}`, body, answer: z.unknown() });
+        await client.call({
+          method: 'POST',
+          path: `${project(repository)}/statuses/${part(sha)}`,
+          body,
+          answer: z.unknown(),
+        });
       } catch (error) {
         // So GitLab says that it has this state already.
-        const from = error instanceof ProviderRefusal ? /Cannot transition status via :\w+ from :(\w+)/.exec(error.message)?.[1] : undefined;
+        const from =
+          error instanceof ProviderRefusal
+            ? /Cannot transition status via :\w+ from :(\w+)/.exec(error.message)?.[1]
+            : undefined;
         if (from !== wanted) throw error;
       }
     },
   };
 }
 
-function checkOf({ id: statusId, name: called, status: state, allow_failure, description, target_url }: z.output<typeof status>): CommitCheck {
+function checkOf({
+  id: statusId,
+  name: called,
+  status: state,
+  allow_failure,
+  description,
+  target_url,
+}: z.output<typeof status>): CommitCheck {
   const known = STATES[state] ?? 'pending';
   return {
     id: `status-${statusId}`,

@@ -1,20 +1,54 @@
 import { z } from 'zod';
-import type { Actor, Passage, PullRequestRef, Reading, RepositoryRef, ReviewPlace, Thread, TriggerKind } from '../../intent.js';
+import type {
+  Actor,
+  Passage,
+  PullRequestRef,
+  Reading,
+  RepositoryRef,
+  ReviewPlace,
+  Thread,
+  TriggerKind,
+} from '../../intent.js';
 import type { ReadingContext } from '../../provider.js';
 import { fields, flag, id, list, maybe, moment, name, text, title, url } from '../../reading/fields.js';
 import { isOurBranch, REVIEW_GATHER_MS } from '../../reading/forge-events.js';
-import { type EventReader, ignored, intent, namesLabel, outcome, reads, refusedActor, triggerOf } from '../../reading/reading.js';
+import {
+  type EventReader,
+  ignored,
+  intent,
+  namesLabel,
+  outcome,
+  reads,
+  refusedActor,
+  triggerOf,
+} from '../../reading/reading.js';
 
 const user = fields({ id, username: name });
 /** GitLab leaves the id out in some payloads; who has none is never us. */
 const named = fields({ id: maybe(id) });
 const label = fields({ id, title: name });
-const project = fields({ id, path_with_namespace: name, default_branch: maybe(name), visibility_level: maybe(z.number().int()) });
-const between = <T extends z.ZodType>(item: T) => maybe(fields({ previous: maybe(list(item)), current: maybe(list(item)) }));
+const project = fields({
+  id,
+  path_with_namespace: name,
+  default_branch: maybe(name),
+  visibility_level: maybe(z.number().int()),
+});
+const between = <T extends z.ZodType>(item: T) =>
+  maybe(fields({ previous: maybe(list(item)), current: maybe(list(item)) }));
 const changes = maybe(fields({ labels: between(label), assignees: between(named), reviewers: between(named) }));
 const number = z.number().int().positive();
 
-const subjectFields = { id, iid: number, title, description: text, url, state: maybe(name), author_id: maybe(id), created_at: moment, updated_at: moment };
+const subjectFields = {
+  id,
+  iid: number,
+  title,
+  description: text,
+  url,
+  state: maybe(name),
+  author_id: maybe(id),
+  created_at: moment,
+  updated_at: moment,
+};
 const branches = {
   source_branch: name,
   target_branch: name,
@@ -57,7 +91,12 @@ function threadOf({ on, of, confidential }: About): Thread {
     kind: merge ? 'pull-request' : 'issue',
     // Issues and merge requests are numbered apart, each with GitLab's own sign.
     key: `${of.id}${merge ? '!' : '#'}${on.iid}`,
-    place: { project: of.id, iid: on.iid, on: merge ? 'merge_requests' : 'issues', ...(confidential ? { internal: 1 } : {}) },
+    place: {
+      project: of.id,
+      iid: on.iid,
+      on: merge ? 'merge_requests' : 'issues',
+      ...(confidential ? { internal: 1 } : {}),
+    },
     url: on.url,
     title: on.title,
     confidential,
@@ -95,9 +134,17 @@ function intentOf({ about, actor, trigger, key, instruction }: Said, more: InRev
   const { on } = about;
   const thread = threadOf(about);
   // Only its id is sent of an author.
-  const author: Actor = on.author_id === actor.id ? actor : { id: on.author_id ?? '0', login: on.author_id ?? 'ghost', kind: 'user' };
+  const author: Actor =
+    on.author_id === actor.id ? actor : { id: on.author_id ?? '0', login: on.author_id ?? 'ghost', kind: 'user' };
   const subject = { id: on.id, author, text: on.description, createdAt: on.created_at, url: on.url };
-  const common = { semanticKey: `${thread.key}/${key}`, actor, thread, repository: repositoryOf(about.of), pullRequest: refOf(on), review: null };
+  const common = {
+    semanticKey: `${thread.key}/${key}`,
+    actor,
+    thread,
+    repository: repositoryOf(about.of),
+    pullRequest: refOf(on),
+    review: null,
+  };
   return intent({ ...common, trigger, instruction, subject, ...more });
 }
 
@@ -116,18 +163,34 @@ function changed({ about, actor, action, labels, assignees, changes, context }: 
   if (about.confidential && !context.confidential) return ignored('confidential-off');
   const open = action === 'open';
   const hadLabel = new Set(changes?.labels?.previous?.map(({ id }) => id));
-  const hasLabel = (open ? labels : (changes?.labels?.current ?? [])).some((each) => (open || !hadLabel.has(each.id)) && namesLabel(context, each.title));
+  const hasLabel = (open ? labels : (changes?.labels?.current ?? [])).some(
+    (each) => (open || !hadLabel.has(each.id)) && namesLabel(context, each.title),
+  );
   const isUs = (each: { readonly id: string | null }): boolean => each.id !== null && context.own.ids.includes(each.id);
-  const newToUs = (change: { readonly previous: readonly { id: string | null }[] | null; readonly current: readonly { id: string | null }[] | null } | null) =>
-    change !== null && (change.current ?? []).some(isUs) && !(change.previous ?? []).some(isUs);
-  const isAssigned = open ? assignees.some(isUs) : newToUs(changes?.assignees ?? null) || newToUs(changes?.reviewers ?? null);
-  const described: Passage = { id: about.on.id, author: actor, text: about.on.description, createdAt: about.on.created_at, url: about.on.url };
+  const newToUs = (
+    change: {
+      readonly previous: readonly { id: string | null }[] | null;
+      readonly current: readonly { id: string | null }[] | null;
+    } | null,
+  ) => change !== null && (change.current ?? []).some(isUs) && !(change.previous ?? []).some(isUs);
+  const isAssigned = open
+    ? assignees.some(isUs)
+    : newToUs(changes?.assignees ?? null) || newToUs(changes?.reviewers ?? null);
+  const described: Passage = {
+    id: about.on.id,
+    author: actor,
+    text: about.on.description,
+    createdAt: about.on.created_at,
+    url: about.on.url,
+  };
   if (!hasLabel && !isAssigned) {
     const refused = refusedActor(actor, context, { text: described.text });
     if (!open) return ignored('no-trigger');
     if (refused !== null) return refused;
     const trigger = triggerOf({ text: described.text, syntax: 'markdown', trigger: 'mention' }, context);
-    return typeof trigger === 'string' ? intentOf({ about, actor, trigger, key: 'opened', instruction: described }) : trigger;
+    return typeof trigger === 'string'
+      ? intentOf({ about, actor, trigger, key: 'opened', instruction: described })
+      : trigger;
   }
   const refused = refusedActor(actor, context);
   if (refused !== null) return refused;
@@ -142,7 +205,11 @@ const shared = { user, project, labels: list(label), assignees: list(named), cha
 const act = { action: maybe(name) };
 
 const issues = reads(
-  fields({ ...shared, event_type: maybe(name), object_attributes: fields({ ...subjectFields, confidential: flag, ...act }) }),
+  fields({
+    ...shared,
+    event_type: maybe(name),
+    object_attributes: fields({ ...subjectFields, confidential: flag, ...act }),
+  }),
   (body, context) => {
     const { object_attributes: on, labels, assignees, changes } = body;
     if (on.action === 'close') return ignored('closed');
@@ -177,7 +244,9 @@ const mergeRequests = reads(
     const reading = changed({ about, actor: actorOf(body.user), action, labels, assignees, changes, context });
     // Its code changed only where the former head is named; of one of ours, whatever changed is shown.
     const shows = on.oldrev !== null || isOurBranch(on.source_branch);
-    return action === 'update' && reading.kind === 'ignored' && reading.reason === 'no-trigger' && shows ? became('changed') : reading;
+    return action === 'update' && reading.kind === 'ignored' && reading.reason === 'no-trigger' && shows
+      ? became('changed')
+      : reading;
   },
 );
 
@@ -202,16 +271,33 @@ const note = fields({
   position: maybe(fields({ new_path: maybe(name), old_path: maybe(name), new_line: line, old_line: line })),
 });
 
-/** Where in the change a note stands; `null`: nowhere in it. What it answers, and the lines themselves, are not sent. */
+/**
+ * Where in the change a note stands; `null`: nowhere in it. What it answers, and the lines themselves, are not sent.
+ */
 function placeOf({ id: commentId, position }: z.output<typeof note>): ReviewPlace | null {
   const path = position?.new_path ?? position?.old_path ?? null;
   if (position === null || path === null) return null;
   const { new_line, old_line } = position;
-  return { commentId, inReplyTo: null, path, line: new_line ?? old_line, startLine: null, side: new_line === null ? 'LEFT' : 'RIGHT', diffHunk: '' };
+  return {
+    commentId,
+    inReplyTo: null,
+    path,
+    line: new_line ?? old_line,
+    startLine: null,
+    side: new_line === null ? 'LEFT' : 'RIGHT',
+    diffHunk: '',
+  };
 }
 
 const notes = reads(
-  fields({ user, project, event_type: maybe(name), object_attributes: note, issue: maybe(issue), merge_request: maybe(mergeRequest) }),
+  fields({
+    user,
+    project,
+    event_type: maybe(name),
+    object_attributes: note,
+    issue: maybe(issue),
+    merge_request: maybe(mergeRequest),
+  }),
   (body, context) => {
     const { object_attributes: said, user } = body;
     const on = body.merge_request ?? body.issue;
@@ -219,7 +305,8 @@ const notes = reads(
     // Before 15.11 there is no action: then it is the note's making, edits were not sent.
     if (said.action !== null && said.action !== 'create') return ignored('edited');
     if (on === null) return ignored('event-not-followed');
-    const confidential = said.internal || body.event_type === 'confidential_note' || ('confidential' in on && on.confidential);
+    const confidential =
+      said.internal || body.event_type === 'confidential_note' || ('confidential' in on && on.confidential);
     if (confidential && !context.confidential) return ignored('confidential-off');
     const about = { on, of: body.project, confidential };
     const actor = actorOf(user);
@@ -229,11 +316,16 @@ const notes = reads(
     const { key } = threadOf(about);
     // GitLab has no event for a review: its notes come one by one.
     const unasked = inChange && context.ours(key);
-    const trigger = triggerOf({ text: said.note, syntax: 'markdown', trigger: inChange ? 'review-comment' : 'mention', unasked }, context);
+    const trigger = triggerOf(
+      { text: said.note, syntax: 'markdown', trigger: inChange ? 'review-comment' : 'mention', unasked },
+      context,
+    );
     if (typeof trigger !== 'string') return trigger;
     const instruction = { id: said.id, author: actor, text: said.note, createdAt: said.created_at, url: said.url };
     const review = inChange ? placeOf(said) : null;
-    const gathered = inChange ? { gatherMs: REVIEW_GATHER_MS, gatherKey: `${key}/review/${actor.id}`, ...(review === null ? {} : { review }) } : {};
+    const gathered = inChange
+      ? { gatherMs: REVIEW_GATHER_MS, gatherKey: `${key}/review/${actor.id}`, ...(review === null ? {} : { review }) }
+      : {};
     return intentOf({ about, actor, trigger, key: `note/${said.id}`, instruction }, gathered);
   },
 );

@@ -15,19 +15,36 @@ const event = fields({
 });
 
 /** What GitLab keeps for two days of a webhook's deliveries, each of its attempts by itself. */
-export function gitlabHookDeliveries(client: ProviderClient, hook: { readonly repository: string; readonly id: string }): HookDeliveries {
+export function gitlabHookDeliveries(
+  client: ProviderClient,
+  hook: { readonly repository: string; readonly id: string },
+): HookDeliveries {
   const below = `${project(hook.repository)}/hooks/${part(hook.id)}/events`;
   return {
     list: async (cursor) => {
       const page = cursor !== null && /^[1-9]\d{0,4}$/.test(cursor) ? Number(cursor) : 1;
-      const { body, headers } = await client.call({ method: 'GET', path: `${below}?per_page=${PAGE}&page=${page}`, answer: z.array(event).max(PAGE) });
+      const { body, headers } = await client.call({
+        method: 'GET',
+        path: `${below}?per_page=${PAGE}&page=${page}`,
+        answer: z.array(event).max(PAGE),
+      });
       const asked = new Date(headers.get('date') ?? Number.NaN);
       const items = body.flatMap((each) => {
-        const deliveryId = headerOf(each.request_headers, 'webhook-id') ?? headerOf(each.request_headers, 'idempotency-key');
+        const deliveryId =
+          headerOf(each.request_headers, 'webhook-id') ?? headerOf(each.request_headers, 'idempotency-key');
         const at = momentOf(each) ?? asked;
         // An older GitLab names no delivery: a repeated delivery could not be recognized.
         if (deliveryId === null || Number.isNaN(at.getTime())) return [];
-        return [{ id: each.id, deliveryId, at, succeeded: /^2\d\d$/.test(each.response_status), event: each.trigger, installationId: null }];
+        return [
+          {
+            id: each.id,
+            deliveryId,
+            at,
+            succeeded: /^2\d\d$/.test(each.response_status),
+            event: each.trigger,
+            installationId: null,
+          },
+        ];
       });
       return { items, next: body.length < PAGE ? null : String(page + 1) };
     },

@@ -36,7 +36,12 @@ describe('webhooks that are made at a scripted GitLab', () => {
   };
   const client = (scope = 'api'): ProviderClient => {
     const baseUrl = gitlab.codeHost?.apiUrl(host.url) ?? '';
-    return new ProviderClient({ baseUrl, authorization: `Bearer ${host.token(bot, scope)}`, dispatch: fetch, now: () => new Date() });
+    return new ProviderClient({
+      baseUrl,
+      authorization: `Bearer ${host.token(bot, scope)}`,
+      dispatch: fetch,
+      now: () => new Date(),
+    });
   };
 
   it('are signed, deliver no push and nothing confidential, and there is one however often it is asked for', async () => {
@@ -44,11 +49,18 @@ describe('webhooks that are made at a scripted GitLab', () => {
     expect(first).toEqual({ id: String(shop.hooks[0]?.id), fullName: shop.path, signature: 'signed' });
     expect(shop.hooks[0]).toMatchObject({ url: ADDRESS, signingToken: SECRET, token: null });
     const on = Object.entries(shop.hooks[0]?.events ?? {}).filter(([, wanted]) => wanted);
-    expect(on.map(([event]) => event).sort()).toEqual(['issues_events', 'merge_requests_events', 'note_events', 'pipeline_events']);
+    expect(on.map(([event]) => event).sort()).toEqual([
+      'issues_events',
+      'merge_requests_events',
+      'note_events',
+      'pipeline_events',
+    ]);
     shop.hooks.push({ ...(shop.hooks[0] as (typeof shop.hooks)[0]), id: 5 });
     const other = { ...SETTINGS, secret: `whsec_${Buffer.alloc(32, 2).toString('base64')}`, confidential: true };
     expect(await hooks().install(shop.path, other)).toEqual(first);
-    expect(shop.hooks).toMatchObject([{ signingToken: other.secret, events: { confidential_issues_events: true, confidential_note_events: true } }]);
+    expect(shop.hooks).toMatchObject([
+      { signingToken: other.secret, events: { confidential_issues_events: true, confidential_note_events: true } },
+    ]);
   });
 
   it('have the secret as a token where GitLab takes a signing token and does not sign', async () => {
@@ -67,7 +79,11 @@ describe('webhooks that are made at a scripted GitLab', () => {
     if (off !== undefined) off.alertStatus = 'disabled';
     expect(await hooks().look(shop.path, ADDRESS)).toBe('disabled');
     await hooks().install(shop.path, SETTINGS);
-    expect([shop.hooks.length, shop.hooks[0] === off, await hooks().look(shop.path, ADDRESS)]).toEqual([1, false, 'active']);
+    expect([shop.hooks.length, shop.hooks[0] === off, await hooks().look(shop.path, ADDRESS)]).toEqual([
+      1,
+      false,
+      'active',
+    ]);
     await hooks().remove(shop.path, ADDRESS);
     await hooks().remove(shop.path, ADDRESS);
     await hooks().remove('acme/web/none', ADDRESS);
@@ -92,7 +108,12 @@ describe('webhooks that are made at a scripted GitLab', () => {
         expect(next).toBe(null);
         return items.length > 0 ? items : undefined;
       });
-      expect(lost).toMatchObject({ succeeded: false, event: 'issues_events', deliveryId: received[0], installationId: null });
+      expect(lost).toMatchObject({
+        succeeded: false,
+        event: 'issues_events',
+        deliveryId: received[0],
+        installationId: null,
+      });
       expect(Math.abs(Date.now() - (lost?.at.getTime() ?? 0))).toBeLessThan(600_000);
       away = false;
       await deliveries?.redeliver(lost?.id ?? '');
@@ -110,7 +131,9 @@ describe('webhooks that are made at a scripted GitLab', () => {
     shop.members.set(bot.id, MAINTAINER);
     await expect(hooks('read_api').install(shop.path, SETTINGS)).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(hooks().install('acme/web/../shop', SETTINGS)).rejects.toThrow('not the name of a repository');
-    await expect(hooks().install(shop.path, { ...SETTINGS, secret: 'short' })).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(hooks().install(shop.path, { ...SETTINGS, secret: 'short' })).rejects.toMatchObject({
+      kind: 'invalid',
+    });
     for (const [status, kind] of [
       [404, 'missing'],
       [429, 'limited'],

@@ -18,7 +18,8 @@ const access: CodeHostAccess = {
   apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
   gitUser: 'oauth2',
   pullRequestTemplates: ['.gitlab/merge_request_templates/default.md'],
-  noreply: ({ id, login }, host) => `${id}-${login}@users.noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
+  noreply: ({ id, login }, host) =>
+    `${id}-${login}@users.noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   calls: gitlabCalls,
   subjectOf: gitlabSubject,
   hooks: gitlabHooks,
@@ -63,10 +64,13 @@ export const gitlab: Provider = {
   maxBytes: 5 * MIB,
   form: false,
   tenant: { account: () => null },
-  deliveryId: (delivery) => headerOf(delivery, 'webhook-id') ?? headerOf(delivery, 'idempotency-key') ?? olderId(delivery),
+  deliveryId: (delivery) =>
+    headerOf(delivery, 'webhook-id') ?? headerOf(delivery, 'idempotency-key') ?? olderId(delivery),
   eventName: ({ body }) => {
     const action = own(own(body, 'object_attributes'), 'action');
-    return [plainName(own(body, 'object_kind')) ?? plainName(own(body, 'event_name')) ?? 'unknown', plainName(action)].filter(Boolean).join('.');
+    return [plainName(own(body, 'object_kind')) ?? plainName(own(body, 'event_name')) ?? 'unknown', plainName(action)]
+      .filter(Boolean)
+      .join('.');
   },
   read: ({ body }, context) => {
     const kind = own(body, 'object_kind');

@@ -37,7 +37,10 @@ const IS_DRAFT = /^\s*(?:draft:|\[draft\]|\(draft\))/i;
 const MAX_BODY = 1_000_000;
 const MAX_TITLE = 255;
 
-type MergeRequestCalls = Pick<CodeHost, 'createPullRequest' | 'findPullRequest' | 'pullRequest' | 'updatePullRequest' | 'merge'>;
+type MergeRequestCalls = Pick<
+  CodeHost,
+  'createPullRequest' | 'findPullRequest' | 'pullRequest' | 'updatePullRequest' | 'merge'
+>;
 
 export function mergeRequestCalls(client: ProviderClient): MergeRequestCalls {
   const at = (repository: FullName, number: number): string => `${project(repository)}/merge_requests/${number}`;
@@ -53,10 +56,20 @@ export function mergeRequestCalls(client: ProviderClient): MergeRequestCalls {
         remove_source_branch: true,
       };
       try {
-        return stateOf((await client.call({ method: 'POST', path: `${project(repository)}/merge_requests`, body: sent, answer: mergeRequest })).body);
+        return stateOf(
+          (
+            await client.call({
+              method: 'POST',
+              path: `${project(repository)}/merge_requests`,
+              body: sent,
+              answer: mergeRequest,
+            })
+          ).body,
+        );
       } catch (error) {
         // GitLab learns of a branch a moment after it was pushed.
-        if (error instanceof ProviderRefusal && /source.branch.{0,300}does not exist/is.test(error.message)) throw asKind(error, 'unavailable');
+        if (error instanceof ProviderRefusal && /source.branch.{0,300}does not exist/is.test(error.message))
+          throw asKind(error, 'unavailable');
         throw error;
       }
     },
@@ -74,11 +87,18 @@ export function mergeRequestCalls(client: ProviderClient): MergeRequestCalls {
         ...(said === undefined ? {} : { title: titleOf(said, draft) }),
         ...(body === undefined ? {} : { description: body.slice(0, MAX_BODY) }),
       };
-      return stateOf((await client.call({ method: 'PUT', path: at(repository, number), body: sent, answer: mergeRequest })).body);
+      return stateOf(
+        (await client.call({ method: 'PUT', path: at(repository, number), body: sent, answer: mergeRequest })).body,
+      );
     },
     merge: async ({ repository, number }, sha) => {
       try {
-        await client.call({ method: 'PUT', path: `${at(repository, number)}/merge`, body: { sha }, answer: z.unknown() });
+        await client.call({
+          method: 'PUT',
+          path: `${at(repository, number)}/merge`,
+          body: { sha },
+          answer: z.unknown(),
+        });
       } catch (error) {
         if (!(error instanceof ProviderRefusal) || ![405, 406, 409, 422].includes(error.status ?? 0)) throw error;
         if (error.status === 409) throw error;
@@ -112,7 +132,11 @@ function stateOf(from: MergeRequest): PullRequestState {
     body: from.description,
     state: from.state === 'merged' ? 'merged' : from.state === 'closed' ? 'closed' : 'open',
     mergeable: mergeableOf(from),
-    moments: { opened: dateOf(from.created_at), merged: from.state === 'merged' ? dateOf(from.merged_at) : null, closed: dateOf(from.closed_at) },
+    moments: {
+      opened: dateOf(from.created_at),
+      merged: from.state === 'merged' ? dateOf(from.merged_at) : null,
+      closed: dateOf(from.closed_at),
+    },
     mergeCommits: from.state === 'merged' ? mergeCommitsOf(from) : [],
   };
 }
@@ -125,7 +149,9 @@ function mergeCommitsOf({ merge_commit_sha, squash_commit_sha, sha }: MergeReque
 
 const isDraft = ({ draft, work_in_progress }: MergeRequest): boolean => draft || work_in_progress;
 const isChecking = ({ merge_status, detailed_merge_status }: MergeRequest): boolean =>
-  /^(?:unchecked|checking|preparing|cannot_be_merged_recheck|approvals_syncing)/.test(detailed_merge_status ?? merge_status ?? '');
+  /^(?:unchecked|checking|preparing|cannot_be_merged_recheck|approvals_syncing)/.test(
+    detailed_merge_status ?? merge_status ?? '',
+  );
 
 /** GitLab goes on saying `can_be_merged` of one without a required approval: only conflicts count. */
 function mergeableOf(from: MergeRequest): boolean | null {

@@ -3,15 +3,28 @@ import { type Dispatch, ProviderClient } from '../../calls/provider-client.js';
 import { gitlabOwnWork } from './own-work.js';
 
 /** GitLab, by path; what is not there is 404. */
-function host(answers: Readonly<Record<string, unknown>>): { readonly client: ProviderClient; readonly sent: string[] } {
+function host(answers: Readonly<Record<string, unknown>>): {
+  readonly client: ProviderClient;
+  readonly sent: string[];
+} {
   const sent: string[] = [];
   const dispatch: Dispatch = async (url) => {
     const path = url.replace('https://gitlab.test/api/v4', '');
     sent.push(path);
     const answer = answers[path.split('?', 1)[0] as string];
-    return new Response(JSON.stringify(answer ?? { message: '404 Not found' }), { status: answer === undefined ? 404 : 200 });
+    return new Response(JSON.stringify(answer ?? { message: '404 Not found' }), {
+      status: answer === undefined ? 404 : 200,
+    });
   };
-  return { client: new ProviderClient({ baseUrl: 'https://gitlab.test/api/v4', authorization: 'Bearer t', dispatch, now: () => new Date(0) }), sent };
+  return {
+    client: new ProviderClient({
+      baseUrl: 'https://gitlab.test/api/v4',
+      authorization: 'Bearer t',
+      dispatch,
+      now: () => new Date(0),
+    }),
+    sent,
+  };
 }
 const merge = (iid: number, change: object = {}): object => ({
   ...{
@@ -39,7 +52,14 @@ const AT = '/projects/acme%2Fweb%2Fshop/merge_requests';
 describe('pending work of a user at GitLab', () => {
   it('is what is theirs: conflicts, failed pipelines, open discussions and issues, of no fork and nothing confidential', async () => {
     const { client, sent } = host({
-      '/merge_requests': [merge(1), merge(2), merge(3), merge(4, { source_project_id: 8 }), merge(5, { references: { full: 'odd' } }), merge(6)],
+      '/merge_requests': [
+        merge(1),
+        merge(2),
+        merge(3),
+        merge(4, { source_project_id: 8 }),
+        merge(5, { references: { full: 'odd' } }),
+        merge(6),
+      ],
       '/issues': [issue(7), issue(8, { confidential: true })],
       [`${AT}/1`]: { has_conflicts: true, head_pipeline: { status: 'failed' } },
       [`${AT}/1/discussions`]: [note({ resolved: true })],
@@ -50,7 +70,12 @@ describe('pending work of a user at GitLab', () => {
       '/projects/acme%2Fweb%2Fshop/pipelines': [{ status: 'failed', web_url: 'https://gitlab.test/p/1' }],
       '/projects/acme%2Fapi/pipelines': [{ status: 'success', web_url: null }],
     });
-    const repository = (fullName: string, defaultBranch: string | null = 'main') => ({ id: '7', fullName, private: true, defaultBranch });
+    const repository = (fullName: string, defaultBranch: string | null = 'main') => ({
+      id: '7',
+      fullName,
+      private: true,
+      defaultBranch,
+    });
     const { items, more } = await gitlabOwnWork(client, { id: '42' }, [
       repository('acme/web/shop'),
       repository('acme/api'),
@@ -71,7 +96,10 @@ describe('pending work of a user at GitLab', () => {
   });
 
   it('says that there is more, and reads a few', async () => {
-    const { client, sent } = host({ '/merge_requests': Array.from({ length: 30 }, (_, index) => merge(index + 1)), '/issues': [] });
+    const { client, sent } = host({
+      '/merge_requests': Array.from({ length: 30 }, (_, index) => merge(index + 1)),
+      '/issues': [],
+    });
     expect(await gitlabOwnWork(client, { id: '42' }, [])).toEqual({ items: [], more: true });
     expect(sent).toHaveLength(2 + 8 * 2);
   });

@@ -16,7 +16,15 @@ const DISCUSSIONS = 100;
 /** `group/project!12`, `group/project#7`. */
 const references = maybe(fields({ full: name }));
 const iid = z.number().int().positive();
-const listed = fields({ iid, title, web_url: url, source_branch: name, source_project_id: maybe(id), target_project_id: maybe(id), references });
+const listed = fields({
+  iid,
+  title,
+  web_url: url,
+  source_branch: name,
+  source_project_id: maybe(id),
+  target_project_id: maybe(id),
+  references,
+});
 const whole = fields({ has_conflicts: flag, head_pipeline: maybe(fields({ status: maybe(name) })) });
 const discussion = fields({ notes: list(fields({ resolvable: flag, resolved: flag, system: flag })) });
 const issue = fields({ iid, title, web_url: url, description: text, confidential: flag, references });
@@ -31,16 +39,26 @@ export async function gitlabOwnWork(
   if (!/^\d{1,18}$/.test(userId)) return { items: [], more: false };
   const open = `scope=all&state=opened&order_by=updated_at&per_page=${MAX_FOUND}`;
   const [merges, issues, red] = await Promise.all([
-    client.call({ method: 'GET', path: `/merge_requests?${open}&author_id=${userId}&with_merge_status_recheck=true`, answer: list(listed) }),
+    client.call({
+      method: 'GET',
+      path: `/merge_requests?${open}&author_id=${userId}&with_merge_status_recheck=true`,
+      answer: list(listed),
+    }),
     client.call({ method: 'GET', path: `/issues?${open}&assignee_id=${userId}`, answer: list(issue) }),
     Promise.all(repositories.slice(0, MAX_BRANCHES).map((each) => ofBranch(client, each))),
   ]);
   // A source in another project is not ours to push to.
-  const own = merges.body.filter(({ source_project_id, target_project_id }) => source_project_id !== null && source_project_id === target_project_id);
+  const own = merges.body.filter(
+    ({ source_project_id, target_project_id }) => source_project_id !== null && source_project_id === target_project_id,
+  );
   const looked = await Promise.all(own.slice(0, MAX_LOOKED_INTO).map((each) => ofMergeRequest(client, each)));
   return {
     items: [...red.flat(), ...looked.flat(), ...issues.body.flatMap(ofIssue)],
-    more: own.length > MAX_LOOKED_INTO || merges.body.length === MAX_FOUND || issues.body.length === MAX_FOUND || repositories.length > MAX_BRANCHES,
+    more:
+      own.length > MAX_LOOKED_INTO ||
+      merges.body.length === MAX_FOUND ||
+      issues.body.length === MAX_FOUND ||
+      repositories.length > MAX_BRANCHES,
   };
 }
 
@@ -54,7 +72,17 @@ async function ofBranch(client: ProviderClient, { fullName, defaultBranch }: Rep
   );
   if (newest?.status !== 'failed') return [];
   const words = `Checks fail on ${defaultBranch}`;
-  return [{ kind: 'red-default-branch', repository: fullName, number: null, title: words, url: newest.web_url, branch: defaultBranch, text: '' }];
+  return [
+    {
+      kind: 'red-default-branch',
+      repository: fullName,
+      number: null,
+      title: words,
+      url: newest.web_url,
+      branch: defaultBranch,
+      text: '',
+    },
+  ];
 }
 
 async function ofMergeRequest(
@@ -70,12 +98,23 @@ async function ofMergeRequest(
       null,
     ),
     orNone(
-      client.call({ method: 'GET', path: `${path}/discussions?per_page=${DISCUSSIONS}`, answer: list(discussion) }).then(({ body }) => body),
+      client
+        .call({ method: 'GET', path: `${path}/discussions?per_page=${DISCUSSIONS}`, answer: list(discussion) })
+        .then(({ body }) => body),
       [],
     ),
   ]);
-  const of = (kind: OwnWork['kind']): OwnWork => ({ kind, repository, number, title: words, url: web_url, branch: source_branch, text: '' });
-  const isOpen = ({ notes }: z.output<typeof discussion>): boolean => notes.some(({ resolvable, resolved, system }) => resolvable && !resolved && !system);
+  const of = (kind: OwnWork['kind']): OwnWork => ({
+    kind,
+    repository,
+    number,
+    title: words,
+    url: web_url,
+    branch: source_branch,
+    text: '',
+  });
+  const isOpen = ({ notes }: z.output<typeof discussion>): boolean =>
+    notes.some(({ resolvable, resolved, system }) => resolvable && !resolved && !system);
   return [
     ...(now?.has_conflicts === true ? [of('conflicts')] : []),
     ...(now?.head_pipeline?.status === 'failed' ? [of('failing-checks')] : []),
@@ -84,7 +123,14 @@ async function ofMergeRequest(
 }
 
 /** A confidential one would be shown to every viewer of the conversation. */
-function ofIssue({ iid: number, title: words, web_url, description, confidential, references: at }: z.output<typeof issue>): OwnWork[] {
+function ofIssue({
+  iid: number,
+  title: words,
+  web_url,
+  description,
+  confidential,
+  references: at,
+}: z.output<typeof issue>): OwnWork[] {
   const repository = projectOf(at?.full, '#', number);
   if (confidential || repository === null) return [];
   return [{ kind: 'issue', repository, number, title: words, url: web_url, branch: null, text: description }];

@@ -8,7 +8,9 @@ export const part = (value: string): string => encodeURIComponent(value);
 /** GitLab allows twenty groups in one another. */
 const MAX_PARTS = 22;
 
-/** The path of a project. @throws ProviderRefusal `missing` for what is none: a name with `..` would be another path. */
+/**
+ * The path of a project. @throws ProviderRefusal `missing` for what is none: a name with `..` would be another path.
+ */
 export function project(fullName: string): string {
   const parts = fullName.split('/');
   const odd = parts.some((each) => !/^[\w.-]{1,200}$/.test(each) || /^\.+$/.test(each));
@@ -16,7 +18,12 @@ export function project(fullName: string): string {
   return `/projects/${part(fullName)}`;
 }
 
-const Place = z.object({ project: z.string(), iid: z.number().int().positive(), on: z.enum(['issues', 'merge_requests']), internal: z.literal(1).optional() });
+const Place = z.object({
+  project: z.string(),
+  iid: z.number().int().positive(),
+  on: z.enum(['issues', 'merge_requests']),
+  internal: z.literal(1).optional(),
+});
 
 /** @throws ZodError for a place that another provider has made. */
 export function pathOf(place: Thread['place']): { on: string; internal: boolean } {

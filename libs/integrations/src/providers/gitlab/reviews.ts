@@ -19,10 +19,22 @@ const reviewers = list(fields({ user: someone, state: maybe(name) }));
 
 const mergeRequestAt = ({ repository, number }: Place): string => `${project(repository)}/merge_requests/${number}`;
 
-/** Answers and verdicts on merge requests: GitLab has approvals, reviewers and discussions, and no reviews. @param at the path of one. */
-export function reviewCalls(client: ProviderClient, at = mergeRequestAt): Pick<CodeHost, 'reviews' | 'replyToReview' | 'findReviewReply' | 'resolveReview'> {
+/**
+ * Answers and verdicts on merge requests: GitLab has approvals, reviewers and discussions, and no reviews. @param at
+ * the path of one.
+ */
+export function reviewCalls(
+  client: ProviderClient,
+  at = mergeRequestAt,
+): Pick<CodeHost, 'reviews' | 'replyToReview' | 'findReviewReply' | 'resolveReview'> {
   const discussions = async (place: Place, page: number): Promise<readonly Discussion[]> =>
-    (await client.call({ method: 'GET', path: `${at(place)}/discussions?per_page=${PAGE}&page=${page}`, answer: list(discussion) })).body;
+    (
+      await client.call({
+        method: 'GET',
+        path: `${at(place)}/discussions?per_page=${PAGE}&page=${page}`,
+        answer: list(discussion),
+      })
+    ).body;
   /** @throws ProviderRefusal `missing` */
   const withNote = async (place: Place, noteId: string): Promise<Discussion> => {
     for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -31,13 +43,21 @@ export function reviewCalls(client: ProviderClient, at = mergeRequestAt): Pick<C
       if (found !== undefined) return found;
       if (some.length < PAGE) break;
     }
-    throw new ProviderRefusal('no discussion has the note', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
+    throw new ProviderRefusal('no discussion has the note', {
+      kind: 'missing',
+      status: null,
+      retryAt: null,
+      outcomeUnknown: false,
+    });
   };
   return {
     replyToReview: async (place, commentId, body) => {
       const path = `${at(place)}/discussions/${part((await withNote(place, commentId)).id)}/notes`;
       // The API names no address of a note.
-      return { id: (await client.call({ method: 'POST', path, body: { body }, answer: fields({ id }) })).body.id, url: null };
+      return {
+        id: (await client.call({ method: 'POST', path, body: { body }, answer: fields({ id }) })).body.id,
+        url: null,
+      };
     },
     findReviewReply: async (place, marker) => {
       for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -51,22 +71,34 @@ export function reviewCalls(client: ProviderClient, at = mergeRequestAt): Pick<C
     resolveReview: async (place, commentId) => {
       const { id: discussionId, notes } = await withNote(place, commentId);
       if (!notes.some(({ resolvable, resolved }) => resolvable && !resolved)) return;
-      await client.call({ method: 'PUT', path: `${at(place)}/discussions/${part(discussionId)}?resolved=true`, answer: z.unknown() });
+      await client.call({
+        method: 'PUT',
+        path: `${at(place)}/discussions/${part(discussionId)}?resolved=true`,
+        answer: z.unknown(),
+      });
     },
     reviews: async (repository, number) => {
       const place = { repository, number };
       const [said, approved, asked] = await Promise.all([
         discussions(place, 1),
-        client.call({ method: 'GET', path: `${at(place)}/approvals`, answer: approvals }).then(({ body }) => body.approved_by, unlessMissing),
-        client.call({ method: 'GET', path: `${at(place)}/reviewers?per_page=${PAGE}`, answer: reviewers }).then(({ body }) => body, unlessMissing),
+        client
+          .call({ method: 'GET', path: `${at(place)}/approvals`, answer: approvals })
+          .then(({ body }) => body.approved_by, unlessMissing),
+        client
+          .call({ method: 'GET', path: `${at(place)}/reviewers?per_page=${PAGE}`, answer: reviewers })
+          .then(({ body }) => body, unlessMissing),
       ]);
-      const open = said.filter(({ notes }) => notes.some(({ resolvable, resolved, system }) => resolvable && !resolved && !system));
+      const open = said.filter(({ notes }) =>
+        notes.some(({ resolvable, resolved, system }) => resolvable && !resolved && !system),
+      );
       const verdicts: Review[] = [
         ...open
           .flatMap(({ notes }) => notes.slice(0, 1))
           .flatMap(({ author }) => (author === null ? [] : [{ userId: author.id, verdict: 'commented' as const }])),
         ...approved.map(({ user }) => ({ userId: user.id, verdict: 'approved' as const })),
-        ...asked.filter(({ state }) => state === 'requested_changes').map(({ user }) => ({ userId: user.id, verdict: 'changes-requested' as const })),
+        ...asked
+          .filter(({ state }) => state === 'requested_changes')
+          .map(({ user }) => ({ userId: user.id, verdict: 'changes-requested' as const })),
       ];
       return verdicts.slice(0, PAGE);
     },

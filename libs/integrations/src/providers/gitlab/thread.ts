@@ -25,14 +25,24 @@ const said = fields({
  */
 export async function readGitlabThread(client: ProviderClient, thread: Thread): Promise<ThreadSaid> {
   const { on, internal } = pathOf(thread.place);
-  const { body } = await client.call({ method: 'GET', path: `${on}/notes?order_by=created_at&sort=desc&per_page=${PAGE}`, answer: z.array(said) });
+  const { body } = await client.call({
+    method: 'GET',
+    path: `${on}/notes?order_by=created_at&sort=desc&per_page=${PAGE}`,
+    answer: z.array(said),
+  });
   const open = body.filter((note) => !note.system && !note.resolved && (internal || !note.internal));
   return { said: open.map(saidOf).toReversed(), more: body.length === PAGE };
 }
 
 function saidOf({ id: noteId, body, created_at, author, position: at }: z.output<typeof said>): Said {
   return {
-    passage: { id: noteId, author: { id: author.id, login: author.username, kind: 'user' }, text: body, createdAt: created_at, url: null },
+    passage: {
+      id: noteId,
+      author: { id: author.id, login: author.username, kind: 'user' },
+      text: body,
+      createdAt: created_at,
+      url: null,
+    },
     lines: at === null || at.new_path === null ? null : { path: at.new_path, line: at.new_line, diffHunk: '' },
   };
 }

@@ -11,7 +11,19 @@ export interface DocumentText {
 const MAX_DEPTH = 40;
 const MAX_NODES = 20_000;
 const MAX_TEXT = 262_144;
-const BLOCKS = new Set(['paragraph', 'heading', 'codeBlock', 'blockquote', 'listItem', 'panel', 'tableRow', 'hardBreak', 'rule', 'expand', 'taskItem']);
+const BLOCKS = new Set([
+  'paragraph',
+  'heading',
+  'codeBlock',
+  'blockquote',
+  'listItem',
+  'panel',
+  'tableRow',
+  'hardBreak',
+  'rule',
+  'expand',
+  'taskItem',
+]);
 const NO_PROSE = new Set(['codeBlock', 'blockquote', 'inlineCard', 'blockCard', 'media']);
 
 /** Never throws, whatever the JSON. */
@@ -32,7 +44,8 @@ export function documentText(document: unknown): DocumentText {
     const text = own(node, 'text');
     if (type === 'text' && typeof text === 'string') add(text, seen && !hasCode(own(node, 'marks')));
     const account = own(attrs, 'id');
-    if (type === 'mention' && typeof account === 'string' && account.length <= 200) add(`[~accountid:${account}]`, seen);
+    if (type === 'mention' && typeof account === 'string' && account.length <= 200)
+      add(`[~accountid:${account}]`, seen);
     const link = own(attrs, 'url');
     if (type === 'inlineCard' && typeof link === 'string') add(link.slice(0, 2_000), false);
     const content = own(node, 'content');

@@ -12,12 +12,22 @@ const PAGE = 100;
 
 const written = fields({ id });
 const comments = fields({
-  comments: list(fields({ id, created: moment, properties: list(fields({ key: maybe(name), value: maybe(fields({ marker: maybe(text) })) })) })),
+  comments: list(
+    fields({
+      id,
+      created: moment,
+      properties: list(fields({ key: maybe(name), value: maybe(fields({ marker: maybe(text) })) })),
+    }),
+  ),
 });
 const Place = z.object({ issue: z.string().min(1), key: z.string().min(1) });
 
-/** Jira Cloud takes documents, Data Center wiki markup. The API of Cloud is at a site, or at Atlassian's own address for tokens of OAuth. */
-export const isCloud = (baseUrl: string): boolean => /(^|\.)atlassian\.net$|^api\.atlassian\.com$/.test(new URL(baseUrl).hostname);
+/**
+ * Jira Cloud takes documents, Data Center wiki markup. The API of Cloud is at a site, or at Atlassian's own address for
+ * tokens of OAuth.
+ */
+export const isCloud = (baseUrl: string): boolean =>
+  /(^|\.)atlassian\.net$|^api\.atlassian\.com$/.test(new URL(baseUrl).hostname);
 
 /** @param client for `/rest/api/3` of Cloud, `/rest/api/2` of Data Center. */
 export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnswers {
@@ -33,10 +43,25 @@ export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnsw
     acknowledge: () => Promise.resolve(),
     post: async (place, answer) => {
       const properties = [{ key: PROPERTY, value: { marker: answer.marker } }];
-      return noted(place, (await client.call({ method: 'POST', path: at(place), body: { body: body(answer), properties }, answer: written })).body.id);
+      return noted(
+        place,
+        (
+          await client.call({
+            method: 'POST',
+            path: at(place),
+            body: { body: body(answer), properties },
+            answer: written,
+          })
+        ).body.id,
+      );
     },
     update: async (place, commentId, answer) => {
-      await client.call({ method: 'PUT', path: `${at(place)}/${encodeURIComponent(commentId)}`, body: { body: body(answer) }, answer: written });
+      await client.call({
+        method: 'PUT',
+        path: `${at(place)}/${encodeURIComponent(commentId)}`,
+        body: { body: body(answer) },
+        answer: written,
+      });
       return noted(place, commentId);
     },
     find: async (place, marker, since) => {
@@ -44,13 +69,20 @@ export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnsw
       const { body: page } = await client.call({ method: 'GET', path, answer: comments });
       const found = page.comments.findLast(
         ({ created, properties }) =>
-          created !== null && Date.parse(created) >= since.getTime() && properties.some(({ key, value }) => key === PROPERTY && value?.marker === marker),
+          created !== null &&
+          Date.parse(created) >= since.getTime() &&
+          properties.some(({ key, value }) => key === PROPERTY && value?.marker === marker),
       );
       return found === undefined ? null : noted(place, found.id);
     },
     link: async (place, { key, label, url, resolved }) => {
       const object = { url, title: label, status: { resolved } };
-      const body = { globalId: `slipway:${key}`, application: { type: 'slipway', name: 'Slipway' }, relationship: 'Slipway', object };
+      const body = {
+        globalId: `slipway:${key}`,
+        application: { type: 'slipway', name: 'Slipway' },
+        relationship: 'Slipway',
+        object,
+      };
       // One of the same global id is updated.
       await client.call({ method: 'POST', path: `${issueOf(place)}/remotelink`, body, answer: z.unknown() });
     },
@@ -63,10 +95,19 @@ const words = (line: string): object[] => (line === '' ? [] : [{ type: 'text', t
 
 /** In Atlassian's format. A text of it is nothing but text: no mention, no card. */
 function documentOf({ headline, said, links }: Answer): object {
-  const quoted = said === null ? [] : [{ type: 'blockquote', content: plainLines(said).map((line) => paragraph(words(line))) }];
-  const linked = links.map(({ label, url }) => ({ type: 'text', text: label, marks: [{ type: 'link', attrs: { href: url } }] }));
+  const quoted =
+    said === null ? [] : [{ type: 'blockquote', content: plainLines(said).map((line) => paragraph(words(line))) }];
+  const linked = links.map(({ label, url }) => ({
+    type: 'text',
+    text: label,
+    marks: [{ type: 'link', attrs: { href: url } }],
+  }));
   const last = linked.flatMap((link, index) => (index === 0 ? [link] : [{ type: 'text', text: ' · ' }, link]));
-  return { version: 1, type: 'doc', content: [paragraph(words(headline)), ...quoted, ...(last.length === 0 ? [] : [paragraph(last)])] };
+  return {
+    version: 1,
+    type: 'doc',
+    content: [paragraph(words(headline)), ...quoted, ...(last.length === 0 ? [] : [paragraph(last)])],
+  };
 }
 
 function wikiOf({ headline, said, links }: Answer): string {

@@ -3,11 +3,25 @@ import type { Actor, Passage, Reading, Thread, TriggerKind } from '../../intent.
 import { addressOf } from '../../mention/mention.js';
 import type { ReadingContext } from '../../provider.js';
 import { fields, id, list, maybe, moment, name, text, title, url } from '../../reading/fields.js';
-import { type EventReader, ignored, intent, namesLabel, reads, refusedActor, triggerOf } from '../../reading/reading.js';
+import {
+  type EventReader,
+  ignored,
+  intent,
+  namesLabel,
+  reads,
+  refusedActor,
+  triggerOf,
+} from '../../reading/reading.js';
 import { type DocumentText, documentText } from './adf.js';
 
 /** Cloud has `accountId`, Data Center `key`, which stays when the name changes. */
-const user = fields({ accountId: maybe(id), key: maybe(name), name: maybe(name), displayName: maybe(title), accountType: maybe(name) });
+const user = fields({
+  accountId: maybe(id),
+  key: maybe(name),
+  name: maybe(name),
+  displayName: maybe(title),
+  accountType: maybe(name),
+});
 /** Wiki markup, or a document in Atlassian's format. */
 const body = z.unknown().transform((value): DocumentText => {
   if (typeof value !== 'string') return documentText(value);
@@ -50,7 +64,11 @@ const idOf = (from: User): string | null => from.accountId ?? from.key;
 function actorOf(from: User | null): Actor | null {
   const known = from === null ? null : idOf(from);
   if (from === null || known === null) return null;
-  return { id: known, login: from.name ?? from.displayName ?? known, kind: from.accountType === 'app' ? 'app' : 'user' };
+  return {
+    id: known,
+    login: from.name ?? from.displayName ?? known,
+    kind: from.accountType === 'app' ? 'app' : 'user',
+  };
 }
 
 const NOBODY: Actor = { id: '0', login: 'unknown', kind: 'user' };
@@ -61,7 +79,10 @@ function threadOf({ id, key, self, fields: of }: Issue, confidential: boolean): 
     key: id,
     place: { issue: id, key },
     // With the path that Data Center may be served under.
-    url: self === null || !self.includes('/rest/api/') ? null : `${self.slice(0, self.indexOf('/rest/api/'))}/browse/${encodeURIComponent(key)}`,
+    url:
+      self === null || !self.includes('/rest/api/')
+        ? null
+        : `${self.slice(0, self.indexOf('/rest/api/'))}/browse/${encodeURIComponent(key)}`,
     title: of.summary ?? '',
     confidential: confidential || (of.security !== null && of.security !== undefined),
     state: of.status?.statusCategory?.key === 'done' ? 'closed' : 'open',
@@ -80,15 +101,33 @@ interface Said {
 function intentOf({ issue, actor, trigger, key, instruction, confidential = false }: Said): Reading {
   const thread = threadOf(issue, confidential);
   const author = actorOf(issue.fields.reporter) ?? NOBODY;
-  const subject = { id: issue.id, author, text: issue.fields.description?.text ?? '', createdAt: issue.fields.created, url: thread.url };
-  return intent({ trigger, semanticKey: `${issue.id}/${key}`, actor, thread, repository: null, pullRequest: null, review: null, instruction, subject });
+  const subject = {
+    id: issue.id,
+    author,
+    text: issue.fields.description?.text ?? '',
+    createdAt: issue.fields.created,
+    url: thread.url,
+  };
+  return intent({
+    trigger,
+    semanticKey: `${issue.id}/${key}`,
+    actor,
+    thread,
+    repository: null,
+    pullRequest: null,
+    review: null,
+    instruction,
+    subject,
+  });
 }
 
 /** A mention in prose; one that stands only in code or a quote is said to be that. */
 function spokenIn({ text, prose }: DocumentText, context: ReadingContext): TriggerKind | Reading {
   const trigger = triggerOf({ text: prose, syntax: 'wiki', trigger: 'mention' }, context);
   if (typeof trigger === 'string' || text === prose) return trigger;
-  return addressOf(text, 'wiki', { name: context.own.mention, ids: context.own.ids }) === 'none' ? trigger : ignored('quoted-only');
+  return addressOf(text, 'wiki', { name: context.own.mention, ids: context.own.ids }) === 'none'
+    ? trigger
+    : ignored('quoted-only');
 }
 
 function commented(issue: Issue, said: z.output<typeof comment>, context: ReadingContext): Reading {
@@ -113,33 +152,53 @@ function wordless(
   const refused = refusedActor(actor, context);
   if (refused !== null) return refused;
   if (threadOf(issue, false).state === 'closed') return ignored('closed');
-  return intentOf({ issue, actor, trigger, key, instruction: { id: trigger, author: actor, text: '', createdAt: null, url: null } });
+  return intentOf({
+    issue,
+    actor,
+    trigger,
+    key,
+    instruction: { id: trigger, author: actor, text: '', createdAt: null, url: null },
+  });
 }
 
-const labelsOf = (whole: string | null): Set<string> => new Set((whole ?? '').split(/\s+/).filter((each) => each !== ''));
+const labelsOf = (whole: string | null): Set<string> =>
+  new Set((whole ?? '').split(/\s+/).filter((each) => each !== ''));
 
 const updated = reads(
-  fields({ user: maybe(user), issue, comment: maybe(comment), changelog: maybe(changelog), issue_event_type_name: maybe(name) }),
+  fields({
+    user: maybe(user),
+    issue,
+    comment: maybe(comment),
+    changelog: maybe(changelog),
+    issue_event_type_name: maybe(name),
+  }),
   (body, context) => {
     const { issue, changelog, comment } = body;
     // A comment is sent as an update of its issue too, under the same semantic key.
     if (changelog === null)
-      return comment === null || body.issue_event_type_name !== 'issue_commented' ? ignored('no-trigger') : commented(issue, comment, context);
+      return comment === null || body.issue_event_type_name !== 'issue_commented'
+        ? ignored('no-trigger')
+        : commented(issue, comment, context);
     const added = changelog.items
       .filter(({ field }) => field === 'labels')
       // Both are whole lists: what is new is in the second alone.
       .flatMap((item) => [...labelsOf(item.toString)].filter((each) => !labelsOf(item.fromString).has(each)));
     const key = `changelog/${changelog.id}`;
-    if (added.some((label) => namesLabel(context, label))) return wordless(issue, { by: body.user, trigger: 'label', key }, context);
-    const ours = changelog.items.some(({ field, to }) => field === 'assignee' && to !== null && context.own.ids.includes(to));
+    if (added.some((label) => namesLabel(context, label)))
+      return wordless(issue, { by: body.user, trigger: 'label', key }, context);
+    const ours = changelog.items.some(
+      ({ field, to }) => field === 'assignee' && to !== null && context.own.ids.includes(to),
+    );
     return ours ? wordless(issue, { by: body.user, trigger: 'assignment', key }, context) : ignored('no-trigger');
   },
 );
 
 const created = reads(fields({ user: maybe(user), issue }), ({ user, issue }, context) => {
-  if (issue.fields.labels.some((label) => namesLabel(context, label))) return wordless(issue, { by: user, trigger: 'label', key: 'created' }, context);
+  if (issue.fields.labels.some((label) => namesLabel(context, label)))
+    return wordless(issue, { by: user, trigger: 'label', key: 'created' }, context);
   const assignee = issue.fields.assignee === null ? null : idOf(issue.fields.assignee);
-  if (assignee !== null && context.own.ids.includes(assignee)) return wordless(issue, { by: user, trigger: 'assignment', key: 'created' }, context);
+  if (assignee !== null && context.own.ids.includes(assignee))
+    return wordless(issue, { by: user, trigger: 'assignment', key: 'created' }, context);
   const actor = actorOf(user);
   const description = issue.fields.description;
   if (actor === null || description === undefined) return ignored('no-trigger');
@@ -147,7 +206,13 @@ const created = reads(fields({ user: maybe(user), issue }), ({ user, issue }, co
   if (refused !== null) return refused;
   const trigger = spokenIn(description, context);
   if (typeof trigger !== 'string') return trigger;
-  const instruction = { id: issue.id, author: actor, text: description.text, createdAt: issue.fields.created, url: null };
+  const instruction = {
+    id: issue.id,
+    author: actor,
+    text: description.text,
+    createdAt: issue.fields.created,
+    url: null,
+  };
   return intentOf({ issue, actor, trigger, key: 'created', instruction });
 });
 

@@ -29,12 +29,20 @@ describe('webhooks of a Jira app', () => {
   beforeAll(async () => {
     server = createServer(async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://jira');
-      const body = JSON.parse((await text(request)) || '{}') as { url: string; webhookIds: number[]; webhooks: Array<{ jqlFilter: string }> };
+      const body = JSON.parse((await text(request)) || '{}') as {
+        url: string;
+        webhookIds: number[];
+        webhooks: Array<{ jqlFilter: string }>;
+      };
       asked.push(`${request.method} ${pathname}`);
-      const json = (status: number, value: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+      const json = (status: number, value: unknown): void =>
+        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
       if (pathname === '/project/search') {
         const start = Number(searchParams.get('startAt'));
-        return json(200, { values: keys.slice(start, start + 50).map((key) => ({ key })), isLast: start + 50 >= keys.length });
+        return json(200, {
+          values: keys.slice(start, start + 50).map((key) => ({ key })),
+          isLast: start + 50 >= keys.length,
+        });
       }
       hooks = hooks.filter(({ expirationDate }) => expirationDate > now);
       if (request.method === 'GET') return json(200, { values: hooks });
@@ -49,7 +57,12 @@ describe('webhooks of a Jira app', () => {
       }
       if (hooks.length >= 5) return json(200, { webhookRegistrationResult: [{ errors: ['There are five already.'] }] });
       next += 1;
-      hooks.push({ id: next, jqlFilter: body.webhooks[0]?.jqlFilter ?? '', url: body.url, expirationDate: now + LIFE_DAYS * DAY_MS });
+      hooks.push({
+        id: next,
+        jqlFilter: body.webhooks[0]?.jqlFilter ?? '',
+        url: body.url,
+        expirationDate: now + LIFE_DAYS * DAY_MS,
+      });
       return json(200, { webhookRegistrationResult: [{ createdWebhookId: next }] });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,14 +77,24 @@ describe('webhooks of a Jira app', () => {
   });
 
   const keep = (known: AppHookState | null): Promise<AppHookState> => {
-    const api = new ProviderClient({ baseUrl: base, authorization: 'Bearer t', dispatch: fetch, now: () => new Date(now) });
+    const api = new ProviderClient({
+      baseUrl: base,
+      authorization: 'Bearer t',
+      dispatch: fetch,
+      now: () => new Date(now),
+    });
     return keepJiraHooks(api, { url: URL_OF_OURS, known, now: new Date(now) });
   };
   const daysLeft = ({ expiresAt }: AppHookState): number => Math.round((Date.parse(expiresAt ?? '') - now) / DAY_MS);
 
   it('are made once for all projects, and left alone while they are good', async () => {
     const state = await keep(null);
-    expect([state.filter, daysLeft(state), state.problem, hooks.length]).toEqual(['project in ("SHOP", "OPS")', 30, null, 1]);
+    expect([state.filter, daysLeft(state), state.problem, hooks.length]).toEqual([
+      'project in ("SHOP", "OPS")',
+      30,
+      null,
+      1,
+    ]);
     expect(await keep(state)).toEqual(state);
     // Its id was not stored: it is found by its address.
     expect((await keep(null)).ids).toEqual(state.ids);
@@ -92,19 +115,40 @@ describe('webhooks of a Jira app', () => {
   });
 
   it('are replaced when there are other projects, the new one before the old one goes', async () => {
-    const foreign = { id: 1, jqlFilter: 'project in ("X")', url: 'https://other.test/hook', expirationDate: now + DAY_MS };
+    const foreign = {
+      id: 1,
+      jqlFilter: 'project in ("X")',
+      url: 'https://other.test/hook',
+      expirationDate: now + DAY_MS,
+    };
     hooks = [foreign];
     const state = await keep(null);
     keys = ['SHOP', 'OPS', 'NEW'];
     asked = [];
     const next = await keep(state);
-    expect([next.filter, hooks.map(({ id }) => id)]).toEqual(['project in ("SHOP", "OPS", "NEW")', [1, Number(next.ids[0])]]);
-    expect(asked.filter((each) => each.endsWith('/webhook'))).toEqual(['GET /webhook', 'POST /webhook', 'DELETE /webhook']);
+    expect([next.filter, hooks.map(({ id }) => id)]).toEqual([
+      'project in ("SHOP", "OPS", "NEW")',
+      [1, Number(next.ids[0])],
+    ]);
+    expect(asked.filter((each) => each.endsWith('/webhook'))).toEqual([
+      'GET /webhook',
+      'POST /webhook',
+      'DELETE /webhook',
+    ]);
   });
 
   it('are missing with a reason where Jira makes none or shows no project, and what is there stays', async () => {
-    hooks = Array.from({ length: 5 }, (_, index) => ({ id: index, jqlFilter: 'x', url: 'https://other.test/hook', expirationDate: now + DAY_MS }));
-    expect(await keep(null)).toMatchObject({ ids: [], expiresAt: null, problem: 'Jira makes no webhook: There are five already.' });
+    hooks = Array.from({ length: 5 }, (_, index) => ({
+      id: index,
+      jqlFilter: 'x',
+      url: 'https://other.test/hook',
+      expirationDate: now + DAY_MS,
+    }));
+    expect(await keep(null)).toMatchObject({
+      ids: [],
+      expiresAt: null,
+      problem: 'Jira makes no webhook: There are five already.',
+    });
     expect(hooks).toHaveLength(5);
     keys = [];
     expect(await keep(null)).toMatchObject({ ids: [], problem: 'The account sees no project.' });

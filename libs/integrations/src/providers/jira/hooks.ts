@@ -19,7 +19,10 @@ const made = fields({ webhookRegistrationResult: list(fields({ createdWebhookId:
 const renewed = fields({ expirationDate: moment });
 
 /** Dynamic webhooks of Cloud: at most five of an app, a user and a site, each with a filter that names its projects. */
-export async function keepJiraHooks(api: ProviderClient, { url: address, known, now }: Parameters<AppHooks['keep']>[1]): Promise<AppHookState> {
+export async function keepJiraHooks(
+  api: ProviderClient,
+  { url: address, known, now }: Parameters<AppHooks['keep']>[1],
+): Promise<AppHookState> {
   const { keys, more } = await projectKeys(api);
   if (keys.length === 0) return { ids: [], filter: '', expiresAt: null, problem: 'The account sees no project.' };
   const filter = `project in (${keys.map((key) => `"${key}"`).join(', ')})`;
@@ -31,16 +34,27 @@ export async function keepJiraHooks(api: ProviderClient, { url: address, known, 
   // The new one is there before the old one goes: what both deliver is one deed.
   const others = state.ids.length === 0 ? [] : ours.filter((each) => !state.ids.includes(each.id));
   if (others.length > 0)
-    await api.call({ method: 'DELETE', path: '/webhook', body: { webhookIds: others.map((each) => Number(each.id)) }, answer: z.unknown() });
+    await api.call({
+      method: 'DELETE',
+      path: '/webhook',
+      body: { webhookIds: others.map((each) => Number(each.id)) },
+      answer: z.unknown(),
+    });
   return { ...state, problem: state.problem ?? problem };
 }
 
 async function make(api: ProviderClient, address: string, filter: string, now: Date): Promise<AppHookState> {
   const body = { url: address, webhooks: [{ events: EVENTS, jqlFilter: filter }] };
-  const [result] = (await api.call({ method: 'POST', path: '/webhook', body, answer: made })).body.webhookRegistrationResult;
+  const [result] = (await api.call({ method: 'POST', path: '/webhook', body, answer: made })).body
+    .webhookRegistrationResult;
   const hookId = result?.createdWebhookId ?? null;
   if (hookId === null)
-    return { ids: [], filter, expiresAt: null, problem: `Jira makes no webhook: ${(result?.errors ?? []).join(' ').slice(0, 300) || 'it gives no reason'}` };
+    return {
+      ids: [],
+      filter,
+      expiresAt: null,
+      problem: `Jira makes no webhook: ${(result?.errors ?? []).join(' ').slice(0, 300) || 'it gives no reason'}`,
+    };
   return { ids: [hookId], filter, expiresAt: new Date(now.getTime() + 30 * DAY_MS).toISOString(), problem: null };
 }
 
@@ -51,16 +65,31 @@ async function renew(
   now: Date,
 ): Promise<AppHookState> {
   const ends = expirationDate === null ? Number.NaN : timeOf(expirationDate);
-  if (ends - now.getTime() > RENEW_BEFORE_MS) return { ids: [hookId], filter, expiresAt: new Date(ends).toISOString(), problem: null };
-  const { body } = await api.call({ method: 'PUT', path: '/webhook/refresh', body: { webhookIds: [Number(hookId)] }, answer: renewed });
+  if (ends - now.getTime() > RENEW_BEFORE_MS)
+    return { ids: [hookId], filter, expiresAt: new Date(ends).toISOString(), problem: null };
+  const { body } = await api.call({
+    method: 'PUT',
+    path: '/webhook/refresh',
+    body: { webhookIds: [Number(hookId)] },
+    answer: renewed,
+  });
   const at = body.expirationDate === null ? Number.NaN : timeOf(body.expirationDate);
-  return { ids: [hookId], filter, expiresAt: new Date(Number.isNaN(at) ? now.getTime() + 30 * DAY_MS : at).toISOString(), problem: null };
+  return {
+    ids: [hookId],
+    filter,
+    expiresAt: new Date(Number.isNaN(at) ? now.getTime() + 30 * DAY_MS : at).toISOString(),
+    problem: null,
+  };
 }
 
 async function projectKeys(api: ProviderClient): Promise<{ keys: readonly string[]; more: boolean }> {
   const keys: string[] = [];
   for (let start = 0; start < MAX_PROJECTS; start += PAGE) {
-    const { body } = await api.call({ method: 'GET', path: `/project/search?orderBy=key&maxResults=${PAGE}&startAt=${start}`, answer: projects });
+    const { body } = await api.call({
+      method: 'GET',
+      path: `/project/search?orderBy=key&maxResults=${PAGE}&startAt=${start}`,
+      answer: projects,
+    });
     keys.push(...body.values.map(({ key }) => key).filter((key) => /^\w+$/.test(key)));
     if (body.isLast !== false || body.values.length === 0) return { keys, more: false };
   }

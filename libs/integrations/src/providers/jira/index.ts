@@ -10,7 +10,8 @@ import { jiraRereading } from './rereading.js';
 
 const api = {
   // An API token of Cloud comes with its account: `mail:token`.
-  authorization: (token: string) => (token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`),
+  authorization: (token: string) =>
+    token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`,
   apiUrl: (baseUrl: string) => `${baseUrl}/rest/api/${isCloud(baseUrl) ? 3 : 2}`,
 };
 
@@ -26,7 +27,14 @@ export const jira: Provider = {
     { kind: 'data-center', name: 'Data Center personal access token', signature: 'sha256' },
   ],
   signatures: {
-    sha256: { kind: 'hmac-sha256', header: 'x-hub-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
+    sha256: {
+      kind: 'hmac-sha256',
+      header: 'x-hub-signature',
+      encoding: 'hex',
+      prefix: 'sha256=',
+      key: 'utf8',
+      signed: ['body'],
+    },
     // Authenticates the caller, not the body, which is reread.
     jwt: { kind: 'jwt-hs256', header: 'authorization' },
   },
@@ -44,7 +52,9 @@ export const jira: Provider = {
   },
   read: ({ body }, context) => {
     const event = own(body, 'webhookEvent');
-    return readerOf(JIRA_EVENTS, typeof event === 'string' ? event : '')?.(body, context) ?? ignored('event-not-followed');
+    return (
+      readerOf(JIRA_EVENTS, typeof event === 'string' ? event : '')?.(body, context) ?? ignored('event-not-followed')
+    );
   },
   // The key of an issue begins with that of its project.
   places: { kind: 'project', of: ({ key }) => [typeof key === 'string' ? key.replace(/-\d+$/, '') : undefined] },

@@ -14,13 +14,22 @@ const user = fields({ account_id: maybe(id), key: maybe(id), name: maybe(name), 
 export const jiraLinking: AccountLinking = {
   scopes: (baseUrl) => [isCloud(baseUrl) ? 'read:me' : 'READ'],
   endpoints: (baseUrl) =>
-    isCloud(baseUrl) ? { authorize: `${CONSENT}/authorize`, token: { baseUrl: CONSENT, path: '/oauth/token', format: 'json' } } : dataCenter(baseUrl),
-  asks: (baseUrl): Readonly<Record<string, string>> => (isCloud(baseUrl) ? { audience: 'api.atlassian.com', prompt: 'consent' } : {}),
+    isCloud(baseUrl)
+      ? { authorize: `${CONSENT}/authorize`, token: { baseUrl: CONSENT, path: '/oauth/token', format: 'json' } }
+      : dataCenter(baseUrl),
+  asks: (baseUrl): Readonly<Record<string, string>> =>
+    isCloud(baseUrl) ? { audience: 'api.atlassian.com', prompt: 'consent' } : {},
   apiUrl: (baseUrl) => (isCloud(baseUrl) ? API : `${baseUrl}/rest/api/2`),
   whoIs: async (api, { baseUrl }) => {
     const { body } = await api.call({ method: 'GET', path: isCloud(baseUrl) ? '/me' : '/myself', answer: user });
     const accountId = body.account_id ?? body.key;
-    if (accountId === null) throw new ProviderRefusal('Jira does not say who it is', { kind: 'unreadable', status: 200, retryAt: null, outcomeUnknown: false });
+    if (accountId === null)
+      throw new ProviderRefusal('Jira does not say who it is', {
+        kind: 'unreadable',
+        status: 200,
+        retryAt: null,
+        outcomeUnknown: false,
+      });
     return { id: accountId, login: body.nickname ?? body.name ?? accountId };
   },
 };

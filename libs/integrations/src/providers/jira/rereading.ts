@@ -6,13 +6,18 @@ import { fields, list, maybe, moment, name, text } from '../../reading/fields.js
 import { timeOf } from './moments.js';
 
 const FIELDS = 'summary,description,labels,status,assignee,reporter,creator,security,created';
-/** Jira gives up on a delivery within hours. What was done longer before it came is an old deed behind a new delivery. Milliseconds. */
+/**
+ * Jira gives up on a delivery within hours. What was done longer before it came is an old deed behind a new delivery.
+ * Milliseconds.
+ */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 /** Of the changes of an issue that was made just now. */
 const MAX_CHANGES = 100;
 
 /** Ids of issues, comments and changes are numbers: keys can be given to another issue. */
-const number = z.union([z.number().int().nonnegative().transform(String), z.string()]).refine((value) => /^\d{1,18}$/.test(value));
+const number = z
+  .union([z.number().int().nonnegative().transform(String), z.string()])
+  .refine((value) => /^\d{1,18}$/.test(value));
 const bodySchema = fields({
   webhookEvent: name,
   issue: fields({ id: number }),
@@ -33,8 +38,19 @@ const comment = fields({
   visibility: z.unknown().optional(),
   jsdPublic: z.boolean().nullish(),
 });
-const item = fields({ field: name, from: maybe(name), fromString: maybe(text), to: maybe(name), toString: maybe(text) });
-const change = fields({ id: number, author: maybe(z.looseObject({ accountId: name })), created: moment, items: list(item) });
+const item = fields({
+  field: name,
+  from: maybe(name),
+  fromString: maybe(text),
+  to: maybe(name),
+  toString: maybe(text),
+});
+const change = fields({
+  id: number,
+  author: maybe(z.looseObject({ accountId: name })),
+  created: moment,
+  items: list(item),
+});
 
 type Issue = z.output<typeof issue>;
 type Change = z.output<typeof change>;
@@ -50,7 +66,12 @@ export const jiraRereading: Pick<DeliveryRereading, 'signatures' | 'reread'> = {
     const { id, key, fields: values } = found.issue;
     // The address that the API gives is its own, where the site has its pages elsewhere.
     const self = `${baseUrl}/rest/api/3/issue/${id}`;
-    return { delivery: { headers, body: { ...found, webhookEvent: said.data.webhookEvent, issue: { id, key, self, fields: values } } } };
+    return {
+      delivery: {
+        headers,
+        body: { ...found, webhookEvent: said.data.webhookEvent, issue: { id, key, self, fields: values } },
+      },
+    };
   },
 };
 
@@ -74,7 +95,8 @@ async function reread(client: ProviderClient, said: z.output<typeof bodySchema>,
   }
   if (said.changelog !== null) {
     const found = await changeOf(client, at, said.changelog.id);
-    if (found.author === null || isOld(found.created)) return { unconfirmed: 'The change was made long before, or has no author.' };
+    if (found.author === null || isOld(found.created))
+      return { unconfirmed: 'The change was made long before, or has no author.' };
     return { user: found.author, issue: asked, changelog: { id: found.id, items: found.items } };
   }
   if (said.comment === null) return { unconfirmed: 'It names neither a comment nor a change.' };
@@ -89,9 +111,15 @@ async function reread(client: ProviderClient, said: z.output<typeof bodySchema>,
 
 async function changeOf(client: ProviderClient, issueAt: string, id: string): Promise<Change> {
   const answer = fields({ histories: list(change) });
-  const { body } = await client.call({ method: 'POST', path: `${issueAt}/changelog/list`, body: { changelogIds: [Number(id)] }, answer });
+  const { body } = await client.call({
+    method: 'POST',
+    path: `${issueAt}/changelog/list`,
+    body: { changelogIds: [Number(id)] },
+    answer,
+  });
   const found = body.histories.find((each) => each.id === id);
-  if (found === undefined) throw new ProviderRefusal('no such change', { kind: 'missing', status: 200, retryAt: null, outcomeUnknown: false });
+  if (found === undefined)
+    throw new ProviderRefusal('no such change', { kind: 'missing', status: 200, retryAt: null, outcomeUnknown: false });
   return found;
 }
 
@@ -99,9 +127,12 @@ async function changeOf(client: ProviderClient, issueAt: string, id: string): Pr
 async function asCreated(client: ProviderClient, issueAt: string, made: Issue, creator: string): Promise<Issue> {
   const answer = fields({ values: list(change), isLast: z.boolean().nullish() });
   const { body } = await client.call({ method: 'GET', path: `${issueAt}/changelog?maxResults=${MAX_CHANGES}`, answer });
-  const first = (field: string): z.output<typeof item> | undefined => body.values.flatMap(({ items }) => items).find((each) => each.field === field);
+  const first = (field: string): z.output<typeof item> | undefined =>
+    body.values.flatMap(({ items }) => items).find((each) => each.field === field);
   const [labels, assignee] = [first('labels'), first('assignee')];
-  const isOfOthers = body.isLast === false || body.values.some(({ author, items }) => author?.accountId !== creator && items.some(isText));
+  const isOfOthers =
+    body.isLast === false ||
+    body.values.some(({ author, items }) => author?.accountId !== creator && items.some(isText));
   const were = {
     ...(labels === undefined ? {} : { labels: (labels.fromString ?? '').split(/\s+/).filter((each) => each !== '') }),
     ...(assignee === undefined ? {} : { assignee: assignee.from === null ? null : { accountId: assignee.from } }),
@@ -114,6 +145,11 @@ const isText = ({ field }: { readonly field: string }): boolean => field === 'de
 
 /** Words of others: a mention in a quotation asks for nothing. */
 function quoted(description: unknown): unknown {
-  const content = typeof description === 'string' ? { type: 'paragraph', content: [{ type: 'text', text: description }] } : description;
-  return content === null || content === undefined ? null : { type: 'doc', content: [{ type: 'blockquote', content: [content] }] };
+  const content =
+    typeof description === 'string'
+      ? { type: 'paragraph', content: [{ type: 'text', text: description }] }
+      : description;
+  return content === null || content === undefined
+    ? null
+    : { type: 'doc', content: [{ type: 'blockquote', content: [content] }] };
 }

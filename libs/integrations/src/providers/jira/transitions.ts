@@ -20,7 +20,9 @@ const transitions = fields({
   ),
 });
 
-/** By the category of a status, never by its name: people name them as they like. What is further than a stage stays. */
+/**
+ * By the category of a status, never by its name: people name them as they like. What is further than a stage stays.
+ */
 const MOVES: Readonly<Record<TicketStage, { readonly from: readonly string[]; readonly to: string }>> = {
   started: { from: ['new', 'undefined'], to: 'indeterminate' },
   done: { from: ['new', 'undefined', 'indeterminate'], to: 'done' },
@@ -34,7 +36,11 @@ export async function moveTicket(client: ProviderClient, issue: string, stage: T
   const { from, to } = MOVES[stage];
   const { body: now } = await client.call({ method: 'GET', path: `${issue}?fields=status`, answer: ticket });
   if (!from.includes(now.fields.status?.statusCategory?.key ?? '')) return;
-  const { body } = await client.call({ method: 'GET', path: `${issue}/transitions?expand=transitions.fields`, answer: transitions });
+  const { body } = await client.call({
+    method: 'GET',
+    path: `${issue}/transitions?expand=transitions.fields`,
+    answer: transitions,
+  });
   const fit = body.transitions.find(
     (each) =>
       each.to?.statusCategory?.key === to &&
@@ -42,6 +48,16 @@ export async function moveTicket(client: ProviderClient, issue: string, stage: T
       !Object.values(each.fields ?? {}).some(({ required, hasDefaultValue }) => required && !hasDefaultValue),
   );
   if (fit === undefined)
-    throw new ProviderRefusal(`${issue}: no transition to ${to}`, { kind: 'conflict', status: null, retryAt: null, outcomeUnknown: false });
-  await client.call({ method: 'POST', path: `${issue}/transitions`, body: { transition: { id: fit.id } }, answer: z.unknown() });
+    throw new ProviderRefusal(`${issue}: no transition to ${to}`, {
+      kind: 'conflict',
+      status: null,
+      retryAt: null,
+      outcomeUnknown: false,
+    });
+  await client.call({
+    method: 'POST',
+    path: `${issue}/transitions`,
+    body: { transition: { id: fit.id } },
+    answer: z.unknown(),
+  });
 }

@@ -15,19 +15,27 @@ const Place = z.union([
 
 const REACT = 'mutation($input: ReactionCreateInput!) { reactionCreate(input: $input) { success } }';
 const COMMENT = 'mutation($input: CommentCreateInput!) { commentCreate(input: $input) { success } }';
-const UPDATE = 'mutation($id: String!, $input: CommentUpdateInput!) { commentUpdate(id: $id, input: $input) { success } }';
+const UPDATE =
+  'mutation($id: String!, $input: CommentUpdateInput!) { commentUpdate(id: $id, input: $input) { success } }';
 const FIND = 'query($id: String!) { comment(id: $id) { id url } }';
 const ACTIVITY = 'mutation($input: AgentActivityCreateInput!) { agentActivityCreate(input: $input) { success } }';
-const SESSION = 'mutation($id: String!, $input: AgentSessionUpdateInput!) { agentSessionUpdate(id: $id, input: $input) { success } }';
+const SESSION =
+  'mutation($id: String!, $input: AgentSessionUpdateInput!) { agentSessionUpdate(id: $id, input: $input) { success } }';
 const ATTACH = 'mutation($input: AttachmentCreateInput!) { attachmentCreate(input: $input) { success } }';
 
 const comment = fields({ comment: maybe(fields({ id, url })) });
 
 /** What an activity is, by the state of the run: a response or an error ends Linear's own session. */
-const ACTIVITIES: Readonly<Record<AnswerState, string>> = { working: 'thought', waiting: 'elicitation', done: 'response', failed: 'error' };
+const ACTIVITIES: Readonly<Record<AnswerState, string>> = {
+  working: 'thought',
+  waiting: 'elicitation',
+  done: 'response',
+  failed: 'error',
+};
 
 /**
- * Comments on issues, and activities in agent sessions, which are not edited: each state is one more. We name both ourselves, so that what is sent again is the same.
+ * Comments on issues, and activities in agent sessions, which are not edited: each state is one more. We name both
+ * ourselves, so that what is sent again is the same.
  * @param client of `api.linear.app`.
  */
 export function linearAnswers(client: ProviderClient): ThreadAnswers {
@@ -36,23 +44,29 @@ export function linearAnswers(client: ProviderClient): ThreadAnswers {
     try {
       await call(query, variables);
     } catch (error) {
-      if (!(error instanceof ProviderRefusal && /already exists|duplicate|not unique/i.test(error.message))) throw error;
+      if (!(error instanceof ProviderRefusal && /already exists|duplicate|not unique/i.test(error.message)))
+        throw error;
     }
   };
   const act = (session: string, mark: readonly string[], activity: object): Promise<void> =>
-    once(ACTIVITY, { input: { id: idOf(session, ...mark, JSON.stringify(activity)), agentSessionId: session, ...activity } });
-  const say = (session: string, answer: Answer): Promise<void> => act(session, [answer.marker, String(answer.revision ?? 0)], activityOf(answer));
+    once(ACTIVITY, {
+      input: { id: idOf(session, ...mark, JSON.stringify(activity)), agentSessionId: session, ...activity },
+    });
+  const say = (session: string, answer: Answer): Promise<void> =>
+    act(session, [answer.marker, String(answer.revision ?? 0)], activityOf(answer));
   return {
     acknowledge: async (place, what, deed) => {
       const at = Place.parse(place);
-      if (at.session !== undefined) return act(at.session, ['seen', deed], { content: { type: 'thought', body: 'Slipway has seen this.' } });
+      if (at.session !== undefined)
+        return act(at.session, ['seen', deed], { content: { type: 'thought', body: 'Slipway has seen this.' } });
       const on = what.kind === 'subject' ? { issueId: at.issue } : { commentId: what.id };
       await once(REACT, { input: { id: idOf('seen', ...Object.values(on)), ...on, emoji: 'eyes' } });
     },
     post: async (place, answer) => {
       const at = Place.parse(place);
       const commentId = idOf('comment', answer.marker);
-      if (at.session === undefined) await once(COMMENT, { input: { id: commentId, issueId: at.issue, body: markdownOf(answer) } });
+      if (at.session === undefined)
+        await once(COMMENT, { input: { id: commentId, issueId: at.issue, body: markdownOf(answer) } });
       else await say(at.session, answer);
       return { id: at.session ?? commentId, url: null };
     },
@@ -73,7 +87,8 @@ export function linearAnswers(client: ProviderClient): ThreadAnswers {
     },
     link: async (place, { label, url: to }) => {
       const { session, issue } = Place.parse(place);
-      if (session !== undefined) await call(SESSION, { id: session, input: { addedExternalUrls: [{ label, url: to }] } });
+      if (session !== undefined)
+        await call(SESSION, { id: session, input: { addedExternalUrls: [{ label, url: to }] } });
       // An attachment of the same address is updated.
       else await call(ATTACH, { input: { issueId: issue, title: label, url: to } });
     },
@@ -87,9 +102,12 @@ export function linearAnswers(client: ProviderClient): ThreadAnswers {
 function activityOf(answer: Answer): object {
   const { state, steps, linkAccountAt } = answer;
   // What it has done so far is of no use any more once it has done more.
-  if (state === 'working' && steps !== undefined) return { content: { type: 'action', action: 'Working', parameter: steps }, ephemeral: true };
+  if (state === 'working' && steps !== undefined)
+    return { content: { type: 'action', action: 'Working', parameter: steps }, ephemeral: true };
   const content = { type: ACTIVITIES[state], body: unmarkedMarkdownOf(answer) };
-  return linkAccountAt === undefined ? { content } : { content, signal: 'auth', signalMetadata: { url: linkAccountAt, providerName: 'Slipway' } };
+  return linkAccountAt === undefined
+    ? { content }
+    : { content, signal: 'auth', signalMetadata: { url: linkAccountAt, providerName: 'Slipway' } };
 }
 
 /** The same for the same parts: a UUID, as Linear takes ids of ours. */

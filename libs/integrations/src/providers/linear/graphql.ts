@@ -6,11 +6,17 @@ import { fields, list, maybe, name, text } from '../../reading/fields.js';
 const failures = list(fields({ message: text, extensions: maybe(fields({ code: maybe(name), type: maybe(name) })) }));
 const result = fields({ errors: failures, data: z.unknown().optional() });
 
-/** One document with its variables. @returns `data`, to be read by who asked. @throws ProviderRefusal also for refusals that come with 200. */
+/**
+ * One document with its variables. @returns `data`, to be read by who asked. @throws ProviderRefusal also for refusals
+ * that come with 200.
+ */
 export type LinearCall = (query: string, variables: object) => Promise<unknown>;
 
 export function linearCalls(client: ProviderClient): LinearCall {
-  return async (query, variables) => heard((await asked(client.call({ method: 'POST', path: '/graphql', body: { query, variables }, answer: result }))).body);
+  return async (query, variables) =>
+    heard(
+      (await asked(client.call({ method: 'POST', path: '/graphql', body: { query, variables }, answer: result }))).body,
+    );
 }
 
 /** Linear answers 400 where it limits calls. */
@@ -18,12 +24,14 @@ async function asked<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof ProviderRefusal && error.status === 400 && /RATELIMITED/.test(error.message)) throw limited(error.message);
+    if (error instanceof ProviderRefusal && error.status === 400 && /RATELIMITED/.test(error.message))
+      throw limited(error.message);
     throw error;
   }
 }
 
-const limited = (message: string): ProviderRefusal => new ProviderRefusal(message, { kind: 'limited', status: 400, retryAt: null, outcomeUnknown: false });
+const limited = (message: string): ProviderRefusal =>
+  new ProviderRefusal(message, { kind: 'limited', status: 400, retryAt: null, outcomeUnknown: false });
 
 /** GraphQL's refusals come with 200. */
 function heard({ errors, data }: z.output<typeof result>): unknown {

@@ -29,10 +29,13 @@ export const linear: Provider = {
   deliveryId: (delivery) => headerOf(delivery, 'linear-delivery') ?? null,
   linking: linearLinking,
   oauth: linearOAuth,
-  eventName: ({ body }) => [plainName(own(body, 'type')) ?? 'unknown', plainName(own(body, 'action'))].filter(Boolean).join('.'),
+  eventName: ({ body }) =>
+    [plainName(own(body, 'type')) ?? 'unknown', plainName(own(body, 'action'))].filter(Boolean).join('.'),
   read: ({ body }, context) => {
     const type = own(body, 'type');
-    return readerOf(LINEAR_EVENTS, typeof type === 'string' ? type : '')?.(body, context) ?? ignored('event-not-followed');
+    return (
+      readerOf(LINEAR_EVENTS, typeof type === 'string' ? type : '')?.(body, context) ?? ignored('event-not-followed')
+    );
   },
   places: { kind: 'team', of: ({ teamKey, team }) => [teamKey, team] },
   answers: {

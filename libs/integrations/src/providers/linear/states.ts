@@ -32,7 +32,13 @@ const MOVES: Readonly<Record<TicketStage, { readonly from: readonly string[]; re
 export async function moveIssue(call: LinearCall, issueId: string, stage: TicketStage): Promise<void> {
   const { from, to } = MOVES[stage];
   const read = answer.safeParse(await call(ISSUE, { id: issueId, type: to }));
-  if (!read.success) throw new ProviderRefusal('graphql: the issue is none', { kind: 'unreadable', status: 200, retryAt: null, outcomeUnknown: false });
+  if (!read.success)
+    throw new ProviderRefusal('graphql: the issue is none', {
+      kind: 'unreadable',
+      status: 200,
+      retryAt: null,
+      outcomeUnknown: false,
+    });
   const { viewer, issue } = read.data;
   const [first] = issue.team.states.nodes.toSorted((one, other) => one.position - other.position);
   const input = {

@@ -35,7 +35,12 @@ export function answerBlocks({
     { type: 'section', text: { type: 'mrkdwn', text } },
     ...(waits === null || waits === ''
       ? []
-      : [{ type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: waits }] }] }]),
+      : [
+          {
+            type: 'rich_text',
+            elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: waits }] }],
+          },
+        ]),
     {
       type: 'actions',
       elements: buttons.map(({ kind, of }) => {

@@ -14,7 +14,12 @@ const answered = fields({ ok: flag, error: maybe(name), ts: maybe(name) });
 const replies = fields({
   ok: flag,
   error: maybe(name),
-  messages: list(fields({ ts: name, metadata: maybe(fields({ event_type: maybe(name), event_payload: maybe(fields({ marker: maybe(text) })) })) })),
+  messages: list(
+    fields({
+      ts: name,
+      metadata: maybe(fields({ event_type: maybe(name), event_payload: maybe(fields({ marker: maybe(text) })) })),
+    }),
+  ),
 });
 const Place = z.object({ channel: z.string().regex(/^\w{1,40}$/), ts: z.string().regex(/^[\d.]{1,40}$/) });
 
@@ -55,7 +60,13 @@ export function slackAnswers(client: ProviderClient): ThreadAnswers {
       const { channel, ts } = Place.parse(place);
       const metadata = { event_type: METADATA, event_payload: { marker: answer.marker } };
       const { ts: id } = await post('chat.postMessage', { channel, thread_ts: ts, ...shown(answer), metadata });
-      if (id === null) throw new ProviderRefusal('chat.postMessage: no ts', { kind: 'unreadable', status: 200, retryAt: null, outcomeUnknown: true });
+      if (id === null)
+        throw new ProviderRefusal('chat.postMessage: no ts', {
+          kind: 'unreadable',
+          status: 200,
+          retryAt: null,
+          outcomeUnknown: true,
+        });
       return { id, url: null };
     },
     update: async (place, id, answer) => {
@@ -69,7 +80,13 @@ export function slackAnswers(client: ProviderClient): ThreadAnswers {
     },
     find: async (place, marker, since) => {
       const { channel, ts } = Place.parse(place);
-      const query = new URLSearchParams({ channel, ts, limit: String(PAGE), include_all_metadata: 'true', oldest: String(since.getTime() / 1_000) });
+      const query = new URLSearchParams({
+        channel,
+        ts,
+        limit: String(PAGE),
+        include_all_metadata: 'true',
+        oldest: String(since.getTime() / 1_000),
+      });
       const { body } = await client.call({ method: 'GET', path: `/conversations.replies?${query}`, answer: replies });
       const found = heard('conversations.replies', body).messages.find(
         ({ metadata }) => metadata?.event_type === METADATA && metadata.event_payload?.marker === marker,
@@ -80,7 +97,8 @@ export function slackAnswers(client: ProviderClient): ThreadAnswers {
 }
 
 /** Of Slack's three letters that mean something. */
-const escaped = (words: string): string => words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escaped = (words: string): string =>
+  words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 function shown({ headline, said, links, choosesRepository, waits, buttons = [] }: Answer): {
   text: string;
@@ -89,15 +107,27 @@ function shown({ headline, said, links, choosesRepository, waits, buttons = [] }
   unfurl_media: false;
 } {
   const quoted = said === null ? [] : plainLines(said).map((line) => `> ${escaped(line)}`);
-  const linked = links.map(({ label, url }) => `<${url.replace(/[<>|\s]/g, encodeURIComponent)}|${escaped(label)}>`).join(' · ');
+  const linked = links
+    .map(({ label, url }) => `<${url.replace(/[<>|\s]/g, encodeURIComponent)}|${escaped(label)}>`)
+    .join(' · ');
   const text = [escaped(headline), quoted.join('\n'), linked].filter((part) => part !== '').join('\n\n');
   // Without the field, those of the message before would stay.
-  const blocks = choosesRepository === true ? choiceBlocks(text) : buttons.length > 0 ? answerBlocks({ text, waits: waits ?? null, buttons }) : [];
+  const blocks =
+    choosesRepository === true
+      ? choiceBlocks(text)
+      : buttons.length > 0
+        ? answerBlocks({ text, waits: waits ?? null, buttons })
+        : [];
   return { text, blocks, unfurl_links: false, unfurl_media: false };
 }
 
 function heard<T extends { readonly ok: boolean; readonly error: string | null }>(method: string, body: T): T {
   if (body.ok) return body;
   const kind = KINDS[body.error ?? ''] ?? 'invalid';
-  throw new ProviderRefusal(`${method}: ${body.error ?? 'refused'}`, { kind, status: 200, retryAt: null, outcomeUnknown: kind === 'unavailable' });
+  throw new ProviderRefusal(`${method}: ${body.error ?? 'refused'}`, {
+    kind,
+    status: 200,
+    retryAt: null,
+    outcomeUnknown: kind === 'unavailable',
+  });
 }

@@ -16,7 +16,14 @@ export const choiceBlocks = (words: string): readonly object[] => [
   { type: 'section', text: { type: 'mrkdwn', text: words } },
   {
     type: 'actions',
-    elements: [{ type: 'external_select', action_id: ACTION, min_query_length: 0, placeholder: { type: 'plain_text', text: 'Choose a repository' } }],
+    elements: [
+      {
+        type: 'external_select',
+        action_id: ACTION,
+        min_query_length: 0,
+        placeholder: { type: 'plain_text', text: 'Choose a repository' },
+      },
+    ],
   },
 ];
 

@@ -30,7 +30,12 @@ type Message = z.output<typeof message>;
 function actorOf(team: string, { user, bot_id, app_id, user_team, team: home }: Message): Actor {
   const who = user ?? bot_id ?? app_id ?? '0';
   const foreign = (user_team ?? home ?? team) !== team;
-  return { id: who, login: who, kind: bot_id !== null || user === SLACKBOT || user === null ? 'bot' : 'user', ...(foreign ? { foreign: true as const } : {}) };
+  return {
+    id: who,
+    login: who,
+    kind: bot_id !== null || user === SLACKBOT || user === null ? 'bot' : 'user',
+    ...(foreign ? { foreign: true as const } : {}),
+  };
 }
 
 function threadOf(team: string, channel: string, ts: string, type: string | null): Thread {
@@ -58,7 +63,17 @@ function said({ team, message, actor, thread }: Heard, trigger: TriggerKind): Re
   const instruction: Passage = { id: message.ts, author: actor, text: message.text, createdAt: message.ts, url: null };
   // `app_mention` and `message` of one message are two events with two ids.
   const semanticKey = `${team}/${message.channel}/${message.ts}`;
-  return intent({ trigger, semanticKey, actor, thread, repository: null, pullRequest: null, review: null, instruction, subject: null });
+  return intent({
+    trigger,
+    semanticKey,
+    actor,
+    thread,
+    repository: null,
+    pullRequest: null,
+    review: null,
+    instruction,
+    subject: null,
+  });
 }
 
 function heard(body: z.output<typeof callback>, context: ReadingContext, mentioned: boolean): Reading {
@@ -69,12 +84,18 @@ function heard(body: z.output<typeof callback>, context: ReadingContext, mention
   if (event.bot_id !== null && context.own.ids.includes(event.bot_id)) return ignored('own-act');
   const refused = refusedActor(actor, context, { text: event.text, app: event.app_id });
   if (refused !== null) return refused;
-  if (event.subtype !== null && event.subtype !== 'bot_message' && !WRITTEN.has(event.subtype)) return ignored('system-note');
+  if (event.subtype !== null && event.subtype !== 'bot_message' && !WRITTEN.has(event.subtype))
+    return ignored('system-note');
   const thread = threadOf(team, event.channel, event.thread_ts ?? event.ts, event.channel_type);
   const direct = thread.kind === 'direct-message';
   const reply = event.thread_ts !== null && context.ours(thread.key);
   const trigger = triggerOf(
-    { text: event.text, syntax: 'mrkdwn', trigger: direct ? 'direct-message' : reply ? 'thread-reply' : 'mention', unasked: direct || reply },
+    {
+      text: event.text,
+      syntax: 'mrkdwn',
+      trigger: direct ? 'direct-message' : reply ? 'thread-reply' : 'mention',
+      unasked: direct || reply,
+    },
     context,
   );
   if (typeof trigger === 'string') return said({ team, message: event, actor, thread }, trigger);
@@ -112,7 +133,12 @@ const pressed = fields({
 export const SLACK_ACTIONS: Readonly<Record<string, EventReader>> = {
   block_actions: reads(pressed, ({ user, team, channel, container, actions: [pressed] }, context) => {
     const home = user.team_id ?? team.id;
-    const actor: Actor = { id: user.id, login: user.username ?? user.id, kind: 'user', ...(home === team.id ? {} : { foreign: true as const }) };
+    const actor: Actor = {
+      id: user.id,
+      login: user.username ?? user.id,
+      kind: 'user',
+      ...(home === team.id ? {} : { foreign: true as const }),
+    };
     const refused = refusedActor(actor, context);
     if (refused !== null) return refused;
     const where = container?.channel_id ?? channel?.id ?? null;

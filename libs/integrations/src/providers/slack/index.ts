@@ -41,14 +41,19 @@ export const slack: Provider = {
   tokens: slackTokens,
   eventName: ({ body }) => {
     const event = own(body, 'event');
-    const parts = [plainName(own(event, 'type')) ?? plainName(own(body, 'type')) ?? 'unknown', plainName(own(event, 'subtype'))];
+    const parts = [
+      plainName(own(event, 'type')) ?? plainName(own(body, 'type')) ?? 'unknown',
+      plainName(own(event, 'subtype')),
+    ];
     return parts.filter(Boolean).join('.');
   },
   read: ({ body }, context) => {
     const type = nameOf(own(body, 'type'));
     if (type === 'url_verification') {
       const challenge = own(body, 'challenge');
-      return typeof challenge === 'string' && challenge.length <= 1_000 ? { kind: 'challenge', answer: challenge } : ignored('unreadable', 'challenge');
+      return typeof challenge === 'string' && challenge.length <= 1_000
+        ? { kind: 'challenge', answer: challenge }
+        : ignored('unreadable', 'challenge');
     }
     if (type === 'event_callback') {
       const event = nameOf(own(own(body, 'event'), 'type'));

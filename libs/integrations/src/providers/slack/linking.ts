@@ -20,10 +20,20 @@ export const slackLinking: AccountLinking = {
     const [userId, team] = [String(body[USER]), String(body[TEAM])];
     // Ids of people are said to be unique within their workspace alone.
     if (workspace !== null && team !== workspace)
-      throw new ProviderRefusal('a user of another workspace signed in', { kind: 'forbidden', status: 200, retryAt: null, outcomeUnknown: false });
+      throw new ProviderRefusal('a user of another workspace signed in', {
+        kind: 'forbidden',
+        status: 200,
+        retryAt: null,
+        outcomeUnknown: false,
+      });
     return { id: userId, login: body.name ?? userId };
   },
   revoke: async ({ baseUrl, token }, connect) => {
-    await connect(`${baseUrl}/api`, `Bearer ${token}`).call({ method: 'POST', path: '/auth.revoke', form: {}, answer: z.unknown() });
+    await connect(`${baseUrl}/api`, `Bearer ${token}`).call({
+      method: 'POST',
+      path: '/auth.revoke',
+      form: {},
+      answer: z.unknown(),
+    });
   },
 };

@@ -26,7 +26,12 @@ export const slackSocket: SocketAccess = {
     const { body } = await api.call({ method: 'POST', path: '/apps.connections.open', form: {}, answer: opened });
     if (body.ok && body.url !== null) return body.url;
     const kind = REFUSALS[body.error ?? ''] ?? 'unavailable';
-    throw new ProviderRefusal(`apps.connections.open: ${body.error ?? 'no url'}`, { kind, status: 200, retryAt: null, outcomeUnknown: false });
+    throw new ProviderRefusal(`apps.connections.open: ${body.error ?? 'no url'}`, {
+      kind,
+      status: 200,
+      retryAt: null,
+      outcomeUnknown: false,
+    });
   },
   read: (frame) => {
     const type = own(frame, 'type');
@@ -40,5 +45,6 @@ export const slackSocket: SocketAccess = {
       return { kind: 'delivery', envelope, body: { type: 'other' } };
     return { kind: 'delivery', envelope, body };
   },
-  acknowledge: (envelope, answer) => JSON.stringify({ envelope_id: envelope, ...(answer === null ? {} : { payload: answer }) }),
+  acknowledge: (envelope, answer) =>
+    JSON.stringify({ envelope_id: envelope, ...(answer === null ? {} : { payload: answer }) }),
 };

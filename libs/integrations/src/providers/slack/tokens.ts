@@ -14,7 +14,12 @@ export const slackTokens: EnteredTokens = {
     const { body, headers } = await api.call({ method: 'POST', path: '/auth.test', form: {}, answer });
     if (!body.ok) {
       const kind = ENDED.includes(body.error ?? '') ? 'credential' : 'unavailable';
-      throw new ProviderRefusal('POST /auth.test: refused', { kind, status: 200, retryAt: null, outcomeUnknown: false });
+      throw new ProviderRefusal('POST /auth.test: refused', {
+        kind,
+        status: 200,
+        retryAt: null,
+        outcomeUnknown: false,
+      });
     }
     const scopes = (headers.get('x-oauth-scopes') ?? '').split(/,\s*/).filter((each) => each !== '');
     return { expiresAt: null, scopes: scopes.length === 0 ? null : scopes };

@@ -2,7 +2,14 @@ import { type KeyObject, sign } from 'node:crypto';
 import http from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ARCHIVE_AUDIENCE, ARCHIVE_CONTENT_TYPE, ARCHIVE_PARTS, ARCHIVE_TOKEN_SECONDS, type ArchiveClaims, type ArchivePart } from '@slipway/contracts/agent';
+import {
+  ARCHIVE_AUDIENCE,
+  ARCHIVE_CONTENT_TYPE,
+  ARCHIVE_PARTS,
+  ARCHIVE_TOKEN_SECONDS,
+  type ArchiveClaims,
+  type ArchivePart,
+} from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import type { WorkspaceStore } from './archive/workspace-store.js';
 import { readStatus } from './cluster-error.js';
@@ -25,12 +32,16 @@ export class ArchiveTransfer {
     private readonly key: KeyObject,
   ) {}
 
-  /** Keeps every part of a running sandbox. @throws SlipwayError when a part could not be kept; what was kept before is unharmed. */
+  /**
+   * Keeps every part of a running sandbox. @throws SlipwayError when a part could not be kept; what was kept before is
+   * unharmed.
+   */
   async save(sandbox: ArchiveEnd, workspace: string, signal: AbortSignal): Promise<{ bytes: number }> {
     let bytes = 0;
     for (const part of ARCHIVE_PARTS) {
       const response = await this.send(sandbox, { part, op: 'read', source: null }, signal);
-      if (response.statusCode !== 200) throw await refused(response, `the part ${part} of its workspace cannot be read`);
+      if (response.statusCode !== 200)
+        throw await refused(response, `the part ${part} of its workspace cannot be read`);
       bytes += (await this.store.put(workspace, part, response, signal)).bytes;
     }
     return { bytes };
@@ -46,7 +57,8 @@ export class ArchiveTransfer {
       if (kept === null) continue;
       try {
         const response = await this.send(sandbox, { part, op: 'write', source: kept }, signal);
-        if (response.statusCode !== 204) throw await refused(response, `the part ${part} of the workspace cannot be put into the sandbox`);
+        if (response.statusCode !== 204)
+          throw await refused(response, `the part ${part} of the workspace cannot be put into the sandbox`);
         response.resume();
       } finally {
         kept.destroy();
@@ -56,7 +68,11 @@ export class ArchiveTransfer {
 
   private send(
     sandbox: ArchiveEnd,
-    { part, op, source }: { readonly part: ArchivePart; readonly op: ArchiveClaims['op']; readonly source: Readable | null },
+    {
+      part,
+      op,
+      source,
+    }: { readonly part: ArchivePart; readonly op: ArchiveClaims['op']; readonly source: Readable | null },
     signal: AbortSignal,
   ): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
@@ -67,10 +83,16 @@ export class ArchiveTransfer {
       const fail = (error: unknown): void => {
         const words = error instanceof Error ? error.message : String(error);
         reject(
-          error instanceof SlipwayError ? error : new SlipwayError('sandbox.unreachable', `The sandbox broke off its archive: ${words}`, { cause: error }),
+          error instanceof SlipwayError
+            ? error
+            : new SlipwayError('sandbox.unreachable', `The sandbox broke off its archive: ${words}`, { cause: error }),
         );
       };
-      const request = http.request(`${sandbox.address}/api/archive/${part}`, { method: op === 'read' ? 'GET' : 'PUT', headers, agent: false, signal }, resolve);
+      const request = http.request(
+        `${sandbox.address}/api/archive/${part}`,
+        { method: op === 'read' ? 'GET' : 'PUT', headers, agent: false, signal },
+        resolve,
+      );
       request.setTimeout(SILENCE_MS, () => request.destroy(new Error(`nothing came for ${SILENCE_MS / 1_000} s`)));
       request.on('error', fail);
       if (source === null) request.end();
@@ -80,8 +102,17 @@ export class ArchiveTransfer {
 
   private token(sandbox: ArchiveEnd, part: ArchivePart, op: ArchiveClaims['op']): string {
     const exp = Math.floor(Date.now() / 1000) + ARCHIVE_TOKEN_SECONDS - 5;
-    const claims: ArchiveClaims & { aud: string } = { aud: ARCHIVE_AUDIENCE, slot_id: sandbox.slotId, pod_uid: sandbox.uid, op, part, exp };
-    const signed = [{ alg: 'EdDSA', typ: 'JWT' }, claims].map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')).join('.');
+    const claims: ArchiveClaims & { aud: string } = {
+      aud: ARCHIVE_AUDIENCE,
+      slot_id: sandbox.slotId,
+      pod_uid: sandbox.uid,
+      op,
+      part,
+      exp,
+    };
+    const signed = [{ alg: 'EdDSA', typ: 'JWT' }, claims]
+      .map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'))
+      .join('.');
     return `${signed}.${sign(null, Buffer.from(signed), this.key).toString('base64url')}`;
   }
 }
@@ -93,6 +124,12 @@ async function refused(response: http.IncomingMessage, what: string): Promise<Sl
     if (body.length > MAX_ANSWER_BYTES) break;
   }
   const { detail, code } = readStatus(body) as { detail?: string; code?: unknown };
-  const known = code === 'sandbox.archive-broken' || code === 'sandbox.archive-too-large' || code === 'sandbox.disk-full' ? code : 'sandbox.unreachable';
-  return new SlipwayError(known, `${what[0]?.toUpperCase()}${what.slice(1)}: ${detail ?? `agent-server answered ${response.statusCode}`}`);
+  const known =
+    code === 'sandbox.archive-broken' || code === 'sandbox.archive-too-large' || code === 'sandbox.disk-full'
+      ? code
+      : 'sandbox.unreachable';
+  return new SlipwayError(
+    known,
+    `${what[0]?.toUpperCase()}${what.slice(1)}: ${detail ?? `agent-server answered ${response.statusCode}`}`,
+  );
 }

@@ -19,7 +19,11 @@ describe('the way into a cluster', () => {
       clusters: [
         {
           name: 'c',
-          cluster: { server: 'https://cluster.example:6443/prefix', 'certificate-authority-data': Buffer.from('CA').toString('base64'), ...cluster },
+          cluster: {
+            server: 'https://cluster.example:6443/prefix',
+            'certificate-authority-data': Buffer.from('CA').toString('base64'),
+            ...cluster,
+          },
         },
       ],
       users: [{ name: 'u', user }],
@@ -39,27 +43,57 @@ describe('the way into a cluster', () => {
   });
 
   it('by a kubeconfig is its certificate, its token, or what its program prints', async () => {
-    const certificate = { 'client-certificate-data': Buffer.from('CERT').toString('base64'), 'client-key-data': Buffer.from('KEY').toString('base64') };
+    const certificate = {
+      'client-certificate-data': Buffer.from('CERT').toString('base64'),
+      'client-key-data': Buffer.from('KEY').toString('base64'),
+    };
     const access = await fromKubeconfig(await file('certificate', config(certificate)));
     expect(access.server.href).toBe('https://cluster.example:6443/prefix');
     expect(await access.credentials()).toMatchObject({
       tls: { ca: Buffer.from('CA'), cert: Buffer.from('CERT'), key: Buffer.from('KEY') },
       authorization: null,
     });
-    expect((await (await fromKubeconfig(await file('token', config({ token: 't' })))).credentials()).authorization).toBe('Bearer t');
-    const credential = JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'printed' } });
+    expect(
+      (await (await fromKubeconfig(await file('token', config({ token: 't' })))).credentials()).authorization,
+    ).toBe('Bearer t');
+    const credential = JSON.stringify({
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'printed' },
+    });
     const exec = {
-      exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', `console.log(${JSON.stringify(credential)})`] },
+      exec: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        command: process.execPath,
+        args: ['-e', `console.log(${JSON.stringify(credential)})`],
+      },
     };
-    expect((await (await fromKubeconfig(await file('exec', config(exec)))).credentials()).authorization).toBe('Bearer printed');
-    const broken = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', 'process.exit(3)'] } };
-    await expect((await fromKubeconfig(await file('broken', config(broken)))).credentials()).rejects.toMatchObject({ code: 'sandbox.forbidden' });
+    expect((await (await fromKubeconfig(await file('exec', config(exec)))).credentials()).authorization).toBe(
+      'Bearer printed',
+    );
+    const broken = {
+      exec: {
+        apiVersion: 'client.authentication.k8s.io/v1',
+        command: process.execPath,
+        args: ['-e', 'process.exit(3)'],
+      },
+    };
+    await expect((await fromKubeconfig(await file('broken', config(broken)))).credentials()).rejects.toMatchObject({
+      code: 'sandbox.forbidden',
+    });
   });
 
   it('is refused with a reason when the kubeconfig is missing, names no cluster, or asks for a proxy', async () => {
-    await expect(fromKubeconfig(path.join(folder, 'none'))).rejects.toMatchObject({ code: 'config.invalid', detail: expect.stringContaining('ENOENT') });
-    await expect(fromKubeconfig(await file('empty', JSON.stringify({ 'current-context': 'x' })))).rejects.toMatchObject({ code: 'config.invalid' });
-    await expect(fromKubeconfig(await file('proxy', config({}, { 'proxy-url': 'http://proxy' })))).rejects.toMatchObject({
+    await expect(fromKubeconfig(path.join(folder, 'none'))).rejects.toMatchObject({
+      code: 'config.invalid',
+      detail: expect.stringContaining('ENOENT'),
+    });
+    await expect(fromKubeconfig(await file('empty', JSON.stringify({ 'current-context': 'x' })))).rejects.toMatchObject(
+      { code: 'config.invalid' },
+    );
+    await expect(
+      fromKubeconfig(await file('proxy', config({}, { 'proxy-url': 'http://proxy' }))),
+    ).rejects.toMatchObject({
       detail: expect.stringContaining('proxy-url'),
     });
   });

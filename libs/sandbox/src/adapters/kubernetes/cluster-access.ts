@@ -22,7 +22,8 @@ export interface ClusterAccess {
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The way of a pod into its own cluster: the address from its environment, the token and authority that the kubelet keeps fresh in a folder.
+ * The way of a pod into its own cluster: the address from its environment, the token and authority that the kubelet
+ * keeps fresh in a folder.
  * @param host, port KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
  */
 export function inCluster(host: string, port: string, folder = SERVICE_ACCOUNT): ClusterAccess {
@@ -30,7 +31,10 @@ export function inCluster(host: string, port: string, folder = SERVICE_ACCOUNT):
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
     credentials: async () => {
       try {
-        const [ca, token] = await Promise.all([readFile(path.join(folder, 'ca.crt')), readFile(path.join(folder, 'token'), 'utf8')]);
+        const [ca, token] = await Promise.all([
+          readFile(path.join(folder, 'ca.crt')),
+          readFile(path.join(folder, 'token'), 'utf8'),
+        ]);
         return { tls: { ca }, authorization: `Bearer ${token.trim()}` };
       } catch (error) {
         throw new SlipwayError(
@@ -46,8 +50,9 @@ export function inCluster(host: string, port: string, folder = SERVICE_ACCOUNT):
 }
 
 /**
- * What `kubectl` would use with this file: client certificates, tokens, token files, `exec` plugins, OIDC.
- * The client library is loaded only here: it takes 90 MB, which a runtime-api inside its cluster does not need (docs/decisions/0006-kubernetes-client.md).
+ * What `kubectl` would use with this file: client certificates, tokens, token files, `exec` plugins, OIDC. The client
+ * library is loaded only here: it takes 90 MB, which a runtime-api inside its cluster does not need
+ * (docs/decisions/0006-kubernetes-client.md).
  *
  * @param files paths separated as in KUBECONFIG.
  * @throws SlipwayError `config.invalid` when it cannot be read, or names no cluster.
@@ -64,11 +69,19 @@ export async function fromKubeconfig(files: string): Promise<ClusterAccess> {
       config.mergeConfig(further, true);
     }
   } catch (error) {
-    throw new SlipwayError('config.invalid', `KUBECONFIG cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new SlipwayError(
+      'config.invalid',
+      `KUBECONFIG cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new SlipwayError('config.invalid', `KUBECONFIG: the current context "${config.getCurrentContext()}" names no cluster`);
-  if (cluster.proxyUrl !== undefined) throw new SlipwayError('config.invalid', 'KUBECONFIG: proxy-url is not supported');
+  if (cluster === null)
+    throw new SlipwayError(
+      'config.invalid',
+      `KUBECONFIG: the current context "${config.getCurrentContext()}" names no cluster`,
+    );
+  if (cluster.proxyUrl !== undefined)
+    throw new SlipwayError('config.invalid', 'KUBECONFIG: proxy-url is not supported');
   return {
     server: new URL(cluster.server),
     credentials: async () => {
@@ -77,10 +90,14 @@ export async function fromKubeconfig(files: string): Promise<ClusterAccess> {
         await config.applyToHTTPSOptions(options);
       } catch (error) {
         const words = error instanceof Error ? error.message : String(error);
-        throw new SlipwayError('sandbox.forbidden', `The credentials of KUBECONFIG cannot be had: ${words}`, { cause: error });
+        throw new SlipwayError('sandbox.forbidden', `The credentials of KUBECONFIG cannot be had: ${words}`, {
+          cause: error,
+        });
       }
       const { ca, cert, key, servername, rejectUnauthorized } = options;
-      const present = Object.entries({ ca, cert, key, servername, rejectUnauthorized }).filter(([, value]) => value !== undefined && value !== null);
+      const present = Object.entries({ ca, cert, key, servername, rejectUnauthorized }).filter(
+        ([, value]) => value !== undefined && value !== null,
+      );
       const authorization = (options.headers as Record<string, string> | undefined)?.['Authorization'];
       return { tls: Object.fromEntries(present), authorization: authorization ?? null };
     },

@@ -25,26 +25,45 @@ export class ClusterError extends SlipwayError {
   }
 }
 
-/** RBAC's own sentence: `pods is forbidden: User "u" cannot create resource "pods" in API group …`. Admission says 403 too, in other words. */
+/**
+ * RBAC's own sentence: `pods is forbidden: User "u" cannot create resource "pods" in API group …`. Admission says 403
+ * too, in other words.
+ */
 const RBAC = /\bcannot (get|list|watch|create|update|patch|delete|deletecollection) resource\b/;
 
 /** An answer that is no success, with the cluster's own words. @param doing as in `make the sandbox`. */
 export function refusal(status: number, said: ClusterStatus, doing: string): ClusterError {
   const words = said.message ?? said.reason ?? `status ${status}`;
   if (status === 401)
-    return new ClusterError('sandbox.forbidden', `The cluster does not accept Slipway's credentials, so it cannot ${doing}: ${words}`, status);
-  if (status === 403 && RBAC.test(words)) return new ClusterError('sandbox.forbidden', `The cluster does not let Slipway ${doing}: ${words}`, status);
+    return new ClusterError(
+      'sandbox.forbidden',
+      `The cluster does not accept Slipway's credentials, so it cannot ${doing}: ${words}`,
+      status,
+    );
+  if (status === 403 && RBAC.test(words))
+    return new ClusterError('sandbox.forbidden', `The cluster does not let Slipway ${doing}: ${words}`, status);
   if (status === 403 && words.includes('exceeded quota'))
     return new ClusterError('sandbox.no-capacity', `The quota of the sandbox namespace is used up: ${words}`, status);
-  if (status === 429) return new ClusterError('sandbox.cluster-unavailable', `The API server has too much to do to ${doing}: ${words}`, status);
-  if (status >= 500) return new ClusterError('sandbox.cluster-unavailable', `The API server failed to ${doing}: ${words}`, status);
+  if (status === 429)
+    return new ClusterError(
+      'sandbox.cluster-unavailable',
+      `The API server has too much to do to ${doing}: ${words}`,
+      status,
+    );
+  if (status >= 500)
+    return new ClusterError('sandbox.cluster-unavailable', `The API server failed to ${doing}: ${words}`, status);
   return new ClusterError('sandbox.refused', `The cluster refuses to ${doing}: ${words}`, status);
 }
 
 /** No answer at all. It may have been done all the same. */
 export function noAnswer(doing: string, cause: unknown): ClusterError {
   const words = cause instanceof Error ? cause.message : String(cause);
-  return new ClusterError('sandbox.cluster-unavailable', `The API server did not answer when asked to ${doing}: ${words}`, 0, cause);
+  return new ClusterError(
+    'sandbox.cluster-unavailable',
+    `The API server did not answer when asked to ${doing}: ${words}`,
+    0,
+    cause,
+  );
 }
 
 /** A body that is not a Status, such as a proxy's page, is quoted by its first words. */

@@ -23,7 +23,11 @@ describe('what is kept of the objects of a cluster', () => {
         },
         spec: {
           nodeName: `node-${index % 200}`,
-          tolerations: ['not-ready', 'unreachable'].map((state) => ({ key: `node.kubernetes.io/${state}`, operator: 'Exists', effect: 'NoExecute' })),
+          tolerations: ['not-ready', 'unreachable'].map((state) => ({
+            key: `node.kubernetes.io/${state}`,
+            operator: 'Exists',
+            effect: 'NoExecute',
+          })),
         },
         status: {
           phase: 'Running',

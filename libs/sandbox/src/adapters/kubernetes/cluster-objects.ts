@@ -132,7 +132,10 @@ interface RawPod {
 }
 interface RawNode {
   readonly metadata?: RawMetadata;
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: ReadonlyArray<{ key?: string; value?: string; effect?: string }> };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: ReadonlyArray<{ key?: string; value?: string; effect?: string }>;
+  };
   readonly status?: { readonly conditions?: readonly RawCondition[] };
 }
 

@@ -9,7 +9,11 @@ import { fastTiming, TestApiServer } from './test-api-server.js';
 const SPEED = 50;
 const POD = {
   spec: { nodeName: 'one' },
-  status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ name: 'agent-server', state: { running: {} } }] },
+  status: {
+    phase: 'Running',
+    podIP: '10.0.0.1',
+    containerStatuses: [{ name: 'agent-server', state: { running: {} } }],
+  },
 };
 const nodeThatIs = (status: 'True' | 'False' | 'Unknown'): object => ({
   metadata: { name: 'one', uid: 'node-one', resourceVersion: status === 'True' ? '1' : '90' },
@@ -34,11 +38,15 @@ describe('pods of a node that the cluster does not hear', () => {
   const begin = (): ClusterPods => {
     const timing = fastTiming(SPEED);
     const budget = { rate: 1_000, burst: 1_000, connections: 6 };
-    api = new KubeApi({ server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: null }) }, timing, {
-      claim: budget,
-      refill: budget,
-      watch: budget,
-    });
+    api = new KubeApi(
+      { server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: null }) },
+      timing,
+      {
+        claim: budget,
+        refill: budget,
+        watch: budget,
+      },
+    );
     pods = new ClusterPods(api, 'sandboxes', timing, createLogger('test', 'silent'));
     return pods;
   };
@@ -56,7 +64,11 @@ describe('pods of a node that the cluster does not hear', () => {
     await until('the outage is one', () => performance.now() - began > 12_000 / SPEED);
     server.faults.refuse = () => null;
     expect(await until('it is seen', () => seenOf(opened))).not.toHaveProperty('avoid');
-    await until('it was silent for too long', () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready', 120_000 / SPEED);
+    await until(
+      'it was silent for too long',
+      () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready',
+      120_000 / SPEED,
+    );
   });
 
   it('are not avoided after the API server stood still with its connections open, as one call without an answer shows', async () => {
@@ -64,7 +76,11 @@ describe('pods of a node that the cluster does not hear', () => {
     server.faults.listDelayMs = 6_000 / SPEED;
     const opened = begin();
     expect(await until('it is seen', () => seenOf(opened))).not.toHaveProperty('avoid');
-    await until('it was silent for too long', () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready', 120_000 / SPEED);
+    await until(
+      'it was silent for too long',
+      () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready',
+      120_000 / SPEED,
+    );
   });
 
   it('are avoided at once when there was no outage', async () => {

@@ -22,13 +22,17 @@ export interface ClusterHealth {
 }
 
 /**
- * While the API server is away no node can be heard there, and the first thing that the cluster says of its nodes afterwards may be that they are silent. For so long that is
- * no reason to give up what is warm on them; a node that is really dead costs a claim one more try. Milliseconds; as long as the cluster itself waits for a node, at least.
+ * While the API server is away no node can be heard there, and the first thing that the cluster says of its nodes
+ * afterwards may be that they are silent. For so long that is no reason to give up what is warm on them; a node that is
+ * really dead costs a claim one more try. Milliseconds; as long as the cluster itself waits for a node, at least.
  */
 const EXCUSED_MS = 50_000;
 const SILENCE_TAINTS: ReadonlySet<string> = new Set(['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready']);
 
-/** Our pods and all nodes of the cluster, kept in step by two watches. What is not here may exist all the same: absence is asked of the API server. */
+/**
+ * Our pods and all nodes of the cluster, kept in step by two watches. What is not here may exist all the same: absence
+ * is asked of the API server.
+ */
 export class ClusterPods {
   private readonly pods = new WatchCache<PodView>(carryEnds);
   private readonly nodes = new WatchCache<NodeView>();
@@ -52,7 +56,15 @@ export class ClusterPods {
       .join(',');
     const both = { api, timing, logger, onChange: () => this.announce() };
     this.watches = [
-      new ClusterWatch({ ...both, path: this.path, labelSelector, noun: 'pods', read: readPod, readList: () => new PodListReader(), cache: this.pods }),
+      new ClusterWatch({
+        ...both,
+        path: this.path,
+        labelSelector,
+        noun: 'pods',
+        read: readPod,
+        readList: () => new PodListReader(),
+        cache: this.pods,
+      }),
       new ClusterWatch({ ...both, path: '/api/v1/nodes', noun: 'nodes', read: readNode, cache: this.nodes }),
     ];
     this.running = Promise.all(this.watches.map((watch) => watch.run(this.closed.signal)));
@@ -100,7 +112,9 @@ export class ClusterPods {
     if (pod.node === null) return 'unknown';
     const node = this.nodes.get(pod.node);
     if (node === undefined) return this.nodes.isAbsent(pod.node, pod.version) ? 'lost' : 'unknown';
-    return node.silent && this.isAfterOutage() ? { ...node, ready: true, taints: node.taints.filter(({ key }) => !SILENCE_TAINTS.has(key)) } : node;
+    return node.silent && this.isAfterOutage()
+      ? { ...node, ready: true, taints: node.taints.filter(({ key }) => !SILENCE_TAINTS.has(key)) }
+      : node;
   }
 
   private isAfterOutage(): boolean {

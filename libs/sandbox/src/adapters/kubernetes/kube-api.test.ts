@@ -15,7 +15,10 @@ describe('calls to an API server', () => {
     server = await new TestApiServer().start();
     token = 'first';
     const budget = { rate: 100, burst: 100, connections: 4 };
-    const access = { server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: `Bearer ${token}` }) };
+    const access = {
+      server: new URL(server.url),
+      credentials: async () => ({ tls: {}, authorization: `Bearer ${token}` }),
+    };
     api = new KubeApi(access, fastTiming(20), { claim: budget, refill: budget, watch: budget });
   });
   afterEach(async () => {
@@ -31,9 +34,33 @@ describe('calls to an API server', () => {
       metadata: { name: 'one', uid: 'uid-1' },
     });
     expect(await api.create({ budget: 'refill', path: PATH, body, doing: 'make the sandbox', signal })).toBe('exists');
-    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'other' }, doing: 'delete the sandbox', signal })).toBe('conflict');
-    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'uid-1' }, doing: 'delete the sandbox', signal })).toBe('accepted');
-    expect(await api.delete({ budget: 'claim', path: `${PATH}/one`, options: { uid: 'uid-1' }, doing: 'delete the sandbox', signal })).toBe('gone');
+    expect(
+      await api.delete({
+        budget: 'claim',
+        path: `${PATH}/one`,
+        options: { uid: 'other' },
+        doing: 'delete the sandbox',
+        signal,
+      }),
+    ).toBe('conflict');
+    expect(
+      await api.delete({
+        budget: 'claim',
+        path: `${PATH}/one`,
+        options: { uid: 'uid-1' },
+        doing: 'delete the sandbox',
+        signal,
+      }),
+    ).toBe('accepted');
+    expect(
+      await api.delete({
+        budget: 'claim',
+        path: `${PATH}/one`,
+        options: { uid: 'uid-1' },
+        doing: 'delete the sandbox',
+        signal,
+      }),
+    ).toBe('gone');
   });
 
   it('read their credentials again when the server does not accept them, once', async () => {
@@ -51,10 +78,14 @@ describe('calls to an API server', () => {
   it('are tried three times when the server fails, and then say what it said', async () => {
     let failures = 2;
     server.put('one');
-    server.faults.refuse = () => (failures-- > 0 ? { status: 500, body: { message: 'etcdserver: request timed out' } } : null);
+    server.faults.refuse = () =>
+      failures-- > 0 ? { status: 500, body: { message: 'etcdserver: request timed out' } } : null;
     expect(await get()).toMatchObject({ metadata: { name: 'one' } });
     failures = 99;
-    await expect(get()).rejects.toMatchObject({ code: 'sandbox.cluster-unavailable', detail: expect.stringContaining('etcdserver: request timed out') });
+    await expect(get()).rejects.toMatchObject({
+      code: 'sandbox.cluster-unavailable',
+      detail: expect.stringContaining('etcdserver: request timed out'),
+    });
     expect(failures).toBe(96);
   });
 
@@ -85,16 +116,26 @@ describe('calls to an API server', () => {
       detail: expect.stringContaining('did not answer when asked to read the sandbox'),
     });
     const passed = stopwatch();
-    await expect(api.get('claim', PATH, 'read', AbortSignal.timeout(20))).rejects.toMatchObject({ code: 'sandbox.cluster-unavailable' });
+    await expect(api.get('claim', PATH, 'read', AbortSignal.timeout(20))).rejects.toMatchObject({
+      code: 'sandbox.cluster-unavailable',
+    });
     expect(passed()).toBeLessThan(2_000);
     server = await new TestApiServer().start();
   });
 
   for (const [status, message, code] of [
-    [403, 'pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "s"', 'sandbox.forbidden'],
+    [
+      403,
+      'pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "s"',
+      'sandbox.forbidden',
+    ],
     [403, 'pods "sb-1" is forbidden: pod rejected: RuntimeClass "kata" not found', 'sandbox.refused'],
     [403, 'pods "sb-1" is forbidden: violates PodSecurity "restricted:latest": …', 'sandbox.refused'],
-    [403, 'pods "sb-1" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=10, limited: pods=10', 'sandbox.no-capacity'],
+    [
+      403,
+      'pods "sb-1" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=10, limited: pods=10',
+      'sandbox.no-capacity',
+    ],
     [422, 'pods "sb-1" is forbidden: ValidatingAdmissionPolicy "p" denied request: no', 'sandbox.refused'],
     [404, 'namespaces "s" not found', 'sandbox.refused'],
     [429, 'too many requests', 'sandbox.cluster-unavailable'],
@@ -102,6 +143,9 @@ describe('calls to an API server', () => {
     [401, 'Unauthorized', 'sandbox.forbidden'],
   ] as const)
     it(`make ${code} of ${status} ${message.slice(0, 60)}`, () => {
-      expect(refusal(status, { message }, 'make the sandbox')).toMatchObject({ code, detail: expect.stringContaining(message) });
+      expect(refusal(status, { message }, 'make the sandbox')).toMatchObject({
+        code,
+        detail: expect.stringContaining(message),
+      });
     });
 });

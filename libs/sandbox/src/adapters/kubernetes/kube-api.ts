@@ -12,7 +12,10 @@ import { type Budget, TokenBucket } from './token-bucket.js';
 export type BudgetName = 'claim' | 'refill' | 'watch';
 export type Budgets = Readonly<Record<BudgetName, Budget>>;
 
-/** An API server's fair share for one client is some hundred requests at once; three replicas stay far below. A relist of 10,000 pods in pages takes 20 at once. */
+/**
+ * An API server's fair share for one client is some hundred requests at once; three replicas stay far below. A relist
+ * of 10,000 pods in pages takes 20 at once.
+ */
 export const BUDGETS: Budgets = {
   claim: { rate: 100, burst: 100, connections: 16 },
   refill: { rate: 30, burst: 60, connections: 8 },
@@ -26,9 +29,15 @@ export const BUDGETS: Budgets = {
 const TIMEOUT_MS = 10_000;
 /** Longest wait for a list, or a page of one, and for the head of a watch. Milliseconds. */
 const LIST_TIMEOUT_MS = 30_000;
-/** An answer that takes so long, or never comes, is the sign of a server that stands still, not of a busy one: its own target is 1 s for a call of one object. Milliseconds. */
+/**
+ * An answer that takes so long, or never comes, is the sign of a server that stands still, not of a busy one: its own
+ * target is 1 s for a call of one object. Milliseconds.
+ */
 const STANDSTILL_MS = 5_000;
-/** How often credentials are read again. Milliseconds; a service account's token is exchanged ten minutes before its end. */
+/**
+ * How often credentials are read again. Milliseconds; a service account's token is exchanged ten minutes before its
+ * end.
+ */
 const CREDENTIALS_KEPT_MS = 60_000;
 /** Attempts of one call without an answer, or with a server error. */
 const ATTEMPTS = 3;
@@ -96,7 +105,10 @@ export class KubeApi {
   private credentials: { readonly value: Credentials; readonly key: string; readonly readAt: number } | null = null;
   private agents = new Map<BudgetName, http.Agent>();
   private agentsOf = '';
-  /** When the newest call ended that had no answer for seconds, or none at all; minus infinity when there was none. A server that stands still keeps its watches open. */
+  /**
+   * When the newest call ended that had no answer for seconds, or none at all; minus infinity when there was none. A
+   * server that stands still keeps its watches open.
+   */
   stoodStillAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -127,8 +139,21 @@ export class KubeApi {
 
   /** A merge patch. `null` when there is none, or `metadata.uid` of the patch is another's. */
   async patch({ budget, path, body, doing, signal }: WriteCall): Promise<unknown> {
-    const answer = await this.call({ budget, method: 'PATCH', path, body, contentType: 'application/merge-patch+json', doing, signal });
-    if (answer.status === 404 || answer.status === 409 || (answer.status === 422 && answer.body.includes('metadata.uid'))) return null;
+    const answer = await this.call({
+      budget,
+      method: 'PATCH',
+      path,
+      body,
+      contentType: 'application/merge-patch+json',
+      doing,
+      signal,
+    });
+    if (
+      answer.status === 404 ||
+      answer.status === 409 ||
+      (answer.status === 422 && answer.body.includes('metadata.uid'))
+    )
+      return null;
     return this.expect(answer, doing);
   }
 
@@ -147,10 +172,21 @@ export class KubeApi {
     return 'accepted';
   }
 
-  /** A list, or a page of it. @param binary reads Kubernetes' binary form, which is asked for then; a server may answer JSON all the same. */
+  /**
+   * A list, or a page of it. @param binary reads Kubernetes' binary form, which is asked for then; a server may answer
+   * JSON all the same.
+   */
   async list(path: string, doing: string, signal: AbortSignal, binary?: () => BinaryReading): Promise<unknown> {
     const more = binary === undefined ? {} : { binary };
-    const answer = await this.call({ budget: 'watch', method: 'GET', path, doing, signal, timeoutMs: LIST_TIMEOUT_MS, ...more });
+    const answer = await this.call({
+      budget: 'watch',
+      method: 'GET',
+      path,
+      doing,
+      signal,
+      timeoutMs: LIST_TIMEOUT_MS,
+      ...more,
+    });
     if (answer.value !== undefined) return answer.value;
     if (!isBinary(answer.headers)) return this.expect(answer, doing);
     let status: ClusterStatus;
@@ -162,7 +198,10 @@ export class KubeApi {
     throw refusal(answer.status, status, doing);
   }
 
-  /** The lines of a watch, until the server ends it. Never tried again: whoever follows it knows where to go on. @param onOpen called when the server has accepted it. */
+  /**
+   * The lines of a watch, until the server ends it. Never tried again: whoever follows it knows where to go on. @param
+   * onOpen called when the server has accepted it.
+   */
   async *watch(path: string, doing: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<string, void> {
     await this.buckets.watch.take(signal);
     let response: http.IncomingMessage | undefined;
@@ -203,7 +242,8 @@ export class KubeApi {
       } catch (error) {
         if (error instanceof ClusterError && error.code === 'sandbox.forbidden') throw error;
         failures += 1;
-        if (call.signal.aborted || failures >= ATTEMPTS) throw error instanceof ClusterError ? error : noAnswer(call.doing, error);
+        if (call.signal.aborted || failures >= ATTEMPTS)
+          throw error instanceof ClusterError ? error : noAnswer(call.doing, error);
         await this.pause(call, backOff(failures, RETRY_BASE_MS, RETRY_MOST_MS, this.timing));
         continue;
       } finally {
@@ -215,7 +255,10 @@ export class KubeApi {
       } else if (answer.status === 429 && ++putOff < PUT_OFF_ATTEMPTS) {
         this.buckets[call.budget].pause(retryAfterMs(answer) * (1 + this.timing.random() / 4));
       } else if (answer.status >= 500 && ++failures < ATTEMPTS) {
-        await this.pause(call, Math.max(retryAfterMs(answer, 0), backOff(failures, RETRY_BASE_MS, RETRY_MOST_MS, this.timing)));
+        await this.pause(
+          call,
+          Math.max(retryAfterMs(answer, 0), backOff(failures, RETRY_BASE_MS, RETRY_MOST_MS, this.timing)),
+        );
       } else return answer;
     }
   }
@@ -259,7 +302,9 @@ export class KubeApi {
             accept: call.binary === undefined ? JSON_TYPE : `${PROTOBUF}, ${JSON_TYPE};q=0.9`,
             'user-agent': 'slipway-runtime-api',
             ...(authorization === null ? {} : { authorization }),
-            ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json', 'content-length': String(body.length) }),
+            ...(body === undefined
+              ? {}
+              : { 'content-type': call.contentType ?? 'application/json', 'content-length': String(body.length) }),
           },
         },
         (response) => {
@@ -299,8 +344,12 @@ export class KubeApi {
     const options = { keepAlive: true, keepAliveMsecs: 15_000, maxSockets: this.budgets[budget].connections };
     // Made once: it takes 2 ms, for each new connection otherwise, of which there are many while the server is away.
     const { ca, cert, key: privateKey, ...others } = tls;
-    const secure = (): https.AgentOptions => ({ ...others, secureContext: createSecureContext({ ca, cert, key: privateKey }) });
-    const made = this.access.server.protocol === 'https:' ? new https.Agent({ ...options, ...secure() }) : new http.Agent(options);
+    const secure = (): https.AgentOptions => ({
+      ...others,
+      secureContext: createSecureContext({ ca, cert, key: privateKey }),
+    });
+    const made =
+      this.access.server.protocol === 'https:' ? new https.Agent({ ...options, ...secure() }) : new http.Agent(options);
     this.agents.set(budget, made);
     return made;
   }

@@ -2,7 +2,15 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { readActivation } from '../../activation.js';
-import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxKind, SandboxObservation, SandboxOwner, SandboxSpec } from '../../sandbox-backend.js';
+import type {
+  ListedSandbox,
+  RemoveOptions,
+  SandboxBackend,
+  SandboxKind,
+  SandboxObservation,
+  SandboxOwner,
+  SandboxSpec,
+} from '../../sandbox-backend.js';
 import type { WorkspaceStore } from './archive/workspace-store.js';
 import { ArchiveTransfer } from './archive-transfer.js';
 import type { ClusterAccess } from './cluster-access.js';
@@ -30,7 +38,9 @@ export interface KubernetesBackendConfig {
   readonly nodeEnv: 'development' | 'test' | 'production';
   /** Of the servers in the sandbox. */
   readonly logLevel: string;
-  /** Read for each pod. What `hosts` throws is why none is made that needs them. Not given: no resolver and no names. */
+  /**
+   * Read for each pod. What `hosts` throws is why none is made that needs them. Not given: no resolver and no names.
+   */
   readonly names?: SandboxNames;
   readonly logger: Logger;
   readonly budgets?: Budgets;
@@ -57,11 +67,12 @@ const FIRST_SYNC_MS = 5_000;
 const WORKSPACES_KEPT_MS = 30_000;
 
 /**
- * Sandboxes as pods. The cluster is the truth: nothing of a sandbox is kept here that is not in its pod or in the store, so any replica, and one that was just
- * started, goes on with what is there.
+ * Sandboxes as pods. The cluster is the truth: nothing of a sandbox is kept here that is not in its pod or in the
+ * store, so any replica, and one that was just started, goes on with what is there.
  *
- * Two watches keep a cache of pods and nodes; `list` and `observe` answer from it, but that a sandbox is gone is believed only from the API server.
- * A pod is never moved or revived. While a session is paused its workspace is in the store, and the next pod gets it before it is activated.
+ * Two watches keep a cache of pods and nodes; `list` and `observe` answer from it, but that a sandbox is gone is
+ * believed only from the API server. A pod is never moved or revived. While a session is paused its workspace is in the
+ * store, and the next pod gets it before it is activated.
  */
 export class KubernetesBackend implements SandboxBackend {
   private readonly api: KubeApi;
@@ -78,7 +89,10 @@ export class KubernetesBackend implements SandboxBackend {
   private readonly closed = new AbortController();
   private workspaces: { readonly names: Set<string>; readonly readAt: number } | null = null;
 
-  /** Begins to watch the cluster at once. @throws SlipwayError `config.invalid` that names every wrong field of the templates. */
+  /**
+   * Begins to watch the cluster at once. @throws SlipwayError `config.invalid` that names every wrong field of the
+   * templates.
+   */
   constructor(private readonly config: KubernetesBackendConfig) {
     const { access, namespace, store, activationKey, logger, budgets, timing = SYSTEM_TIMING } = config;
     this.templates = readTemplates(config.templates, config.nodeEnv);
@@ -119,7 +133,13 @@ export class KubernetesBackend implements SandboxBackend {
     if (this.pods.get(checked(name)) !== undefined) return;
     const identity = { name, slotId, token: randomBytes(32).toString('base64url') };
     const pod = sandboxPod({ template, size, identity, settings: this.settings(), hash: this.templateOf(spec) });
-    const made = await this.api.create({ budget: 'refill', path: this.pods.path, body: pod, doing: 'make the sandbox', signal });
+    const made = await this.api.create({
+      budget: 'refill',
+      path: this.pods.path,
+      body: pod,
+      doing: 'make the sandbox',
+      signal,
+    });
     if (made !== 'exists') this.pods.learn(made);
   }
 
@@ -135,10 +155,19 @@ export class KubernetesBackend implements SandboxBackend {
   async list(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
     stopAt(signal);
     const end = performance.now() + FIRST_SYNC_MS;
-    while (!this.pods.health.synced && performance.now() < end && !signal.aborted) await this.pods.nextChange(50, signal);
+    while (!this.pods.health.synced && performance.now() < end && !signal.aborted)
+      await this.pods.nextChange(50, signal);
     const { synced, problem } = this.pods.health;
-    if (!synced) throw new SlipwayError(problem?.code ?? 'sandbox.cluster-unavailable', problem?.detail ?? 'The pods of the cluster have not been read yet.');
-    return [...this.pods.values()].map((pod) => ({ name: pod.name, uid: pod.uid, observation: this.pods.observe(pod) }));
+    if (!synced)
+      throw new SlipwayError(
+        problem?.code ?? 'sandbox.cluster-unavailable',
+        problem?.detail ?? 'The pods of the cluster have not been read yet.',
+      );
+    return [...this.pods.values()].map((pod) => ({
+      name: pod.name,
+      uid: pod.uid,
+      observation: this.pods.observe(pod),
+    }));
   }
 
   async remove(name: string, uid: string, signal: AbortSignal, options: RemoveOptions = {}): Promise<'gone' | 'kept'> {
@@ -154,14 +183,21 @@ export class KubernetesBackend implements SandboxBackend {
     stopAt(signal);
     const { store } = this.config;
     if (!(await ofStore(store.exists(checked(workspace), signal))))
-      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer kept anywhere.', { extensions: { workspace: 'missing' } });
+      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer kept anywhere.', {
+        extensions: { workspace: 'missing' },
+      });
     const pod = this.pods.get(checked(name)) ?? (await this.pods.fetch(name, signal));
     const observation = pod === null ? null : this.pods.observe(pod);
-    if (pod === null || observation?.state !== 'running') throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');
+    if (pod === null || observation?.state !== 'running')
+      throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');
     // First of all: whoever removes this pod must know which workspace is in it.
-    const named = pod.workspace === workspace || (await this.write(pod, { annotations: { [WORKSPACE_ANNOTATION]: workspace } }, 'name the workspace', signal));
+    const named =
+      pod.workspace === workspace ||
+      (await this.write(pod, { annotations: { [WORKSPACE_ANNOTATION]: workspace } }, 'name the workspace', signal));
     if (!named) throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');
-    await ofStore(this.transfer.restore({ slotId: pod.slotId, uid: pod.uid, address: observation.address }, workspace, signal));
+    await ofStore(
+      this.transfer.restore({ slotId: pod.slotId, uid: pod.uid, address: observation.address }, workspace, signal),
+    );
   }
 
   async listWorkspaces(signal: AbortSignal): Promise<readonly string[]> {
@@ -202,9 +238,20 @@ export class KubernetesBackend implements SandboxBackend {
   }
 
   /** One merge patch of a pod's metadata. @returns `false` when the pod has gone or has another uid. */
-  private async write(pod: Pick<PodView, 'name' | 'uid'>, metadata: object, doing: string, signal: AbortSignal): Promise<boolean> {
+  private async write(
+    pod: Pick<PodView, 'name' | 'uid'>,
+    metadata: object,
+    doing: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const path = `${this.pods.path}/${encodeURIComponent(pod.name)}`;
-    const written = await this.api.patch({ budget: 'claim', path, body: { metadata: { ...metadata, uid: pod.uid } }, doing, signal });
+    const written = await this.api.patch({
+      budget: 'claim',
+      path,
+      body: { metadata: { ...metadata, uid: pod.uid } },
+      doing,
+      signal,
+    });
     if (written === null) return false;
     this.pods.learn(written);
     return true;
@@ -243,7 +290,8 @@ function checked(name: string): string {
 }
 
 function stopAt(signal: AbortSignal): void {
-  if (signal.aborted) throw new SlipwayError('sandbox.unreachable', 'The sandbox took too long.', { cause: signal.reason });
+  if (signal.aborted)
+    throw new SlipwayError('sandbox.unreachable', 'The sandbox took too long.', { cause: signal.reason });
 }
 
 /** Stores reject with the signal's own reason when they are stopped. */
@@ -253,6 +301,8 @@ async function ofStore<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof SlipwayError) throw error;
     const words = error instanceof Error ? error.message : String(error);
-    throw new SlipwayError('sandbox.archive-unavailable', `The store of workspaces did not answer in time: ${words}`, { cause: error });
+    throw new SlipwayError('sandbox.archive-unavailable', `The store of workspaces did not answer in time: ${words}`, {
+      cause: error,
+    });
   }
 }

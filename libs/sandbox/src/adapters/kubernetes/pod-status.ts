@@ -1,5 +1,14 @@
 import type { SandboxObservation, SandboxProblem } from '../../sandbox-backend.js';
-import { ACTION_SERVER, AGENT_SERVER, type ContainerView, howItEnded, type NodeView, type PodView, type Taint, type Toleration } from './cluster-objects.js';
+import {
+  ACTION_SERVER,
+  AGENT_SERVER,
+  type ContainerView,
+  howItEnded,
+  type NodeView,
+  type PodView,
+  type Taint,
+  type Toleration,
+} from './cluster-objects.js';
 
 type Seen = Exclude<SandboxObservation, { state: 'gone' }>;
 
@@ -51,7 +60,8 @@ export function observationOf(pod: PodView, node: NodeSeen, port: number): Seen 
 
 /** Where agent-server answers while its process runs; `null` when it does not run or has no address. */
 export function addressOf(pod: PodView, port: number): string | null {
-  if (pod.agent?.state !== 'running' || pod.ip === null || pod.phase === 'Failed' || pod.phase === 'Succeeded') return null;
+  if (pod.agent?.state !== 'running' || pod.ip === null || pod.phase === 'Failed' || pod.phase === 'Succeeded')
+    return null;
   return `http://${pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip}:${port}`;
 }
 
@@ -64,9 +74,13 @@ function avoidOf(pod: PodView, node: NodeSeen): string | null {
   if (node.cordoned) return `its node ${node.name} is cordoned`;
   if (!node.ready) return `its node ${node.name} is not ready`;
   const taint = node.taints.find(
-    (candidate) => candidate.effect !== 'PreferNoSchedule' && !pod.tolerations.some((toleration) => tolerates(toleration, candidate)),
+    (candidate) =>
+      candidate.effect !== 'PreferNoSchedule' &&
+      !pod.tolerations.some((toleration) => tolerates(toleration, candidate)),
   );
-  return taint === undefined ? null : `its node ${node.name} has the taint ${taint.key}${taint.value === '' ? '' : `=${taint.value}`}:${taint.effect}`;
+  return taint === undefined
+    ? null
+    : `its node ${node.name} has the taint ${taint.key}${taint.value === '' ? '' : `=${taint.value}`}:${taint.effect}`;
 }
 
 function tolerates({ key = '', operator = 'Equal', value = '', effect = '' }: Toleration, taint: Taint): boolean {
@@ -83,11 +97,15 @@ function endOf(pod: PodView, node: NodeSeen): string | null {
   if (pod.agent?.state === 'ended' && pod.agent.end !== null) {
     const how = `${AGENT_SERVER} ${howItEnded(pod.agent.end)}`;
     // Deleting a pod terminates its processes, then kills them; the deletion itself may not be seen before that.
-    return pod.deleting && STOPPED_BY_KUBELET.has(pod.agent.end.exitCode) && pod.agent.end.reason !== 'OOMKilled' ? `its pod was deleted (${how})` : how;
+    return pod.deleting && STOPPED_BY_KUBELET.has(pod.agent.end.exitCode) && pod.agent.end.reason !== 'OOMKilled'
+      ? `its pod was deleted (${how})`
+      : how;
   }
   if (pod.phase === 'Failed' || pod.phase === 'Succeeded') {
     const tools = pod.tools?.end;
-    return tools == null ? `its pod is ${pod.phase}` : `${ACTION_SERVER} ${howItEnded(tools)} before ${AGENT_SERVER} was started`;
+    return tools == null
+      ? `its pod is ${pod.phase}`
+      : `${ACTION_SERVER} ${howItEnded(tools)} before ${AGENT_SERVER} was started`;
   }
   if (pod.deleting) return 'it is being deleted';
   if (node === 'lost') return `its node ${pod.node} is no longer in the cluster`;
@@ -96,17 +114,26 @@ function endOf(pod: PodView, node: NodeSeen): string | null {
 
 function problemOf(pod: PodView): SandboxProblem | null {
   if (pod.unschedulable !== null)
-    return { code: 'sandbox.unschedulable', detail: sentence('No node takes the sandbox', withoutAfterthought(pod.unschedulable)) };
+    return {
+      code: 'sandbox.unschedulable',
+      detail: sentence('No node takes the sandbox', withoutAfterthought(pod.unschedulable)),
+    };
   for (const [name, container] of [
     [ACTION_SERVER, pod.tools],
     [AGENT_SERVER, pod.agent],
   ] as const) {
     if (container?.state !== 'waiting') continue;
     if (IMAGE_PROBLEMS.has(container.reason))
-      return { code: 'sandbox.image-unavailable', detail: sentence("The sandbox's image cannot be pulled", wordsOf(container)) };
+      return {
+        code: 'sandbox.image-unavailable',
+        detail: sentence("The sandbox's image cannot be pulled", wordsOf(container)),
+      };
     if (CONTAINER_PROBLEMS.has(container.reason)) {
       const last = container.end === null ? '' : `; the last time it ${howItEnded(container.end)}`;
-      return { code: 'sandbox.start-failed', detail: sentence(`${name} cannot be started`, `${wordsOf(container)}${last}`) };
+      return {
+        code: 'sandbox.start-failed',
+        detail: sentence(`${name} cannot be started`, `${wordsOf(container)}${last}`),
+      };
     }
   }
   return null;
@@ -114,19 +141,26 @@ function problemOf(pod: PodView): SandboxProblem | null {
 
 function waitsFor(pod: PodView): string {
   if (pod.node === null) return 'it waits for a node';
-  const container = [pod.tools, pod.agent].find((candidate) => candidate?.state === 'waiting' && candidate.reason !== 'PodInitializing');
+  const container = [pod.tools, pod.agent].find(
+    (candidate) => candidate?.state === 'waiting' && candidate.reason !== 'PodInitializing',
+  );
   return `its containers are made on ${pod.node}${container == null || container.reason === '' ? '' : ` (${wordsOf(container)})`}`;
 }
 
 function wordsOf(container: ContainerView): string {
-  return container.message === '' || container.message === container.reason ? container.reason : `${container.reason}: ${container.message}`;
+  return container.message === '' || container.message === container.reason
+    ? container.reason
+    : `${container.reason}: ${container.message}`;
 }
 
 function sentence(what: string, words: string): string {
   return `${what}: ${words}`;
 }
 
-/** The scheduler goes on to say what preemption and claims of devices would not help, which is no news to anybody who waits. */
+/**
+ * The scheduler goes on to say what preemption and claims of devices would not help, which is no news to anybody who
+ * waits.
+ */
 function withoutAfterthought(words: string): string {
   return words.replace(/[.,;]?\s*(no new claims to deallocate|preemption:)[\s\S]*$/, '.');
 }

@@ -3,9 +3,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type PodList, PodListReader, readStatusMessage } from './pod-wire.js';
 
-const text = (field: number, value: string) => (writer: BinaryWriter) => writer.tag(field, WireType.LengthDelimited).string(value);
-const integer = (field: number, value: number) => (writer: BinaryWriter) => writer.tag(field, WireType.Varint).int32(value);
-const long = (field: number, value: number) => (writer: BinaryWriter) => writer.tag(field, WireType.Varint).int64(value);
+const text = (field: number, value: string) => (writer: BinaryWriter) =>
+  writer.tag(field, WireType.LengthDelimited).string(value);
+const integer = (field: number, value: number) => (writer: BinaryWriter) =>
+  writer.tag(field, WireType.Varint).int32(value);
+const long = (field: number, value: number) => (writer: BinaryWriter) =>
+  writer.tag(field, WireType.Varint).int64(value);
 const part =
   (field: number, ...parts: Array<(writer: BinaryWriter) => BinaryWriter>) =>
   (writer: BinaryWriter): BinaryWriter => {
@@ -17,7 +20,13 @@ const time = (field: number, at: string) => part(field, long(1, Date.parse(at) /
 const answer = (...parts: Array<(writer: BinaryWriter) => BinaryWriter>): Uint8Array => {
   const raw = new BinaryWriter();
   for (const write of parts) write(raw);
-  const unknown = part(1, text(1, 'v1'), text(2, 'PodList'))(new BinaryWriter()).tag(2, WireType.LengthDelimited).bytes(raw.finish());
+  const unknown = part(
+    1,
+    text(1, 'v1'),
+    text(2, 'PodList'),
+  )(new BinaryWriter())
+    .tag(2, WireType.LengthDelimited)
+    .bytes(raw.finish());
   return Buffer.concat([Buffer.from('k8s\0'), unknown.finish()]);
 };
 
@@ -49,7 +58,12 @@ describe('a list of pods in Kubernetes’ binary form', () => {
           part(12, text(1, 'note'), text(2, 'käse')),
           part(17, text(1, 'kubelet'), part(7, text(1, '{"f:status":{}}'))),
         ),
-        part(2, part(2, text(1, 'container')), text(10, 'node-1'), part(22, text(1, 'k'), text(2, 'Exists'), text(4, 'NoExecute'), long(5, 30))),
+        part(
+          2,
+          part(2, text(1, 'container')),
+          text(10, 'node-1'),
+          part(22, text(1, 'k'), text(2, 'Exists'), text(4, 'NoExecute'), long(5, 30)),
+        ),
         part(
           3,
           text(1, 'Failed'),
@@ -57,7 +71,16 @@ describe('a list of pods in Kubernetes’ binary form', () => {
           text(3, 'words'),
           text(4, 'Evicted'),
           text(6, '10.0.0.1'),
-          status(part(3, integer(1, 137), integer(2, 9), text(3, 'OOMKilled'), time(6, '2026-11-22T05:00:06Z'), text(7, 'containerd://a'))),
+          status(
+            part(
+              3,
+              integer(1, 137),
+              integer(2, 9),
+              text(3, 'OOMKilled'),
+              time(6, '2026-11-22T05:00:06Z'),
+              text(7, 'containerd://a'),
+            ),
+          ),
           part(10, text(1, 'action-server'), part(2, part(2, time(1, '2026-11-22T05:00:02Z'))), integer(5, 0)),
         ),
       ),
@@ -85,7 +108,14 @@ describe('a list of pods in Kubernetes’ binary form', () => {
             containerStatuses: [
               {
                 name: 'agent-server',
-                state: { terminated: { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-22T05:00:06Z', containerID: 'containerd://a' } },
+                state: {
+                  terminated: {
+                    exitCode: 137,
+                    reason: 'OOMKilled',
+                    finishedAt: '2026-11-22T05:00:06Z',
+                    containerID: 'containerd://a',
+                  },
+                },
                 lastState: {},
                 restartCount: 3,
               },
@@ -101,7 +131,8 @@ describe('a list of pods in Kubernetes’ binary form', () => {
 
   it('is refused by an error, never read wrongly, when it is cut or is something else', () => {
     const whole = answer(part(2, part(1, text(1, 'sb-1'), text(5, 'uid-1'))));
-    for (let length = 0; length < whole.length; length += 1) expect(() => readPodList(whole.subarray(0, length))).toThrow();
+    for (let length = 0; length < whole.length; length += 1)
+      expect(() => readPodList(whole.subarray(0, length))).toThrow();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         try {
@@ -115,7 +146,9 @@ describe('a list of pods in Kubernetes’ binary form', () => {
   });
 
   it('may come as a Status, whose words are kept', () => {
-    expect(readStatusMessage(answer(text(2, 'Failure'), text(3, 'too old'), text(4, 'Expired'), integer(6, 410)))).toEqual({
+    expect(
+      readStatusMessage(answer(text(2, 'Failure'), text(3, 'too old'), text(4, 'Expired'), integer(6, 410))),
+    ).toEqual({
       message: 'too old',
       reason: 'Expired',
       code: 410,

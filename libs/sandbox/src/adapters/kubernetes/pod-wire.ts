@@ -1,10 +1,16 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
-/** Kubernetes' binary form: twice as fast to make for the API server as JSON, and a third to read for us, since what is not named here is skipped unread. */
+/**
+ * Kubernetes' binary form: twice as fast to make for the API server as JSON, and a third to read for us, since what is
+ * not named here is skipped unread.
+ */
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 type Kind = 'string' | 'integer' | 'long' | 'strings' | 'time' | Message;
-/** Field numbers of a message of k8s.io/api, which never change, with the names that JSON has for them. `many`: repeated. */
+/**
+ * Field numbers of a message of k8s.io/api, which never change, with the names that JSON has for them. `many`:
+ * repeated.
+ */
 interface Message {
   readonly [field: number]: readonly [name: string, kind: Kind, many?: 'many'];
 }
@@ -19,7 +25,12 @@ const OBJECT_META: Message = {
   11: ['labels', 'strings'],
   12: ['annotations', 'strings'],
 };
-const TOLERATION: Message = { 1: ['key', 'string'], 2: ['operator', 'string'], 3: ['value', 'string'], 4: ['effect', 'string'] };
+const TOLERATION: Message = {
+  1: ['key', 'string'],
+  2: ['operator', 'string'],
+  3: ['value', 'string'],
+  4: ['effect', 'string'],
+};
 const CONDITION: Message = {
   1: ['type', 'string'],
   2: ['status', 'string'],
@@ -30,9 +41,23 @@ const CONDITION: Message = {
 const STATE: Message = {
   1: ['waiting', { 1: ['reason', 'string'], 2: ['message', 'string'] }],
   2: ['running', {}],
-  3: ['terminated', { 1: ['exitCode', 'integer'], 3: ['reason', 'string'], 4: ['message', 'string'], 6: ['finishedAt', 'time'], 7: ['containerID', 'string'] }],
+  3: [
+    'terminated',
+    {
+      1: ['exitCode', 'integer'],
+      3: ['reason', 'string'],
+      4: ['message', 'string'],
+      6: ['finishedAt', 'time'],
+      7: ['containerID', 'string'],
+    },
+  ],
 };
-const CONTAINER_STATUS: Message = { 1: ['name', 'string'], 2: ['state', STATE], 3: ['lastState', STATE], 5: ['restartCount', 'integer'] };
+const CONTAINER_STATUS: Message = {
+  1: ['name', 'string'],
+  2: ['state', STATE],
+  3: ['lastState', STATE],
+  5: ['restartCount', 'integer'],
+};
 const POD: Message = {
   1: ['metadata', OBJECT_META],
   2: ['spec', { 10: ['nodeName', 'string'], 22: ['tolerations', TOLERATION, 'many'] }],
@@ -70,8 +95,8 @@ export interface PodList {
 }
 
 /**
- * Reads a PodList while it arrives, with the fields that `readPod` takes, as JSON would have them: the API server makes the next pod while we read the last,
- * and no more than one pod is held in bytes.
+ * Reads a PodList while it arrives, with the fields that `readPod` takes, as JSON would have them: the API server makes
+ * the next pod while we read the last, and no more than one pod is held in bytes.
  */
 export class PodListReader {
   private metadata: PodList['metadata'] = {};
@@ -83,7 +108,10 @@ export class PodListReader {
 
   /** @throws Error for what is no PodList. */
   push(chunk: Uint8Array): void {
-    this.rest = this.rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.concat([this.rest, chunk]);
+    this.rest =
+      this.rest.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+        : Buffer.concat([this.rest, chunk]);
     if (!this.begun && !this.begin()) return;
     let at = 0;
     for (let field = this.field(at); field !== null; field = this.field(at)) at = field;
@@ -124,8 +152,10 @@ export class PodListReader {
     if (inList) {
       this.left = (this.left ?? 0) - (end - at);
       if (this.left < 0) throw new Error('the answer is no list of pods');
-      if (number === LIST_META_FIELD) this.metadata = read(new BinaryReader(this.rest.subarray(length.end, end)), LIST_META);
-      else if (number === ITEMS_FIELD) this.items.push(read(new BinaryReader(this.rest.subarray(length.end, end)), POD));
+      if (number === LIST_META_FIELD)
+        this.metadata = read(new BinaryReader(this.rest.subarray(length.end, end)), LIST_META);
+      else if (number === ITEMS_FIELD)
+        this.items.push(read(new BinaryReader(this.rest.subarray(length.end, end)), POD));
     } else if (this.left === null && number !== TYPE_META_FIELD) throw new Error('the answer is no list of pods');
     return end;
   }
@@ -199,6 +229,10 @@ function readValue(reader: BinaryReader, kind: Exclude<Kind, 'strings'>): unknow
 
 function readEntry(reader: BinaryReader, into: Record<string, string>): void {
   const length = reader.uint32();
-  const { key = '', value = '' } = read(reader, { 1: ['key', 'string'], 2: ['value', 'string'] }, reader.pos + length) as { key?: string; value?: string };
+  const { key = '', value = '' } = read(
+    reader,
+    { 1: ['key', 'string'], 2: ['value', 'string'] },
+    reader.pos + length,
+  ) as { key?: string; value?: string };
   into[key] = value;
 }

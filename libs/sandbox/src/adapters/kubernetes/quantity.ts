@@ -13,9 +13,13 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** Cores: `2`, `0.5`, `500m`. */
-export const CpuQuantity = z.string().regex(/^(\d+(\.\d{1,3})?|\d+m)$/, 'is no amount of processor time, such as 2 or 500m');
+export const CpuQuantity = z
+  .string()
+  .regex(/^(\d+(\.\d{1,3})?|\d+m)$/, 'is no amount of processor time, such as 2 or 500m');
 /** Bytes: `512Mi`, `2Gi`. */
-export const ByteQuantity = z.string().regex(/^\d+(\.\d{1,3})?(k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'is no amount of bytes, such as 512Mi or 2Gi');
+export const ByteQuantity = z
+  .string()
+  .regex(/^\d+(\.\d{1,3})?(k|M|G|T|Ki|Mi|Gi|Ti)?$/, 'is no amount of bytes, such as 512Mi or 2Gi');
 
 /** `500m` and 4 make `2000m`. @param factor a power of two, so that nothing is rounded. */
 export function times(quantity: string, factor: number): string {

@@ -23,8 +23,13 @@ export interface SandboxNames {
  */
 const NO_RESOLVER = '127.0.0.1';
 
-/** What a pod's spec says on names; nothing at all for one that asks the cluster's DNS, for which `hosts` is not read. */
-export function namesOf(egress: EgressClass, names: SandboxNames): Pick<V1PodSpec, 'dnsPolicy' | 'dnsConfig' | 'hostAliases'> {
+/**
+ * What a pod's spec says on names; nothing at all for one that asks the cluster's DNS, for which `hosts` is not read.
+ */
+export function namesOf(
+  egress: EgressClass,
+  names: SandboxNames,
+): Pick<V1PodSpec, 'dnsPolicy' | 'dnsConfig' | 'hostAliases'> {
   if (names.dns === 'cluster' || egress === 'open') return {};
   const named = names.hosts.map(({ name, address }) => ({ ip: address, hostnames: [name] }));
   return {

@@ -40,7 +40,10 @@ export interface PodSettings {
 export interface PodIdentity {
   readonly name: string;
   readonly slotId: string;
-  /** Shared by the two containers, so that nothing else in the pod speaks to action-server in agent-server's name. Secret. */
+  /**
+   * Shared by the two containers, so that nothing else in the pod speaks to action-server in agent-server's name.
+   * Secret.
+   */
   readonly token: string;
 }
 
@@ -59,8 +62,8 @@ export interface SandboxPodOptions {
 }
 
 /**
- * The pod of one sandbox: agent-server, and action-server beside it as a sidecar of its own user, which is started again when it dies. agent-server is not
- * (`restartPolicy: Never`): with it the activation latch would come back blank.
+ * The pod of one sandbox: agent-server, and action-server beside it as a sidecar of its own user, which is started
+ * again when it dies. agent-server is not (`restartPolicy: Never`): with it the activation latch would come back blank.
  */
 export function sandboxPod({ template, size, identity, settings, hash }: SandboxPodOptions): V1Pod {
   const { resources, agentServerResources } = template;
@@ -82,7 +85,8 @@ export function sandboxPod({ template, size, identity, settings, hash }: Sandbox
       namespace: settings.namespace,
       labels: {
         ...template.labels,
-        // No tracer is ever injected: admission policies refuse its volume, and its start alone takes more than agent-server may.
+        // No tracer is ever injected: admission policies refuse its volume, and its start alone takes more than
+        // agent-server may.
         'admission.datadoghq.com/enabled': 'false',
         ...MANAGED_BY,
         'app.kubernetes.io/name': 'slipway-sandbox',
@@ -104,7 +108,9 @@ export function sandboxPod({ template, size, identity, settings, hash }: Sandbox
       ...(template.runtimeClassName === undefined ? {} : { runtimeClassName: template.runtimeClassName }),
       ...(template.nodeSelector === undefined ? {} : { nodeSelector: template.nodeSelector }),
       ...(template.priorityClassName === undefined ? {} : { priorityClassName: template.priorityClassName }),
-      ...(template.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })) }),
+      ...(template.imagePullSecrets.length === 0
+        ? {}
+        : { imagePullSecrets: template.imagePullSecrets.map((name) => ({ name })) }),
       tolerations: [
         ...template.tolerations,
         ...['not-ready', 'unreachable'].map((state) => ({
@@ -122,7 +128,13 @@ export function sandboxPod({ template, size, identity, settings, hash }: Sandbox
         fsGroup: SHARED_GROUP,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      initContainers: [{ ...actionServer(template, identity, settings, storage), resources: requirements(resources, size), restartPolicy: 'Always' }],
+      initContainers: [
+        {
+          ...actionServer(template, identity, settings, storage),
+          resources: requirements(resources, size),
+          restartPolicy: 'Always',
+        },
+      ],
       containers: [{ ...agentServer(template, identity, settings), resources: requirements(agentServerResources, 1) }],
       volumes,
     },
@@ -154,7 +166,12 @@ function agentServer(template: SandboxTemplate, identity: PodIdentity, settings:
   };
 }
 
-function actionServer(template: SandboxTemplate, identity: PodIdentity, settings: PodSettings, storage: string): V1Container {
+function actionServer(
+  template: SandboxTemplate,
+  identity: PodIdentity,
+  settings: PodSettings,
+  storage: string,
+): V1Container {
   return {
     ...container(ACTION_SERVER, template, ACTION_SERVER_USER),
     env: variables({
@@ -168,7 +185,12 @@ function actionServer(template: SandboxTemplate, identity: PodIdentity, settings
       ACTION_SERVER_TOKEN: identity.token,
       LOG_LEVEL: settings.logLevel,
     }),
-    volumeMounts: mounts({ workspace: '/workspace', home: '/home/agent', 'action-state': '/var/lib/slipway', 'action-tmp': '/tmp' }),
+    volumeMounts: mounts({
+      workspace: '/workspace',
+      home: '/home/agent',
+      'action-state': '/var/lib/slipway',
+      'action-tmp': '/tmp',
+    }),
   };
 }
 
@@ -178,7 +200,12 @@ function container(name: string, template: SandboxTemplate, user: number): V1Con
     image: template.image,
     imagePullPolicy: template.imagePullPolicy,
     command: ['node', `/opt/slipway/${name}.cjs`],
-    securityContext: { runAsUser: user, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    securityContext: {
+      runAsUser: user,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
   };
 }
 

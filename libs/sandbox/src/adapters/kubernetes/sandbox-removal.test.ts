@@ -33,17 +33,28 @@ class Sandbox {
   private readonly server: Server = http.createServer((request, response) => {
     if (!this.answers) return void request.socket.destroy();
     if (request.url === '/api/init') {
-      const state = { state: this.claimId === null ? 'dormant' : 'ready', slot_id: 'one', claim_id: this.claimId, working_dir: '/workspace' };
+      const state = {
+        state: this.claimId === null ? 'dormant' : 'ready',
+        slot_id: 'one',
+        claim_id: this.claimId,
+        working_dir: '/workspace',
+      };
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(state));
     }
     const [, , , part = ''] = request.url?.split('/') ?? [];
-    const [head = '', payload = '', signature = ''] = (request.headers.authorization ?? '').replace('Bearer ', '').split('.');
+    const [head = '', payload = '', signature = ''] = (request.headers.authorization ?? '')
+      .replace('Bearer ', '')
+      .split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    if (!verify(null, Buffer.from(`${head}.${payload}`), keys.publicKey, Buffer.from(signature, 'base64url'))) return void response.writeHead(401).end();
-    if (claims.aud !== 'slipway-archive' || ArchiveClaims.parse(claims).part !== part) return void response.writeHead(403).end();
+    if (!verify(null, Buffer.from(`${head}.${payload}`), keys.publicKey, Buffer.from(signature, 'base64url')))
+      return void response.writeHead(401).end();
+    if (claims.aud !== 'slipway-archive' || ArchiveClaims.parse(claims).part !== part)
+      return void response.writeHead(403).end();
     this.asked.push(`${request.method} ${part} ${claims.op} ${claims.pod_uid}`);
-    if (this.archiveStatus !== 200) return void response.writeHead(this.archiveStatus).end(JSON.stringify({ detail: 'The disk is gone.' }));
-    if (request.method === 'PUT') return void text(request).then((body) => response.writeHead(204).end(void this.taken.set(part, body)));
+    if (this.archiveStatus !== 200)
+      return void response.writeHead(this.archiveStatus).end(JSON.stringify({ detail: 'The disk is gone.' }));
+    if (request.method === 'PUT')
+      return void text(request).then((body) => response.writeHead(204).end(void this.taken.set(part, body)));
     void this.hold.then(() => response.writeHead(200).end(`the ${part}`));
   });
   async listen(): Promise<number> {
@@ -71,7 +82,11 @@ describe('the removal of a sandbox', () => {
     if (node !== undefined) server.nodes = [node];
     const logger = createLogger('test', 'silent');
     const port = await sandbox.listen();
-    api = new KubeApi({ server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: null }) }, SYSTEM_TIMING, BUDGETS);
+    api = new KubeApi(
+      { server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: null }) },
+      SYSTEM_TIMING,
+      BUDGETS,
+    );
     pods = new ClusterPods(api, 'sandboxes', SYSTEM_TIMING, logger, port);
     transfer = new ArchiveTransfer(store, keys.privateKey);
     removal = new SandboxRemoval(api, pods, store, transfer, logger, new AbortController().signal);
@@ -99,7 +114,11 @@ describe('the removal of a sandbox', () => {
     deletionTimestamp = undefined as string | undefined,
   } = {}): string =>
     server.put('sb-one', {
-      metadata: { labels: { 'slipway.dev/slot': 'one', ...labels }, annotations, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+      metadata: {
+        labels: { 'slipway.dev/slot': 'one', ...labels },
+        annotations,
+        ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      },
       spec: { nodeName },
       status: { phase: 'Running', podIP: '127.0.0.1', containerStatuses: [{ name: 'agent-server', state: agent }] },
     }).metadata.uid;
@@ -131,7 +150,11 @@ describe('the removal of a sandbox', () => {
     sandbox.claimId = null;
     await start();
     await removal.remove('sb-one', pod(), signal);
-    expect([await store.exists('sb-one', signal), await kept('sb-one', 'workspace'), sandbox.asked]).toEqual([true, null, []]);
+    expect([await store.exists('sb-one', signal), await kept('sb-one', 'workspace'), sandbox.asked]).toEqual([
+      true,
+      null,
+      [],
+    ]);
     await removal.remove('sb-one', pod({ annotations: { 'slipway.dev/workspace': 'sb-first' } }), signal);
     expect(await store.list(signal)).toEqual(['sb-one']);
   });
@@ -143,7 +166,10 @@ describe('the removal of a sandbox', () => {
     const uid = pod();
     const hurried = [1, 2, 3].map(() => removal.remove('sb-one', uid, AbortSignal.timeout(50)));
     for (const attempt of hurried)
-      await expect(attempt).rejects.toMatchObject({ code: 'sandbox.unreachable', detail: expect.stringContaining('still being saved') });
+      await expect(attempt).rejects.toMatchObject({
+        code: 'sandbox.unreachable',
+        detail: expect.stringContaining('still being saved'),
+      });
     expect(deletes()).toEqual([]);
     const patient = removal.remove('sb-one', uid, signal);
     go();
@@ -155,7 +181,9 @@ describe('the removal of a sandbox', () => {
     sandbox.archiveStatus = 500;
     await start();
     const uid = pod();
-    await expect(removal.remove('sb-one', uid, signal)).rejects.toMatchObject({ detail: expect.stringContaining('The disk is gone.') });
+    await expect(removal.remove('sb-one', uid, signal)).rejects.toMatchObject({
+      detail: expect.stringContaining('The disk is gone.'),
+    });
     expect([server.items.size, deletes()]).toEqual([1, []]);
     sandbox.archiveStatus = 200;
     // Gets the last failure until the pause is over.
@@ -168,18 +196,29 @@ describe('the removal of a sandbox', () => {
       const s3 = await new S3LikeServer().start();
       try {
         const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
-        const bucket = await openS3Store({ bucket: s3.bucket, endpoint: s3.endpoint, region: 'us-east-1', pathStyle: true, credentials });
+        const bucket = await openS3Store({
+          bucket: s3.bucket,
+          endpoint: s3.endpoint,
+          region: 'us-east-1',
+          pathStyle: true,
+          credentials,
+        });
         store = bucket;
         await start();
         const uid = pod({ labels: { 'slipway.dev/claim': 'claim' } });
         s3.fault = fault;
         const calls: string[] = [];
         const onKept = async (): Promise<void> => void calls.push(`kept, ${deletes().length} deletions`);
-        await expect(removal.remove('sb-one', uid, signal, { onKept })).rejects.toMatchObject({ code: 'sandbox.archive-unavailable' });
+        await expect(removal.remove('sb-one', uid, signal, { onKept })).rejects.toMatchObject({
+          code: 'sandbox.archive-unavailable',
+        });
         expect([server.items.size, deletes(), calls]).toEqual([1, [], []]);
         s3.fault = null;
         expect(await until('it is kept', () => removal.remove('sb-one', uid, signal, { onKept }))).toBe('gone');
-        expect([calls, s3.objects.get('sb-one/workspace.tar.zst')?.toString() ?? [...s3.objects.keys()]]).toEqual([['kept, 0 deletions'], 'the workspace']);
+        expect([calls, s3.objects.get('sb-one/workspace.tar.zst')?.toString() ?? [...s3.objects.keys()]]).toEqual([
+          ['kept, 0 deletions'],
+          'the workspace',
+        ]);
       } finally {
         await s3.close();
       }
@@ -213,7 +252,9 @@ describe('the removal of a sandbox', () => {
     sandbox.answers = false;
     await start();
     const labels = { 'slipway.dev/claim': 'claim' };
-    expect(await removal.remove('sb-one', pod({ labels, agent: { terminated: { exitCode: 1 } } }), signal)).toBe('gone');
+    expect(await removal.remove('sb-one', pod({ labels, agent: { terminated: { exitCode: 1 } } }), signal)).toBe(
+      'gone',
+    );
     expect(await removal.remove('sb-one', pod(), signal)).toBe('gone');
     const uid = pod({ labels });
     await expect(removal.remove('sb-one', uid, signal)).rejects.toMatchObject({ code: 'sandbox.unreachable' });

@@ -20,12 +20,17 @@ const RETRY_FIRST_MS = 1_000;
 const RETRY_MOST_MS = 30_000;
 const RECEIPT_TIMEOUT_MS = 2_000;
 const RECEIPT_TRIES = 3;
-/** A node that has not been ready for this long will not end its pods: they are taken off the API server without it. Milliseconds. */
+/**
+ * A node that has not been ready for this long will not end its pods: they are taken off the API server without it.
+ * Milliseconds.
+ */
 const LOST_NODE_MS = 60_000;
 /** How often the API server is asked whether a pod has gone, in case the watch misses it. Milliseconds. */
 const POLL_MS = 1_000;
 
-/** `lost`: there is nothing to save any more, or never will be. `bytes`: of what was written; `null`: nothing had to be. */
+/**
+ * `lost`: there is nothing to save any more, or never will be. `bytes`: of what was written; `null`: nothing had to be.
+ */
 type Saved = { readonly bytes: number | null } | 'lost';
 
 interface Save {
@@ -38,7 +43,8 @@ interface Save {
 
 /**
  * Ends a sandbox: its workspace goes to the store, then its pod is deleted, and nothing is said before it has gone.
- * Whoever asks again while a workspace is saved joins that save: callers may be short of time, a large workspace is not.
+ * Whoever asks again while a workspace is saved joins that save: callers may be short of time, a large workspace is
+ * not.
  */
 export class SandboxRemoval {
   private readonly saves = new Map<string, Save>();
@@ -55,7 +61,12 @@ export class SandboxRemoval {
     private readonly closed: AbortSignal,
   ) {}
 
-  async remove(name: string, uid: string, signal: AbortSignal, { evenUnkept = false, onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
+  async remove(
+    name: string,
+    uid: string,
+    signal: AbortSignal,
+    { evenUnkept = false, onKept }: RemoveOptions = {},
+  ): Promise<'gone' | 'kept'> {
     const pod = await this.pods.fetch(name, signal);
     if (pod === null) return this.forget(uid, 'gone');
     if (pod.uid !== uid) return this.forget(uid, 'kept');
@@ -75,7 +86,10 @@ export class SandboxRemoval {
       return await orAborted(this.saved(pod), signal, 'The workspace of the sandbox is still being saved.');
     } catch (error) {
       if (!evenUnkept || signal.aborted) throw error;
-      this.logger.error({ err: error, sandbox: pod.name, workspace: pod.workspace }, 'workspace given up and lost with its sandbox');
+      this.logger.error(
+        { err: error, sandbox: pod.name, workspace: pod.workspace },
+        'workspace given up and lost with its sandbox',
+      );
       return 'lost';
     }
   }
@@ -85,22 +99,30 @@ export class SandboxRemoval {
     this.saves.set(pod.uid, save);
     if (save.promise !== null) return save.promise;
     if (save.failed !== null && performance.now() < save.failed.until) return Promise.reject(save.failed.error);
-    save.promise = this.save(pod, AbortSignal.any([this.closed, AbortSignal.timeout(SAVE_TIMEOUT_MS)])).catch((error: unknown) => {
-      save.promise = null;
-      // More than a workspace may hold: no other try will do.
-      if (error instanceof SlipwayError && error.code === 'sandbox.archive-too-large') {
-        this.logger.error({ err: error, sandbox: pod.name, workspace: pod.workspace }, 'workspace too large to keep, lost with its sandbox');
-        save.promise = Promise.resolve('lost');
-        return 'lost';
-      }
-      if (!this.closed.aborted) {
-        const pause = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** save.failures);
-        save.failures += 1;
-        save.failed = { error, until: performance.now() + pause };
-        this.logger.warn({ err: error, sandbox: pod.name, workspace: pod.workspace, retry_in_ms: pause }, 'workspace not saved, will retry');
-      }
-      throw error;
-    });
+    save.promise = this.save(pod, AbortSignal.any([this.closed, AbortSignal.timeout(SAVE_TIMEOUT_MS)])).catch(
+      (error: unknown) => {
+        save.promise = null;
+        // More than a workspace may hold: no other try will do.
+        if (error instanceof SlipwayError && error.code === 'sandbox.archive-too-large') {
+          this.logger.error(
+            { err: error, sandbox: pod.name, workspace: pod.workspace },
+            'workspace too large to keep, lost with its sandbox',
+          );
+          save.promise = Promise.resolve('lost');
+          return 'lost';
+        }
+        if (!this.closed.aborted) {
+          const pause = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** save.failures);
+          save.failures += 1;
+          save.failed = { error, until: performance.now() + pause };
+          this.logger.warn(
+            { err: error, sandbox: pod.name, workspace: pod.workspace, retry_in_ms: pause },
+            'workspace not saved, will retry',
+          );
+        }
+        throw error;
+      },
+    );
     return save.promise;
   }
 
@@ -110,7 +132,10 @@ export class SandboxRemoval {
     const address = this.addressOf(pod);
     if (address === null) {
       if (pod.noted) {
-        this.logger.warn({ sandbox: name, workspace }, 'sandbox cannot be asked for its workspace any more, the stored one counts');
+        this.logger.warn(
+          { sandbox: name, workspace },
+          'sandbox cannot be asked for its workspace any more, the stored one counts',
+        );
         return 'lost';
       }
       if (isOwn) await this.store.mark(workspace, signal);
@@ -118,7 +143,10 @@ export class SandboxRemoval {
     }
     const receipt = await this.receipt(address, signal);
     if (receipt === 'silent' && (pod.noted || !isOwn))
-      throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, so its workspace cannot be saved yet.');
+      throw new SlipwayError(
+        'sandbox.unreachable',
+        'The sandbox does not answer, so its workspace cannot be saved yet.',
+      );
     if (receipt === 'owned') {
       const { bytes } = await this.transfer.save({ slotId, uid, address }, workspace, signal);
       this.logger.info({ sandbox: name, workspace, bytes }, 'workspace of a sandbox saved');
@@ -128,7 +156,9 @@ export class SandboxRemoval {
     return { bytes: null };
   }
 
-  /** Where the sandbox can be asked for its workspace: also while its pod is being deleted, until its grace period ends. */
+  /**
+   * Where the sandbox can be asked for its workspace: also while its pod is being deleted, until its grace period ends.
+   */
   private addressOf(pod: PodView): string | null {
     if (this.isOnLostNode(pod)) return null;
     return this.pods.addressOf(pod);
@@ -153,7 +183,11 @@ export class SandboxRemoval {
       const force = this.isOnLostNode(seen);
       // Nothing is left to wait for, nor the remainder of another deletion's grace period.
       if (isForced || (this.ordered.has(pod.uid) && !force)) continue;
-      if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'pod deleted without its lost node, its processes may still run there');
+      if (force)
+        this.logger.warn(
+          { sandbox: pod.name, node: pod.node },
+          'pod deleted without its lost node, its processes may still run there',
+        );
       this.ordered.add(pod.uid);
       try {
         const result = await this.api.delete({
@@ -181,7 +215,8 @@ export class SandboxRemoval {
     const end = performance.now() + POLL_MS;
     while (this.pods.get(pod.name)?.uid === pod.uid && performance.now() < end) {
       await this.pods.nextChange(end - performance.now(), signal);
-      if (signal.aborted) throw new SlipwayError('sandbox.unreachable', 'The sandbox is still ending.', { cause: signal.reason });
+      if (signal.aborted)
+        throw new SlipwayError('sandbox.unreachable', 'The sandbox is still ending.', { cause: signal.reason });
     }
     return this.pods.fetch(pod.name, signal);
   }

@@ -8,15 +8,26 @@ const resources = {
   limits: { cpu: '1.5', memory: '1.5Gi', ephemeralStorage: '8Gi' },
 };
 const raw = { name: 'python', image: digest, resources, sizes: [1, 2, 4, 8] };
-const settings = { namespace: 'sandboxes', activationPublicKey: 'PUBLIC', logLevel: 'info', names: { dns: 'cluster', hosts: [] } } as const;
-const read = (change: object = {}): SandboxTemplate => [...readTemplates([{ ...raw, ...change }], 'production').values()][0] as SandboxTemplate;
+const settings = {
+  namespace: 'sandboxes',
+  activationPublicKey: 'PUBLIC',
+  logLevel: 'info',
+  names: { dns: 'cluster', hosts: [] },
+} as const;
+const read = (change: object = {}): SandboxTemplate =>
+  [...readTemplates([{ ...raw, ...change }], 'production').values()][0] as SandboxTemplate;
 const identity = { name: 'sb-slot', slotId: 'slot', token: 'secret' };
 
 describe('a sandbox template', () => {
   for (const [what, change, path, words] of [
     ['a tag in production', { image: 'registry.example/sandbox:latest' }, '0.image', 'has no digest'],
     ['a reserved label', { labels: { 'slipway.dev/claim': 'mine' } }, '0.labels.slipway.dev/claim', 'is reserved'],
-    ["a label of the application's own", { labels: { 'app.kubernetes.io/name': 'x' } }, '0.labels.app.kubernetes.io/name', 'is reserved'],
+    [
+      "a label of the application's own",
+      { labels: { 'app.kubernetes.io/name': 'x' } },
+      '0.labels.app.kubernetes.io/name',
+      'is reserved',
+    ],
     ['a size that is no factor', { sizes: [3] }, '0.sizes.0', ''],
     [
       'an amount that is none',
@@ -32,7 +43,12 @@ describe('a sandbox template', () => {
     ],
     ['an egress class that is none', { egress: 'everything' }, '0.egress', ''],
     ['an allow-list of nothing', { egress: 'allow-list' }, '0.allowedHosts', 'needs at least one host'],
-    ['hosts for a class that has none', { egress: 'open', allowedHosts: ['example.com'] }, '0.allowedHosts', 'is for egress: allow-list'],
+    [
+      'hosts for a class that has none',
+      { egress: 'open', allowedHosts: ['example.com'] },
+      '0.allowedHosts',
+      'is for egress: allow-list',
+    ],
     [
       'a host that is an address of a page',
       { egress: 'allow-list', allowedHosts: ['ok.example.com', 'https://example.com/x'] },
@@ -40,14 +56,22 @@ describe('a sandbox template', () => {
       'is no host',
     ],
     ['a toleration of everything', { tolerations: [{ operator: 'Exists' }] }, '0.tolerations.0.key', ''],
-    ["a toleration of the control plane's taint", { tolerations: [{ key: 'node-role.kubernetes.io/control-plane' }] }, '0.tolerations.0.key', 'control plane'],
+    [
+      "a toleration of the control plane's taint",
+      { tolerations: [{ key: 'node-role.kubernetes.io/control-plane' }] },
+      '0.tolerations.0.key',
+      'control plane',
+    ],
     ["a system's priority", { priorityClassName: 'system-node-critical' }, '0.priorityClassName', 'system pods'],
     ['a field that there is not', { privileged: true }, '0', 'privileged'],
     ['a name that is no label', { name: 'Über' }, '0.name', 'is no name'],
   ] as const)
     it(`is refused with ${what}, by the name of the field`, () => {
       expect(() => read(change)).toThrow(
-        expect.objectContaining({ code: 'config.invalid', more: { fields: [{ path, message: expect.stringContaining(words) }] } }),
+        expect.objectContaining({
+          code: 'config.invalid',
+          more: { fields: [{ path, message: expect.stringContaining(words) }] },
+        }),
       );
     });
 
@@ -72,7 +96,11 @@ describe('the pod of a template', () => {
     ] as const) {
       const pod = sandboxPod({ template: read(), size, identity, settings, hash: 'hash' });
       const tools = pod.spec?.initContainers?.[0]?.resources;
-      expect([tools?.requests?.['cpu'], tools?.limits?.['memory'], tools?.limits?.['ephemeral-storage']]).toEqual([cpu, memory, storage]);
+      expect([tools?.requests?.['cpu'], tools?.limits?.['memory'], tools?.limits?.['ephemeral-storage']]).toEqual([
+        cpu,
+        memory,
+        storage,
+      ]);
       expect(pod.spec?.containers[0]?.resources?.limits?.['memory']).toBe('512Mi');
       expect(pod.metadata?.labels?.['slipway.dev/size']).toBe(String(size));
       expect(pod.spec?.volumes?.find(({ name }) => name === 'workspace')?.emptyDir?.sizeLimit).toBe(storage);
@@ -101,13 +129,27 @@ describe('the pod of a template', () => {
       containers: [{ imagePullPolicy: 'Always', image: digest }],
     });
     expect(spec?.tolerations?.[0]).toEqual({ key: 'sandboxes', operator: 'Exists' });
-    expect(metadata?.labels).toMatchObject({ team: 'blue', 'slipway.dev/egress': 'open', 'slipway.dev/template': 'python' });
+    expect(metadata?.labels).toMatchObject({
+      team: 'blue',
+      'slipway.dev/egress': 'open',
+      'slipway.dev/template': 'python',
+    });
   });
 
   it('shares with its tool process only the token between them', () => {
     const pod = sandboxPod({ template: read(), size: 1, identity, settings, hash: 'hash' });
     const names = pod.spec?.initContainers?.[0]?.env?.map(({ name }) => name);
-    expect(names?.sort()).toEqual(['ACTION_SERVER_TOKEN', 'ARCHIVE_MAX_BYTES', 'HOME', 'HOME_DIR', 'HOST', 'LOG_LEVEL', 'PORT', 'STATE_DIR', 'WORKSPACE_DIR']);
+    expect(names?.sort()).toEqual([
+      'ACTION_SERVER_TOKEN',
+      'ARCHIVE_MAX_BYTES',
+      'HOME',
+      'HOME_DIR',
+      'HOST',
+      'LOG_LEVEL',
+      'PORT',
+      'STATE_DIR',
+      'WORKSPACE_DIR',
+    ]);
     expect(pod.spec?.initContainers?.[0]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' });
   });
 
@@ -118,7 +160,13 @@ describe('the pod of a template', () => {
         { name: 'proxy.slipway.svc.cluster.local', address: 'fd00::5' },
       ];
       const template = read(egress === 'allow-list' ? { egress, allowedHosts: ['example.com'] } : { egress });
-      const { metadata, spec } = sandboxPod({ template, size: 1, identity, settings: { ...settings, names: { dns: 'none', hosts } }, hash: 'hash' });
+      const { metadata, spec } = sandboxPod({
+        template,
+        size: 1,
+        identity,
+        settings: { ...settings, names: { dns: 'none', hosts } },
+        hash: 'hash',
+      });
       expect(spec).toMatchObject({
         dnsPolicy: 'None',
         dnsConfig: { nameservers: ['127.0.0.1'] },
@@ -135,7 +183,13 @@ describe('the pod of a template', () => {
       [{ egress: 'open' }, 'none'],
       [{ egress: 'none' }, 'cluster'],
     ] as const) {
-      const { metadata, spec } = sandboxPod({ template: read(change), size: 1, identity, settings: { ...settings, names: { dns, hosts: [] } }, hash: 'hash' });
+      const { metadata, spec } = sandboxPod({
+        template: read(change),
+        size: 1,
+        identity,
+        settings: { ...settings, names: { dns, hosts: [] } },
+        hash: 'hash',
+      });
       expect([spec?.dnsPolicy, spec?.dnsConfig, spec?.hostAliases, metadata?.labels?.['slipway.dev/dns']]).toEqual([
         undefined,
         undefined,
@@ -146,7 +200,8 @@ describe('the pod of a template', () => {
   });
 
   it('has a hash that changes with the address of a service, so that no blank sandbox outlives it', () => {
-    const at = (address: string): string => templateHash(read(), 1, { ...settings, names: { dns: 'none', hosts: [{ name: 'app-server', address }] } });
+    const at = (address: string): string =>
+      templateHash(read(), 1, { ...settings, names: { dns: 'none', hosts: [{ name: 'app-server', address }] } });
     expect(at('10.96.0.7')).toBe(at('10.96.0.7'));
     expect(at('10.96.0.8')).not.toBe(at('10.96.0.7'));
   });

@@ -9,16 +9,25 @@ const LABEL_VALUE = /^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
 const LABEL_KEY = /^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
 const DNS_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
-/** Prefixes of labels that a template may not set: by ours and the application's own the platform finds its pods, and policies apply. */
+/**
+ * Prefixes of labels that a template may not set: by ours and the application's own the platform finds its pods, and
+ * policies apply.
+ */
 const RESERVED_PREFIXES = [OWN_PREFIX, 'app.kubernetes.io/'];
 
 const Amounts = z.strictObject({ cpu: CpuQuantity, memory: ByteQuantity, ephemeralStorage: ByteQuantity });
 export type Amounts = z.infer<typeof Amounts>;
-const Resources = z.strictObject({ requests: Amounts, limits: Amounts }).superRefine(({ requests, limits }, context) => {
-  for (const name of ['cpu', 'memory', 'ephemeralStorage'] as const)
-    if (amountOf(requests[name]) > amountOf(limits[name]))
-      context.addIssue({ code: 'custom', path: ['requests', name], message: `is more than the limit of ${limits[name]}` });
-});
+const Resources = z
+  .strictObject({ requests: Amounts, limits: Amounts })
+  .superRefine(({ requests, limits }, context) => {
+    for (const name of ['cpu', 'memory', 'ephemeralStorage'] as const)
+      if (amountOf(requests[name]) > amountOf(limits[name]))
+        context.addIssue({
+          code: 'custom',
+          path: ['requests', name],
+          message: `is more than the limit of ${limits[name]}`,
+        });
+  });
 export type Resources = z.infer<typeof Resources>;
 
 const Toleration = z.strictObject({
@@ -26,7 +35,10 @@ const Toleration = z.strictObject({
   key: z
     .string()
     .regex(LABEL_KEY, 'is not a key of a taint')
-    .refine((key) => !key.startsWith('node-role.kubernetes.io/'), 'is a taint of the control plane, which sandboxes stay off'),
+    .refine(
+      (key) => !key.startsWith('node-role.kubernetes.io/'),
+      'is a taint of the control plane, which sandboxes stay off',
+    ),
   operator: z.enum(['Exists', 'Equal']).optional(),
   value: z.string().regex(LABEL_VALUE).optional(),
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
@@ -36,7 +48,9 @@ const Toleration = z.strictObject({
 /** One kind of sandbox, as an operator describes it. */
 export const SandboxTemplate = z.strictObject({
   /** What `/start` calls `image`. Becomes a label. */
-  name: z.string().regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: lower case, digits, `-` and `.`, at most 63'),
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/, 'is no name: lower case, digits, `-` and `.`, at most 63'),
   /** With its digest, `…@sha256:…`: production refuses a tag, which may be another image tomorrow. */
   image: z.string().regex(/^[a-zA-Z0-9][^\s]*$/, 'is no image'),
   /** For the agent's commands, at size 1; other sizes are multiples of it. */
@@ -51,14 +65,26 @@ export const SandboxTemplate = z.strictObject({
   runtimeClassName: z.string().regex(DNS_NAME).optional(),
   nodeSelector: z.record(z.string().regex(LABEL_KEY), z.string().regex(LABEL_VALUE)).optional(),
   tolerations: z.array(Toleration).default([]),
-  labels: z.record(z.string().regex(LABEL_KEY, 'is not a key of a label'), z.string().regex(LABEL_VALUE, 'is not a value of a label')).default({}),
+  labels: z
+    .record(
+      z.string().regex(LABEL_KEY, 'is not a key of a label'),
+      z.string().regex(LABEL_VALUE, 'is not a value of a label'),
+    )
+    .default({}),
   egress: z.enum(EGRESS_CLASSES).default('packages'),
   /**
    * What class `allow-list` reaches, and needs: names, `*.name` for all below one, each with `:port` if it is about
    * that port alone. egress-proxy gets the same.
    */
   allowedHosts: z
-    .array(z.string().refine((text) => readHostPattern(text) !== null, 'is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443'))
+    .array(
+      z
+        .string()
+        .refine(
+          (text) => readHostPattern(text) !== null,
+          'is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443',
+        ),
+    )
     .default([]),
   /** Needs Linux 6.3, idmapped mounts and a container runtime that knows them. */
   userNamespaces: z.boolean().default(false),
@@ -73,7 +99,10 @@ export const SandboxTemplate = z.strictObject({
 export type SandboxTemplate = z.infer<typeof SandboxTemplate>;
 
 /** Every template by its name. @throws SlipwayError `config.invalid` that names every wrong field. */
-export function readTemplates(value: unknown, nodeEnv: 'development' | 'test' | 'production'): ReadonlyMap<string, SandboxTemplate> {
+export function readTemplates(
+  value: unknown,
+  nodeEnv: 'development' | 'test' | 'production',
+): ReadonlyMap<string, SandboxTemplate> {
   const schema = z
     .array(SandboxTemplate)
     .min(1)
@@ -96,7 +125,11 @@ export function readTemplates(value: unknown, nodeEnv: 'development' | 'test' | 
               : 'needs at least one host for egress: allow-list; none is egress: none',
           });
         if (nodeEnv === 'production' && !DIGEST.test(template.image))
-          context.addIssue({ code: 'custom', path: [index, 'image'], message: 'has no digest (@sha256:…), which production needs' });
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'image'],
+            message: 'has no digest (@sha256:…), which production needs',
+          });
         if (templates.findIndex((other) => other.name === template.name) !== index)
           context.addIssue({ code: 'custom', path: [index, 'name'], message: 'is used twice' });
       }
@@ -106,11 +139,21 @@ export function readTemplates(value: unknown, nodeEnv: 'development' | 'test' | 
 }
 
 /** @throws SlipwayError `sandbox.unknown-template` that says what there is. */
-export function templateFor(templates: ReadonlyMap<string, SandboxTemplate>, image: string, size: number): SandboxTemplate {
+export function templateFor(
+  templates: ReadonlyMap<string, SandboxTemplate>,
+  image: string,
+  size: number,
+): SandboxTemplate {
   const template = templates.get(image);
   if (template === undefined)
-    throw new SlipwayError('sandbox.unknown-template', `There is no sandbox template "${image}"; there are: ${[...templates.keys()].join(', ')}.`);
+    throw new SlipwayError(
+      'sandbox.unknown-template',
+      `There is no sandbox template "${image}"; there are: ${[...templates.keys()].join(', ')}.`,
+    );
   if (!template.sizes.some((known) => known === size))
-    throw new SlipwayError('sandbox.unknown-template', `The sandbox template "${image}" has no size ${size}; it has: ${template.sizes.join(', ')}.`);
+    throw new SlipwayError(
+      'sandbox.unknown-template',
+      `The sandbox template "${image}" has no size ${size}; it has: ${template.sizes.join(', ')}.`,
+    );
   return template;
 }

@@ -31,9 +31,18 @@ export interface Faults {
   listDelayMs: number;
 }
 
-/** An API server for one kind of object, with its versions, pages, watches and bookmarks, over real HTTP on loopback. */
+/**
+ * An API server for one kind of object, with its versions, pages, watches and bookmarks, over real HTTP on loopback.
+ */
 export class TestApiServer {
-  readonly faults: Faults = { cutWatchAfterMs: null, refuse: () => null, stall: false, copies: 1, repeatOld: false, listDelayMs: 0 };
+  readonly faults: Faults = {
+    cutWatchAfterMs: null,
+    refuse: () => null,
+    stall: false,
+    copies: 1,
+    repeatOld: false,
+    listDelayMs: 0,
+  };
   readonly items = new Map<string, Item>();
   /** Served as they are at the first list of nodes; changes are not reported. */
   nodes: object[] = [];
@@ -67,7 +76,10 @@ export class TestApiServer {
   put(name: string, fields: object = {}): Item {
     const before = this.items.get(name);
     const uid = before?.metadata.uid ?? `uid-${++this.uids}`;
-    const object: Item = { ...fields, metadata: { ...(fields as Partial<Item>).metadata, name, uid, resourceVersion: String(++this.version) } };
+    const object: Item = {
+      ...fields,
+      metadata: { ...(fields as Partial<Item>).metadata, name, uid, resourceVersion: String(++this.version) },
+    };
     this.items.set(name, object);
     this.tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', object });
     return object;
@@ -77,7 +89,10 @@ export class TestApiServer {
     const before = this.items.get(name);
     if (before === undefined) return;
     this.items.delete(name);
-    this.tell({ type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.version) } } });
+    this.tell({
+      type: 'DELETED',
+      object: { ...before, metadata: { ...before.metadata, resourceVersion: String(++this.version) } },
+    });
   }
 
   bookmark(): void {
@@ -116,20 +131,32 @@ export class TestApiServer {
     const isList = method === 'GET' && !isWatch && name === undefined;
     if (isList && !url.searchParams.has('continue')) this.listTimes.push(performance.now());
     const refused = this.faults.refuse({ method, url: url.search, isWatch, isList });
-    if (refused !== null) return this.send(response, refused.status, refused.body ?? { code: refused.status, message: 'refused by the test' }, refused.headers);
+    if (refused !== null)
+      return this.send(
+        response,
+        refused.status,
+        refused.body ?? { code: refused.status, message: 'refused by the test' },
+        refused.headers,
+      );
     if (isWatch) return this.watch(Number(url.searchParams.get('resourceVersion')), response);
     if (isList) return this.list(url.searchParams, response);
     const item = name === undefined ? undefined : this.items.get(name);
     if (method === 'POST') {
       const posted = JSON.parse(body) as Item;
-      if (this.items.has(posted.metadata.name)) return this.send(response, 409, { code: 409, reason: 'AlreadyExists', message: 'already exists' });
+      if (this.items.has(posted.metadata.name))
+        return this.send(response, 409, { code: 409, reason: 'AlreadyExists', message: 'already exists' });
       return this.send(response, 201, this.put(posted.metadata.name, posted));
     }
-    if (name === undefined || item === undefined) return this.send(response, 404, { code: 404, reason: 'NotFound', message: `pods "${name}" not found` });
+    if (name === undefined || item === undefined)
+      return this.send(response, 404, { code: 404, reason: 'NotFound', message: `pods "${name}" not found` });
     if (method === 'DELETE') {
       const { preconditions } = JSON.parse(body) as { preconditions?: { uid?: string } };
       if (preconditions?.uid !== item.metadata.uid)
-        return this.send(response, 409, { code: 409, reason: 'Conflict', message: 'the UID in the precondition does not match' });
+        return this.send(response, 409, {
+          code: 409,
+          reason: 'Conflict',
+          message: 'the UID in the precondition does not match',
+        });
       this.delete(name);
       return this.send(response, 200, item);
     }
@@ -153,18 +180,22 @@ export class TestApiServer {
     this.watches += 1;
     if (from < this.oldest) {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(`${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' } })}\n`);
+      response.end(
+        `${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' } })}\n`,
+      );
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
-    const write = (type: string, object: object): void => void (this.faults.stall || response.write(`${JSON.stringify({ type, object })}\n`));
+    const write = (type: string, object: object): void =>
+      void (this.faults.stall || response.write(`${JSON.stringify({ type, object })}\n`));
     const follower = (event: Event | 'bookmark'): void => {
       if (event === 'bookmark') {
         write('BOOKMARK', { metadata: { resourceVersion: String(this.version) } });
         return;
       }
-      if (this.faults.repeatOld && this.history.length > 3) for (const old of this.history.slice(-4, -1).reverse()) write(old.type, old.object);
+      if (this.faults.repeatOld && this.history.length > 3)
+        for (const old of this.history.slice(-4, -1).reverse()) write(old.type, old.object);
       for (let copy = 0; copy < this.faults.copies; copy += 1) write(event.type, event.object);
     };
     for (const event of this.history) if (Number(event.object.metadata.resourceVersion) > from) follower(event);

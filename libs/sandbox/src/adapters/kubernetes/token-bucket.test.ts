@@ -6,7 +6,8 @@ import { TokenBucket } from './token-bucket.js';
 /** A clock that advances only while a caller waits. */
 class SteppedTiming implements Timing {
   time = 0;
-  private waiting: Array<{ at: number; resolve: () => void; reject: (reason: unknown) => void; signal: AbortSignal }> = [];
+  private waiting: Array<{ at: number; resolve: () => void; reject: (reason: unknown) => void; signal: AbortSignal }> =
+    [];
   now = (): number => this.time;
   random = (): number => 0;
   wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
@@ -36,7 +37,8 @@ describe('the pace of one kind of requests', () => {
           const bucket = new TokenBucket({ rate, burst }, timing);
           const taken: number[] = [];
           for (const { callers, pass } of rounds) {
-            for (let caller = 0; caller < callers; caller += 1) void bucket.take(never).then(() => taken.push(timing.time));
+            for (let caller = 0; caller < callers; caller += 1)
+              void bucket.take(never).then(() => taken.push(timing.time));
             await timing.pass(0);
             await timing.pass(pass);
           }

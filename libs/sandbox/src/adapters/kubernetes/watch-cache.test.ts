@@ -12,7 +12,10 @@ interface Event {
 }
 
 /** What an API server did, step by step, and what it was after each. */
-function history(steps: readonly { name: number; remove: boolean; value: number }[]): { events: Event[]; states: Map<string, Thing>[] } {
+function history(steps: readonly { name: number; remove: boolean; value: number }[]): {
+  events: Event[];
+  states: Map<string, Thing>[];
+} {
   const state = new Map<string, Thing>();
   const events: Event[] = [];
   const states = [new Map(state)];
@@ -48,8 +51,13 @@ describe('the cache of a watch', () => {
     fc.assert(
       fc.property(Steps, fc.array(fc.nat(1_000)), fc.infiniteStream(fc.nat(1_000)), (steps, repeats, order) => {
         const { events, states } = history(steps);
-        const heard = [...events, ...repeats.flatMap((index) => (events.length === 0 ? [] : [events[index % events.length] as Event]))];
-        const shuffled = heard.map((event) => ({ event, at: order.next().value as number })).sort((left, right) => left.at - right.at);
+        const heard = [
+          ...events,
+          ...repeats.flatMap((index) => (events.length === 0 ? [] : [events[index % events.length] as Event])),
+        ];
+        const shuffled = heard
+          .map((event) => ({ event, at: order.next().value as number }))
+          .sort((left, right) => left.at - right.at);
         const cache = new WatchCache<Thing>();
         for (const { event } of shuffled) event.type === 'set' ? cache.set(event.object) : cache.delete(event.object);
         expect(content(cache.values())).toEqual(content((states.at(-1) as Map<string, Thing>).values()));
@@ -59,9 +67,15 @@ describe('the cache of a watch', () => {
   });
 
   it('is the state of the API server after a list of the end, whatever was heard or missed before, and whatever comes late after it', () => {
-    const Moves = fc.array(fc.oneof(fc.record({ list: fc.constant(true), at: fc.nat(1_000) }), fc.record({ list: fc.constant(false), at: fc.nat(1_000) })), {
-      maxLength: 60,
-    });
+    const Moves = fc.array(
+      fc.oneof(
+        fc.record({ list: fc.constant(true), at: fc.nat(1_000) }),
+        fc.record({ list: fc.constant(false), at: fc.nat(1_000) }),
+      ),
+      {
+        maxLength: 60,
+      },
+    );
     fc.assert(
       fc.property(Steps, Moves, Moves, (steps, before, late) => {
         const { events, states } = history(steps);

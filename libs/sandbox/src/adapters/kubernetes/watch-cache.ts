@@ -1,9 +1,14 @@
 import type { Tracked } from './cluster-objects.js';
 
-/** Deletions that are remembered, so that a late event does not bring back what is gone. A list forgets those before it. */
+/**
+ * Deletions that are remembered, so that a late event does not bring back what is gone. A list forgets those before it.
+ */
 const DELETIONS_KEPT = 20_000;
 
-/** Versions of one resource grow; Kubernetes promises since 1.35 that they may be compared as numbers. They do not fit into a double. */
+/**
+ * Versions of one resource grow; Kubernetes promises since 1.35 that they may be compared as numbers. They do not fit
+ * into a double.
+ */
 export function compareVersions(left: string, right: string): number {
   if (left.length !== right.length) return left.length - right.length;
   return left < right ? -1 : left > right ? 1 : 0;
@@ -37,7 +42,11 @@ export class WatchCache<T extends Tracked> {
 
   /** It is known that no object of this name exists that did exist at `version`. `false` on doubt. */
   isAbsent(name: string, version: string): boolean {
-    return !this.objects.has(name) && (compareVersions(this.floor, version) >= 0 || compareVersions(this.deleted.get(name)?.version ?? '', version) >= 0);
+    return (
+      !this.objects.has(name) &&
+      (compareVersions(this.floor, version) >= 0 ||
+        compareVersions(this.deleted.get(name)?.version ?? '', version) >= 0)
+    );
   }
 
   /** It exists, at this version. */
@@ -49,15 +58,17 @@ export class WatchCache<T extends Tracked> {
   /** It was deleted, at this version. */
   delete(object: Tracked): boolean {
     const known = this.deleted.get(object.name);
-    if (compareVersions(object.version, this.floor) > 0 && compareVersions(object.version, known?.version ?? '') > 0) this.remember(object);
+    if (compareVersions(object.version, this.floor) > 0 && compareVersions(object.version, known?.version ?? '') > 0)
+      this.remember(object);
     const before = this.objects.get(object.name);
-    if (before === undefined || (before.uid !== object.uid && compareVersions(object.version, before.version) <= 0)) return false;
+    if (before === undefined || (before.uid !== object.uid && compareVersions(object.version, before.version) <= 0))
+      return false;
     return this.objects.delete(object.name);
   }
 
   /**
-   * All that exist, at `version`. Events that came while the list was read are newer than it, and stay.
-   * A list that is older than the last one means that the cluster came back from a backup: then nothing of before counts.
+   * All that exist, at `version`. Events that came while the list was read are newer than it, and stay. A list that is
+   * older than the last one means that the cluster came back from a backup: then nothing of before counts.
    */
   replace(objects: Iterable<T>, version: string): boolean {
     let changed = false;
@@ -73,7 +84,8 @@ export class WatchCache<T extends Tracked> {
     }
     for (const { name, version: seen } of this.objects.values())
       if (!listed.has(name) && compareVersions(seen, version) <= 0) changed = this.objects.delete(name) || changed;
-    for (const [name, deletion] of this.deleted) if (compareVersions(deletion.version, version) <= 0) this.deleted.delete(name);
+    for (const [name, deletion] of this.deleted)
+      if (compareVersions(deletion.version, version) <= 0) this.deleted.delete(name);
     this.floor = version;
     return changed;
   }
@@ -82,7 +94,11 @@ export class WatchCache<T extends Tracked> {
     const before = this.objects.get(object.name);
     if (before !== undefined && compareVersions(object.version, before.version) <= 0) return false;
     const deletion = this.deleted.get(object.name);
-    if (deletion !== undefined && (deletion.uid === object.uid || compareVersions(object.version, deletion.version) <= 0)) return false;
+    if (
+      deletion !== undefined &&
+      (deletion.uid === object.uid || compareVersions(object.version, deletion.version) <= 0)
+    )
+      return false;
     const after = before === undefined ? object : this.carry(before, object);
     this.objects.set(object.name, after);
     return before === undefined || isVisible(before, after);

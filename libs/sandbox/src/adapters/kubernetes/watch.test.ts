@@ -22,13 +22,27 @@ describe('the watch of a cluster', () => {
   const start = (): void => {
     const timing = fastTiming(SPEED);
     const budget = { rate: 1_000, burst: 1_000, connections: 6 };
-    api = new KubeApi({ server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: 'Bearer t' }) }, timing, {
-      claim: budget,
-      refill: budget,
-      watch: budget,
-    });
+    api = new KubeApi(
+      { server: new URL(server.url), credentials: async () => ({ tls: {}, authorization: 'Bearer t' }) },
+      timing,
+      {
+        claim: budget,
+        refill: budget,
+        watch: budget,
+      },
+    );
     const logger = createLogger('test', 'silent');
-    watch = new ClusterWatch({ api, path: PATH, labelSelector: 'a=b', noun: 'pods', read: readPod, cache, onChange: () => (changes += 1), timing, logger });
+    watch = new ClusterWatch({
+      api,
+      path: PATH,
+      labelSelector: 'a=b',
+      noun: 'pods',
+      read: readPod,
+      cache,
+      onChange: () => (changes += 1),
+      timing,
+      logger,
+    });
     running = watch.run(end.signal);
   };
   const names = (): string =>
@@ -41,7 +55,8 @@ describe('the watch of a cluster', () => {
       .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`)
       .sort()
       .join(' ');
-  const inStep = (what: string, timeoutMs = 10_000): Promise<unknown> => until(what, () => watch.synced && names() === truth(), timeoutMs);
+  const inStep = (what: string, timeoutMs = 10_000): Promise<unknown> =>
+    until(what, () => watch.synced && names() === truth(), timeoutMs);
 
   beforeEach(async () => {
     server = await new TestApiServer().start();
@@ -77,14 +92,19 @@ describe('the watch of a cluster', () => {
     await inStep('the list');
     server.faults.refuse = ({ isList, url }) =>
       isList && url.includes('resourceVersionMatch')
-        ? { status: 504, body: { code: 504, reason: 'Timeout', message: 'Too large resource version: 99999, current: 7' } }
+        ? {
+            status: 504,
+            body: { code: 504, reason: 'Timeout', message: 'Too large resource version: 99999, current: 7' },
+          }
         : null;
     server.forget();
     server.items.delete('pod-7');
     server.cut();
     await until('what went unseen is gone', () => cache.size === 1_199);
     expect(server.requests.filter(({ url }) => url.includes('limit=500')).length).toBe(3);
-    expect(server.requests.find(({ url }) => url.includes('resourceVersionMatch') && !url.includes('resourceVersion=0'))).toBeDefined();
+    expect(
+      server.requests.find(({ url }) => url.includes('resourceVersionMatch') && !url.includes('resourceVersion=0')),
+    ).toBeDefined();
   });
 
   it('loses nothing to a watch that is cut every three seconds, and does not list again for it', async () => {
@@ -106,7 +126,8 @@ describe('the watch of a cluster', () => {
     start();
     await inStep('the list');
     const { watches } = server;
-    server.faults.refuse = ({ isWatch }) => (isWatch ? { status: 410, body: { code: 410, reason: 'Expired', message: 'too old' } } : null);
+    server.faults.refuse = ({ isWatch }) =>
+      isWatch ? { status: 410, body: { code: 410, reason: 'Expired', message: 'too old' } } : null;
     // The open watch ends, and every new one is refused.
     server.faults.listDelayMs = 40;
     server.cut();
@@ -175,7 +196,10 @@ describe('the watch of a cluster', () => {
       return refusals % 3 === 0 ? { status: 429, headers: { 'retry-after': '2' } } : { status: 503 };
     };
     server.cut();
-    await until('the storm is felt', () => watch.lastError?.code === 'sandbox.cluster-unavailable' && watch.staleForMs > 20_000);
+    await until(
+      'the storm is felt',
+      () => watch.lastError?.code === 'sandbox.cluster-unavailable' && watch.staleForMs > 20_000,
+    );
     // 20 s of the watch's own time: with a constant pause of 0.1 s it would have been 200.
     expect(refusals).toBeLessThan(20);
     expect(cache.get('one')?.name).toBe('one');

@@ -7,16 +7,31 @@ import { compareVersions, type WatchCache } from './watch-cache.js';
 
 /** Objects of one page of a list that is read from etcd. */
 const PAGE = 500;
-/** Shortest time from the begin of one list to the next, however often the server says 410. Milliseconds; the first is at once. */
+/**
+ * Shortest time from the begin of one list to the next, however often the server says 410. Milliseconds; the first is
+ * at once.
+ */
 const RELIST_PACE_MS = 5_000;
-/** A whole list this often all the same: it repairs what a broken proxy between us and the server has swallowed. Milliseconds. */
+/**
+ * A whole list this often all the same: it repairs what a broken proxy between us and the server has swallowed.
+ * Milliseconds.
+ */
 const RESYNC_MS = 600_000;
-/** Without an event or a bookmark for this long the connection is taken for dead. Milliseconds; the server sends a bookmark about every minute. */
+/**
+ * Without an event or a bookmark for this long the connection is taken for dead. Milliseconds; the server sends a
+ * bookmark about every minute.
+ */
 const WATCHDOG_MS = 90_000;
-/** How long the server lets a watch run: between this and twice this, so that the watches of all replicas do not end together. Seconds. */
+/**
+ * How long the server lets a watch run: between this and twice this, so that the watches of all replicas do not end
+ * together. Seconds.
+ */
 const WATCH_SECONDS = 240;
 const RETRY_BASE_MS = 100;
-/** What was made meanwhile becomes ready when the watch is back: an outage is not to last much longer for us than for the API server. Milliseconds. */
+/**
+ * What was made meanwhile becomes ready when the watch is back: an outage is not to last much longer for us than for
+ * the API server. Milliseconds.
+ */
 const RETRY_MOST_MS = 5_000;
 /** A watch that lasted this long was no failure. Milliseconds. */
 const LASTED_MS = 1_000;
@@ -99,9 +114,15 @@ export class ClusterWatch<T extends Tracked> {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ClusterError && error.isGone) this.position = null;
-        this.lastError = error instanceof ClusterError ? error : new ClusterError('sandbox.cluster-unavailable', String(error), 0, error);
+        this.lastError =
+          error instanceof ClusterError
+            ? error
+            : new ClusterError('sandbox.cluster-unavailable', String(error), 0, error);
         if (this.failures % QUIET_FAILURES === 0)
-          logger.warn({ err: error, stale_ms: Math.round(this.staleForMs) }, `failed to watch the ${noun} of the cluster`);
+          logger.warn(
+            { err: error, stale_ms: Math.round(this.staleForMs) },
+            `failed to watch the ${noun} of the cluster`,
+          );
         this.failures += 1;
       }
       // The first cut costs nothing: a server that ends a watch is not a server in need.
@@ -137,8 +158,9 @@ export class ClusterWatch<T extends Tracked> {
   }
 
   /**
-   * Whole, out of the API server's memory, no older than what was known, as client-go's reflectors list. After a failure in pages, as it is in etcd now: the server
-   * then perhaps knows nothing as new as that (the cluster came back from a backup), or cannot make so long an answer.
+   * Whole, out of the API server's memory, no older than what was known, as client-go's reflectors list. After a
+   * failure in pages, as it is in etcd now: the server then perhaps knows nothing as new as that (the cluster came back
+   * from a backup), or cannot make so long an answer.
    */
   private page(signal: AbortSignal, inPages: boolean, next: string): Promise<Page> {
     const { api, noun, readList } = this.config;
@@ -155,7 +177,12 @@ export class ClusterWatch<T extends Tracked> {
     const over = new AbortController();
     const both = AbortSignal.any([signal, watchdog.signal]);
     const seconds = Math.round(WATCH_SECONDS * (1 + timing.random()));
-    const query = this.query({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: this.position ?? '', timeoutSeconds: String(seconds) });
+    const query = this.query({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: this.position ?? '',
+      timeoutSeconds: String(seconds),
+    });
     let opened = false;
     this.aliveAt = timing.now();
     const watching = this.keepWatch(watchdog, AbortSignal.any([signal, over.signal]));
@@ -172,7 +199,11 @@ export class ClusterWatch<T extends Tracked> {
       }
     } catch (error) {
       if (watchdog.signal.aborted && !signal.aborted)
-        throw new ClusterError('sandbox.cluster-unavailable', `Nothing was heard of the ${noun} for ${WATCHDOG_MS / 1_000} s; the watch starts again.`, 0);
+        throw new ClusterError(
+          'sandbox.cluster-unavailable',
+          `Nothing was heard of the ${noun} for ${WATCHDOG_MS / 1_000} s; the watch starts again.`,
+          0,
+        );
       // A cut of an open watch is the ordinary end of many.
       if (!opened || signal.aborted || (error instanceof ClusterError && error.status !== 0)) throw error;
     } finally {

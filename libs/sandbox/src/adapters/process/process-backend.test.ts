@@ -13,7 +13,8 @@ import { describeSandboxBackend } from '../../testing/sandbox-backend.contract.j
 import { endAllSandboxes, ProcessBackend, type ProcessBackendConfig } from './process-backend.js';
 
 const TEST_SERVER = fileURLToPath(new URL('../../testing/test-server.js', import.meta.url));
-const publicKeyOf = (): string => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+const publicKeyOf = (): string =>
+  generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
 
 async function openConfig(publicKey: string): Promise<ProcessBackendConfig> {
   return {
@@ -68,7 +69,13 @@ describe('the process backend', () => {
   const askTools = async (name: string, url: string) => {
     const { actionServer, token } = await recordOf(config, name);
     return JSON.parse(
-      (await sandboxRequest(`http://127.0.0.1:${actionServer.port}${url}`, { method: 'GET', headers: { 'x-session-api-key': token }, signal })).body,
+      (
+        await sandboxRequest(`http://127.0.0.1:${actionServer.port}${url}`, {
+          method: 'GET',
+          headers: { 'x-session-api-key': token },
+          signal,
+        })
+      ).body,
     );
   };
 
@@ -98,7 +105,11 @@ describe('the process backend', () => {
       2_000,
     );
     const record = await recordOf(config, 'sb-tools');
-    expect(record).toMatchObject({ token: before.token, agentServer: before.agentServer, actionServer: { port: before.actionServer.port } });
+    expect(record).toMatchObject({
+      token: before.token,
+      agentServer: before.agentServer,
+      actionServer: { port: before.actionServer.port },
+    });
     expect(record.restarts.reasons[0]).toContain('action-server was killed (SIGKILL)');
     expect(await askTools('sb-tools', '/environment')).toMatchObject({ SLOT_ID: 'tools' });
   });
@@ -110,7 +121,9 @@ describe('the process backend', () => {
       await askTools('sb-daemon', '/daemonise');
       const marked = async (): Promise<string[]> => {
         const environments = await Promise.all(
-          (await readdir('/proc')).filter((pid) => /^\d+$/.test(pid)).map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
+          (await readdir('/proc'))
+            .filter((pid) => /^\d+$/.test(pid))
+            .map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
         );
         return environments.filter((environment) => environment.includes('SLOT_ID=daemon\0'));
       };
@@ -128,7 +141,10 @@ describe('the process backend', () => {
     const other = new ProcessBackend(config);
     await other.ensure({ name: 'sb-takeover', slotId: 'takeover', image: 'any' }, signal);
     await other.tend(signal);
-    expect(await other.observe('sb-takeover', signal)).toMatchObject({ state: 'running', address: `http://127.0.0.1:${record.agentServer.port}` });
+    expect(await other.observe('sb-takeover', signal)).toMatchObject({
+      state: 'running',
+      address: `http://127.0.0.1:${record.agentServer.port}`,
+    });
     expect(await recordOf(config, 'sb-takeover')).toEqual(record);
   });
 
@@ -153,14 +169,25 @@ describe('the process backend', () => {
     expect(await backend.observe('sb-two', signal)).toMatchObject({ state: 'running', address: observation.address });
     expect(await askTools('sb-two', '/environment')).toMatchObject({ WORKSPACE_DIR: directory });
     expect(await readFile(path.join(directory, 'kept.txt'), 'utf8')).toBe('kept');
-    expect(await readFile(path.join(config.directory, 'sandboxes', 'sb-two', 'state', 'conversations', 'log'), 'utf8')).toBe('line');
+    expect(
+      await readFile(path.join(config.directory, 'sandboxes', 'sb-two', 'state', 'conversations', 'log'), 'utf8'),
+    ).toBe('line');
   });
 
   it('says what a server printed when it cannot start, and leaves nothing of the attempt running', async () => {
-    const broken = new ProcessBackend({ ...config, agentServerCommand: [process.execPath, '-e', 'console.error("no such wind"); process.exit(3)'] });
+    const broken = new ProcessBackend({
+      ...config,
+      agentServerCommand: [process.execPath, '-e', 'console.error("no such wind"); process.exit(3)'],
+    });
     const attempt = broken.ensure({ name: 'sb-broken', slotId: 'broken', image: 'any' }, signal);
-    await expect(attempt).rejects.toMatchObject({ code: 'sandbox.start-failed', detail: 'agent-server ended with code 3; its last line: no such wind' });
-    expect(await broken.observe('sb-broken', signal)).toMatchObject({ state: 'ended', reason: expect.stringContaining('no such wind') });
+    await expect(attempt).rejects.toMatchObject({
+      code: 'sandbox.start-failed',
+      detail: 'agent-server ended with code 3; its last line: no such wind',
+    });
+    expect(await broken.observe('sb-broken', signal)).toMatchObject({
+      state: 'ended',
+      reason: expect.stringContaining('no such wind'),
+    });
   });
 
   it('finishes a sandbox that a killed runtime-api left half-started', async () => {

@@ -4,7 +4,13 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
-import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxObservation, SandboxSpec } from '../../sandbox-backend.js';
+import type {
+  ListedSandbox,
+  RemoveOptions,
+  SandboxBackend,
+  SandboxObservation,
+  SandboxSpec,
+} from '../../sandbox-backend.js';
 import { isAlive, killAll } from './process-identity.js';
 import { withLock } from './sandbox-lock.js';
 import { readRecord, type SandboxRecord, type ServerProcess, writeRecord } from './sandbox-record.js';
@@ -36,10 +42,12 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 /**
  * Sandboxes as processes of this machine, for a developer's own: no isolation at all, so it refuses production.
  *
- *   sandboxes/<name>/   sandbox.json, lock, logs, state/ (agent-server's, with `conversations` a link into the workspace's folder), tools/ (action-server's), tmp/
+ *   sandboxes/<name>/   sandbox.json, lock, logs, state/ (agent-server's, with `conversations` a link into the
+ *                       workspace's folder), tools/ (action-server's), tmp/
  *   workspaces/<name>/  workspace/ (the repository), home/, conversations/ (agent-server's logs), port
  *
- * A workspace is never moved or copied: another sandbox is started over the same folder, so paths inside stay what they were.
+ * A workspace is never moved or copied: another sandbox is started over the same folder, so paths inside stay what they
+ * were.
  */
 export class ProcessBackend implements SandboxBackend {
   private readonly template: string;
@@ -50,7 +58,10 @@ export class ProcessBackend implements SandboxBackend {
   /** @throws SlipwayError `config.invalid` in production. */
   constructor(private readonly config: ProcessBackendConfig) {
     if (config.nodeEnv === 'production')
-      throw new SlipwayError('config.invalid', 'SANDBOX_BACKEND=process runs agents without isolation; it refuses NODE_ENV=production');
+      throw new SlipwayError(
+        'config.invalid',
+        'SANDBOX_BACKEND=process runs agents without isolation; it refuses NODE_ENV=production',
+      );
     this.template = templateOf(config);
   }
 
@@ -95,14 +106,25 @@ export class ProcessBackend implements SandboxBackend {
 
   async list(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
     stopAt(signal);
-    const records = await Promise.all((await names(path.join(this.config.directory, 'sandboxes'))).map((name) => readRecord(this.sandboxDirectory(name))));
+    const records = await Promise.all(
+      (await names(path.join(this.config.directory, 'sandboxes'))).map((name) =>
+        readRecord(this.sandboxDirectory(name)),
+      ),
+    );
     return Promise.all(
-      records.filter((record) => record !== null).map(async (record) => ({ name: record.name, uid: record.uid, observation: await this.look(record) })),
+      records
+        .filter((record) => record !== null)
+        .map(async (record) => ({ name: record.name, uid: record.uid, observation: await this.look(record) })),
     );
   }
 
   /** The workspace is a folder of its own that outlives the sandbox: it is always kept. */
-  async remove(name: string, uid: string, signal: AbortSignal, { onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
+  async remove(
+    name: string,
+    uid: string,
+    signal: AbortSignal,
+    { onKept }: RemoveOptions = {},
+  ): Promise<'gone' | 'kept'> {
     const removed = (await exists(this.sandboxDirectory(name))) ? await this.removeFolder(name, uid, signal) : 'gone';
     if (removed === 'gone') await onKept?.(null);
     return removed;
@@ -121,10 +143,13 @@ export class ProcessBackend implements SandboxBackend {
 
   async attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void> {
     if (!(await exists(this.workspaceDirectory(workspace))))
-      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer on this machine.', { extensions: { workspace: 'missing' } });
+      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer on this machine.', {
+        extensions: { workspace: 'missing' },
+      });
     await this.change(name, signal, async (directory) => {
       const before = await readRecord(directory);
-      if (before === null || before.phase === 'ended') throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');
+      if (before === null || before.phase === 'ended')
+        throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');
       if (before.workspace === workspace && before.phase === 'running') return;
       const record: SandboxRecord = { ...before, workspace, phase: 'starting' };
       await writeRecord(directory, record);
@@ -141,15 +166,22 @@ export class ProcessBackend implements SandboxBackend {
   async deleteWorkspace(workspace: string, signal: AbortSignal): Promise<void> {
     stopAt(signal);
     // Read-only folders (Go's module cache) would make rm fail.
-    await rm(this.workspaceDirectory(workspace), { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch((error: unknown) => {
-      throw new SlipwayError('sandbox.unreachable', 'The workspace could not be deleted.', { cause: error });
-    });
+    await rm(this.workspaceDirectory(workspace), { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(
+      (error: unknown) => {
+        throw new SlipwayError('sandbox.unreachable', 'The workspace could not be deleted.', { cause: error });
+      },
+    );
   }
 
-  /** Starts a dead action-server again, on its port and with its token; notes the end of a sandbox whose agent-server has died, and ends what is left of it. */
+  /**
+   * Starts a dead action-server again, on its port and with its token; notes the end of a sandbox whose agent-server
+   * has died, and ends what is left of it.
+   */
   async tend(signal: AbortSignal): Promise<void> {
     stopAt(signal);
-    const looks = (await names(path.join(this.config.directory, 'sandboxes'))).map((name) => this.tendOne(name, signal));
+    const looks = (await names(path.join(this.config.directory, 'sandboxes'))).map((name) =>
+      this.tendOne(name, signal),
+    );
     const failed = (await Promise.allSettled(looks)).find((look) => look.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
@@ -165,15 +197,20 @@ export class ProcessBackend implements SandboxBackend {
     await this.change(name, signal, async (directory) => {
       const record = await readRecord(directory);
       if (record === null || record.phase !== 'running') return;
-      if (record.agentServer === null || !(await isAlive(record.agentServer))) await this.end(record, record.agentServer);
-      else if (record.actionServer !== null && !(await isAlive(record.actionServer))) await this.restartTools(record, record.actionServer, signal);
+      if (record.agentServer === null || !(await isAlive(record.agentServer)))
+        await this.end(record, record.agentServer);
+      else if (record.actionServer !== null && !(await isAlive(record.actionServer)))
+        await this.restartTools(record, record.actionServer, signal);
     });
     this.changed();
   }
 
   private async restartTools(record: SandboxRecord, dead: ServerProcess, signal: AbortSignal): Promise<void> {
     const reason = `${new Date().toISOString()} action-server ${await this.howEnded(dead)}`;
-    const restarts = { count: record.restarts.count + 1, reasons: [...record.restarts.reasons, reason].slice(-RESTART_REASONS_KEPT) };
+    const restarts = {
+      count: record.restarts.count + 1,
+      reasons: [...record.restarts.reasons, reason].slice(-RESTART_REASONS_KEPT),
+    };
     try {
       const actionServer = await this.launchTools({ ...record, restarts }, dead.port, signal);
       await writeRecord(this.sandboxDirectory(record.name), { ...record, restarts, actionServer });
@@ -195,8 +232,12 @@ export class ProcessBackend implements SandboxBackend {
     const directory = this.sandboxDirectory(record.name);
     try {
       await rm(path.join(directory, 'state'), { recursive: true, force: true });
-      for (const folder of ['state', 'tools', 'tmp']) await mkdir(path.join(directory, folder), { recursive: true, mode: 0o700 });
-      await symlink(path.join(this.workspaceDirectory(record.workspace), 'conversations'), path.join(directory, 'state', 'conversations'));
+      for (const folder of ['state', 'tools', 'tmp'])
+        await mkdir(path.join(directory, folder), { recursive: true, mode: 0o700 });
+      await symlink(
+        path.join(this.workspaceDirectory(record.workspace), 'conversations'),
+        path.join(directory, 'state', 'conversations'),
+      );
       const actionServer = await this.launchTools(record, 0, signal);
       await writeRecord(directory, { ...record, actionServer });
       const portFile = path.join(this.workspaceDirectory(record.workspace), 'port');
@@ -227,7 +268,8 @@ export class ProcessBackend implements SandboxBackend {
       await writeRecord(directory, { ...record, actionServer, agentServer, phase: 'running' });
     } catch (error) {
       await this.kill(record, 0);
-      const reason = error instanceof SlipwayError ? error.detail : signal.aborted ? 'its start was given up' : String(error);
+      const reason =
+        error instanceof SlipwayError ? error.detail : signal.aborted ? 'its start was given up' : String(error);
       await writeRecord(directory, { ...record, phase: 'ended', endReason: `the sandbox ended: ${reason}` });
       throw error;
     }
@@ -242,7 +284,13 @@ export class ProcessBackend implements SandboxBackend {
         command: this.config.actionServerCommand,
         cwd: this.workspacePath(record),
         // Here the ports of a pod's servers are anybody's, and 8000 is where many servers for development listen.
-        environment: { ...this.environment(record), PORT: String(port), STATE_DIR: state, ACTION_SERVER_TOKEN: record.token, BROWSER_REFUSED_PORTS: '' },
+        environment: {
+          ...this.environment(record),
+          PORT: String(port),
+          STATE_DIR: state,
+          ACTION_SERVER_TOKEN: record.token,
+          BROWSER_REFUSED_PORTS: '',
+        },
         logFile: path.join(directory, 'action-server.log'),
         listeningFile: path.join(state, 'action-server.json'),
         onStart: this.watchExit,
@@ -270,15 +318,31 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   private async look(record: SandboxRecord): Promise<Exclude<SandboxObservation, { state: 'gone' }>> {
-    if (record.phase === 'ended') return { state: 'ended', uid: record.uid, reason: record.endReason ?? 'the sandbox ended' };
-    if (record.phase === 'starting' || record.agentServer === null) return { state: 'pending', message: 'its processes are starting' };
+    if (record.phase === 'ended')
+      return { state: 'ended', uid: record.uid, reason: record.endReason ?? 'the sandbox ended' };
+    if (record.phase === 'starting' || record.agentServer === null)
+      return { state: 'pending', message: 'its processes are starting' };
     if (!(await isAlive(record.agentServer)))
-      return { state: 'ended', uid: record.uid, reason: `the sandbox ended: agent-server ${await this.howEnded(record.agentServer)}` };
-    return { state: 'running', uid: record.uid, address: `http://127.0.0.1:${record.agentServer.port}`, restarts: record.restarts };
+      return {
+        state: 'ended',
+        uid: record.uid,
+        reason: `the sandbox ended: agent-server ${await this.howEnded(record.agentServer)}`,
+      };
+    return {
+      state: 'running',
+      uid: record.uid,
+      address: `http://127.0.0.1:${record.agentServer.port}`,
+      restarts: record.restarts,
+    };
   }
 
   private async allAlive(record: SandboxRecord): Promise<boolean> {
-    return record.agentServer !== null && record.actionServer !== null && (await isAlive(record.agentServer)) && (await isAlive(record.actionServer));
+    return (
+      record.agentServer !== null &&
+      record.actionServer !== null &&
+      (await isAlive(record.agentServer)) &&
+      (await isAlive(record.actionServer))
+    );
   }
 
   private kill(record: SandboxRecord, graceMs: number): Promise<void> {
@@ -331,7 +395,11 @@ export class ProcessBackend implements SandboxBackend {
       return await withLock(path.join(this.config.directory, 'locks', checked(name)), signal, () => work(directory));
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
-      throw new SlipwayError('sandbox.unreachable', signal.aborted ? 'The sandbox took too long.' : 'The sandbox could not be changed.', { cause: error });
+      throw new SlipwayError(
+        'sandbox.unreachable',
+        signal.aborted ? 'The sandbox took too long.' : 'The sandbox could not be changed.',
+        { cause: error },
+      );
     }
   }
 }
@@ -349,7 +417,9 @@ export async function endAllSandboxes(config: ProcessBackendConfig, signal: Abor
 
 /** Commands, key, and the age of the programs: a rebuilt agent-server makes a new template. */
 function templateOf(config: ProcessBackendConfig): string {
-  const hash = createHash('sha256').update(JSON.stringify([config.agentServerCommand, config.actionServerCommand, config.activationPublicKey]));
+  const hash = createHash('sha256').update(
+    JSON.stringify([config.agentServerCommand, config.actionServerCommand, config.activationPublicKey]),
+  );
   for (const argument of [...config.agentServerCommand, ...config.actionServerCommand]) {
     const file = path.isAbsolute(argument) ? statSync(argument, { throwIfNoEntry: false }) : undefined;
     if (file?.isFile()) hash.update(`${file.mtimeMs} ${file.size}`);
@@ -364,7 +434,8 @@ function checked(name: string): string {
 }
 
 function stopAt(signal: AbortSignal): void {
-  if (signal.aborted) throw new SlipwayError('sandbox.unreachable', 'The sandbox took too long.', { cause: signal.reason });
+  if (signal.aborted)
+    throw new SlipwayError('sandbox.unreachable', 'The sandbox took too long.', { cause: signal.reason });
 }
 
 async function names(directory: string): Promise<string[]> {

@@ -14,7 +14,8 @@ export interface ProcessIdentity {
 export async function startTimeOf(pid: number): Promise<string | null> {
   if (process.platform === 'linux') {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-    // The name in parentheses may hold spaces; the fields after it do not. The 3rd field is the state, the 22nd the start.
+    // The name in parentheses may hold spaces; the fields after it do not. The 3rd field is the state, the 22nd the
+    // start.
     const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
   }
@@ -30,7 +31,10 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
 /** How a process of one sandbox is known by the environment that it was started with. */
 export interface SandboxMark {
   readonly slotId: string;
-  /** `NAME=value` pairs that only this sandbox has; find what was started without `SLOT_ID`. A program that clears its environment and leaves its group is not found. */
+  /**
+   * `NAME=value` pairs that only this sandbox has; find what was started without `SLOT_ID`. A program that clears its
+   * environment and leaves its group is not found.
+   */
   readonly variables: readonly string[];
 }
 
@@ -54,7 +58,8 @@ export async function killAll(leaders: readonly ProcessIdentity[], mark: Sandbox
     const end = performance.now() + graceMs;
     while (performance.now() < end && (await alive()).length > 0) await wait(20);
   }
-  // A process is not seen in the moment between its fork, or its exec, and its new environment: nothing must be found twice.
+  // A process is not seen in the moment between its fork, or its exec, and its new environment: nothing must be found
+  // twice.
   let empty = 0;
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
     const running = await alive();
@@ -82,7 +87,10 @@ async function processesOf(mark: SandboxMark): Promise<number[]> {
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
       const variables = environment.split('\0');
       const slot = variables.find((variable) => variable.startsWith('SLOT_ID='));
-      const mine = slot === undefined ? mark.variables.some((variable) => variables.includes(variable)) : slot === `SLOT_ID=${mark.slotId}`;
+      const mine =
+        slot === undefined
+          ? mark.variables.some((variable) => variables.includes(variable))
+          : slot === `SLOT_ID=${mark.slotId}`;
       return mine ? pid : null;
     }),
   );

@@ -6,7 +6,8 @@ import { startTimeOf } from './process-identity.js';
 const queues = new Map<string, Promise<void>>();
 
 /**
- * One change of a sandbox at a time, over all runtime-api processes of this machine. The lock of a process that was killed is taken over.
+ * One change of a sandbox at a time, over all runtime-api processes of this machine. The lock of a process that was
+ * killed is taken over.
  * @param file path of the lock; its folder must exist or be makeable.
  * @throws the reason of `signal` when the lock does not come free before it.
  */

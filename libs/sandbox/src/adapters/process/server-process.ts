@@ -25,7 +25,8 @@ const START_TIMEOUT_MS = 15_000;
 
 /**
  * Starts one server of a sandbox so that it outlives this process, and waits until it listens.
- * @throws SlipwayError `sandbox.start-failed` with the last line of its log when it ends first or takes longer than 15 s; it is then killed.
+ * @throws SlipwayError `sandbox.start-failed` with the last line of its log when it ends first or takes longer than 15
+ * s; it is then killed.
  */
 export async function launchServer(launch: Launch, signal: AbortSignal): Promise<ServerProcess> {
   await rm(launch.listeningFile, { force: true });
@@ -35,7 +36,12 @@ export async function launchServer(launch: Launch, signal: AbortSignal): Promise
   let child: ChildProcess;
   try {
     // A process group and session of its own: a signal to runtime-api's terminal, or its death, does not reach it.
-    child = spawn(program, args, { cwd: launch.cwd, env: { ...launch.environment }, stdio: ['ignore', log.fd, log.fd], detached: true });
+    child = spawn(program, args, {
+      cwd: launch.cwd,
+      env: { ...launch.environment },
+      stdio: ['ignore', log.fd, log.fd],
+      detached: true,
+    });
   } finally {
     await log.close();
   }
@@ -60,7 +66,8 @@ export async function launchServer(launch: Launch, signal: AbortSignal): Promise
         const startTime = await startTimeOf(child.pid);
         if (startTime !== null) return { pid: child.pid, startTime, port };
       }
-      if (performance.now() > end) throw await startFailed(launch, `did not listen within ${START_TIMEOUT_MS / 1000} s`);
+      if (performance.now() > end)
+        throw await startFailed(launch, `did not listen within ${START_TIMEOUT_MS / 1000} s`);
       await wait(10);
     }
   } catch (error) {
@@ -83,7 +90,10 @@ async function readPort(file: string): Promise<number | null> {
 async function startFailed(launch: Launch, how: string): Promise<SlipwayError> {
   const log = await readFile(launch.logFile, 'utf8').catch(() => '');
   const last = log.trimEnd().split('\n').at(-1)?.slice(-500) ?? '';
-  return new SlipwayError('sandbox.start-failed', `${launch.role} ${how}${last === '' ? '' : `; its last line: ${last}`}`);
+  return new SlipwayError(
+    'sandbox.start-failed',
+    `${launch.role} ${how}${last === '' ? '' : `; its last line: ${last}`}`,
+  );
 }
 
 /** Can a server listen on this loopback port now? */

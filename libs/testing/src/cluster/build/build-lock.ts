@@ -7,7 +7,11 @@ import { processStart } from '../lab/process-table.js';
  * Waits while another process holds `file`, calling `onWait` once; a dead holder's lock is taken over. @returns a
  * function that releases it.
  */
-export async function takeBuildLock(file: string, onWait: (pid: number) => void, signal?: AbortSignal): Promise<() => Promise<void>> {
+export async function takeBuildLock(
+  file: string,
+  onWait: (pid: number) => void,
+  signal?: AbortSignal,
+): Promise<() => Promise<void>> {
   await mkdir(path.dirname(file), { recursive: true });
   for (let reported = false; ; ) {
     signal?.throwIfAborted();

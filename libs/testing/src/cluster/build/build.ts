@@ -17,18 +17,28 @@ const SOURCES = path.resolve(import.meta.dirname, '../../../cluster');
 /** Name of the image that holds a pod's namespaces. It is in no registry. */
 export const PAUSE_IMAGE = 'slipway.local/pause:1';
 
-/** A small web server (libs/testing/cluster/lab/echo), for tests that want a pod that answers on port 8080 and nothing else. Also in no registry. */
+/**
+ * A small web server (libs/testing/cluster/lab/echo), for tests that want a pod that answers on port 8080 and nothing
+ * else. Also in no registry.
+ */
 export const ECHO_IMAGE = 'slipway.local/echo:1';
 
-/** Where everything of test clusters is kept: programs by their key, and what runs. SLIPWAY_CLUSTER_CACHE, or a folder of the user's own. */
+/**
+ * Where everything of test clusters is kept: programs by their key, and what runs. SLIPWAY_CLUSTER_CACHE, or a folder
+ * of the user's own.
+ */
 export function clusterCache(): string {
   return path.resolve(process.env['SLIPWAY_CLUSTER_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/cluster'));
 }
 
 /** The folder of the programs for this recipe on this machine; whether it is there is another question. */
 async function programsFolder(): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([BUILD_STEPS, KWOK_STAGES, PAUSE_IMAGE, ECHO_IMAGE, process.platform, process.arch]));
-  const files = (await readdir(SOURCES, { recursive: true })).filter((file) => /(\.go|go\.mod|go\.sum)$/.test(file)).sort();
+  const hash = createHash('sha256').update(
+    JSON.stringify([BUILD_STEPS, KWOK_STAGES, PAUSE_IMAGE, ECHO_IMAGE, process.platform, process.arch]),
+  );
+  const files = (await readdir(SOURCES, { recursive: true }))
+    .filter((file) => /(\.go|go\.mod|go\.sum)$/.test(file))
+    .sort();
   for (const file of files) hash.update(`\0${file}\0`).update(await readFile(path.join(SOURCES, file)));
   return path.join(clusterCache(), hash.digest('hex').slice(0, 16));
 }
@@ -69,7 +79,11 @@ export async function buildPrograms(say: (line: string) => void, signal?: AbortS
   if (existsSync(folder)) return folder;
   const missing = await missingForBuilding();
   if (missing !== null) throw new ClusterUnavailable(`${missing}.`);
-  const release = await takeBuildLock(`${folder}.lock`, (pid) => say(`cluster: process ${pid} is building the same; waiting for it`), signal);
+  const release = await takeBuildLock(
+    `${folder}.lock`,
+    (pid) => say(`cluster: process ${pid} is building the same; waiting for it`),
+    signal,
+  );
   const temporary = `${folder}.building-${process.pid}`;
   try {
     if (existsSync(folder)) return folder;
@@ -97,15 +111,33 @@ export async function buildPrograms(say: (line: string) => void, signal?: AbortS
 /** An archive `NAME.tar` of an image that holds the program and nothing else. */
 async function imageOf(program: string, name: string, folder: string): Promise<void> {
   const content = await readFile(path.join(folder, 'bin', program));
-  await writeImage(path.join(folder, `${program}.tar`), { name, entrypoint: [`/${program}`], files: [{ path: program, mode: 0o755, content }] });
+  await writeImage(path.join(folder, `${program}.tar`), {
+    name,
+    entrypoint: [`/${program}`],
+    files: [{ path: program, mode: 0o755, content }],
+  });
 }
 
 async function compile(step: BuildStep, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const into = path.join(folder, step.into);
-  const flags = ['-trimpath', ...(step.tags === undefined ? [] : ['-tags', step.tags]), '-ldflags', ['-s -w', step.ldflags].filter(Boolean).join(' ')];
+  const flags = [
+    '-trimpath',
+    ...(step.tags === undefined ? [] : ['-tags', step.tags]),
+    '-ldflags',
+    ['-s -w', step.ldflags].filter(Boolean).join(' '),
+  ];
   const output = step.program === undefined ? `${into}/` : path.join(into, step.program);
-  const args = step.module === null ? ['install', ...flags, ...step.packages] : ['build', ...flags, '-o', output, ...step.packages];
-  const env = { ...process.env, GOFLAGS: '-buildvcs=false', CGO_ENABLED: step.cgo === true ? '1' : '0', GOBIN: into, GOWORK: 'off' };
+  const args =
+    step.module === null
+      ? ['install', ...flags, ...step.packages]
+      : ['build', ...flags, '-o', output, ...step.packages];
+  const env = {
+    ...process.env,
+    GOFLAGS: '-buildvcs=false',
+    CGO_ENABLED: step.cgo === true ? '1' : '0',
+    GOBIN: into,
+    GOWORK: 'off',
+  };
   const child = spawn(findGo() ?? 'go', args, {
     cwd: step.module === null ? os.tmpdir() : path.join(SOURCES, step.module),
     env,
@@ -116,7 +148,9 @@ async function compile(step: BuildStep, folder: string, signal: AbortSignal | un
   child.stderr.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4_000);
   });
-  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.once('error', reject).once('close', resolve),
+  );
   if (code !== 0) throw new Error(`Building ${step.what} failed (go ended with ${code}): ${said.trim()}`);
 }
 

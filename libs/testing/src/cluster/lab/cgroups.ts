@@ -23,10 +23,14 @@ export async function makeCgroup(name: string): Promise<void> {
   if (!isUnified()) return;
   // A controller missing on this machine is refused alone.
   for (const folder of [MOUNT, path.join(MOUNT, name)])
-    for (const controller of CONTROLLERS) await writeFile(path.join(folder, 'cgroup.subtree_control'), `+${controller}`).catch(() => {});
+    for (const controller of CONTROLLERS)
+      await writeFile(path.join(folder, 'cgroup.subtree_control'), `+${controller}`).catch(() => {});
 }
 
-/** Removes it with all below. Waits for processes that are just ending. @throws Error when something is still in there after ten seconds. */
+/**
+ * Removes it with all below. Waits for processes that are just ending. @throws Error when something is still in there
+ * after ten seconds.
+ */
 export async function removeCgroup(name: string): Promise<void> {
   await until(`the cgroup ${name} can be removed`, async () => {
     for (const root of roots()) await removeTree(path.join(root, name));

@@ -20,7 +20,10 @@ export interface ComponentSpec {
 /** Longest until a program can be used. Milliseconds: a busy machine with two cores. */
 const START_TIMEOUT_MS = 90_000;
 
-/** One program inside of the cluster's namespaces. It runs below `nsenter`, which waits for it outside and has its exit code. */
+/**
+ * One program inside of the cluster's namespaces. It runs below `nsenter`, which waits for it outside and has its exit
+ * code.
+ */
 export class Component implements ClusterComponent {
   #outer: ChildProcess | null = null;
   #pid: number | null = null;
@@ -54,7 +57,9 @@ export class Component implements ClusterComponent {
       `${this.spec.name} of the test cluster`,
       async () => {
         if (!this.#runs()) {
-          failure = new Error(`${this.spec.name} ended with ${outer.exitCode ?? outer.signalCode}: ${await this.lastWords()}`);
+          failure = new Error(
+            `${this.spec.name} ended with ${outer.exitCode ?? outer.signalCode}: ${await this.lastWords()}`,
+          );
           return true;
         }
         this.#pid = childOf(outer.pid as number);
@@ -101,7 +106,12 @@ export class Component implements ClusterComponent {
   }
 
   #runs(): boolean {
-    return this.#outer !== null && this.#outer.pid !== undefined && this.#outer.exitCode === null && this.#outer.signalCode === null;
+    return (
+      this.#outer !== null &&
+      this.#outer.pid !== undefined &&
+      this.#outer.exitCode === null &&
+      this.#outer.signalCode === null
+    );
   }
 
   #signal(signal: NodeJS.Signals): void {

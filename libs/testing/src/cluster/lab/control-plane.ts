@@ -42,12 +42,22 @@ export function etcd({ bin, directory, network }: LabPlace, fsync: boolean): Com
   };
 }
 
-export async function apiServer({ bin, directory, network, api }: LabPlace, options: TestClusterOptions): Promise<ComponentSpec> {
+export async function apiServer(
+  { bin, directory, network, api }: LabPlace,
+  options: TestClusterOptions,
+): Promise<ComponentSpec> {
   const pki = path.join(directory, 'pki');
   const policy = path.join(directory, 'audit-policy.json');
   const writes = { level: 'Metadata', verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] };
-  const rules = [{ level: 'None', resources: [{ group: 'coordination.k8s.io', resources: ['leases'] }] }, writes, { level: 'None' }];
-  await writeFile(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules }));
+  const rules = [
+    { level: 'None', resources: [{ group: 'coordination.k8s.io', resources: ['leases'] }] },
+    writes,
+    { level: 'None' },
+  ];
+  await writeFile(
+    policy,
+    JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', omitStages: ['RequestReceived'], rules }),
+  );
   return {
     name: 'kube-apiserver',
     command: path.join(bin, 'kube-apiserver'),
@@ -76,7 +86,9 @@ export async function apiServer({ bin, directory, network, api }: LabPlace, opti
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
       `--proxy-client-cert-file=${pki}/front-proxy-client.crt`,
       `--proxy-client-key-file=${pki}/front-proxy-client.key`,
-      ...(options.audit === true ? [`--audit-policy-file=${policy}`, `--audit-log-path=${path.join(directory, AUDIT_LOG)}`] : []),
+      ...(options.audit === true
+        ? [`--audit-policy-file=${policy}`, `--audit-log-path=${path.join(directory, AUDIT_LOG)}`]
+        : []),
       ...(options.apiServerFlags ?? []),
     ],
     ready: async () => void (await api.request('GET', '/readyz')),
@@ -114,7 +126,12 @@ export function scheduler({ bin, directory, network }: LabPlace): ComponentSpec 
   return {
     name: 'kube-scheduler',
     command: path.join(bin, 'kube-scheduler'),
-    args: [...kubeconfigFlags(path.join(directory, 'scheduler.kubeconfig')), '--leader-elect=false', '--kube-api-qps=1000', '--kube-api-burst=2000'],
+    args: [
+      ...kubeconfigFlags(path.join(directory, 'scheduler.kubeconfig')),
+      '--leader-elect=false',
+      '--kube-api-qps=1000',
+      '--kube-api-burst=2000',
+    ],
     ready: () => answers(`https://${network.nodeAddress}:10259/healthz`),
   };
 }

@@ -8,12 +8,16 @@ export const CLUSTER_DOMAIN = 'cluster.local';
 /** Names of the files that `pki` writes for `hostNames`. */
 export const HOST_CERTIFICATE = 'host';
 
-/** CoreDNS on the node's address: names of services from the API server, `hostNames` from its file, and of anything else it says that there is no such name. */
+/**
+ * CoreDNS on the node's address: names of services from the API server, `hostNames` from its file, and of anything else
+ * it says that there is no such name.
+ */
 export async function dns({ bin, directory, network }: LabPlace, hostNames: readonly string[]): Promise<ComponentSpec> {
   const corefile = path.join(directory, 'Corefile');
   // A wildcard is for the certificate; this file knows none.
   const names = hostNames.filter((name) => !name.startsWith('*'));
-  const hosts = names.length === 0 ? '' : `hosts {\n    ${network.hostAddress} ${names.join(' ')}\n    ttl 5\n    fallthrough\n  }`;
+  const hosts =
+    names.length === 0 ? '' : `hosts {\n    ${network.hostAddress} ${names.join(' ')}\n    ttl 5\n    fallthrough\n  }`;
   const config = `.:53 {
   bind ${network.nodeAddress}
   ready ${network.nodeAddress}:8181
@@ -41,6 +45,10 @@ export async function dns({ bin, directory, network }: LabPlace, hostNames: read
 
 export async function readHostCertificate(pki: string): Promise<HostCertificate> {
   const text = (name: string): Promise<string> => readFile(path.join(pki, name), 'utf8');
-  const [ca, certificate, key] = await Promise.all([text('ca.crt'), text(`${HOST_CERTIFICATE}.crt`), text(`${HOST_CERTIFICATE}.key`)]);
+  const [ca, certificate, key] = await Promise.all([
+    text('ca.crt'),
+    text(`${HOST_CERTIFICATE}.crt`),
+    text(`${HOST_CERTIFICATE}.key`),
+  ]);
   return { ca, certificate, key };
 }

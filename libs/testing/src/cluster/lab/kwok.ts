@@ -29,7 +29,11 @@ export async function kwok({ bin, directory, network, api }: LabPlace, stages: s
   return {
     name: 'kwok',
     command: path.join(bin, 'kwok'),
-    args: [`--kubeconfig=${directory}/admin.kubeconfig`, `--config=${config}`, `--server-address=${network.nodeAddress}:10247`],
+    args: [
+      `--kubeconfig=${directory}/admin.kubeconfig`,
+      `--config=${config}`,
+      `--server-address=${network.nodeAddress}:10247`,
+    ],
     ready: async () => void (await api.request('GET', '/readyz')),
   };
 }
@@ -45,11 +49,13 @@ interface NodeList {
 /** Adds fake nodes `kwok-N`, counted on from those that are there, and waits until pods can be put on them. */
 export async function addKwokNodes({ api }: LabPlace, count: number): Promise<string[]> {
   const list = (): Promise<NodeList> => api.get<NodeList>('/api/v1/nodes?labelSelector=type%3Dkwok');
-  const first = Math.max(-1, ...(await list()).items.map(({ metadata }) => Number(metadata.name.slice('kwok-'.length)))) + 1;
+  const first =
+    Math.max(-1, ...(await list()).items.map(({ metadata }) => Number(metadata.name.slice('kwok-'.length)))) + 1;
   const names = Array.from({ length: count }, (_, index) => `kwok-${first + index}`);
   const queue = [...names];
   const make = async (): Promise<void> => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) await api.request('POST', '/api/v1/nodes', fakeNode(name));
+    for (let name = queue.shift(); name !== undefined; name = queue.shift())
+      await api.request('POST', '/api/v1/nodes', fakeNode(name));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, make));
   await until(
@@ -70,7 +76,12 @@ function isReady({ spec, status }: NodeList['items'][number]): boolean {
 
 function fakeNode(name: string): unknown {
   const resources = { cpu: '256', memory: '1Ti', pods: '2000', 'ephemeral-storage': '10Ti' };
-  const labels = { type: 'kwok', 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' };
+  const labels = {
+    type: 'kwok',
+    'kubernetes.io/hostname': name,
+    'kubernetes.io/os': 'linux',
+    'kubernetes.io/arch': 'amd64',
+  };
   return {
     apiVersion: 'v1',
     kind: 'Node',

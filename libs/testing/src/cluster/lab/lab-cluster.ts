@@ -13,7 +13,15 @@ import { dns, HOST_CERTIFICATE, readHostCertificate } from './dns.js';
 import { importImage } from './import-image.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { addKwokNodes, kwok } from './kwok.js';
-import { type ClusterRecord, cgroupOf, clusterFolder, removeCluster, removeLeftovers, thisBoot, writeRecord } from './leftovers.js';
+import {
+  type ClusterRecord,
+  cgroupOf,
+  clusterFolder,
+  removeCluster,
+  removeLeftovers,
+  thisBoot,
+  writeRecord,
+} from './leftovers.js';
 import { enterNetwork, openNamespaces, PLAIN_ENVIRONMENT } from './namespaces.js';
 import { joinNetwork, leaveNetwork, SERVICE_ADDRESS } from './network.js';
 import { processStart } from './process-table.js';
@@ -58,7 +66,9 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
     await run(path.join(bin, 'pki'), [pki, REAL_NODE, network.nodeAddress, SERVICE_ADDRESS, ...forHost]);
     const server = `https://${network.nodeAddress}:6443`;
     const users = ['admin', 'controller-manager', 'scheduler', 'kubelet', 'proxy'];
-    await Promise.all(users.map((user) => writeKubeconfig(path.join(directory, `${user}.kubeconfig`), server, pki, user)));
+    await Promise.all(
+      users.map((user) => writeKubeconfig(path.join(directory, `${user}.kubeconfig`), server, pki, user)),
+    );
     const api = new ApiClient(server, pki);
     closing.push(async () => api.close());
     const place: LabPlace = { bin, directory, network, api };
@@ -82,11 +92,20 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
 }
 
 type Components = Readonly<
-  Record<'etcd' | 'apiServer' | 'controllerManager' | 'scheduler' | 'kwok' | 'containerd' | 'kubelet' | 'kubeProxy' | 'dns', Component>
+  Record<
+    'etcd' | 'apiServer' | 'controllerManager' | 'scheduler' | 'kwok' | 'containerd' | 'kubelet' | 'kubeProxy' | 'dns',
+    Component
+  >
 >;
 
 /** What does not wait for another starts at once: the control plane comes up while containerd takes in its image. */
-async function startAll(place: LabPlace, pid: number, programs: string, cgroup: string, options: TestClusterOptions): Promise<Components> {
+async function startAll(
+  place: LabPlace,
+  pid: number,
+  programs: string,
+  cgroup: string,
+  options: TestClusterOptions,
+): Promise<Components> {
   const { bin, directory, api } = place;
   const grace = options.nodeGraceSeconds ?? NODE_GRACE_SECONDS;
   const component = (spec: ComponentSpec): Component => new Component(spec, pid, directory);
@@ -199,10 +218,15 @@ class LabCluster implements TestCluster {
     const filter = `labels."io.kubernetes.pod.uid"==${podUid},labels."io.kubernetes.container.name"==${containerName}`;
     const ask = (...args: string[]): Promise<string> => ctr(this.place.bin, this.place.directory, args);
     const known = (await ask('containers', 'ls', '-q', filter)).split('\n').filter(Boolean);
-    const running = new Set((await ask('tasks', 'ls')).split('\n').flatMap((line) => (/\sRUNNING\s*$/.test(line) ? [line.split(/\s/)[0]] : [])));
+    const running = new Set(
+      (await ask('tasks', 'ls'))
+        .split('\n')
+        .flatMap((line) => (/\sRUNNING\s*$/.test(line) ? [line.split(/\s/)[0]] : [])),
+    );
     // Attempts that have ended stay listed.
     const targets = known.filter((id) => running.has(id));
-    if (targets.length === 0) throw new Error(`no container ${containerName} of the pod ${podUid} runs on ${REAL_NODE}`);
+    if (targets.length === 0)
+      throw new Error(`no container ${containerName} of the pod ${podUid} runs on ${REAL_NODE}`);
     for (const id of targets) await ask('tasks', 'kill', '-s', signal, id);
   }
 

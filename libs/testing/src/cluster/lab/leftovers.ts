@@ -62,7 +62,10 @@ export async function removeCluster(record: ClusterRecord): Promise<void> {
   await rm(clusterFolder(record.id), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
-/** Removes what clusters left whose processes are gone: their opener was killed, or the machine was. @returns their names. */
+/**
+ * Removes what clusters left whose processes are gone: their opener was killed, or the machine was. @returns their
+ * names.
+ */
 export async function removeLeftovers(): Promise<string[]> {
   const gone: string[] = [];
   for (const record of await readRecords()) {

@@ -7,7 +7,11 @@ import { childOf } from './process-table.js';
 const run = promisify(execFile);
 
 /** What a cluster's programs see of the environment: no proxies, no settings of whoever runs the test. */
-export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LANG: 'C.UTF-8' };
+export const PLAIN_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME: '/root',
+  LANG: 'C.UTF-8',
+};
 
 export interface Namespaces {
   /** The first process inside, as the host numbers it. When it ends, all inside end with it. */
@@ -17,14 +21,43 @@ export interface Namespaces {
 }
 
 /**
- * A mount, network, process, host name and IPC namespace of its own. With the lifetime `process` the kernel ends it when this process ends,
- * also by SIGKILL: the holder gets a signal at its parent's death.
+ * A mount, network, process, host name and IPC namespace of its own. With the lifetime `process` the kernel ends it
+ * when this process ends, also by SIGKILL: the holder gets a signal at its parent's death.
  */
-export async function openNamespaces(init: string, directory: string, hostname: string, lifetime: 'process' | 'detached'): Promise<Namespaces> {
-  const unshare = ['unshare', '--mount', '--net', '--pid', '--uts', '--ipc', '--fork', '--kill-child=SIGKILL', '--mount-proc', '--propagation', 'private'];
-  const command = [...(lifetime === 'process' ? ['setpriv', '--pdeathsig', 'KILL'] : []), ...unshare, '--', init, directory, hostname];
+export async function openNamespaces(
+  init: string,
+  directory: string,
+  hostname: string,
+  lifetime: 'process' | 'detached',
+): Promise<Namespaces> {
+  const unshare = [
+    'unshare',
+    '--mount',
+    '--net',
+    '--pid',
+    '--uts',
+    '--ipc',
+    '--fork',
+    '--kill-child=SIGKILL',
+    '--mount-proc',
+    '--propagation',
+    'private',
+  ];
+  const command = [
+    ...(lifetime === 'process' ? ['setpriv', '--pdeathsig', 'KILL'] : []),
+    ...unshare,
+    '--',
+    init,
+    directory,
+    hostname,
+  ];
   const log = openSync(path.join(directory, 'logs/init.log'), 'a');
-  const holder = spawn(command[0] as string, command.slice(1), { detached: true, stdio: ['ignore', 'pipe', log], env: PLAIN_ENVIRONMENT, cwd: '/' });
+  const holder = spawn(command[0] as string, command.slice(1), {
+    detached: true,
+    stdio: ['ignore', 'pipe', log],
+    env: PLAIN_ENVIRONMENT,
+    cwd: '/',
+  });
   closeSync(log);
   const ended = new Promise<void>((resolve) => holder.once('exit', () => resolve()).once('error', () => resolve()));
   await said(holder, 'ready', path.join(directory, 'logs/init.log'));
@@ -46,7 +79,9 @@ function said(child: ChildProcess, word: string, log: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`the namespaces could not be made: unshare ended with ${code}, see ${log}`)));
+    child.once('exit', (code) =>
+      reject(new Error(`the namespaces could not be made: unshare ended with ${code}, see ${log}`)),
+    );
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
       if (output.includes(word)) resolve();
@@ -55,7 +90,17 @@ function said(child: ChildProcess, word: string, log: string): Promise<void> {
 }
 
 /** The command that enters all namespaces of `pid` for what stands behind it. */
-export const enter = (pid: number): string[] => ['nsenter', '-t', String(pid), '--mount', '--net', '--pid', '--uts', '--ipc', '--'];
+export const enter = (pid: number): string[] => [
+  'nsenter',
+  '-t',
+  String(pid),
+  '--mount',
+  '--net',
+  '--pid',
+  '--uts',
+  '--ipc',
+  '--',
+];
 
 /** The same for the network alone: files and processes are this machine's. */
 export const enterNetwork = (pid: number): string[] => ['nsenter', '-t', String(pid), '--net', '--'];

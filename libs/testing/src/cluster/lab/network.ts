@@ -1,9 +1,11 @@
 import { configureNetwork } from './namespaces.js';
 
 /**
- * The addresses of one cluster: an eighth of 198.18.0.0/15 (RFC 2544, for tests of networks, so that no real network has them), 64 × 256 of them.
+ * The addresses of one cluster: an eighth of 198.18.0.0/15 (RFC 2544, for tests of networks, so that no real network
+ * has them), 64 × 256 of them.
  *
- * 0 to 61: fake pods, counted up from the bottom. 62: pods of the real node. 63: the link between this machine (.1) and the cluster (.2).
+ * 0 to 61: fake pods, counted up from the bottom. 62: pods of the real node. 63: the link between this machine (.1) and
+ * the cluster (.2).
  */
 export interface ClusterNetwork {
   readonly link: string;
@@ -46,7 +48,9 @@ export async function joinNetwork(pid: number, options: { readonly services: boo
         'route add unreachable default',
         ...(options.services ? [`route add ${SERVICE_RANGE} dev node0`] : []),
         // Every address of a fake pod is this network's own.
-        ...['0.0/19', '32.0/20', '48.0/21', '56.0/22', '60.0/23'].map((part) => `route add local ${partOf(slot, part)} dev lo`),
+        ...['0.0/19', '32.0/20', '48.0/21', '56.0/22', '60.0/23'].map(
+          (part) => `route add local ${partOf(slot, part)} dev lo`,
+        ),
       ],
       pid,
     );

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** When a process started, in ticks since the machine did: with it a pid is never mistaken for a later one. `null` when it has ended (a zombie has). */
+/**
+ * When a process started, in ticks since the machine did: with it a pid is never mistaken for a later one. `null` when
+ * it has ended (a zombie has).
+ */
 export function processStart(pid: number): string | null {
   const fields = statOf(pid);
   return fields === null || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);

@@ -16,9 +16,17 @@ export async function containerd({ bin, directory, network }: LabPlace): Promise
   const root = path.join(directory, 'containerd');
   const networks = path.join(directory, 'cni');
   await Promise.all([mkdir(root, { recursive: true }), mkdir(networks, { recursive: true })]);
-  const ipam = { type: 'host-local', dataDir: path.join(directory, 'cni-addresses'), ranges: [[{ subnet: network.podRange }]], routes: [{ dst: '0.0.0.0/0' }] };
+  const ipam = {
+    type: 'host-local',
+    dataDir: path.join(directory, 'cni-addresses'),
+    ranges: [[{ subnet: network.podRange }]],
+    routes: [{ dst: '0.0.0.0/0' }],
+  };
   const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipMasq: false, hairpinMode: true, ipam };
-  await writeFile(path.join(networks, '10-slipway.conflist'), JSON.stringify({ cniVersion: '1.0.0', name: 'slipway', plugins: [bridge] }));
+  await writeFile(
+    path.join(networks, '10-slipway.conflist'),
+    JSON.stringify({ cniVersion: '1.0.0', name: 'slipway', plugins: [bridge] }),
+  );
   const config = path.join(root, 'config.toml');
   await writeFile(config, containerdConfig(bin, root, networks, await mayRaiseLimits()));
   return {
@@ -31,9 +39,11 @@ export async function containerd({ bin, directory, network }: LabPlace): Promise
 }
 
 /**
- * `state` lies where the namespace has a /run of its own: every user may walk there, which a container with a user namespace must.
+ * `state` lies where the namespace has a /run of its own: every user may walk there, which a container with a user
+ * namespace must.
  *
- * `restrict_oom_score_adj`: without CAP_SYS_RESOURCE a container's score cannot be set below that of containerd, and runc would refuse.
+ * `restrict_oom_score_adj`: without CAP_SYS_RESOURCE a container's score cannot be set below that of containerd, and
+ * runc would refuse.
  */
 function containerdConfig(bin: string, root: string, networks: string, mayRaise: boolean): string {
   return `version = 3
@@ -67,10 +77,16 @@ async function mayRaiseLimits(): Promise<boolean> {
   return ((BigInt(`0x${bits}`) >> 24n) & 1n) === 1n;
 }
 
-/** Asks containerd, in the namespace of Kubernetes. The socket is a file: this works from outside. @returns what it printed. */
+/**
+ * Asks containerd, in the namespace of Kubernetes. The socket is a file: this works from outside. @returns what it
+ * printed.
+ */
 export async function ctr(bin: string, directory: string, args: readonly string[], timeout = 10_000): Promise<string> {
   const socket = path.join(directory, 'containerd/containerd.sock');
-  const { stdout } = await run(path.join(bin, 'ctr'), ['-a', socket, '-n', 'k8s.io', ...args], { timeout, env: PLAIN_ENVIRONMENT });
+  const { stdout } = await run(path.join(bin, 'ctr'), ['-a', socket, '-n', 'k8s.io', ...args], {
+    timeout,
+    env: PLAIN_ENVIRONMENT,
+  });
   return stdout;
 }
 
@@ -79,7 +95,12 @@ interface Node {
   readonly spec: { readonly taints?: readonly { readonly key: string }[] };
 }
 
-export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup: string, nodeGraceSeconds: number, dns: boolean): Promise<ComponentSpec> {
+export async function kubelet(
+  { bin, directory, network, api }: LabPlace,
+  cgroup: string,
+  nodeGraceSeconds: number,
+  dns: boolean,
+): Promise<ComponentSpec> {
   const pki = path.join(directory, 'pki');
   const config = path.join(directory, 'kubelet.json');
   await writeFile(
@@ -91,7 +112,11 @@ export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup
       cgroupDriver: 'cgroupfs',
       cgroupRoot: `/${cgroup}`,
       containerRuntimeEndpoint: `unix://${directory}/containerd/containerd.sock`,
-      authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: `${pki}/ca.crt` } },
+      authentication: {
+        anonymous: { enabled: false },
+        webhook: { enabled: true },
+        x509: { clientCAFile: `${pki}/ca.crt` },
+      },
       authorization: { mode: 'Webhook' },
       tlsCertFile: `${pki}/kubelet-server.crt`,
       tlsPrivateKeyFile: `${pki}/kubelet-server.key`,
@@ -108,7 +133,12 @@ export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup
       // Images that a test brought must not go, however full the disk is.
       imageGCHighThresholdPercent: 100,
       imageGCLowThresholdPercent: 99,
-      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
+      evictionHard: {
+        'memory.available': '100Mi',
+        'nodefs.available': '1%',
+        'imagefs.available': '1%',
+        'nodefs.inodesFree': '1%',
+      },
       // A volume beyond its size is noticed within seconds; elsewhere it takes a minute.
       volumeStatsAggPeriod: '5s',
       kubeAPIQPS: 200,
@@ -132,7 +162,8 @@ export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup
       const { status, spec } = await api.get<Node>(`/api/v1/nodes/${REAL_NODE}`);
       const ready = status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
       // Nothing is scheduled there before the controller has taken this away.
-      if (!ready || spec.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/'))) throw new Error('the node is not ready');
+      if (!ready || spec.taints?.some(({ key }) => key.startsWith('node.kubernetes.io/')))
+        throw new Error('the node is not ready');
     },
   };
 }

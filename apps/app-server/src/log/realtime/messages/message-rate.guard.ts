@@ -2,7 +2,10 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { SlipwayError } from '@slipway/errors';
 import type { Socket } from 'socket.io';
 
-/** Messages that one socket may send within `WINDOW_MS`: each costs queries. A client on a bad line sends a few a second. */
+/**
+ * Messages that one socket may send within `WINDOW_MS`: each costs queries. A client on a bad line sends a few a
+ * second.
+ */
 const MAX_MESSAGES = 200;
 /** Milliseconds. */
 const WINDOW_MS = 10_000;
@@ -27,7 +30,10 @@ export class MessageRateGuard implements CanActivate {
     }
     window.messages += 1;
     if (window.messages > MAX_MESSAGES)
-      throw new SlipwayError('rate.limited', `One connection asks at most ${MAX_MESSAGES} times in ${WINDOW_MS / 1_000} seconds.`);
+      throw new SlipwayError(
+        'rate.limited',
+        `One connection asks at most ${MAX_MESSAGES} times in ${WINDOW_MS / 1_000} seconds.`,
+      );
     return true;
   }
 }

@@ -37,7 +37,8 @@ export class MessageGuard implements CanActivate {
     const authenticated = await this.handshake.authenticate(context.switchToWs().getClient<Socket>());
     this.principals.assertGatesPassed(authenticated);
     const principal = await this.principalIn(authenticated, body.orgId);
-    if (!principal.permissions.has(contract.permission)) throw new SlipwayError('permission.denied', `This needs the permission ${contract.permission}.`);
+    if (!principal.permissions.has(contract.permission))
+      throw new SlipwayError('permission.denied', `This needs the permission ${contract.permission}.`);
     message.body = body;
     message.sender = { authenticated, principal };
     return true;

@@ -43,10 +43,15 @@ describe('a message of a socket', () => {
     open.push(socket);
     return socket;
   };
-  const ask = (socket: Socket, name: string, body?: unknown): Promise<unknown> => socket.timeout(20_000).emitWithAck(name, body);
+  const ask = (socket: Socket, name: string, body?: unknown): Promise<unknown> =>
+    socket.timeout(20_000).emitWithAck(name, body);
 
   it('is refused when its handler does not say who may call it', async () => {
-    expect(await ask(connect(), 'forgotten')).toEqual({ ok: false, code: 'internal.unexpected', detail: 'Quote the request id to support.' });
+    expect(await ask(connect(), 'forgotten')).toEqual({
+      ok: false,
+      code: 'internal.unexpected',
+      detail: 'Quote the request id to support.',
+    });
   });
 
   it('counts towards one rate of its socket, whatever it asks and however it is answered', async () => {
@@ -55,7 +60,10 @@ describe('a message of a socket', () => {
     const answers = await Promise.all(names.map((name) => ask(socket, name, null)));
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, code: 'request.invalid' });
     const refused = { ok: false, code: 'rate.limited', detail: 'One connection asks at most 200 times in 10 seconds.' };
-    expect(await Promise.all(['subscribe', 'confirm'].map((name) => ask(socket, name, null)))).toEqual([refused, refused]);
+    expect(await Promise.all(['subscribe', 'confirm'].map((name) => ask(socket, name, null)))).toEqual([
+      refused,
+      refused,
+    ]);
     expect(await ask(other, 'subscribe', null)).toMatchObject({ code: 'request.invalid' });
   });
 
@@ -70,7 +78,8 @@ describe('a message of a socket', () => {
   it('to unsubscribe has no answer and costs nothing of the rate', async () => {
     const socket = connect();
     let answered = 0;
-    for (let index = 0; index < 300; index += 1) socket.emit('unsubscribe', index % 2 === 0 ? null : { conversationId: randomUUID() }, () => (answered += 1));
+    for (let index = 0; index < 300; index += 1)
+      socket.emit('unsubscribe', index % 2 === 0 ? null : { conversationId: randomUUID() }, () => (answered += 1));
     expect(await ask(socket, 'subscribe', null)).toMatchObject({ code: 'request.invalid' });
     expect(answered).toBe(0);
   });

@@ -24,6 +24,7 @@ export class RefusalFilter implements ExceptionFilter {
 
 export function refusalOf(thrown: unknown, logger: Logger): Refusal {
   const problem = toProblem(storeUnavailable(thrown) ?? thrown, { docsUrl: '' });
-  if (problem.status >= 500) logger.error({ err: problem.error, cause: problem.error.more.cause }, 'failed to handle a request of a socket');
+  if (problem.status >= 500)
+    logger.error({ err: problem.error, cause: problem.error.more.cause }, 'failed to handle a request of a socket');
   return { ok: false, code: problem.body.code, detail: problem.body.detail };
 }

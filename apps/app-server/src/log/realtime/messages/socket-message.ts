@@ -3,7 +3,10 @@ import type { Authenticated } from '@slipway/auth';
 import type { Principal } from '@slipway/contracts/organizations';
 import { SlipwayError } from '@slipway/errors';
 
-/** One message of a client on its way to its handler, as `SlipwayRequest` is one request. A socket may have several under way. */
+/**
+ * One message of a client on its way to its handler, as `SlipwayRequest` is one request. A socket may have several
+ * under way.
+ */
 export interface SocketMessage {
   /** As the client sent it; behind `MessageGuard` as the schema reads it. */
   body: unknown;
@@ -23,6 +26,8 @@ export type Acknowledge<Answer> = (answer: Answer) => void;
 export const SentBy = createParamDecorator((_data: undefined, context: ExecutionContext): Sender => {
   const { sender } = context.switchToWs().getData<SocketMessage>();
   if (sender === undefined)
-    throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', { internal: 'no sender: the handler has no @Receives' });
+    throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
+      internal: 'no sender: the handler has no @Receives',
+    });
   return sender;
 });

@@ -44,14 +44,18 @@ export function browserDeed(t: Translate, step: Step): BrowserDeed | null {
   const given = (name: string): string => (action?.[name] === undefined ? '' : String(action[name])).slice(0, SHOWN);
   const page = observation?.['page'] as { url?: unknown } | null | undefined;
   const where = typeof page?.url === 'string' && page.url !== 'about:blank' ? page.url.slice(0, SHOWN) : '';
-  const scroll = source.kind === 'BrowserScrollAction' ? (DIRECTIONS[given('direction')] ?? DIRECTIONS['down']) : undefined;
+  const scroll =
+    source.kind === 'BrowserScrollAction' ? (DIRECTIONS[given('direction')] ?? DIRECTIONS['down']) : undefined;
   const [done, undone, subject] = scroll ?? WORDS[source.kind] ?? OTHER;
   const verb = t(stepState(step) === 'done' ? done : undone);
   switch (subject) {
     case undefined:
       return { verb, what: '' };
     case 'element':
-      return { verb, what: elementIn(textOf(observation?.content ?? [])) || t('conversation.element', { index: given('index') }) };
+      return {
+        verb,
+        what: elementIn(textOf(observation?.content ?? [])) || t('conversation.element', { index: given('index') }),
+      };
     case 'where':
       return { verb, what: where || t('conversation.thePage') };
     default:

@@ -32,8 +32,14 @@ function BrowserBody({ step }: { step: Step }) {
   return (
     <div className="flex flex-col gap-1.5">
       <Pictures step={step} />
-      <Output text={text} label={t('conversation.browserResponse')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
-      {text === '' && stepState(step) === 'running' ? <p className="text-xs text-ink-muted">{t('conversation.noResponseYet')}</p> : null}
+      <Output
+        text={text}
+        label={t('conversation.browserResponse')}
+        tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+      />
+      {text === '' && stepState(step) === 'running' ? (
+        <p className="text-xs text-ink-muted">{t('conversation.noResponseYet')}</p>
+      ) : null}
     </div>
   );
 }

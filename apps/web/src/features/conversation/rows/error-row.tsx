@@ -26,14 +26,20 @@ function HaltRow({ row }: { row: RowOf<'error'> }) {
 function FailureRow({ row }: { row: RowOf<'error'> }) {
   const t = useTranslations();
   const failure = failureOfCode(row.code, row.detail);
-  const last = useView((view) => view.status === 'failed' && view.timeline.rows.findLast((candidate) => candidate.kind === 'error')?.key === row.key);
+  const last = useView(
+    (view) =>
+      view.status === 'failed' &&
+      view.timeline.rows.findLast((candidate) => candidate.kind === 'error')?.key === row.key,
+  );
   const { resume } = useLifecycle();
   return (
     <div className="my-2 rounded-lg border border-line bg-bad-soft px-3.5 py-2.5 text-sm">
       <p className="flex items-center gap-2 font-medium text-bad">
         <CircleAlert aria-hidden className="size-4 shrink-0" /> {failure.title}
       </p>
-      {failure.detail ? <p className="mt-1 max-h-60 overflow-auto break-words whitespace-pre-wrap text-ink">{failure.detail}</p> : null}
+      {failure.detail ? (
+        <p className="mt-1 max-h-60 overflow-auto break-words whitespace-pre-wrap text-ink">{failure.detail}</p>
+      ) : null}
       {failure.nextStep ? <p className="mt-1 text-ink">{failure.nextStep}</p> : null}
       <p className="mt-1 font-mono text-xs text-ink-muted">{row.code}</p>
       {last ? (

@@ -1,6 +1,10 @@
-/** What a tool was given, as one line for a user: the value alone where there is one, else names and values. Cut at `longest` UTF-16 code units. */
+/**
+ * What a tool was given, as one line for a user: the value alone where there is one, else names and values. Cut at
+ * `longest` UTF-16 code units.
+ */
 export function givenInLine(given: unknown, longest: number): string {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given === undefined || given === null ? '' : shown(given, longest);
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return given === undefined || given === null ? '' : shown(given, longest);
   const entries = Object.entries(given);
   const [first] = entries;
   if (first === undefined) return '';

@@ -8,7 +8,10 @@ import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { RowOf } from '../timeline-row.ts';
 
-/** What a user wrote stands in a box; what the agent wrote is the page itself; what the platform sent the agent by itself is an aside. */
+/**
+ * What a user wrote stands in a box; what the agent wrote is the page itself; what the platform sent the agent by
+ * itself is an aside.
+ */
 export function MessageRow({ row }: { row: RowOf<'message'> }) {
   const t = useTranslations();
   const me = useMe().data;

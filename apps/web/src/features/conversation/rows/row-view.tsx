@@ -42,7 +42,11 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
     case 'note':
       return (
         <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">
-          {row.note === 'paused' ? <CirclePause aria-hidden className="size-4" /> : <CircleStop aria-hidden className="size-4" />}
+          {row.note === 'paused' ? (
+            <CirclePause aria-hidden className="size-4" />
+          ) : (
+            <CircleStop aria-hidden className="size-4" />
+          )}
           {row.note === 'paused' ? t('conversation.paused') : t('conversation.stopped')}
         </p>
       );

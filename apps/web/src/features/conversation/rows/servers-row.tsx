@@ -11,7 +11,13 @@ export function ServersRow({ row: { key, servers } }: { row: RowOf<'servers'> })
   const t = useTranslations();
   const missing = servers.filter(({ state }) => state === 'failed' || state === 'off');
   return (
-    <Disclosure rowKey={key} startsOpen={missing.length > 0} className="py-1" icon={<Plug aria-hidden />} label={labelOf(t, servers, missing)}>
+    <Disclosure
+      rowKey={key}
+      startsOpen={missing.length > 0}
+      className="py-1"
+      icon={<Plug aria-hidden />}
+      label={labelOf(t, servers, missing)}
+    >
       <ul className="flex flex-col gap-1.5 rounded-lg border border-line bg-surface px-3 py-2">
         {servers.map((server) => (
           <li key={server.name} className="flex gap-2.5 text-sm">
@@ -24,7 +30,9 @@ export function ServersRow({ row: { key, servers } }: { row: RowOf<'servers'> })
               {server.reason ? <span className="block">{server.reason}</span> : null}
               {server.nextStep ? <span className="block text-ink-muted">{server.nextStep}</span> : null}
               {server.dropped.length > 0 ? (
-                <span className="block text-xs text-ink-muted">{t('conversation.notImported', { dropped: server.dropped.join('; ') })}</span>
+                <span className="block text-xs text-ink-muted">
+                  {t('conversation.notImported', { dropped: server.dropped.join('; ') })}
+                </span>
               ) : null}
             </span>
           </li>

@@ -31,7 +31,11 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
   const again = row.attempt === 1 ? 'no' : 'yes';
   const current = work.findLast((step) => step.state === 'running');
   // A sandbox that was lost, or a workspace that could not be brought back, is nothing to look for in a closed row.
-  const hasDetail = row.attempt > 1 && work.some(({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined);
+  const hasDetail =
+    row.attempt > 1 &&
+    work.some(
+      ({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined,
+    );
   return (
     <Disclosure
       rowKey={row.key}
@@ -42,7 +46,10 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
         failed ? (
           <span className="text-bad">{t('conversation.startFailed2', { again })}</span>
         ) : running ? (
-          t('conversation.starting', { again, step: current ? t(START_NAMES[current.status]).toLowerCase() : t('conversation.waiting') })
+          t('conversation.starting', {
+            again,
+            step: current ? t(START_NAMES[current.status]).toLowerCase() : t('conversation.waiting'),
+          })
         ) : (
           t('conversation.started', { again, count: work.length })
         )
@@ -62,7 +69,8 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
 function StartStepLine({ step }: { step: StartStep }) {
   const t = useTranslations();
   const now = useNow(step.state === 'running');
-  const elapsed = step.elapsedMs ?? (step.state === 'running' && now > 0 ? now - Date.parse(step.startedAt) : undefined);
+  const elapsed =
+    step.elapsedMs ?? (step.state === 'running' && now > 0 ? now - Date.parse(step.startedAt) : undefined);
   return (
     <li className="flex gap-2.5 py-1 text-sm">
       <span className="grid h-5 w-4 shrink-0 place-items-center [&_svg]:size-4">
@@ -70,7 +78,9 @@ function StartStepLine({ step }: { step: StartStep }) {
       </span>
       <span className="min-w-0 flex-1">
         <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{t(START_NAMES[step.status])}</span>
-        {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
+        {step.detail && step.state !== 'failed' ? (
+          <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span>
+        ) : null}
         {step.state === 'running' && step.queue ? <WaitExits queue={step.queue} /> : null}
         {step.state === 'running' && step.detail === undefined && elapsed !== undefined && elapsed > SLOW_MS ? (
           <span className="block text-xs text-warn">{t('conversation.noProgressForAWhile')}</span>
@@ -136,7 +146,11 @@ function StartFailure({ step }: { step: StartStep }) {
   return (
     <div className="mt-2 rounded-lg border border-line bg-bad-soft px-3 py-2.5 text-sm">
       <p className="font-medium text-bad">{failure.title}</p>
-      {failure.detail ? <p className="mt-1 max-h-60 overflow-auto font-mono text-xs break-words whitespace-pre-wrap">{failure.detail}</p> : null}
+      {failure.detail ? (
+        <p className="mt-1 max-h-60 overflow-auto font-mono text-xs break-words whitespace-pre-wrap">
+          {failure.detail}
+        </p>
+      ) : null}
       {failure.nextStep ? <p className="mt-1 text-ink">{failure.nextStep}</p> : null}
       <p className="mt-1 text-xs text-ink-muted">
         <code className="font-mono">{failure.code}</code>
@@ -162,7 +176,8 @@ function ChangeTask() {
   const router = useRouter();
   const [, setDraft] = useStored(draftKey(org.id), '');
   const change = () => {
-    const prompt = store.queue.get()[0]?.text ?? store.view.get().timeline.rows.find((row) => row.kind === 'message')?.text ?? '';
+    const prompt =
+      store.queue.get()[0]?.text ?? store.view.get().timeline.rows.find((row) => row.kind === 'message')?.text ?? '';
     const { agentType, maxIterations, maxBudgetUsd } = store.view.get().runSettings;
     const draft: Draft = {
       prompt,

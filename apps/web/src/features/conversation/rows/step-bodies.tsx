@@ -35,7 +35,11 @@ export function Output({ text, label, tone = 'plain', following = false }: Outpu
   if (text === '') return null;
   return (
     <div className="relative">
-      <ScrollBox ref={box} label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-2 pr-10 pl-3 touch:pr-14">
+      <ScrollBox
+        ref={box}
+        label={label}
+        className="max-h-80 overflow-auto rounded-md border border-line bg-term py-2 pr-10 pl-3 touch:pr-14"
+      >
         <LongText
           text={text}
           dir="ltr"
@@ -67,12 +71,21 @@ export function TerminalBody({ step, command }: { step: Step; command: string })
       {output === '' && live !== '' ? (
         <Output text={live} label={t('conversation.outputSoFar')} following />
       ) : (
-        <Output text={output} label={t('conversation.output')} tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
+        <Output
+          text={output}
+          label={t('conversation.output')}
+          tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'}
+        />
       )}
-      {output === '' && live === '' ? <p className="text-xs text-ink-muted">{running ? t('conversation.noOutputYet') : t('conversation.noOutput')}</p> : null}
+      {output === '' && live === '' ? (
+        <p className="text-xs text-ink-muted">{running ? t('conversation.noOutputYet') : t('conversation.noOutput')}</p>
+      ) : null}
       {typeof saved === 'string' && saved !== '' ? (
         <p className="text-xs text-ink-muted">
-          {t.rich('conversation.theMiddleIsOmittedThe', { saved, code: (chunks) => <code className="font-mono">{chunks}</code> })}
+          {t.rich('conversation.theMiddleIsOmittedThe', {
+            saved,
+            code: (chunks) => <code className="font-mono">{chunks}</code>,
+          })}
         </p>
       ) : null}
     </div>
@@ -83,7 +96,11 @@ export function FileBody({ step }: { step: Step }) {
   const t = useTranslations();
   return (
     <div className="flex flex-col gap-1.5">
-      <Output text={outputOf(step)} label={t('conversation.file')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Output
+        text={outputOf(step)}
+        label={t('conversation.file')}
+        tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+      />
       <Pictures step={step} />
     </div>
   );
@@ -94,12 +111,23 @@ const MAX_LINES = 60;
 
 export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
   const t = useTranslations();
-  if (step.error !== null || stepState(step) === 'failed') return <Output text={outputOf(step)} label={t('conversation.error')} tone="bad" />;
+  if (step.error !== null || stepState(step) === 'failed')
+    return <Output text={outputOf(step)} label={t('conversation.error')} tone="bad" />;
   return (
-    <ScrollBox label={t('common.edit')} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
-      <DiffLines lines={edit.lines.slice(0, MAX_LINES)} path={String(step.action?.['path'] ?? step.observation?.['path'] ?? '')} />
-      {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">{t('conversation.theRestIsInChanges')}</p> : null}
-      {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || t('conversation.nothingToShow')}</p> : null}
+    <ScrollBox
+      label={t('common.edit')}
+      className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]"
+    >
+      <DiffLines
+        lines={edit.lines.slice(0, MAX_LINES)}
+        path={String(step.action?.['path'] ?? step.observation?.['path'] ?? '')}
+      />
+      {edit.lines.length > MAX_LINES || edit.cut ? (
+        <p className="px-3 pt-1 font-sans text-ink-muted">{t('conversation.theRestIsInChanges')}</p>
+      ) : null}
+      {edit.lines.length === 0 ? (
+        <p className="px-3 font-sans text-ink-muted">{outputOf(step) || t('conversation.nothingToShow')}</p>
+      ) : null}
     </ScrollBox>
   );
 }
@@ -108,8 +136,14 @@ export function GenericBody({ step }: { step: Step }) {
   const t = useTranslations();
   return (
     <div className="flex flex-col gap-1.5">
-      {step.action === null ? null : <Output text={JSON.stringify(step.action, null, 2)} label={t('conversation.call')} />}
-      <Output text={outputOf(step)} label={t('conversation.answer')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      {step.action === null ? null : (
+        <Output text={JSON.stringify(step.action, null, 2)} label={t('conversation.call')} />
+      )}
+      <Output
+        text={outputOf(step)}
+        label={t('conversation.answer')}
+        tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+      />
     </div>
   );
 }

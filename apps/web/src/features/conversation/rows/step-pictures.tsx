@@ -24,7 +24,8 @@ function Picture({ source, label }: { source: string; label: string }) {
   const ref = blobRefOf(source);
   const blob = useQuery({
     queryKey: ['blob', ref?.sha256],
-    queryFn: async ({ signal }) => (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref?.sha256 ?? '', signal })).text(),
+    queryFn: async ({ signal }) =>
+      (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref?.sha256 ?? '', signal })).text(),
     enabled: ref !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });
@@ -32,7 +33,8 @@ function Picture({ source, label }: { source: string; label: string }) {
   const url = ref === null ? source : blob.data;
   if (blob.isError) return <p className="text-xs text-bad">{t('conversation.couldNotBeLoadedClose', { label })}</p>;
   if (url === undefined) return <p className="text-xs text-ink-muted">{t('conversation.loading', { label })}</p>;
-  if (!isPicture(url)) return <p className="text-xs text-ink-muted">{t('conversation.hasAnUnsupportedFormat', { label })}</p>;
+  if (!isPicture(url))
+    return <p className="text-xs text-ink-muted">{t('conversation.hasAnUnsupportedFormat', { label })}</p>;
   return (
     <>
       <button
@@ -44,7 +46,12 @@ function Picture({ source, label }: { source: string; label: string }) {
         {/* biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise */}
         <img src={url} alt={label} className="max-h-60 max-w-full rounded-md object-contain" />
       </button>
-      <Dialog open={open} onOpenChange={setOpen} title={label} className="w-[min(1312px,calc(100vw-32px))] overflow-hidden">
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title={label}
+        className="w-[min(1312px,calc(100vw-32px))] overflow-hidden"
+      >
         {/* biome-ignore lint/performance/noImgElement: as above */}
         <img src={url} alt={label} className="mx-auto max-w-full bg-white" />
       </Dialog>

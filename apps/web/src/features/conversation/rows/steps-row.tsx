@@ -27,7 +27,10 @@ export function StepsRow({ row }: { row: RowOf<'steps'> }) {
     row.fold === 'edit'
       ? row.steps
           .map((step) => editOf(step))
-          .reduce((total, edit) => ({ added: total.added + edit.added, removed: total.removed + edit.removed }), { added: 0, removed: 0 })
+          .reduce((total, edit) => ({ added: total.added + edit.added, removed: total.removed + edit.removed }), {
+            added: 0,
+            removed: 0,
+          })
       : null;
   return (
     <Disclosure
@@ -77,10 +80,16 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
               {exitCodeOf(step) > 0 ? t('conversation.exit', { step: exitCodeOf(step) }) : t('conversation.failed')}
             </span>
           ) : null}
-          {state === 'asks' ? <span className="rounded bg-warn-soft px-1.5 font-medium text-warn">{t('conversation.waitingForApproval2')}</span> : null}
+          {state === 'asks' ? (
+            <span className="rounded bg-warn-soft px-1.5 font-medium text-warn">
+              {t('conversation.waitingForApproval2')}
+            </span>
+          ) : null}
           {state === 'rejected' ? <span>{t('conversation.rejected')}</span> : null}
           {state === 'interrupted' ? <span>{t('conversation.interrupted')}</span> : null}
-          {waited === null || state === 'rejected' ? null : <span className="max-sm:hidden">{t('conversation.waited', { waited: duration(waited) })}</span>}
+          {waited === null || state === 'rejected' ? null : (
+            <span className="max-sm:hidden">{t('conversation.waited', { waited: duration(waited) })}</span>
+          )}
           {worked === null || state === 'rejected' ? null : <span>{duration(worked)}</span>}
         </span>
       }
@@ -102,7 +111,10 @@ function describe(t: Translate, step: Step, paths: WorkspacePaths) {
     return {
       icon: <SquareTerminal aria-hidden />,
       label: (
-        <code className="font-mono text-xs text-ink" title={line === command ? undefined : command.slice(0, COMMAND_SHOWN)}>
+        <code
+          className="font-mono text-xs text-ink"
+          title={line === command ? undefined : command.slice(0, COMMAND_SHOWN)}
+        >
           {command === '' ? t('conversation.waitForOutput') : `${input ? 'type ' : '$ '}${line}`}
         </code>
       ),
@@ -124,7 +136,12 @@ function describe(t: Translate, step: Step, paths: WorkspacePaths) {
       </code>
     );
     if (source['command'] === 'view')
-      return { icon: <FileText aria-hidden />, label: <>{t.rich('conversation.read2', { path: () => path })}</>, aside: null, body: <FileBody step={step} /> };
+      return {
+        icon: <FileText aria-hidden />,
+        label: <>{t.rich('conversation.read2', { path: () => path })}</>,
+        aside: null,
+        body: <FileBody step={step} />,
+      };
     const edit = editOf(step);
     return {
       icon: <FilePen aria-hidden />,
@@ -139,7 +156,12 @@ function describe(t: Translate, step: Step, paths: WorkspacePaths) {
   }
   const known = toolStep(t, step, paths);
   if (known !== null) return known;
-  return { icon: <Wrench aria-hidden />, label: step.summary ?? step.tool, aside: null, body: <GenericBody step={step} /> };
+  return {
+    icon: <Wrench aria-hidden />,
+    label: step.summary ?? step.tool,
+    aside: null,
+    body: <GenericBody step={step} />,
+  };
 }
 
 function pathOf(step: Step): string {

@@ -9,7 +9,11 @@ import { Disclosure } from './disclosure.tsx';
 export function SummaryRow({ row }: { row: RowOf<'summary'> }) {
   const t = useTranslations();
   return (
-    <Disclosure rowKey={row.key} icon={<ListCollapse aria-hidden />} label={t('conversation.earlierStepsWereSummarizedFor')}>
+    <Disclosure
+      rowKey={row.key}
+      icon={<ListCollapse aria-hidden />}
+      label={t('conversation.earlierStepsWereSummarizedFor')}
+    >
       <div className="border-l-2 border-line pl-3 text-sm text-ink-muted">
         <Markdown text={row.text} />
       </div>

@@ -19,8 +19,12 @@ export function TaskBody({ step }: { step: Step }) {
   const t = useTranslations();
   const { inside = NOTHING } = step;
   const render = use(RowRenderer);
-  const rows = useMemo(() => appendToTimeline(EMPTY_TIMELINE, inside).rows.map((row) => shownOfAgent(t, row)), [inside, t]);
-  const reported = stepState(step) !== 'failed' && rows.some((row) => row.kind === 'message' && row.author === 'finish');
+  const rows = useMemo(
+    () => appendToTimeline(EMPTY_TIMELINE, inside).rows.map((row) => shownOfAgent(t, row)),
+    [inside, t],
+  );
+  const reported =
+    stepState(step) !== 'failed' && rows.some((row) => row.kind === 'message' && row.author === 'finish');
   return (
     <div className="flex flex-col gap-1.5">
       {rows.length === 0 ? (
@@ -33,7 +37,11 @@ export function TaskBody({ step }: { step: Step }) {
         </div>
       )}
       {reported || (step.observation === null && step.error === null) ? null : (
-        <Output text={outputOf(step)} label={t('conversation.report')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+        <Output
+          text={outputOf(step)}
+          label={t('conversation.report')}
+          tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+        />
       )}
     </div>
   );

@@ -18,7 +18,12 @@ export function TasksRow({ row }: { row: RowOf<'tasks'> }) {
   const t = useTranslations();
   const done = row.tasks.filter((task) => task.status === 'done').length;
   return (
-    <Disclosure rowKey={row.key} startsOpen icon={<ListChecks aria-hidden />} label={t('conversation.planOfDone', { done, count: row.tasks.length })}>
+    <Disclosure
+      rowKey={row.key}
+      startsOpen
+      icon={<ListChecks aria-hidden />}
+      label={t('conversation.planOfDone', { done, count: row.tasks.length })}
+    >
       <ul className="flex flex-col gap-1 rounded-lg border border-line bg-surface px-3 py-2">
         {row.tasks.map((task, index) => {
           const { icon: Icon, label, className } = MARKS[task.status];

@@ -11,7 +11,13 @@ import { Pictures } from './step-pictures.tsx';
 /** What a search or a listing answered. */
 export function FoundBody({ step }: { step: Step }) {
   const t = useTranslations();
-  return <Output text={outputOf(step)} label={t('conversation.found')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />;
+  return (
+    <Output
+      text={outputOf(step)}
+      label={t('conversation.found')}
+      tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+    />
+  );
 }
 
 /** What a tool of an MCP server was asked and answered. */
@@ -21,7 +27,11 @@ export function McpBody({ step }: { step: Step }) {
   return (
     <div className="flex flex-col gap-1.5">
       {given === '{}' ? null : <Output text={given} label={t('conversation.arguments')} />}
-      <Output text={outputOf(step)} label={t('conversation.answer')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Output
+        text={outputOf(step)}
+        label={t('conversation.answer')}
+        tone={stepState(step) === 'failed' ? 'bad' : 'plain'}
+      />
       <Pictures step={step} />
     </div>
   );
@@ -81,7 +91,9 @@ export function CellBody({ step, code }: { step: Step; code: string }) {
       <Output text={output} label={t('conversation.output')} tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
       <Pictures step={step} />
       {output === '' ? (
-        <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? t('conversation.noOutputYet') : t('conversation.noOutput')}</p>
+        <p className="text-xs text-ink-muted">
+          {stepState(step) === 'running' ? t('conversation.noOutputYet') : t('conversation.noOutput')}
+        </p>
       ) : null}
     </div>
   );

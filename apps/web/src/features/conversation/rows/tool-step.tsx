@@ -59,7 +59,8 @@ export function toolStep(t: Translate, step: Step, paths: WorkspacePaths): StepP
         body: <FoundBody step={step} />,
       };
     case 'FileEdit': {
-      const observed = (name: string): string => (typeof step.observation?.[name] === 'string' ? step.observation[name] : '');
+      const observed = (name: string): string =>
+        typeof step.observation?.[name] === 'string' ? step.observation[name] : '';
       const [before, after] = [observed('old_content'), observed('new_content')];
       const edit: FileEdit = {
         verb: before === '' ? 'created' : 'edited',
@@ -151,7 +152,9 @@ function code(text: string): ReactNode {
 function Where({ paths, path }: { paths: WorkspacePaths; path: string }) {
   const t = useTranslations();
   const shown = path === '' ? '' : paths.path(path);
-  return shown === '' || shown === './' || shown === '.' ? null : <> {t.rich('conversation.in3', { shown: () => code(shown) })}</>;
+  return shown === '' || shown === './' || shown === '.' ? null : (
+    <> {t.rich('conversation.in3', { shown: () => code(shown) })}</>
+  );
 }
 
 function Count({ step, field, more, of }: { step: Step; field: string; more: string; of: 'files' | 'entries' }) {

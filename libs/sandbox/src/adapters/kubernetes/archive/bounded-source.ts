@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
 
-/** Most bytes of one part that a store takes when nothing else is said: what comes from a sandbox is not to be trusted with our disk. */
+/**
+ * Most bytes of one part that a store takes when nothing else is said: what comes from a sandbox is not to be trusted
+ * with our disk.
+ */
 export const MAX_PART_BYTES = 64 * 2 ** 30;
 
 export interface BoundedSource extends AsyncIterable<Buffer> {
@@ -11,7 +14,10 @@ export interface BoundedSource extends AsyncIterable<Buffer> {
   readonly failure: unknown;
 }
 
-/** The bytes of a source, counted. Rejects with the source's error, with `sandbox.archive-too-large` when there are more than `maxBytes`, and with the signal's reason. */
+/**
+ * The bytes of a source, counted. Rejects with the source's error, with `sandbox.archive-too-large` when there are more
+ * than `maxBytes`, and with the signal's reason.
+ */
 export function boundedSource(source: Readable, maxBytes: number, signal: AbortSignal): BoundedSource {
   const state: { bytes: number; failure: unknown } = { bytes: 0, failure: undefined };
   const abort = (): void => void source.destroy(signal.reason instanceof Error ? signal.reason : new Error('aborted'));

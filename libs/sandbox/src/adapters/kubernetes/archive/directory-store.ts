@@ -87,7 +87,9 @@ export class DirectoryStore implements WorkspaceStore {
     signal.throwIfAborted();
     try {
       const entries = await readdir(this.directory, { withFileTypes: true });
-      return entries.filter((entry) => entry.isDirectory() && WORKSPACE_NAME.test(entry.name)).map((entry) => entry.name);
+      return entries
+        .filter((entry) => entry.isDirectory() && WORKSPACE_NAME.test(entry.name))
+        .map((entry) => entry.name);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw storeError(error, signal);
@@ -100,7 +102,9 @@ export class DirectoryStore implements WorkspaceStore {
     const doomed = path.join(this.directory, `.deleted-${workspace}-${randomBytes(8).toString('hex')}`);
     signal.throwIfAborted();
     try {
-      await rename(folder, doomed).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : Promise.reject(error)));
+      await rename(folder, doomed).catch((error: NodeJS.ErrnoException) =>
+        error.code === 'ENOENT' ? undefined : Promise.reject(error),
+      );
       await rm(doomed, { recursive: true, force: true });
       await this.removeDeleted();
     } catch (error) {
@@ -111,13 +115,15 @@ export class DirectoryStore implements WorkspaceStore {
   /** What an earlier `delete` that was killed left. */
   private async removeDeleted(): Promise<void> {
     const names = await readdir(this.directory).catch(() => []);
-    for (const name of names.filter((name) => name.startsWith('.deleted-'))) await rm(path.join(this.directory, name), { recursive: true, force: true });
+    for (const name of names.filter((name) => name.startsWith('.deleted-')))
+      await rm(path.join(this.directory, name), { recursive: true, force: true });
   }
 
   private async removeAbandoned(folder: string): Promise<void> {
     for (const name of (await readdir(folder)).filter((name) => name.endsWith('.draft'))) {
       const found = await stat(path.join(folder, name)).catch(() => null);
-      if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path.join(folder, name), { force: true });
+      if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS)
+        await rm(path.join(folder, name), { force: true });
     }
   }
 }
@@ -149,5 +155,7 @@ function storeError(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof SlipwayError) return error;
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
   const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'its disk is full' : `its directory cannot be used (${code})`;
-  return new SlipwayError('sandbox.archive-unavailable', `The store of workspaces does not work: ${reason}.`, { cause: error });
+  return new SlipwayError('sandbox.archive-unavailable', `The store of workspaces does not work: ${reason}.`, {
+    cause: error,
+  });
 }

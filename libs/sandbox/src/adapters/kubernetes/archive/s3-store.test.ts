@@ -57,7 +57,10 @@ describe('a store in a bucket', () => {
     if (typeof server === 'string') return skipTest(server);
     const there = { region: 'us-east-1', pathStyle: true, credentials };
     const missing = await openS3Store({ ...there, endpoint: server.endpoint, bucket: 'no-such-bucket' });
-    await expect(missing.list(signal)).rejects.toMatchObject({ code: 'sandbox.archive-unavailable', detail: expect.stringContaining('404 (NoSuchBucket)') });
+    await expect(missing.list(signal)).rejects.toMatchObject({
+      code: 'sandbox.archive-unavailable',
+      detail: expect.stringContaining('404 (NoSuchBucket)'),
+    });
     const away = await openS3Store({ ...there, endpoint: 'http://127.0.0.1:9', bucket: 'b' });
     const refusal = { code: 'sandbox.archive-unavailable', detail: expect.stringContaining('does not answer') };
     await expect(away.list(signal)).rejects.toMatchObject(refusal);
@@ -72,8 +75,13 @@ describe('a store in a bucket', () => {
       const options = { bucket: server.bucket, prefix: 'cut/', region: 'us-east-1', pathStyle: true, credentials };
       const direct = await openS3Store({ ...options, endpoint: server.endpoint });
       await direct.put('a', 'workspace', Readable.from([randomBytes(3_000_000)]), signal);
-      const cut = await openS3Store({ ...options, endpoint: `http://127.0.0.1:${(cutting.address() as AddressInfo).port}` });
-      await expect(buffer((await cut.get('a', 'workspace', signal)) as Readable)).rejects.toMatchObject({ code: 'sandbox.archive-unavailable' });
+      const cut = await openS3Store({
+        ...options,
+        endpoint: `http://127.0.0.1:${(cutting.address() as AddressInfo).port}`,
+      });
+      await expect(buffer((await cut.get('a', 'workspace', signal)) as Readable)).rejects.toMatchObject({
+        code: 'sandbox.archive-unavailable',
+      });
       const control = new AbortController();
       const unwanted = (await direct.get('a', 'workspace', control.signal)) as Readable;
       control.abort(new Error('not wanted any more'));

@@ -20,7 +20,11 @@ export interface S3StoreOptions {
   /** The bucket in the path instead of the host's name: what most stores other than AWS want. */
   readonly pathStyle?: boolean;
   /** Ambient when absent: environment, the pod's identity, the node's role. */
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
   readonly maxBytes?: number;
 }
 
@@ -33,7 +37,10 @@ const SILENCE_TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
 const MARK = 'mark';
 
-/** The store in a bucket of S3, or of what speaks its language. The client library costs 35 MiB: it is loaded here, by those who have a bucket. */
+/**
+ * The store in a bucket of S3, or of what speaks its language. The client library costs 35 MiB: it is loaded here, by
+ * those who have a bucket.
+ */
 export async function openS3Store(options: S3StoreOptions): Promise<WorkspaceStore> {
   return new S3Store(await import('@aws-sdk/client-s3'), options);
 }
@@ -75,7 +82,10 @@ class S3Store implements WorkspaceStore {
     try {
       const Key = this.prefix + archiveKey(workspace, part);
       signal.throwIfAborted();
-      await uploadObject({ library: this.library, client: this.client, address: { Bucket: this.bucket, Key }, source: bounded }, signal);
+      await uploadObject(
+        { library: this.library, client: this.client, address: { Bucket: this.bucket, Key }, source: bounded },
+        signal,
+      );
       return { bytes: bounded.bytes };
     } catch (error) {
       source.destroy();
@@ -86,7 +96,10 @@ class S3Store implements WorkspaceStore {
   async get(workspace: string, part: ArchivePart, signal: AbortSignal): Promise<Readable | null> {
     const key = this.prefix + archiveKey(workspace, part);
     try {
-      const { Body, ContentLength } = await this.client.send(new this.library.GetObjectCommand({ Bucket: this.bucket, Key: key }), { abortSignal: signal });
+      const { Body, ContentLength } = await this.client.send(
+        new this.library.GetObjectCommand({ Bucket: this.bucket, Key: key }),
+        { abortSignal: signal },
+      );
       return Readable.from(this.whole(Body as Readable, ContentLength, signal), { objectMode: false });
     } catch (error) {
       if ((error as Error).name === 'NoSuchKey') return null;
@@ -97,7 +110,9 @@ class S3Store implements WorkspaceStore {
   async mark(workspace: string, signal: AbortSignal): Promise<void> {
     const Key = `${this.prefix}${workspaceName(workspace)}/${MARK}`;
     await this.client
-      .send(new this.library.PutObjectCommand({ Bucket: this.bucket, Key, Body: '', ContentLength: 0 }), { abortSignal: signal })
+      .send(new this.library.PutObjectCommand({ Bucket: this.bucket, Key, Body: '', ContentLength: 0 }), {
+        abortSignal: signal,
+      })
       .catch((error: unknown) => Promise.reject(this.storeError(error, signal)));
   }
 
@@ -138,7 +153,9 @@ class S3Store implements WorkspaceStore {
         ...(delimiter === undefined ? {} : { Delimiter: delimiter }),
         ...(token === undefined ? {} : { ContinuationToken: token }),
       });
-      const page = await this.client.send(command, { abortSignal: signal }).catch((error: unknown) => Promise.reject(this.storeError(error, signal)));
+      const page = await this.client
+        .send(command, { abortSignal: signal })
+        .catch((error: unknown) => Promise.reject(this.storeError(error, signal)));
       yield page;
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);

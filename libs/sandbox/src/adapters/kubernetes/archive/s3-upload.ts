@@ -4,7 +4,10 @@ import type { CompletedPart, S3Client } from '@aws-sdk/client-s3';
 const PART_BYTES = 8 * 2 ** 20;
 /** Parts that are on their way at the same time. */
 const AT_ONCE = 2;
-/** Longest that the beginning of an upload, or the clearing away of a failed one, may take. Milliseconds; its caller may have gone. */
+/**
+ * Longest that the beginning of an upload, or the clearing away of a failed one, may take. Milliseconds; its caller may
+ * have gone.
+ */
 const SHORT_TIMEOUT_MS = 15_000;
 
 export interface ObjectAddress {
@@ -31,14 +34,22 @@ export async function uploadObject({ library, client, address, source }: S3Uploa
   const content = first.done === true ? Buffer.alloc(0) : first.value;
   const options = { abortSignal: signal };
   if (content.length < PART_BYTES) {
-    await client.send(new library.PutObjectCommand({ ...address, Body: content, ContentLength: content.length }), options);
+    await client.send(
+      new library.PutObjectCommand({ ...address, Body: content, ContentLength: content.length }),
+      options,
+    );
     return;
   }
   // Not ended by `signal`: an upload that was begun and without a known id could not be cleaned up.
-  const { UploadId } = await client.send(new library.CreateMultipartUploadCommand(address), { abortSignal: AbortSignal.timeout(SHORT_TIMEOUT_MS) });
+  const { UploadId } = await client.send(new library.CreateMultipartUploadCommand(address), {
+    abortSignal: AbortSignal.timeout(SHORT_TIMEOUT_MS),
+  });
   const sent: Array<Promise<CompletedPart>> = [];
   const send = async (Body: Buffer, PartNumber: number): Promise<CompletedPart> => {
-    const { ETag } = await client.send(new library.UploadPartCommand({ ...address, UploadId, PartNumber, Body, ContentLength: Body.length }), options);
+    const { ETag } = await client.send(
+      new library.UploadPartCommand({ ...address, UploadId, PartNumber, Body, ContentLength: Body.length }),
+      options,
+    );
     return { PartNumber, ETag };
   };
   const begin = (part: Buffer): void => {
@@ -55,7 +66,10 @@ export async function uploadObject({ library, client, address, source }: S3Uploa
       begin(part);
     }
     const Parts = await Promise.all(sent);
-    await client.send(new library.CompleteMultipartUploadCommand({ ...address, UploadId, MultipartUpload: { Parts } }), options);
+    await client.send(
+      new library.CompleteMultipartUploadCommand({ ...address, UploadId, MultipartUpload: { Parts } }),
+      options,
+    );
   } catch (error) {
     // A part that arrives after the end of its upload would stay.
     await Promise.allSettled(sent);

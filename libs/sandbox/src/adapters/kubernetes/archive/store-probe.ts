@@ -4,7 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { SlipwayError } from '@slipway/errors';
 import type { WorkspaceStore } from './workspace-store.js';
 
-/** Begins the name of what a probe writes; a probe that was cut off leaves a workspace that nothing refers to, which the reaper deletes. */
+/**
+ * Begins the name of what a probe writes; a probe that was cut off leaves a workspace that nothing refers to, which the
+ * reaper deletes.
+ */
 const PROBE_PREFIX = 'probe-';
 
 /**
@@ -20,5 +23,8 @@ export async function probeStore(store: WorkspaceStore, signal: AbortSignal): Pr
   const read = stream === null ? null : (await buffer(stream)).toString();
   await store.delete(workspace, signal);
   if (read === content) return;
-  throw new SlipwayError('sandbox.archive-unavailable', `The store of workspaces took an object and gave back ${read === null ? 'none' : 'another one'}.`);
+  throw new SlipwayError(
+    'sandbox.archive-unavailable',
+    `The store of workspaces took an object and gave back ${read === null ? 'none' : 'another one'}.`,
+  );
 }

@@ -17,7 +17,9 @@ export interface StoreUnderTest {
   leftovers(store: WorkspaceStore): Promise<readonly string[]>;
 }
 
-/** What every store of workspaces keeps to (workspace-store.ts). `store` answers why it cannot be tested here, if so. */
+/**
+ * What every store of workspaces keeps to (workspace-store.ts). `store` answers why it cannot be tested here, if so.
+ */
 export function describeWorkspaceStore(name: string, start: () => StoreUnderTest | string): void {
   describe(`a store of workspaces: ${name}`, () => {
     const ready = (): StoreUnderTest => {
@@ -34,7 +36,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       const stream = await store.get(workspace, 'workspace', signal);
       return stream === null ? null : buffer(stream);
     };
-    const hash = (content: Buffer | null): string => (content === null ? 'nothing' : createHash('sha256').update(content).digest('hex'));
+    const hash = (content: Buffer | null): string =>
+      content === null ? 'nothing' : createHash('sha256').update(content).digest('hex');
 
     it('gives back what was put, byte for byte, each part and workspace for itself, and the newest', async () => {
       const under = ready();
@@ -43,7 +46,8 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
       for (const [workspace, content] of Object.entries(contents))
         expect(await store.put(workspace, 'workspace', of(content), signal)).toEqual({ bytes: content.length });
       await store.put('small', 'conversations', of(Buffer.from('log')), signal);
-      for (const [workspace, content] of Object.entries(contents)) expect(hash(await read(store, workspace))).toBe(hash(content));
+      for (const [workspace, content] of Object.entries(contents))
+        expect(hash(await read(store, workspace))).toBe(hash(content));
       expect((await buffer((await store.get('small', 'conversations', signal)) as Readable)).toString()).toBe('log');
       expect(await store.get('large', 'conversations', signal)).toBeNull();
       await store.put('large', 'workspace', of(contents.small), signal);
@@ -53,17 +57,29 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
     it('knows a workspace from its mark or first part to its end, and nothing of it afterwards', async () => {
       const under = ready();
       const store = await under.open();
-      expect([await store.list(signal), await store.exists('sb-a', signal), await store.get('sb-a', 'workspace', signal)]).toEqual([[], false, null]);
+      expect([
+        await store.list(signal),
+        await store.exists('sb-a', signal),
+        await store.get('sb-a', 'workspace', signal),
+      ]).toEqual([[], false, null]);
       await store.mark('sb-a', signal);
       await store.put('sb-b', 'workspace', of(Buffer.from('b')), signal);
       await store.put('sb-bb', 'conversations', of(Buffer.from('b')), signal);
       await store.mark('sb-b', signal);
       expect([...(await store.list(signal))].sort()).toEqual(['sb-a', 'sb-b', 'sb-bb']);
-      expect([await store.exists('sb-a', signal), await store.exists('sb-b', signal), await store.exists('sb', signal)]).toEqual([true, true, false]);
+      expect([
+        await store.exists('sb-a', signal),
+        await store.exists('sb-b', signal),
+        await store.exists('sb', signal),
+      ]).toEqual([true, true, false]);
       expect([await read(store, 'sb-a'), (await read(store, 'sb-b'))?.toString()]).toEqual([null, 'b']);
       for (const _time of [1, 2]) await store.delete('sb-b', signal);
       await store.delete('sb-a', signal);
-      expect([await store.list(signal), await store.exists('sb-b', signal), await read(store, 'sb-b')]).toEqual([['sb-bb'], false, null]);
+      expect([await store.list(signal), await store.exists('sb-b', signal), await read(store, 'sb-b')]).toEqual([
+        ['sb-bb'],
+        false,
+        null,
+      ]);
       expect((await under.leftovers(store)).filter((file) => !file.includes('sb-bb'))).toEqual([]);
     });
 
@@ -81,9 +97,13 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
         );
       for (const size of [10, LARGE - 10]) {
         for (const workspace of ['kept', 'fresh'])
-          await expect(store.put(workspace, 'workspace', breaking(size), signal)).rejects.toMatchObject({ code: 'sandbox.unreachable' });
+          await expect(store.put(workspace, 'workspace', breaking(size), signal)).rejects.toMatchObject({
+            code: 'sandbox.unreachable',
+          });
       }
-      await expect(store.put('kept', 'workspace', of(Buffer.alloc(LARGE + 1)), signal)).rejects.toMatchObject({ code: 'sandbox.archive-too-large' });
+      await expect(store.put('kept', 'workspace', of(Buffer.alloc(LARGE + 1)), signal)).rejects.toMatchObject({
+        code: 'sandbox.archive-too-large',
+      });
       for (const size of [10, LARGE - 10]) {
         const control = new AbortController();
         const endless = new Readable({ read() {} });
@@ -120,7 +140,9 @@ export function describeWorkspaceStore(name: string, start: () => StoreUnderTest
         await expect(store.exists(name, signal)).rejects.toMatchObject(refusal);
         await expect(store.delete(name, signal)).rejects.toMatchObject(refusal);
       }
-      await expect(store.put('a', '../b' as 'workspace', of(Buffer.from('x')), signal)).rejects.toMatchObject({ code: 'request.invalid' });
+      await expect(store.put('a', '../b' as 'workspace', of(Buffer.from('x')), signal)).rejects.toMatchObject({
+        code: 'request.invalid',
+      });
       expect(await under.leftovers(store)).toEqual([]);
     });
 

@@ -23,7 +23,7 @@ import { trajectoryRoute } from './log/trajectory.js';
 import { listingRoutes } from './openhands/listing.routes.js';
 import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
 import { settingsRoutes } from './openhands/settings.routes.js';
-import { ModelProofs } from './run/model-proofs.js';
+import { AppModelCredentials } from './run/app-model-credentials.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
 import { BashEvents } from './sandbox/bash-events.js';
@@ -101,7 +101,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   );
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
   const held = new HeldSecrets(actionServer, mask);
-  const models = new ModelProofs();
+  const models = new AppModelCredentials();
   const activity = new Activity();
   const bash = new BashEvents(actionServer, (text) => mask.text(text));
   const routes: Route[] = [

@@ -10,9 +10,9 @@ import type { HookSelection } from './integrations/hooks/hook-selection.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
 import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
-import type { OrgRest } from './orgs/org-rest.js';
+import type { OrgPauses } from './orgs/org-pauses.js';
 import type { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
-import type { Rest } from './pause/pause.js';
+import type { ConversationPause } from './pause/pause.js';
 import type { SnapshotJob } from './pause/snapshot-job.js';
 import type { PullRequestJob } from './pull-requests/pull-request-job.js';
 import type { OrgSettingsJob } from './settings/org-settings-job.js';
@@ -51,9 +51,9 @@ export function handleJobs(
   holder: ConversationHolder,
   jobs: {
     saga: StartSaga;
-    rest: Rest;
+    pause: ConversationPause;
     snapshots: SnapshotJob;
-    orgRest: OrgRest;
+    orgPauses: OrgPauses;
     orgSettings: OrgSettingsJob;
     orgDeletion: OrgDeletion;
     deliveries: IntegrationDelivery;
@@ -83,7 +83,7 @@ export function handleJobs(
     );
   held('conversation-start', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
-  held('conversation-pause', (conversation) => jobs.rest.pause(conversation));
+  held('conversation-pause', (conversation) => jobs.pause.pause(conversation));
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), {
     concurrency: CONCURRENCY['conversation-snapshot'],
   });
@@ -99,10 +99,10 @@ export function handleJobs(
     },
     { concurrency: CONCURRENCY['conversation-delete'] },
   );
-  queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), {
+  queue.handle('member-removed', (payload, signal) => jobs.orgPauses.ofMember(payload, signal), {
     concurrency: CONCURRENCY['member-removed'],
   });
-  queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), {
+  queue.handle('org-closing', (payload, signal) => jobs.orgPauses.ofOrg(payload, signal), {
     concurrency: CONCURRENCY['org-closing'],
   });
   // `org-brake` is what an app-server of the release before writes; it goes in 0.2.0.

@@ -41,10 +41,10 @@ import { ThreadReader } from './integrations/thread-context.js';
 import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
 import { OrgDeletion } from './orgs/org-deletion.js';
-import { OrgRest } from './orgs/org-rest.js';
+import { OrgPauses } from './orgs/org-pauses.js';
 import { ConversationOutcomes } from './outcomes/conversation-outcomes.js';
 import { PullRequestOutcomeJob } from './outcomes/pull-request-outcome-job.js';
-import { Rest } from './pause/pause.js';
+import { ConversationPause } from './pause/pause.js';
 import { Snapshots } from './pause/snapshot.js';
 import { SnapshotJob } from './pause/snapshot-job.js';
 import { AutomaticPublish } from './pull-requests/automatic-publish.js';
@@ -192,12 +192,12 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       ids,
       logger,
     ),
-    rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
+    pause: new ConversationPause(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger, (conversation) => {
       costs?.note(conversation);
       return automatic.consider(conversation);
     }),
-    orgRest: new OrgRest(pool, queue, logger),
+    orgPauses: new OrgPauses(pool, queue, logger),
     orgSettings: new OrgSettingsJob(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(

@@ -19,7 +19,7 @@ export type Authenticated =
   | { readonly kind: 'api-key'; readonly key: AuthenticatedKey };
 
 /** Credentials of a client. */
-interface ProofHeaders {
+interface CredentialHeaders {
   readonly cookie?: string | undefined;
   readonly authorization?: string | undefined;
 }
@@ -63,7 +63,7 @@ export class PrincipalService {
    * so that a request never runs as another user than intended. Other schemes of `Authorization` are a proxy's matter
    * and ignored.
    */
-  async authenticate({ cookie, authorization }: ProofHeaders): Promise<Authenticated | null> {
+  async authenticate({ cookie, authorization }: CredentialHeaders): Promise<Authenticated | null> {
     const token = bearerOf(authorization);
     if (token === undefined) {
       const user = await this.authenticateCookie(cookie);

@@ -9,10 +9,10 @@ import { type Call, type EntryCall, type Handler, ok, type Route, readJson, serv
 import { authorOf, withAnswerer, withAuthor } from '../log/authors.js';
 import { countEvents, searchEvents } from '../log/event-search.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
-import type { ModelProofs } from '../run/model-proofs.js';
+import type { AppModelCredentials } from '../run/app-model-credentials.js';
 import type { HeldSecrets } from '../sandbox/held-secrets.js';
 import { heldSecretAt, LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
-import { proofsIn } from '../sandbox/mcp-secrets.js';
+import { credentialsIn } from '../sandbox/mcp-secrets.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import { assertOfTheApp } from '../settings/org-confirmation.js';
 import type { Conversation } from './conversation.js';
@@ -50,7 +50,7 @@ export function conversationRoutes(
   conversations: Conversations,
   held: HeldSecrets,
   mask: SecretMask,
-  models: ModelProofs,
+  models: AppModelCredentials,
 ): Route[] {
   const session = (method: Route['method'], path: string, handle: Handler): Route => ({
     method,
@@ -75,7 +75,7 @@ export function conversationRoutes(
     serve(AGENT_ROUTES.startConversation, async ({ body, caller }) => {
       const asked = await body();
       assertOfTheApp(caller, asked);
-      const wanted = models.withProof(asked);
+      const wanted = models.withCredentials(asked);
       const { conversation, created } = await conversations.start(wanted, authorOf(caller));
       models.remember(wanted);
       return ok(conversation.info(), created ? 201 : 200);
@@ -199,7 +199,7 @@ async function secretsOf(
     const value = here === null ? undefined : held.value(here);
     if (value !== undefined) return [name, value] as const;
     // What is no credential, such as a media type, must stay readable everywhere else.
-    mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
+    mask.add(credentialsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
     return [name, await lookUp(name, secret, signal)] as const;
   });
   return Object.fromEntries(await Promise.all(found));

@@ -1,15 +1,15 @@
 import { ok, type Route } from '../http/router.js';
-import type { ModelProofs } from '../run/model-proofs.js';
+import type { AppModelCredentials } from '../run/app-model-credentials.js';
 
 /** As their SDK writes an agent of its own kind. */
 const SCHEMA_VERSION = 1;
 
 /**
  * Settings for a client that brings its own agent (`get_llm`, `get_mcp_config`). The app's model has name and address,
- * never a key: a start without one gets it (`ModelProofs`). MCP servers hold credentials and come only with a start of
- * the app's.
+ * never a key: a start without one gets it (`AppModelCredentials`). MCP servers hold credentials and come only with a
+ * start of the app's.
  */
-export function settingsRoutes(models: ModelProofs): Route[] {
+export function settingsRoutes(models: AppModelCredentials): Route[] {
   return [
     {
       method: 'GET',

@@ -10,7 +10,7 @@ const MIN_LENGTH = 8;
  * Parts of server settings that are never returned, in the forms in which they are sent. A reference to a secret is
  * none: the secret is known by itself.
  */
-export function proofsIn(config: McpConfig): string[] {
+export function credentialsIn(config: McpConfig): string[] {
   const found: string[] = [];
   const note = (value: string | null | undefined): void => {
     if (value == null || value.includes('${')) return;

@@ -16,7 +16,7 @@ import type { Logger } from '@slipway/telemetry';
 import { toolFilter } from '../openhands/openhands-tools.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
-import { proofsIn } from './mcp-secrets.js';
+import { credentialsIn } from './mcp-secrets.js';
 
 /** An event that says how the servers are; its value is missing. */
 export const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
@@ -84,7 +84,7 @@ export class McpServers implements ComingTools {
     this.leaving?.abort();
     const config = agent.mcp_config ?? {};
     if (!Object.values(config).some(({ enabled }) => enabled)) return;
-    this.deps.mask.add(proofsIn(config));
+    this.deps.mask.add(credentialsIn(config));
     const end = new AbortController();
     const first = Promise.withResolvers<void>();
     this.updates = 0;

@@ -3,7 +3,7 @@ import { SlipwayError } from '@slipway/errors';
 import { ok, type Route, serve } from '../http/router.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
-import { proofsIn } from './mcp-secrets.js';
+import { credentialsIn } from './mcp-secrets.js';
 
 /** Longest test, and what it takes besides. Milliseconds. */
 const TEST_MS = 130_000;
@@ -13,7 +13,7 @@ export function mcpRoutes(actionServer: ActionServerClient, mask: SecretMask): R
   return [
     serve(AGENT_ROUTES.testMcpServer, async (call) => {
       const asked = await call.body();
-      mask.add(proofsIn({ [asked.name]: asked.server }));
+      mask.add(credentialsIn({ [asked.name]: asked.server }));
       const { status, body } = await actionServer.request(
         'POST',
         '/mcp/test',

@@ -9,7 +9,7 @@ import {
   deleteOrgRow,
   deleteSome,
   deletionOf,
-  letRunningRest,
+  pauseRunning,
   someConversations,
   type TenantTable,
   tenantTables,
@@ -53,7 +53,7 @@ export class OrgDeletion {
 
   private async delete(orgId: string, signal: AbortSignal): Promise<void> {
     if ((await deletionOf(this.pool, orgId)) !== 'due') return;
-    while ((await letRunningRest(this.pool, orgId, null, CONVERSATIONS)).length > 0) signal.throwIfAborted();
+    while ((await pauseRunning(this.pool, orgId, null, CONVERSATIONS)).length > 0) signal.throwIfAborted();
     const tables = await tenantTables(this.pool);
     const ofConversation = tables.filter((table) => table.ofConversation);
     let conversations = 0;

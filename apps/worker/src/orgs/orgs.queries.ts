@@ -63,12 +63,7 @@ export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, m
  * @param createdBy `null`: of all users.
  * @returns their ids; none: nothing is left to do.
  */
-export function letRunningRest(
-  pool: SqlPool,
-  orgId: string,
-  createdBy: string | null,
-  limit: number,
-): Promise<string[]> {
+export function pauseRunning(pool: SqlPool, orgId: string, createdBy: string | null, limit: number): Promise<string[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Columns<'app.conversation', 'id'>>(
       `UPDATE app.conversation SET desired = 'rest' WHERE id IN

@@ -9,7 +9,7 @@ import { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { type Harness, ORG, openHarness, SECRET } from '../testing/harness.js';
 import { OrgDeletion } from './org-deletion.js';
-import { OrgRest } from './org-rest.js';
+import { OrgPauses } from './org-pauses.js';
 import { orgsToClose } from './orgs.queries.js';
 
 const logger = createLogger('orgs-test', 'silent');
@@ -19,13 +19,13 @@ describe('what ends with a member or an organization', () => {
   let harness: Harness;
   let owner: pg.Pool;
   let locks: ConversationLocks;
-  let rest: OrgRest;
+  let rest: OrgPauses;
   let deletion: OrgDeletion;
   beforeAll(async () => {
     harness = await openHarness();
     owner = new pg.Pool({ connectionString: harness.database.ownerUrl, max: 2 });
     locks = new ConversationLocks({ databaseUrl: harness.database.urls.app, applicationName: 'orgs-test', logger });
-    rest = new OrgRest(harness.pool, harness.queue, logger);
+    rest = new OrgPauses(harness.pool, harness.queue, logger);
     const gateway = new LlmGatewayClient({ url: harness.peers.gatewayUrl, masterKey: SECRET });
     deletion = new OrgDeletion(
       harness.pool,

@@ -33,7 +33,7 @@ const WORKSPACE_FAILURES: Partial<Record<WorkspaceState['state'], ErrorCode>> = 
 };
 
 /** Pauses one conversation: the agent halted, its changes saved, the sandbox released with its workspace. */
-export class Rest {
+export class ConversationPause {
   constructor(
     private readonly pool: SqlPool,
     private readonly queue: Queue,

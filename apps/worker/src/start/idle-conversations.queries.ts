@@ -17,7 +17,7 @@ const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.exec
     AND g.used_at > now() - ${GATEWAY_USE_SECONDS} * interval '1 second')`;
 
 /** Pauses an idle conversation, decided under its row's lock. @returns whether it is paused. */
-export function restIfIdle(
+export function pauseIfIdle(
   pool: SqlPool,
   { orgId, id }: { readonly orgId: string; readonly id: string },
   outboxId: string,
@@ -66,7 +66,7 @@ export async function lockAndCountMissing(client: PoolClient, orgId: string): Pr
   return rows[0]?.missing ?? 0;
 }
 
-/** As `restIfIdle`, within a transaction of the organization. */
+/** As `pauseIfIdle`, within a transaction of the organization. */
 export async function restIfIdleIn(client: PoolClient, orgId: string, id: string, outboxId: string): Promise<boolean> {
   if ((await lockConversation(client, id)) === null) return false;
   const { rows } = await client.query<{ idle: boolean }>(

@@ -15,7 +15,7 @@ import {
 import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { FailedStarts, FailureOutcome } from './failed-starts.js';
-import { restIfIdle } from './idle-conversations.queries.js';
+import { pauseIfIdle } from './idle-conversations.queries.js';
 import type { RunningConversations } from './running-conversations.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
 import type { StartSteps } from './start-steps.js';
@@ -66,7 +66,7 @@ export class StartSaga {
    * the next message asks for one.
    */
   private async restsWithoutSandbox(held: HeldConversation): Promise<boolean> {
-    if (held.row.startStatus !== 'READY' || !(await restIfIdle(this.pool, held, this.ids.uuid()))) return false;
+    if (held.row.startStatus !== 'READY' || !(await pauseIfIdle(this.pool, held, this.ids.uuid()))) return false;
     this.logger.info(
       { execution_status: held.row.executionStatus },
       'idle conversation lost its sandbox, the next message starts another',

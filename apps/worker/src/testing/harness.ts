@@ -19,7 +19,7 @@ import { ConversationLog } from '../conversations/conversation-log.js';
 import { ConversationSpendings } from '../conversations/conversation-spending.js';
 import { ConversationHolder } from '../conversations/held-conversation.js';
 import { Delivery } from '../delivery/delivery.js';
-import { Rest } from '../pause/pause.js';
+import { ConversationPause } from '../pause/pause.js';
 import { Snapshots } from '../pause/snapshot.js';
 import { SettingsSync } from '../settings/settings-sync.js';
 import { ConversationModels } from '../start/conversation-models.js';
@@ -132,7 +132,7 @@ export async function openHarness(
     ids,
     logger,
   );
-  const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
+  const pause = new ConversationPause(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
   const never = new AbortController().signal;
   const insertMessage = async (conversation: string, text: string, author = 'usr_a'): Promise<string> => {
     const id = randomUUID();
@@ -207,7 +207,7 @@ export async function openHarness(
     start: (conversation, signal = never) =>
       holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
     rest: (conversation, signal = never) =>
-      holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.pause(held)),
+      holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => pause.pause(held)),
     row: async (conversation) => {
       const row = await readConversation(pool, ORG, conversation);
       if (row === null) throw new Error('no such conversation');

@@ -100,7 +100,7 @@ export const ListApiKeysQuery = PageQuery.extend({
 export type ListApiKeysQuery = z.infer<typeof ListApiKeysQuery>;
 
 /** How the caller of `GET /api/v1/me` authenticated. */
-export const Proof = z.discriminatedUnion('kind', [
+export const Authentication = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('session') }),
   z.object({
     kind: z.literal('api-key'),
@@ -111,4 +111,4 @@ export const Proof = z.discriminatedUnion('kind', [
     expiresAt: z.iso.datetime(),
   }),
 ]);
-export type Proof = z.infer<typeof Proof>;
+export type Authentication = z.infer<typeof Authentication>;

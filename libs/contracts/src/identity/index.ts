@@ -21,6 +21,7 @@ export {
   API_KEY_OWNERS,
   API_KEY_STATES,
   ApiKey,
+  Authentication,
   ChangeApiKey,
   CreateApiKey,
   CreatedApiKey,
@@ -30,7 +31,6 @@ export {
   MAX_API_KEY_DAYS,
   MAX_LIVE_API_KEYS,
   MAX_OVERLAP_SECONDS,
-  Proof,
   RotateApiKey,
 } from './api-keys.js';
 export {

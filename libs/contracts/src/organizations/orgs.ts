@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pageOf } from '../conversations/conversations.js';
 import { Gate, Terms } from '../identity/account.js';
-import { Proof } from '../identity/api-keys.js';
+import { Authentication } from '../identity/api-keys.js';
 import { MyAnalytics } from '../operate/analytics-events.js';
 import { FlagValuesSchema } from '../operate/flags.js';
 import { PERMISSIONS, ROLES } from './permissions.js';
@@ -50,7 +50,7 @@ export const Me = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string().nullable(),
-  auth: Proof.default({ kind: 'session' }),
+  auth: Authentication.default({ kind: 'session' }),
   emailVerified: z.boolean().default(true),
   orgs: z.array(Org),
   /** What is to be done before anything else answers; empty: nothing. */

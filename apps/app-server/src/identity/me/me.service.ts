@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { allowsAnalytics } from '@slipway/analytics';
 import { PrincipalService, type SignedIn } from '@slipway/auth';
-import type { Proof } from '@slipway/contracts/identity';
+import type { Authentication } from '@slipway/contracts/identity';
 import type { Me } from '@slipway/contracts/organizations';
 import type { Config } from '../../config.js';
 import { FlagsService } from '../../operate/analytics/flags.service.js';
@@ -16,7 +16,7 @@ export class MeService {
     private readonly flags: FlagsService,
   ) {}
 
-  async of(user: SignedIn, auth: Proof = { kind: 'session' }): Promise<Me> {
+  async of(user: SignedIn, auth: Authentication = { kind: 'session' }): Promise<Me> {
     const { TERMS_URL: url, TERMS_VERSION: version } = this.config;
     const { userId: id, name, email, emailVerified, termsVersion: acceptedVersion } = user;
     return {

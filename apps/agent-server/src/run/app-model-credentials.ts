@@ -5,7 +5,7 @@ import type { LlmSettings, StartConversationRequest } from '@slipway/contracts/a
  * without a key gets the newest, at its own address only. It is never returned; a caller that may start a conversation
  * here may have the agent of the app's work, too. In memory alone.
  */
-export class ModelProofs {
+export class AppModelCredentials {
   private newest: LlmSettings | undefined;
 
   /** The model of the app's own conversation here; `undefined` in a sandbox that no app has started one in. */
@@ -21,7 +21,7 @@ export class ModelProofs {
    * The start as it was asked for; with the app's key where it names none, and an address only where it is the app's or
    * none is named.
    */
-  withProof(request: StartConversationRequest): StartConversationRequest {
+  withCredentials(request: StartConversationRequest): StartConversationRequest {
     const { llm, condenser } = request.agent;
     if (request.slipway !== undefined) return request;
     const own = condenser?.llm == null ? {} : { condenser: { ...condenser, llm: this.withCredential(condenser.llm) } };

@@ -2,7 +2,7 @@ import type { QueuePayload } from '@slipway/contracts/operate';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { deleteOutboxJob, deletionOf, letRunningRest, readOutboxJob } from './orgs.queries.js';
+import { deleteOutboxJob, deletionOf, pauseRunning, readOutboxJob } from './orgs.queries.js';
 
 /** Conversations paused in one transaction. */
 const BATCH = 100;
@@ -21,7 +21,7 @@ interface PausedFor<Q extends 'member-removed' | 'org-closing'> {
 }
 
 /** Pauses conversations of a user who may not run them any more, as a user's pause would, with everything saved. */
-export class OrgRest {
+export class OrgPauses {
   constructor(
     private readonly pool: SqlPool,
     private readonly queue: Queue,
@@ -29,7 +29,7 @@ export class OrgRest {
   ) {}
 
   async ofMember({ orgId, userId }: QueuePayload<'member-removed'>, signal: AbortSignal): Promise<void> {
-    await this.rest(
+    await this.pause(
       'member-removed',
       { key: `${orgId}.${userId}`, payload: { orgId, userId }, createdBy: userId },
       signal,
@@ -43,10 +43,10 @@ export class OrgRest {
       if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
       return;
     }
-    await this.rest('org-closing', { key: orgId, payload: { orgId }, createdBy: null }, signal);
+    await this.pause('org-closing', { key: orgId, payload: { orgId }, createdBy: null }, signal);
   }
 
-  private async rest<Q extends 'member-removed' | 'org-closing'>(
+  private async pause<Q extends 'member-removed' | 'org-closing'>(
     name: Q,
     { key, payload, createdBy }: PausedFor<Q>,
     signal: AbortSignal,
@@ -55,9 +55,9 @@ export class OrgRest {
     const job = await readOutboxJob(this.pool, orgId, name, key);
     let paused = 0;
     for (
-      let ids = await letRunningRest(this.pool, orgId, createdBy, BATCH);
+      let ids = await pauseRunning(this.pool, orgId, createdBy, BATCH);
       ids.length > 0;
-      ids = await letRunningRest(this.pool, orgId, createdBy, BATCH)
+      ids = await pauseRunning(this.pool, orgId, createdBy, BATCH)
     ) {
       signal.throwIfAborted();
       for (const id of ids) await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { ROOT } from '../image-parts.ts';
 import { datadogPlugins, withoutBuildPaths } from './datadog/bundle-plugins.ts';
@@ -9,9 +11,20 @@ import { datadogPlugins, withoutBuildPaths } from './datadog/bundle-plugins.ts';
  * found, or the build fails.
  */
 const NOT_INSTALLED = [
-  '@nestjs/microservices', '@nestjs/platform-socket.io', '@nestjs/platform-express', 'class-validator', 'class-transformer',
-  '@fastify/static', '@fastify/view', '@fastify/multipart', 'pg-native', 'bufferutil', 'utf-8-validate', 'pino-pretty', '@valkey/valkey-glide',
-]; // biome-ignore format: a list reads better in lines
+  '@nestjs/microservices',
+  '@nestjs/platform-socket.io',
+  '@nestjs/platform-express',
+  'class-validator',
+  'class-transformer',
+  '@fastify/static',
+  '@fastify/view',
+  '@fastify/multipart',
+  'pg-native',
+  'bufferutil',
+  'utf-8-validate',
+  'pino-pretty',
+  '@valkey/valkey-glide',
+];
 
 /**
  * Nest loads it wherever it is. An app without a gateway does not depend on it: it would only start later and larger.
@@ -81,7 +94,7 @@ export async function bundleProgram(entry: string, { datadog, root = ROOT }: Bun
 
 /** Packages that the app of this entry runs without. */
 function notIn(root: string, entry: string): readonly string[] {
-  const app = path.join(root, entry.slice(0, entry.indexOf('/dist/')), 'package.json');
-  const { dependencies = {} } = JSON.parse(readFileSync(app, 'utf8')) as { dependencies?: object };
+  const manifest = findPackageJSON(pathToFileURL(path.join(root, entry)));
+  const { dependencies = {} } = JSON.parse(readFileSync(manifest ?? '', 'utf8')) as { dependencies?: object };
   return GATEWAYS in dependencies ? NOT_INSTALLED : [...NOT_INSTALLED, GATEWAYS];
 }

@@ -1,3 +1,4 @@
+import { ONLY_THE_END } from '@slipway/contracts/actions';
 import type { StreamingDelta } from '@slipway/contracts/events';
 import type { OutputWatch } from './ports.js';
 
@@ -41,8 +42,8 @@ export class PrintedOutput implements OutputWatch {
     const cut = this.length > this.end.length || plain.length > KEPT_WHEN_STOPPED;
     if (!cut) return `\n[Output until then.]\n${plain}`;
     const kept = plain.slice(-KEPT_WHEN_STOPPED);
-    // Half a line may hold half a secret, which would escape masking.
+    // Half a line may hold half a secret. Of a longer one the mask hides what is left of it behind the cut.
     const line = kept.indexOf('\n') + 1;
-    return `\n[The end of the output until then.]\n${kept.slice(line)}`;
+    return `\n${ONLY_THE_END}${kept.slice(line)}`;
   }
 }

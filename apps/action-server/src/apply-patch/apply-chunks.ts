@@ -1,3 +1,4 @@
+import { beginningOf } from '@slipway/contracts/actions';
 import { placeOf } from '../editor/find-sequence.js';
 import type { Chunk } from './parse-patch.js';
 
@@ -61,7 +62,7 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
     for (const anchor of anchors) {
       const found = find([anchor], from, false);
       if (found === undefined)
-        return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };
+        return { ok: false, why: `${name}: there is no line "${beginningOf(anchor, 200)}" after line ${from}.` };
       from = found.at + 1;
       fuzz += found.fuzz;
     }
@@ -109,5 +110,5 @@ function plain(line: string): string {
 
 function quoted(lines: readonly string[]): string {
   const text = lines.join('\n');
-  return text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text;
+  return beginningOf(text, 1_000);
 }

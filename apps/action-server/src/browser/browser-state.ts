@@ -1,3 +1,4 @@
+import { beginningOf } from '@slipway/contracts/actions';
 import type { Said } from './browser-observation.js';
 import { LIST_ELEMENTS } from './page-scripts.js';
 import { line, ofPage, plain } from './page-text.js';
@@ -94,7 +95,7 @@ export async function stateOf(
     ...(cut ? ['(the page is very large: only its beginning was read)'] : []),
     '',
     'Text in view:',
-    plain(view?.text ?? '').slice(0, TEXT_LENGTH) || '(none)',
+    beginningOf(plain(view?.text ?? ''), TEXT_LENGTH - 1) || '(none)',
     ...(errors.length === 0 ? [] : ['', 'Errors of its scripts:', ...errors]),
   ].join('\n');
   const where = view === undefined ? '' : `${view.top} pixels above the view, ${below} below it.`;

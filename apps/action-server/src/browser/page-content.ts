@@ -50,6 +50,6 @@ export async function contentOf(
     return { text: `The text of the page has ${whole.length} characters: there is nothing from ${start} on.` };
   return {
     text: `Characters ${start} to ${end} of ${whole.length}.${more}${large}`,
-    ofPage: ofPage(part === '' ? '(no text)' : part),
+    ofPage: ofPage(part === '' ? '(no text)' : `${start > 0 ? '…' : ''}${part}${end < whole.length ? '…' : ''}`),
   };
 }

@@ -1,7 +1,9 @@
+import { ONLY_THE_END } from '@slipway/contracts/actions';
+
 /** Most of one stream that is kept. Bytes. */
 export const MAX_STREAM_BYTES = 1024 * 1024;
 
-/** The last MAX_STREAM_BYTES of a stream. */
+/** The last MAX_STREAM_BYTES of a stream; of a longer one that is said before it. */
 export class OutputTail {
   #chunks: Buffer[] = [];
   #length = 0;
@@ -20,8 +22,8 @@ export class OutputTail {
   text(): string {
     const bytes = Buffer.concat(this.#chunks);
     let kept = bytes.subarray(Math.max(0, bytes.length - MAX_STREAM_BYTES));
-    if (this.#cut || kept.length < bytes.length)
-      while (kept.length > 0 && ((kept[0] as number) & 0xc0) === 0x80) kept = kept.subarray(1);
-    return kept.toString();
+    if (!this.#cut && kept.length === bytes.length) return kept.toString();
+    while (kept.length > 0 && ((kept[0] as number) & 0xc0) === 0x80) kept = kept.subarray(1);
+    return `${ONLY_THE_END}${kept.toString()}`;
   }
 }

@@ -1,6 +1,11 @@
 import { lstat, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileEditorAction, FileEditorObservation } from '@slipway/contracts/actions';
+import {
+  beginningOf,
+  clippedFrom,
+  type FileEditorAction,
+  type FileEditorObservation,
+} from '@slipway/contracts/actions';
 import type { ImageContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
@@ -206,7 +211,7 @@ async function view({ path: file, view_range: range }: Action): Promise<Result> 
   if (lines.length === 0)
     throw refused(`Invalid \`view_range\`: [${first}, ${last}]. The file has fewer than ${first} lines.`);
   return {
-    text: title + numbered(lines, first) + (cut ? '\n<response clipped: the range is longer than can be shown>' : ''),
+    text: title + numbered(lines, first) + (cut ? clippedFrom('the range is longer than can be shown') : ''),
     existed: true,
   };
 }
@@ -216,7 +221,7 @@ function refused(detail: string): SlipwayError {
 }
 
 function quoted(text: string): string {
-  return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text;
+  return beginningOf(text, 2_000);
 }
 
 function bounded(content: string | undefined): string | null {

@@ -1,4 +1,4 @@
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
+import { clippedFrom, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { placeOf } from './find-sequence.js';
 
 /** Lines shown around an edit. */
@@ -51,7 +51,7 @@ export function numberedFile(text: string): string {
   if (text.length <= MAX_NUMBERED) return numbered(linesOf(text), 1);
   const begin = text.length - SHOWN;
   const end = numbered(linesOf(text.slice(begin)), lineAt(text, begin)).slice(-SHOWN);
-  return `${numbered(linesOf(text.slice(0, SHOWN)), 1).slice(0, SHOWN)}\n<response clipped: the file has ${text.length} characters; view a range of lines to see them>\n${end}`;
+  return `${numbered(linesOf(text.slice(0, SHOWN)), 1).slice(0, SHOWN)}${clippedFrom(`the file has ${text.length} characters; view a range of lines to see them`)}\n${end}`;
 }
 
 /** Number of the line, from 1, in which this offset lies. */
@@ -65,7 +65,7 @@ export function lineAt(text: string, offset: number): number {
 export function clipped(text: string): string {
   if (text.length <= MAX_OBSERVATION_LENGTH) return text;
   const keep = MAX_OBSERVATION_LENGTH / 2 - 150;
-  return `${text.slice(0, keep)}\n<response clipped: ${text.length - 2 * keep} characters; view a range of lines to see them>\n${text.slice(-keep)}`;
+  return `${text.slice(0, keep)}${clippedFrom(`${text.length - 2 * keep} characters; view a range of lines to see them`)}\n${text.slice(-keep)}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts/actions';
+import { beginningOf, type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts/actions';
 import { globMatcher } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { ripgrep } from './ripgrep.js';
@@ -95,10 +95,7 @@ function shownOf(hits: readonly Hit[]): { lines: string[]; count: number } {
   let length = 0;
   let count = 0;
   for (const [index, { file, line, text }] of hits.slice(0, MAX_SEARCH_RESULTS).entries()) {
-    const own = [
-      ...(hits[index - 1]?.file === file ? [] : [file]),
-      `  ${line}: ${text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}`,
-    ];
+    const own = [...(hits[index - 1]?.file === file ? [] : [file]), `  ${line}: ${beginningOf(text, MAX_SHOWN)}`];
     length += own.join('\n').length + 1;
     if (length > MAX_OBSERVATION_LENGTH - 1_500) break;
     lines.push(...own);

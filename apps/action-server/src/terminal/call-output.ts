@@ -1,4 +1,4 @@
-import type { CallOutputResponse } from '@slipway/contracts/actions';
+import { type CallOutputResponse, notShown } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { LongQuestions } from '../mcp/long-question.js';
 import { ShownOutput } from './shown-output.js';
@@ -67,8 +67,9 @@ export class CallOutput {
   async since(after: number, now: boolean, signal: AbortSignal): Promise<CallOutputResponse> {
     if (now) this.#tell();
     else if (this.#start + this.#text.length <= after && !this.#over) await this.#questions.news(signal);
+    const missed = this.#start - after;
     return {
-      text: this.#text.slice(Math.max(0, after - this.#start)),
+      text: missed > 0 ? notShown(missed) + this.#text : this.#text.slice(-missed),
       end: this.#start + this.#text.length,
       over: this.#over,
     };
@@ -78,8 +79,7 @@ export class CallOutput {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#next === '' || this.#over) return;
-    this.#text +=
-      (this.#skipped === 0 ? '' : `\n[... ${this.#skipped} characters are not shown here ...]\n`) + this.#next;
+    this.#text += (this.#skipped === 0 ? '' : notShown(this.#skipped)) + this.#next;
     this.#next = '';
     this.#skipped = 0;
     this.#pieces += 1;

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
+import { cutFromOutput, MAX_OBSERVATION_LENGTH } from '@slipway/contracts/actions';
 import { PlainText } from './plain-text.js';
 
 /**
@@ -57,7 +57,7 @@ export class OutputRecorder {
     this.#append(this.#plain.flush());
     this.#write();
     const whole = this.#total === this.#head.length + this.#tailLength;
-    // Half a line may hold half a secret, which would escape masking.
+    // Half a line may hold half a secret. Of a longer one the mask hides what is left of it beside the cut.
     const head = whole ? this.#head : withoutBegunLine(this.#head);
     const tail = whole ? this.#tail.join('') : withoutEndOfLine(this.#tail.join(''));
     const cut = this.#total - head.length - tail.length;
@@ -66,10 +66,7 @@ export class OutputRecorder {
       file === null
         ? ''
         : `; ${(this.#file?.bytes ?? 0) >= MAX_SAVED_BYTES ? `the first ${MAX_SAVED_BYTES / 1024 / 1024} MiB are in ${file}` : `all of it is in ${file}`}`;
-    const text =
-      cut > 0
-        ? `${head}${head.endsWith('\n') ? '' : '\n'}[... ${cut} characters cut here${where} ...]\n${tail}`
-        : head + tail;
+    const text = cut > 0 ? `${head}${head.endsWith('\n') ? '' : '\n'}${cutFromOutput(cut, where)}${tail}` : head + tail;
     this.#head = '';
     this.#tail = [];
     this.#tailLength = 0;

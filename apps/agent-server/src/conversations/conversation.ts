@@ -177,7 +177,7 @@ export class Conversation {
     const id = message.event_id ?? randomUUID();
     const isNew = !this.log.has(id);
     const event = userMessage(id, message, (text) => this.setup.broughtBy(text, this.log.events));
-    await this.log.append([this.deps.mask.event(boundEvent(event))]);
+    await this.log.append([boundEvent(this.deps.mask.event(event))]);
     if (isNew && this.active !== undefined) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !pendingMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     if (this.active !== undefined) this.runAgain = true;

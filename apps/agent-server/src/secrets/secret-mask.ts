@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream';
+import { CUT_MARK } from '@slipway/contracts/actions';
 import { type ConversationEvent, MIN_MASKED_LENGTH } from '@slipway/contracts/events';
 import { formsOf } from './secret-forms.js';
 import { SecretMatcher } from './secret-matcher.js';
@@ -22,7 +23,8 @@ const STRUCTURE = new Set([
 
 /**
  * Replaces a known secret by `<secret:NAME>`, in any form that programs print, before an event or a piece of text
- * leaves for the log, a socket or the app. A secret stays masked for the lifetime of the process.
+ * leaves for the log, a socket or the app. A secret stays masked for the lifetime of the process. What a cut has left
+ * of one is replaced too, where the cut says so (`CUT_MARK`).
  */
 export class SecretMask {
   private readonly texts = new SecretMatcher();
@@ -41,17 +43,17 @@ export class SecretMask {
   }
 
   text(text: string): string {
-    return this.texts.replace(text, false).shown;
+    return this.replace(text, 'end').shown;
   }
 
   /** `text` as far as it can be shown while more follows, and what has to wait for that. */
   piece(text: string): { shown: string; held: string } {
-    return this.texts.replace(text, true);
+    return this.replace(text, 'more');
   }
 
   /** As `piece`, of bytes, one character each (latin1). */
   bytePiece(text: string): { shown: string; held: string } {
-    return this.bytes.replace(text, true);
+    return this.bytes.replace(text, 'more');
   }
 
   /** The same object when nothing had to be hidden. */
@@ -64,12 +66,36 @@ export class SecretMask {
     let held = '';
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        const { shown, held: rest } = this.bytes.replace(held + chunk.toString('latin1'), true);
+        const { shown, held: rest } = this.bytes.replace(held + chunk.toString('latin1'), 'more');
         held = rest;
         done(null, Buffer.from(shown, 'latin1'));
       },
-      flush: (done) => done(null, Buffer.from(this.bytes.replace(held, false).shown, 'latin1')),
+      flush: (done) => done(null, Buffer.from(this.bytes.replace(held, 'end').shown, 'latin1')),
     });
+  }
+
+  private replace(text: string, then: 'end' | 'more'): { shown: string; held: string } {
+    if (this.texts.empty) return { shown: text, held: '' };
+    let shown = '';
+    let from = 0;
+    /** The mark before `from`. */
+    let before: string | null = null;
+    const segment = (to: number, mark: string | null): { shown: string; held: string } => {
+      const remainder =
+        before === null
+          ? { shown: '', rest: text.slice(from, to) }
+          : this.texts.replaceRemainder(text.slice(from, to), before !== '…');
+      const masked = this.texts.replace(remainder.rest, mark === null ? then : 'cut', mark !== '…');
+      return { shown: remainder.shown + masked.shown, held: masked.held };
+    };
+    for (const found of text.matchAll(CUT_MARK)) {
+      const [mark] = found;
+      shown += segment(found.index, mark).shown + mark;
+      from = found.index + mark.length;
+      before = mark;
+    }
+    const last = segment(text.length, null);
+    return { shown: shown + last.shown, held: last.held };
   }
 
   private hide(value: string, shown: string): void {

@@ -123,6 +123,36 @@ describe('secrets that a sandbox was handed', () => {
     expect(JSON.stringify(app.events.at(-1)) + events).toContain('It is <secret:CANARY>, you see.');
   });
 
+  it('leave no part where the output of a command is cut inside a line of over 2,000 characters', async () => {
+    const value = 'Qk7-Zx9_Wv4!Jm2';
+    await hand({ variables: { CUT_TOKEN: value } });
+    // Its end or its beginning is cut off, wherever in the sixteen places of it the cut is.
+    const printing = [5, 9].map(
+      (into) =>
+        `printf '%*s%s%30000s%s%*s' ${14_750 - into} '' "$CUT_TOKEN" '' "$CUT_TOKEN" ${14_750 - value.length + into} ''`,
+    );
+    model.use([...printing.map(terminal), { text: 'Printed.' }]);
+    const { body } = await sandbox.call<{ id: string }>('POST', '/api/conversations', {
+      conversation_id: randomUUID(),
+      agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-of-the-model', num_retries: 2 } },
+      workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
+      initial_message: { role: 'user', content: [{ type: 'text', text: 'print it' }], run: true },
+    });
+    const events = async (): Promise<{ kind: string; observation?: { content: { text: string }[] } }[]> =>
+      (await sandbox.call<{ items: never[] }>('GET', `/api/conversations/${body.id}/events/search?limit=100`)).body
+        .items;
+    const printed = async (): Promise<string[]> =>
+      (await events()).flatMap(({ kind, observation }) =>
+        kind === 'ObservationEvent' ? [observation?.content.map(({ text }) => text).join('') ?? ''] : [],
+      );
+    await until('both commands have printed', async () => (await printed()).length >= 2);
+    for (const text of await printed()) {
+      expect(text).toContain('characters cut here');
+      expect(text.match(/<secret:CUT_TOKEN>/g)).toHaveLength(2);
+      for (let at = 0; at + 3 <= value.length; at += 1) expect(text).not.toContain(value.slice(at, at + 3));
+    }
+  });
+
   it('are hidden in the changes that people are shown', async () => {
     await hand({ variables: { CANARY } });
     await bash(

@@ -1,3 +1,4 @@
+import { cutFromMiddle } from '@slipway/contracts/actions';
 import type { ChatMessage } from '@slipway/llm';
 import type { PromptUnit } from '../prompt-unit.js';
 import { tokensOfText } from './tokens.js';
@@ -52,5 +53,5 @@ function render(messages: readonly ChatMessage[], divisor: number): string {
 
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
-  return `${text.slice(0, Math.ceil(max / 2))} [… ${text.length - max} characters …] ${text.slice(-Math.floor(max / 2))}`;
+  return `${text.slice(0, Math.ceil(max / 2))}${cutFromMiddle(text.length - max)}${text.slice(-Math.floor(max / 2))}`;
 }

@@ -41,6 +41,15 @@ export {
   MAX_BROWSER_URL_LENGTH,
   MAX_TYPED_LENGTH,
 } from './browser.js';
+export {
+  beginningOf,
+  CUT_MARK,
+  clippedFrom,
+  cutFromMiddle,
+  cutFromOutput,
+  notShown,
+  ONLY_THE_END,
+} from './cut-marks.js';
 export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './file-edit.js';
 export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './file-editor.js';
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './ipython.js';

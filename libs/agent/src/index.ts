@@ -3,7 +3,7 @@ export { condensationAsked } from './condenser/condensation.js';
 export { condenseAsAsked } from './condenser/condense.js';
 export type { CondenserSettings } from './condenser/settings.js';
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
-export { type EventBody, type EventStamp, pendingMessages, stamp, statusUpdate } from './events.js';
+export { type EventBody, type EventStamp, pendingMessages, stamp, stampUpdate, statusUpdate } from './events.js';
 export { finalResponse } from './final-response.js';
 export { judge as judgeByAgent } from './hooks/judge.js';
 export { sessionEnd } from './hooks/moments.js';

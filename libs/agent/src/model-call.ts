@@ -1,5 +1,5 @@
 import { type Completion, type CompletionRequest, factsOf, type LlmUsage } from '@slipway/llm';
-import { stamp } from './events.js';
+import { stampUpdate } from './events.js';
 import type { AgentPorts, ModelPort } from './ports.js';
 import { ResponseIds, recentIds } from './response-ids.js';
 import { withRetries } from './retries.js';
@@ -41,16 +41,7 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
   const onRetry: AgentPorts['onRetry'] = (failure) => {
     ports.onRetry(failure);
     const { waitMs: wait_ms, ...rest } = failure;
-    notices.push(
-      ports.log.append([
-        stamp(ports, {
-          kind: 'ConversationStateUpdateEvent',
-          source: 'environment',
-          key: 'llm_retry',
-          value: { ...rest, wait_ms },
-        }),
-      ]),
-    );
+    notices.push(ports.log.append([stampUpdate(ports, { key: 'llm_retry', value: { ...rest, wait_ms } })]));
   };
   // A silent wait looks like a hang: the log gives the reason first.
   const delay: AgentPorts['delay'] = async (ms, ending) => {
@@ -71,9 +62,7 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
     at: ports.clock.now(),
     contextWindow: contextWindowOf(model),
   });
-  await ports.log.append([
-    stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'stats', value }),
-  ]);
+  await ports.log.append([stampUpdate(ports, { key: 'stats', value })]);
   return completion;
 }
 

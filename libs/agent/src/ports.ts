@@ -1,5 +1,6 @@
 import type { AgentAction, SandboxAction, SandboxObservation } from '@slipway/contracts/actions';
 import type { ConfirmationSettings, SecurityRisk } from '@slipway/contracts/conversations';
+import type { ErrorCode } from '@slipway/contracts/errors';
 import type { ConversationEvent, EventOf, HookConfig, HookDefinition, StreamingDelta } from '@slipway/contracts/events';
 import type { Clock } from '@slipway/domain';
 import type {
@@ -98,7 +99,7 @@ export interface AgentPorts {
   /** A new span under the trace of the message that is being worked on. */
   readonly traceparent: () => string;
   /** A retry that is about to be waited for; for the log of the process. */
-  readonly onRetry: (failure: { code: string; detail: string; attempt: number; waitMs: number }) => void;
+  readonly onRetry: (failure: { code: ErrorCode; detail: string; attempt: number; waitMs: number }) => void;
   /** A fault of our own that ended a run; for the log of the process. */
   readonly onFault: (error: unknown) => void;
 }

@@ -1,4 +1,4 @@
-import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts/events';
+import { type ConversationEvent, type EventOf, stateValueOf } from '@slipway/contracts/events';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
 import { condensedOf, isSeenByModel, noticeOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
@@ -129,10 +129,11 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
           });
           if (turn === null) close();
         }
-        if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent')
-          close();
-        if (event.key !== TAKEN_IN) break;
-        const last = waiting.findIndex((message) => message.event.id === event.value);
+        const stats = stateValueOf(event, 'stats');
+        if (stats !== undefined && (stats.latest?.usage_id ?? 'agent') === 'agent') close();
+        const takenIn = stateValueOf(event, TAKEN_IN);
+        if (takenIn === undefined) break;
+        const last = waiting.findIndex((message) => message.event.id === takenIn);
         for (const message of waiting.splice(0, last + 1)) say(message.event, message.position);
         break;
       }

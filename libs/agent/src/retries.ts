@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@slipway/contracts/errors';
 import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 
@@ -12,7 +13,7 @@ export interface RetryPolicy {
   readonly retries: number;
   readonly random: () => number;
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onRetry: (failure: { code: string; detail: string; attempt: number; waitMs: number }) => void;
+  readonly onRetry: (failure: { code: ErrorCode; detail: string; attempt: number; waitMs: number }) => void;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Completion } from '@slipway/llm';
 import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
-import { pendingMessages, stamp, statusUpdate, TAKEN_IN } from './events.js';
+import { pendingMessages, stamp, stampUpdate, statusUpdate, TAKEN_IN } from './events.js';
 import { keepsGoing, ofMessages, sessionStart } from './hooks/moments.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
@@ -136,11 +136,7 @@ async function takeIn(ports: AgentPorts, settings: RunSettings, signal: AbortSig
     ports.hooks === null
       ? { before: [], after: [], allBlocked: false }
       : await ofMessages(ports, settings, messages, signal);
-  await ports.log.append([
-    ...heard.before,
-    stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id }),
-    ...heard.after,
-  ]);
+  await ports.log.append([...heard.before, stampUpdate(ports, { key: TAKEN_IN, value: latest.id }), ...heard.after]);
   return heard.allBlocked ? 'all-refused' : 'taken';
 }
 

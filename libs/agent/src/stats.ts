@@ -1,9 +1,11 @@
-import type {
-  CallMetrics,
-  ConversationEvent,
-  ConversationStats,
-  TokenUsage,
-  UsageMetrics,
+import {
+  type CallMetrics,
+  type ConversationEvent,
+  type ConversationStats,
+  lastStateValue,
+  stateValueOf,
+  type TokenUsage,
+  type UsageMetrics,
 } from '@slipway/contracts/events';
 import { type Completion, factsOf } from '@slipway/llm';
 
@@ -13,14 +15,12 @@ const MAX_LISTED = 100;
 
 /** Usage and cost so far, as last recorded in the log. */
 export function lastStats(events: readonly ConversationEvent[]): ConversationStats {
-  const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'stats');
-  return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ConversationStats) : ZERO;
+  return lastStateValue(events, 'stats') ?? ZERO;
 }
 
 /** Id of the call in a state update; `null` for every other event, and for updates of logs without ids. */
 export function latestCall(event: ConversationEvent): CallMetrics | null {
-  if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'stats') return null;
-  return (event.value as ConversationStats).latest ?? null;
+  return stateValueOf(event, 'stats')?.latest ?? null;
 }
 
 export interface CountedCall {

@@ -1,4 +1,4 @@
-import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
+import { type ConversationEvent, type EventOf, stateValueOf } from '@slipway/contracts/events';
 import { isSeenByModel } from './condenser/condensation.js';
 import { textOf } from './prompt.js';
 
@@ -45,7 +45,7 @@ export function detectStuck(events: readonly ConversationEvent[]): StuckVerdict 
 
 function isNewBeginning(event: ConversationEvent): boolean {
   if (event.kind === 'MessageEvent') return event.source === 'user';
-  return event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' && event.value === 'stuck';
+  return stateValueOf(event, 'execution_status') === 'stuck';
 }
 
 function isOfAgent(event: ConversationEvent): boolean {

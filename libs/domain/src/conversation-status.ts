@@ -1,10 +1,11 @@
-import { type ConversationStatus, LlmRetry, StartStep, WorkspaceState } from '@slipway/contracts/conversations';
+import { type ConversationStatus, type StartStep, type WorkspaceState } from '@slipway/contracts/conversations';
 import { ERROR_CODES, type ErrorCode } from '@slipway/contracts/errors';
 import {
   assertNever,
   type ConversationEvent,
-  EXECUTION_STATUSES,
   type ExecutionStatus,
+  type StateUpdate,
+  stateUpdateOf,
 } from '@slipway/contracts/events';
 
 /** What must be remembered of a log to know the status after its next event. */
@@ -83,43 +84,8 @@ export function reduceConversationStatus(
     }
     case 'InterruptEvent':
       return { ...state, halt: 'interrupt' };
-    case 'ConversationStateUpdateEvent': {
-      if (event.key === 'execution_status') {
-        const execution = EXECUTION_STATUSES.find((status) => status === event.value);
-        if (execution === undefined) return state;
-        return {
-          ...state,
-          execution,
-          halt: execution === 'running' ? 'none' : state.halt,
-          ...(execution === 'running' ? CLEARED : { retry: null }),
-        };
-      }
-      if (event.key === 'start_task') {
-        const step = StartStep.safeParse(event.value);
-        if (!step.success) return state;
-        const start = step.data.status === 'READY' ? 'ready' : step.data.status === 'ERROR' ? 'failed' : 'running';
-        // A start that begins means that the conversation is to go on.
-        const halt =
-          start === 'running' &&
-          (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running'))
-            ? 'none'
-            : state.halt;
-        const begins = start === 'running' && state.start !== 'running';
-        if (start === state.start && halt === state.halt) return state;
-        return { ...state, start, halt, ...(begins ? { ...CLEARED, workspace: null } : {}) };
-      }
-      if (event.key === 'llm_retry') {
-        const retry = LlmRetry.safeParse(event.value);
-        return retry.success ? { ...state, retry: { code: retry.data.code, detail: kept(retry.data.detail) } } : state;
-      }
-      if (event.key === 'workspace') {
-        const workspace = WorkspaceState.safeParse(event.value);
-        return workspace.success ? { ...state, workspace: workspace.data } : state;
-      }
-      // A call of the model was counted: it was answered.
-      if (event.key === 'stats' && state.retry != null) return { ...state, retry: null };
-      return state;
-    }
+    case 'ConversationStateUpdateEvent':
+      return afterUpdate(state, stateUpdateOf(event));
     case 'ConversationErrorEvent': {
       const code = ERROR_CODES.find((known) => known === event.code);
       return code === undefined ? state : { ...state, failure: { code, detail: kept(event.detail) } };
@@ -138,4 +104,41 @@ export function reduceConversationStatus(
     default:
       return assertNever(event);
   }
+}
+
+function afterUpdate(state: ConversationStatusState, update: StateUpdate | null): ConversationStatusState {
+  switch (update?.key) {
+    case 'execution_status': {
+      const execution = update.value;
+      return {
+        ...state,
+        execution,
+        halt: execution === 'running' ? 'none' : state.halt,
+        ...(execution === 'running' ? CLEARED : { retry: null }),
+      };
+    }
+    case 'start_task':
+      return afterStartStep(state, update.value);
+    case 'llm_retry':
+      return { ...state, retry: { code: update.value.code, detail: kept(update.value.detail) } };
+    case 'workspace':
+      return { ...state, workspace: update.value };
+    // A call of the model was counted: it was answered.
+    case 'stats':
+      return state.retry == null ? state : { ...state, retry: null };
+    default:
+      return state;
+  }
+}
+
+function afterStartStep(state: ConversationStatusState, step: StartStep): ConversationStatusState {
+  const start = step.status === 'READY' ? 'ready' : step.status === 'ERROR' ? 'failed' : 'running';
+  // A start that begins means that the conversation is to go on.
+  const halt =
+    start === 'running' && (state.start !== 'running' || (step.status === 'WORKING' && step.state === 'running'))
+      ? 'none'
+      : state.halt;
+  const begins = start === 'running' && state.start !== 'running';
+  if (start === state.start && halt === state.halt) return state;
+  return { ...state, start, halt, ...(begins ? { ...CLEARED, workspace: null } : {}) };
 }

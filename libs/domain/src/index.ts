@@ -31,8 +31,6 @@ export { globMatcher } from './glob-matcher.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export { mcpServerConfigOf, type StoredMcpConfig, secretsOfMcpServer } from './mcp-settings.js';
 export {
-  CONFIRMATION_ANSWER,
-  CONFIRMATION_SETTINGS,
   type DividedAnswer,
   divideAnswer,
   isAcceptedAndPending,

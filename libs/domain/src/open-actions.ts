@@ -1,12 +1,9 @@
-import { type ActionRejections, ConfirmationAnswer, ConfirmationSettings } from '@slipway/contracts/conversations';
-import { type ConversationEvent, type EventOf, type ExecutionStatus } from '@slipway/contracts/events';
+import { type ActionRejections, type ConfirmationSettings } from '@slipway/contracts/conversations';
+import { type ConversationEvent, type EventOf, type ExecutionStatus, lastStateValue } from '@slipway/contracts/events';
 
 /** The last execution status of a log; a log that says nothing is idle. */
 export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {
-  const last = events.findLast(
-    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
-  );
-  return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ExecutionStatus) : 'idle';
+  return lastStateValue(events, 'execution_status') ?? 'idle';
 }
 
 /**
@@ -26,10 +23,6 @@ export function unansweredActions(events: readonly ConversationEvent[]): Array<E
   return [...open.values()];
 }
 
-/** Keys of the state updates that hold what was agreed on asking, and each answer. */
-export const CONFIRMATION_SETTINGS = 'confirmation_settings';
-export const CONFIRMATION_ANSWER = 'confirmation';
-
 /** The actions that wait for a user, oldest first; none when nothing waits. */
 export function pendingActions(events: readonly ConversationEvent[]): Array<EventOf<'ActionEvent'>> {
   if (lastStatus(events) !== 'waiting_for_confirmation') return [];
@@ -43,15 +36,11 @@ export function pendingActions(events: readonly ConversationEvent[]): Array<Even
 export function isAcceptedAndPending(events: readonly ConversationEvent[]): boolean {
   const pending = new Set(pendingActions(events).map(({ id }) => id));
   if (pending.size === 0) return false;
-  const answer = events.findLast(
-    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER,
-  );
-  const said = answer?.kind === 'ConversationStateUpdateEvent' ? ConfirmationAnswer.safeParse(answer.value) : null;
+  const answer = lastStateValue(events, 'confirmation');
   return (
-    said?.success === true &&
-    said.data.accepted &&
-    said.data.action_ids.every((id) => pending.has(id)) &&
-    said.data.action_ids.length === pending.size
+    answer?.accepted === true &&
+    answer.action_ids.every((id) => pending.has(id)) &&
+    answer.action_ids.length === pending.size
   );
 }
 
@@ -96,8 +85,5 @@ export function divideAnswer(
 
 /** What holds in a log that says something of it; `undefined` for one that says nothing. */
 export function settingsOf(events: readonly ConversationEvent[]): ConfirmationSettings | undefined {
-  const last = events.findLast(
-    (event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_SETTINGS,
-  );
-  return last?.kind === 'ConversationStateUpdateEvent' ? ConfirmationSettings.safeParse(last.value).data : undefined;
+  return lastStateValue(events, 'confirmation_settings');
 }

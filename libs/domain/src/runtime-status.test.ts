@@ -135,7 +135,14 @@ describe('the runtime of a conversation', () => {
     const retry = update('llm_retry', { code: 'model.unavailable', detail: '503', attempt: 1, wait_ms: 500 });
     const waiting = stateOf(READY, execution('running'), retry);
     expect(shown({ state: waiting })).toEqual({ status: 'LLM_RETRY', code: 'model.unavailable', cause: '503' });
-    expect(shown({ state: reduceConversationStatus(waiting, update('stats', {})) })).toEqual({ status: 'READY' });
+    expect(
+      shown({
+        state: reduceConversationStatus(
+          waiting,
+          update('stats', { accumulated_cost: 0, prompt_tokens: 1, completion_tokens: 1, model: 'm' }),
+        ),
+      }),
+    ).toEqual({ status: 'READY' });
     expect(shown({ state: stateOf(READY, execution('running'), retry, execution('finished')) })).toEqual({
       status: 'READY',
     });
@@ -178,7 +185,7 @@ describe('the runtime of a conversation', () => {
       fc.constantFrom<ConversationEvent>(
         { ...base, kind: 'PauseEvent' },
         { ...base, kind: 'InterruptEvent' },
-        update('stats', {}),
+        update('stats', { accumulated_cost: 0, prompt_tokens: 1, completion_tokens: 1, model: 'm' }),
       ),
     );
     fc.assert(

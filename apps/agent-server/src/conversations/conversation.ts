@@ -11,6 +11,7 @@ import {
   runAgent,
   sessionEnd,
   stamp,
+  stampUpdate,
   statusUpdate,
 } from '@slipway/agent';
 import type {
@@ -46,7 +47,7 @@ import {
 } from '../run/going-on.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from '../run/started.js';
 import { userMessage } from '../run/user-message.js';
-import { MCP_UPDATE, McpServers } from '../sandbox/mcp-servers.js';
+import { McpServers } from '../sandbox/mcp-servers.js';
 import { DeltaMask } from '../secrets/delta-mask.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from '../settings/confirmation.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from '../settings/conversation-settings.js';
@@ -86,7 +87,7 @@ export class Conversation {
     this.file = new MetaFile(directory, meta, deps.logger);
     this.confirmation = new Confirmation(log, this.stamps, deps.fourEyes);
     this.mcp = new McpServers(meta.id, deps, (value) =>
-      this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]),
+      this.log.append([deps.mask.event(stampUpdate(this.stamps, { key: 'mcp_servers', value }))]),
     );
   }
 

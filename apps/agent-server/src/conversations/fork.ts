@@ -1,6 +1,6 @@
 import type { ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts/agent';
-import type { ConversationEvent } from '@slipway/contracts/events';
-import { CONFIRMATION_ANSWER, isAcceptedAndPending } from '@slipway/domain';
+import { type ConversationEvent, isUpdateOf } from '@slipway/contracts/events';
+import { isAcceptedAndPending } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 
 export interface Fork {
@@ -25,8 +25,8 @@ export function forkOf(
   if (wanted.from_event_id != null && end === -1) throw notFound();
   const upTo = events.slice(0, end + 1);
   // What was accepted here was accepted once: a copy that waits asks for itself.
-  const carriedOver = isAcceptedAndPending(upTo) ? upTo.filter((event) => !isUpdate(event, CONFIRMATION_ANSWER)) : upTo;
-  const copied = carriedOver.filter((event) => !(wanted.reset_metrics && isUpdate(event, 'stats')));
+  const carriedOver = isAcceptedAndPending(upTo) ? upTo.filter((event) => !isUpdateOf(event, 'confirmation')) : upTo;
+  const copied = carriedOver.filter((event) => !(wanted.reset_metrics && isUpdateOf(event, 'stats')));
   return {
     request: {
       ...kept,
@@ -36,10 +36,6 @@ export function forkOf(
     },
     events: copied,
   };
-}
-
-function isUpdate(event: ConversationEvent, key: string): boolean {
-  return event.kind === 'ConversationStateUpdateEvent' && event.key === key;
 }
 
 /** The start as it would be with another model; a key that is not given again stays only at its own address. */

@@ -18,9 +18,6 @@ import type { SecretMask } from '../secrets/secret-mask.js';
 import type { ActionServerClient } from './action-server-client.js';
 import { credentialsIn } from './mcp-secrets.js';
 
-/** An event that says how the servers are; its value is missing. */
-export const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
-
 /**
  * The first step of an agent waits so long for servers that are being started. Milliseconds: a start waits for none,
  * and a model that is asked without its tools does the work twice.

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type EventStamp, stamp, statusUpdate } from '@slipway/agent';
+import { type EventStamp, stamp, stampUpdate, statusUpdate } from '@slipway/agent';
 import { type StartConversationRequest } from '@slipway/contracts/agent';
 import {
   type ConfirmationAnswer,
@@ -10,8 +10,6 @@ import {
 } from '@slipway/contracts/conversations';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import {
-  CONFIRMATION_ANSWER,
-  CONFIRMATION_SETTINGS,
   confirmationSettingsOf,
   type DividedAnswer,
   divideAnswer,
@@ -163,19 +161,15 @@ export class Confirmation {
       const approves = divided.approved.length > 0;
       const by = slipway?.by === undefined ? {} : { by: slipway.by };
       const always = approves ? slipway?.rule : undefined;
-      const answer = stamp(this.stamps, {
-        kind: 'ConversationStateUpdateEvent',
-        source: 'user',
-        key: CONFIRMATION_ANSWER,
-        value: {
-          accepted: approves,
-          action_ids: approves ? divided.approved : pending.map(({ id }) => id),
-          ...answererOf(slipway),
-          ...(slipway?.by_id === undefined ? {} : { through }),
-          ...(always === undefined ? {} : { always }),
-          ...(approves ? {} : { reason }),
-        },
-      });
+      const value: ConfirmationAnswer = {
+        accepted: approves,
+        action_ids: approves ? [...divided.approved] : pending.map(({ id }) => id),
+        ...answererOf(slipway),
+        ...(slipway?.by_id === undefined ? {} : { through }),
+        ...(always === undefined ? {} : { always }),
+        ...(approves ? {} : { reason }),
+      };
+      const answer = stampUpdate(this.stamps, { key: 'confirmation', value }, 'user');
       const { settings } = this;
       const rule =
         always === undefined
@@ -228,12 +222,7 @@ export class Confirmation {
   }
 
   private said(settings: ConfirmationSettings): ConversationEvent {
-    return stamp(this.stamps, {
-      kind: 'ConversationStateUpdateEvent',
-      source: 'user',
-      key: CONFIRMATION_SETTINGS,
-      value: settings,
-    });
+    return stampUpdate(this.stamps, { key: 'confirmation_settings', value: settings }, 'user');
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

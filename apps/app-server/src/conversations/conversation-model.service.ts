@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { StateUpdate } from '@slipway/contracts/events';
 import type { ConversationQueue } from '@slipway/contracts/operate';
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
@@ -41,8 +42,9 @@ export class ConversationModelService {
       if (row === null || before === null) throw notFound();
       if (before === model) return null;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
+      const update: StateUpdate = { key: 'model', value: model };
       const publish = await this.ingest.appendPlatform(client, caller.orgId, id, {
-        events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'model', value: model }],
+        events: [{ ...said, kind: 'ConversationStateUpdateEvent', ...update }],
         row,
       });
       await setModel(client, caller.orgId, id, model);

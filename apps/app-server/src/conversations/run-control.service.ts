@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { letRun } from '@slipway/agent-client';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
-import type { ConversationEvent } from '@slipway/contracts/events';
+import type { ConversationEvent, StateUpdate } from '@slipway/contracts/events';
 import type { ConversationQueue } from '@slipway/contracts/operate';
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
@@ -126,9 +126,7 @@ export class RunControlService {
   }
 
   private event(
-    body:
-      | { kind: 'InterruptEvent' | 'PauseEvent' }
-      | { kind: 'ConversationStateUpdateEvent'; key: string; value: unknown },
+    body: { kind: 'InterruptEvent' | 'PauseEvent' } | ({ kind: 'ConversationStateUpdateEvent' } & StateUpdate),
   ): ConversationEvent {
     return { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment', ...body };
   }

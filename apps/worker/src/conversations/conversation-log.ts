@@ -1,6 +1,6 @@
 import { type SandboxStatus, type StartStep, type WorkspaceState } from '@slipway/contracts/conversations';
 import { ERRORS } from '@slipway/contracts/errors';
-import { type ConversationEvent, type ExecutionStatus } from '@slipway/contracts/events';
+import type { ConversationEvent, ExecutionStatus, StateUpdate } from '@slipway/contracts/events';
 import { type QueueName } from '@slipway/contracts/operate';
 import { type PullRequest } from '@slipway/contracts/repositories';
 import { readTrigger } from '@slipway/db/conversations';
@@ -133,17 +133,22 @@ export class ConversationLog {
 
   private toEvent(event: PlatformEvent): ConversationEvent {
     const base = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
+    const update = (body: StateUpdate): ConversationEvent => ({
+      ...base,
+      kind: 'ConversationStateUpdateEvent',
+      ...body,
+    });
     switch (event.kind) {
       case 'start-step':
-        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'start_task', value: event.step };
+        return update({ key: 'start_task', value: event.step });
       case 'sandbox-status':
-        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'sandbox_status', value: event.status };
+        return update({ key: 'sandbox_status', value: event.status });
       case 'execution-status':
-        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: event.status };
+        return update({ key: 'execution_status', value: event.status });
       case 'workspace':
-        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'workspace', value: event.workspace };
+        return update({ key: 'workspace', value: event.workspace });
       case 'pull-request':
-        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'pull_request', value: event.pullRequest };
+        return update({ key: 'pull_request', value: event.pullRequest });
       case 'error':
         return { ...base, kind: 'ConversationErrorEvent', code: event.code, detail: event.detail };
       case 'paused':

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '@slipway/contracts/events';
+import { type ConversationEvent, stateValueOf } from '@slipway/contracts/events';
 
 /** What the condensations of a log leave of it for the model. */
 export interface Condensed {
@@ -33,9 +33,7 @@ export function condensationAsked(events: readonly ConversationEvent[]): boolean
 
 /** The message that informs the model of a change of the tool servers; empty for any other event. */
 export function noticeOf(event: ConversationEvent): string {
-  if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'mcp_servers') return '';
-  const text = (event.value as { told?: unknown } | null)?.told;
-  return typeof text === 'string' ? text : '';
+  return stateValueOf(event, 'mcp_servers')?.told ?? '';
 }
 
 /** The events of which the model sees something. */

@@ -1,11 +1,7 @@
-import { SubAgentEvent } from '@slipway/contracts/actions';
-import { type ConversationEvent } from '@slipway/contracts/events';
-import { stamp } from '../events.js';
+import { type ConversationEvent, stateValueOf } from '@slipway/contracts/events';
+import { stampUpdate } from '../events.js';
 import type { AgentLog, AgentPorts } from '../ports.js';
 import { latestCall } from '../stats.js';
-
-/** Key of the state updates that hold a sub-agent's events. */
-const SUB_AGENT = 'sub_agent';
 
 /**
  * The log of a sub-agent, kept in its parent's: each event is the value of a state update there. So it is on disk and
@@ -37,11 +33,11 @@ export class SubAgentLog implements AgentLog {
   }
 
   private wrap(events: readonly ConversationEvent[]): ConversationEvent[] {
-    const update = (key: string, value: unknown): ConversationEvent =>
-      stamp(this.parent, { kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
-    const wrapped = events.map((event) => update(SUB_AGENT, { ...this.task, event }));
+    const wrapped = events.map((event) =>
+      stampUpdate(this.parent, { key: 'sub_agent', value: { ...this.task, event } }),
+    );
     return events.some((event) => latestCall(event) !== null)
-      ? [...wrapped, update('stats', this.parent.stats.value)]
+      ? [...wrapped, stampUpdate(this.parent, { key: 'stats', value: this.parent.stats.value })]
       : wrapped;
   }
 }
@@ -54,8 +50,7 @@ export function newTaskId(actionId: string): string {
 /** What a task has written so far; empty for one that never was. */
 export function eventsOfTask(events: readonly ConversationEvent[], taskId: string): ConversationEvent[] {
   return events.flatMap((event) => {
-    if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== SUB_AGENT) return [];
-    const value = SubAgentEvent.safeParse(event.value);
-    return value.success && value.data.task_id === taskId ? [value.data.event as unknown as ConversationEvent] : [];
+    const value = stateValueOf(event, 'sub_agent');
+    return value?.task_id === taskId ? [value.event as unknown as ConversationEvent] : [];
   });
 }

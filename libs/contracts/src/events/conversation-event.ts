@@ -117,13 +117,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus (`RUNTIME_STATUS_NAMES`) of the failure; absent where the run only paused. */
     runtime_status: z.string().optional(),
   }),
-  /**
-   * `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`,
-   * `workspace` (value: `WorkspaceState`), `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value:
-   * `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer), `llm_retry` (value: `LlmRetry`),
-   * `pull_request` (value: `PullRequest`) or `last_user_message_id` (value: the message up to which the agent has taken
-   * in).
-   */
+  /** As it is stored and forwarded, whatever its key. `stateUpdateOf` reads it as one of `STATE_UPDATES`. */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** A command that was asked at a certain moment, and what it said. */
   base.extend({

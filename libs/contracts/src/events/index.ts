@@ -49,3 +49,13 @@ export {
   SubscribeAnswer,
   Unsubscribe,
 } from './realtime.js';
+export {
+  isUpdateOf,
+  lastStateValue,
+  STATE_UPDATES,
+  type StateKey,
+  type StateUpdate,
+  type StateValue,
+  stateUpdateOf,
+  stateValueOf,
+} from './state-update.js';

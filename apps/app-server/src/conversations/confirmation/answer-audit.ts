@@ -1,9 +1,9 @@
 import type { SecretBox } from '@slipway/auth';
 import { ConfirmationAnswer } from '@slipway/contracts/conversations';
-import { type ConversationEvent } from '@slipway/contracts/events';
+import { type ConversationEvent, stateValueOf } from '@slipway/contracts/events';
 import { type Principal } from '@slipway/contracts/organizations';
 import type { PoolClient } from '@slipway/db/sql';
-import { CONFIRMATION_ANSWER, type Ids } from '@slipway/domain';
+import type { Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, runInContext } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -102,17 +102,15 @@ export class AnswerAudit {
     events: readonly ConversationEvent[],
   ): Promise<void> {
     for (const event of events) {
-      if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== CONFIRMATION_ANSWER) continue;
-      const said = ConfirmationAnswer.safeParse(event.value);
-      if (!said.success) continue;
-      const receipt = await this.receiptOf(client, orgId, conversationId, { eventId: event.id, answer: said.data });
-      if (receipt === null && said.data.accepted && (await readOrgSettings(client, orgId)).fourEyes)
+      const answer = stateValueOf(event, 'confirmation');
+      if (answer === undefined) continue;
+      const receipt = await this.receiptOf(client, orgId, conversationId, { eventId: event.id, answer });
+      if (receipt === null && answer.accepted && (await readOrgSettings(client, orgId)).fourEyes)
         throw new SlipwayError(
           'request.invalid',
           'In this organization only Slipway takes a yes: this acceptance is none that it has sealed, or one of before.',
         );
-      if (receipt?.entry === undefined)
-        await this.writeOne(client, orgId, conversationId, { answer: said.data, receipt });
+      if (receipt?.entry === undefined) await this.writeOne(client, orgId, conversationId, { answer, receipt });
     }
   }
 

@@ -2,18 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import {
   type AnswerConfirmation,
-  ConfirmationAnswer,
+  type ConfirmationAnswer,
   type ConfirmationMode,
   type RespondToConfirmationRequest,
 } from '@slipway/contracts/conversations';
-import { type ConversationEvent } from '@slipway/contracts/events';
+import { type ConversationEvent, type StateUpdate, stateValueOf } from '@slipway/contracts/events';
 import { type Principal } from '@slipway/contracts/organizations';
 import { readTail } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import {
   type Clock,
-  CONFIRMATION_ANSWER,
-  CONFIRMATION_SETTINGS,
   confirmationSettingsOf,
   divideAnswer,
   type Ids,
@@ -199,12 +197,7 @@ export class ConfirmationService {
       const asked = namedActions(request.slipway ?? {});
       // Under four eyes an acceptance that no second user gave is none: what it names waits on.
       const vouched = allowedBy === 'four-eyes' ? await approvedActions(client, caller.orgId, id) : null;
-      const answered = tail.some(
-        (event) =>
-          event.kind === 'ConversationStateUpdateEvent' &&
-          event.key === CONFIRMATION_ANSWER &&
-          says(event.value, asked, vouched),
-      );
+      const answered = tail.some((event) => says(stateValueOf(event, 'confirmation'), asked, vouched));
       if (
         answered ||
         pending.length === 0 ||
@@ -213,12 +206,12 @@ export class ConfirmationService {
       )
         throw nothingToConfirm();
       const by = request.slipway?.by ?? caller.actor.label;
-      const who = { by, by_id: caller.actor.id, by_kind: caller.actor.kind, through: 'app' };
+      const who = { by, by_id: caller.actor.id, by_kind: caller.actor.kind, through: 'app' } as const;
       const { approved, rejected } = dividedOf(request, asked);
       const approves = approved.length > 0;
-      const answer = {
+      const value: ConfirmationAnswer = {
         accepted: approves,
-        action_ids: approves ? approved : asked,
+        action_ids: approves ? [...approved] : asked,
         ...who,
         ...(approves ? {} : { reason: request.reason }),
       };
@@ -237,18 +230,18 @@ export class ConfirmationService {
         });
       }
       // What is left when the rejected ones have their answer is what a yes names; nothing is left after a no.
-      if (approves) events.push(this.update('user', CONFIRMATION_ANSWER, answer));
-      else events.unshift(this.update('user', CONFIRMATION_ANSWER, answer));
+      if (approves) events.push(this.update('user', { key: 'confirmation', value }));
+      else events.unshift(this.update('user', { key: 'confirmation', value }));
       const rule = request.slipway?.rule;
       const settings = confirmationSettingsOf(tail);
       if (approves && rule !== undefined && settings !== undefined)
         events.push(
-          this.update('user', CONFIRMATION_SETTINGS, {
-            ...settings,
-            rules: [...settings.rules, { ...rule, by }].slice(-100),
+          this.update('user', {
+            key: 'confirmation_settings',
+            value: { ...settings, rules: [...settings.rules, { ...rule, by }].slice(-100) },
           }),
         );
-      if (!approves) events.push(this.update('environment', 'execution_status', 'idle'));
+      if (!approves) events.push(this.update('environment', { key: 'execution_status', value: 'idle' }));
       const tell = await this.ingest.appendPlatform(client, caller.orgId, id, { events, row });
       await setDesired(client, caller.orgId, id, { desired: 'run' });
       await wantJob(client, caller.orgId, 'conversation-start', id);
@@ -265,8 +258,8 @@ export class ConfirmationService {
     return { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source };
   }
 
-  private update(source: 'user' | 'environment', key: string, value: unknown): ConversationEvent {
-    return { ...this.stamp(source), kind: 'ConversationStateUpdateEvent', key, value };
+  private update(source: 'user' | 'environment', update: StateUpdate): ConversationEvent {
+    return { ...this.stamp(source), kind: 'ConversationStateUpdateEvent', ...update };
   }
 }
 
@@ -297,10 +290,13 @@ function dividedOf(
  * @param vouched actions that were approved; an acceptance of others is none. `null`: everything that the log says
  * counts.
  */
-function says(value: unknown, actionIds: readonly string[], vouched: ReadonlySet<string> | null): boolean {
-  const answer = ConfirmationAnswer.safeParse(value);
-  if (!answer.success || !answer.data.action_ids.some((id) => actionIds.includes(id))) return false;
-  return !answer.data.accepted || vouched === null || answer.data.action_ids.every((id) => vouched.has(id));
+function says(
+  answer: ConfirmationAnswer | undefined,
+  actionIds: readonly string[],
+  vouched: ReadonlySet<string> | null,
+): boolean {
+  if (answer === undefined || !answer.action_ids.some((id) => actionIds.includes(id))) return false;
+  return !answer.accepted || vouched === null || answer.action_ids.every((id) => vouched.has(id));
 }
 
 /** Whether one of these has its observation already: somebody was first. */

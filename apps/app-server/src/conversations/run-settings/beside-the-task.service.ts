@@ -2,9 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AgentClient } from '@slipway/agent-client';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { ConfirmationRule, ConfirmationSettings, type RevokeConfirmationRule } from '@slipway/contracts/conversations';
+import type { StateUpdate } from '@slipway/contracts/events';
 import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
-import { type Clock, CONFIRMATION_SETTINGS, type Ids } from '@slipway/domain';
+import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
@@ -98,11 +99,11 @@ export class BesideTheTaskService {
       );
       if (sandbox !== null || settings === null) return { left, publish: () => {} };
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'user' as const };
-      const value = { ...settings, rules: left };
+      const update: StateUpdate = { key: 'confirmation_settings', value: { ...settings, rules: left } };
       return {
         left,
         publish: await this.ingest.appendPlatform(client, caller.orgId, id, {
-          events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: CONFIRMATION_SETTINGS, value }],
+          events: [{ ...said, kind: 'ConversationStateUpdateEvent', ...update }],
           row: current,
         }),
       };

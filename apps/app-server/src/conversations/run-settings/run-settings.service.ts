@@ -5,6 +5,7 @@ import type {
   QueuedMessage,
   UpdateRunSettings,
 } from '@slipway/contracts/conversations';
+import type { StateUpdate } from '@slipway/contracts/events';
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -74,8 +75,9 @@ export class RunSettingsService {
       await forgetAppliedSpending(client, caller.orgId, id);
       const stored = (await runSettingsOf(client, caller.orgId, id)) ?? settings;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
+      const update: StateUpdate = { key: 'run_settings', value: stored };
       const publish = await this.ingest.appendPlatform(client, caller.orgId, id, {
-        events: [{ ...said, kind: 'ConversationStateUpdateEvent', key: 'run_settings', value: stored }],
+        events: [{ ...said, kind: 'ConversationStateUpdateEvent', ...update }],
         row: current,
       });
       const job = jobFor(current);

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope } from '@slipway/auth/envelope';
-import { ConfirmationAnswer } from '@slipway/contracts/conversations';
-import { type ConversationEvent } from '@slipway/contracts/events';
+import { type ConversationEvent, stateValueOf } from '@slipway/contracts/events';
 import { type QueuePayload } from '@slipway/contracts/operate';
 import { type Principal, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import { readTail } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { type Clock, CONFIRMATION_ANSWER, pendingActions } from '@slipway/domain';
+import { type Clock, pendingActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type Press, type Provider, waitingActions } from '@slipway/integrations';
 import {
@@ -179,8 +178,7 @@ export class PressesService {
     { receivedAt }: StoredDelivery,
   ): Promise<Outcome> {
     const said = (await this.tailOf(caller.orgId, id)).some((event) => {
-      if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== CONFIRMATION_ANSWER) return false;
-      const answer = ConfirmationAnswer.safeParse(event.value).data;
+      const answer = stateValueOf(event, 'confirmation');
       return (
         answer?.by_id === caller.actor.id &&
         answer.accepted === (kind === 'approve') &&

@@ -1,9 +1,7 @@
-import type { ConversationEvent } from '@slipway/contracts/events';
+import { type ConversationEvent, stateValueOf } from '@slipway/contracts/events';
 import { readTrigger } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationEnd, conversationEnds, Histogram, type Registry } from '@slipway/telemetry/http';
-
-const ENDS: ReadonlySet<unknown> = new Set<ConversationEnd>(['finished', 'error', 'stuck']);
 
 /**
  * Counts how runs end, and how long a conversation waits for its first event. Events of one id are stored once, so each
@@ -58,7 +56,6 @@ export class RunEnds {
 
 function endOf(event: ConversationEvent): ConversationEnd | null {
   if (event.kind === 'InterruptEvent') return 'stopped';
-  const ends =
-    event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' && ENDS.has(event.value);
-  return ends ? (event.value as ConversationEnd) : null;
+  const status = stateValueOf(event, 'execution_status');
+  return status === 'finished' || status === 'error' || status === 'stuck' ? status : null;
 }

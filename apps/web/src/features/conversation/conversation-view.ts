@@ -1,10 +1,13 @@
+import type { Conversation, ConversationRunSettings, ConversationStatus } from '@slipway/contracts/conversations';
 import {
-  type Conversation,
-  ConversationRunSettings,
-  type ConversationStatus,
-  StartStep,
-} from '@slipway/contracts/conversations';
-import { ConversationEvent, ConversationStats, type EventOf, type LoggedEvent } from '@slipway/contracts/events';
+  ConversationEvent,
+  type EventOf,
+  isUpdateOf,
+  type LoggedEvent,
+  type StateUpdate,
+  stateUpdateOf,
+  stateValueOf,
+} from '@slipway/contracts/events';
 import {
   type ConversationStatusState,
   conversationStatus,
@@ -134,11 +137,7 @@ function isKnown({ event }: LoggedEvent): boolean {
 }
 
 function isReady({ event }: LoggedEvent): boolean {
-  return (
-    event.kind === 'ConversationStateUpdateEvent' &&
-    event.key === 'start_task' &&
-    StartStep.safeParse(event.value).data?.status === 'READY'
-  );
+  return stateValueOf(event, 'start_task')?.status === 'READY';
 }
 
 function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: EventOf<'SecurityAnalysisEvent'> } {
@@ -147,9 +146,7 @@ function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: Event
 
 /** Moves the runtime without moving the status. */
 function isOfRuntime(event: ConversationEvent): boolean {
-  return (
-    event.kind === 'ConversationStateUpdateEvent' && (event.key === 'sandbox_status' || event.key === 'start_task')
-  );
+  return isUpdateOf(event, 'sandbox_status') || isUpdateOf(event, 'start_task');
 }
 
 type Rest = Pick<
@@ -177,24 +174,28 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (event.kind === 'SystemPromptEvent') return { ...next, promptSeq: seq };
   if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
-  if (event.kind !== 'ConversationStateUpdateEvent') return next;
-  if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
-  if (event.key === 'pull_request') return { ...next, pullRequestAt: seq };
-  if (event.key === 'model' && typeof event.value === 'string') return { ...next, model: event.value };
-  // `terms` is the key in logs of before 0.1.0.
-  if (event.key === 'run_settings' || event.key === 'terms') {
-    const settings = ConversationRunSettings.safeParse(event.value);
-    if (settings.success) return { ...next, runSettings: settings.data };
-  }
-  if (event.key === 'stats') {
-    const stats = ConversationStats.safeParse(event.value);
-    if (stats.success)
+  return afterUpdate(next, seq, stateUpdateOf(event));
+}
+
+function afterUpdate(rest: Rest, seq: number, update: StateUpdate | null): Rest {
+  switch (update?.key) {
+    case 'title':
+      return { ...rest, title: update.value };
+    case 'model':
+      return { ...rest, model: update.value };
+    case 'pull_request':
+      return { ...rest, pullRequestAt: seq };
+    case 'run_settings':
+    case 'terms':
+      return { ...rest, runSettings: update.value };
+    case 'stats':
       return {
-        ...next,
-        costUsd: stats.data.accumulated_cost,
-        promptTokens: stats.data.prompt_tokens,
-        completionTokens: stats.data.completion_tokens,
+        ...rest,
+        costUsd: update.value.accumulated_cost,
+        promptTokens: update.value.prompt_tokens,
+        completionTokens: update.value.completion_tokens,
       };
+    default:
+      return rest;
   }
-  return next;
 }

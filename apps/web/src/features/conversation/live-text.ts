@@ -1,5 +1,10 @@
-import { SubAgentEvent } from '@slipway/contracts/actions';
-import { ConversationEvent, type LoggedEvent, type StreamingDelta } from '@slipway/contracts/events';
+import {
+  ConversationEvent,
+  isUpdateOf,
+  type LoggedEvent,
+  type StreamingDelta,
+  stateValueOf,
+} from '@slipway/contracts/events';
 import { ansiText } from './ansi.ts';
 
 /**
@@ -58,15 +63,15 @@ const NOTHING = { content: 0, reasoning: 0, progress: 0 };
 
 /** The durable event with the same response id replaces the live text; the end of a run takes what is left. */
 export function endsLiveText(live: LiveText, { event }: Pick<LoggedEvent, 'event'>): boolean {
-  if (event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent') {
-    const inner = ConversationEvent.safeParse(SubAgentEvent.safeParse(event.value).data?.event).data;
+  if (isUpdateOf(event, 'sub_agent')) {
+    const inner = ConversationEvent.safeParse(stateValueOf(event, 'sub_agent')?.event).data;
     return inner?.kind === 'ObservationEvent' && inner.action_id === live.responseId;
   }
   if (event.kind === 'MessageEvent' || event.kind === 'ActionEvent') return event.llm_response_id === live.responseId;
   if (event.kind === 'ObservationEvent') return event.action_id === live.responseId;
   if (event.kind === 'AgentErrorEvent') return live.progress !== '';
-  if (event.kind === 'ConversationStateUpdateEvent')
-    return event.key === 'execution_status' && event.value !== 'running';
+  const status = stateValueOf(event, 'execution_status');
+  if (status !== undefined) return status !== 'running';
   return event.kind === 'InterruptEvent' || event.kind === 'ConversationErrorEvent';
 }
 

@@ -1,7 +1,13 @@
-import { AgentAction, SubAgentEvent } from '@slipway/contracts/actions';
-import { McpServersUpdate } from '@slipway/contracts/agent';
-import { ConfirmationAnswer, LlmRetry, StartStep } from '@slipway/contracts/conversations';
-import { assertNever, ConversationEvent, type EventOf, type LoggedEvent } from '@slipway/contracts/events';
+import { AgentAction } from '@slipway/contracts/actions';
+import type { StartStep } from '@slipway/contracts/conversations';
+import {
+  assertNever,
+  ConversationEvent,
+  type EventOf,
+  type LoggedEvent,
+  type StateUpdate,
+  stateUpdateOf,
+} from '@slipway/contracts/events';
 import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
@@ -83,24 +89,7 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         draft.push({ kind: 'error', key: event.id, seq, code: event.code, detail: event.detail });
         break;
       case 'ConversationStateUpdateEvent':
-        if (event.key === 'start_task') draft.start(seq, event.value);
-        else if (event.key === 'confirmation') {
-          const answer = ConfirmationAnswer.safeParse(event.value).data;
-          if (answer?.accepted === true) draft.approved(answer.action_ids, event.timestamp);
-        } else if (event.key === 'mcp_servers') {
-          const update = McpServersUpdate.safeParse(event.value).data;
-          // That all of them are there is nothing to tell.
-          if (update !== undefined && update.told !== '')
-            draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
-        } else if (event.key === 'llm_retry') {
-          const retry = LlmRetry.safeParse(event.value).data;
-          if (retry !== undefined) draft.push({ kind: 'retry', key: event.id, seq, failures: 1, detail: retry.detail });
-        } else if (event.key === 'sub_agent') {
-          const inner = SubAgentEvent.safeParse(event.value).data;
-          const known = ConversationEvent.safeParse(inner?.event);
-          if (inner !== undefined && known.success)
-            draft.inside([{ actionId: inner.action_id, logged: { ...logged, event: known.data } }]);
-        }
+        applyUpdate(draft, logged, stateUpdateOf(event));
         break;
       case 'PauseEvent':
         draft.push({ kind: 'note', key: event.id, seq, note: 'paused' });
@@ -139,6 +128,30 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
     }
   }
   return draft.done();
+}
+
+function applyUpdate(draft: Draft, logged: LoggedEvent, update: StateUpdate | null): void {
+  const { seq, event } = logged;
+  switch (update?.key) {
+    case 'start_task':
+      draft.start(seq, update.value);
+      break;
+    case 'confirmation':
+      if (update.value.accepted) draft.approved(update.value.action_ids, event.timestamp);
+      break;
+    case 'mcp_servers':
+      // That all of them are there is nothing to tell.
+      if (update.value.told !== '') draft.push({ kind: 'servers', key: event.id, seq, servers: update.value.servers });
+      break;
+    case 'llm_retry':
+      draft.push({ kind: 'retry', key: event.id, seq, failures: 1, detail: update.value.detail });
+      break;
+    case 'sub_agent': {
+      const known = ConversationEvent.safeParse(update.value.event);
+      if (known.success) draft.inside([{ actionId: update.value.action_id, logged: { ...logged, event: known.data } }]);
+      break;
+    }
+  }
 }
 
 /** Two neighbouring stretches as one: answers find the calls above them, one start stays one row. */
@@ -262,16 +275,8 @@ class Draft {
     }
   }
 
-  start(seq: number, value: unknown): void {
-    const step = StartStep.safeParse(value);
-    if (step.success)
-      this.mergeStart({
-        kind: 'start',
-        key: `start:${step.data.attempt}`,
-        seq,
-        attempt: step.data.attempt,
-        steps: [step.data],
-      });
+  start(seq: number, step: StartStep): void {
+    this.mergeStart({ kind: 'start', key: `start:${step.attempt}`, seq, attempt: step.attempt, steps: [step] });
   }
 
   /** Puts what a sub-agent did into the step that it works for, or aside until that step is loaded. */

@@ -183,12 +183,15 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
       };
       // Parts of one core in two seconds. Without the pace the kernel alone takes one, and what reads it much of
       // another.
-      await until(
-        'what may be printed at once is over, and little is taken from then on',
-        () => since() > 2_000 && share() < most,
-        30_000,
-      );
-      abort.abort(new Error('stopped'));
+      try {
+        await until(
+          'what may be printed at once is over, and little is taken from then on',
+          () => since() > 2_000 && share() < most,
+          120_000,
+        );
+      } finally {
+        abort.abort(new Error('stopped'));
+      }
       expect(await asked).toBe('stopped');
       expect(await said('print(kept, os.getpid(), n > 1000)')).toBe(`6 ${kernel} True`);
     });

@@ -99,7 +99,7 @@ describe('secrets of a conversation', () => {
         ORG: 'org wins',
         ENVIRONMENT: 'environment wins',
         REPOSITORY: 'repository wins',
-        USER: 'person wins',
+        PERSON: 'person wins',
         CONVERSATION: 'conversation wins',
         SHARED: 'for the setup script',
       },

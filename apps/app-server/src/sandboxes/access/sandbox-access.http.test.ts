@@ -303,7 +303,7 @@ describe('access to sandboxes', () => {
         port: 5173,
         url: theirs.url,
         endsAt: theirs.endsAt,
-        user: { id: member.userId, label: expect.stringMatching(/^Person \d+$/) },
+        person: { id: member.userId, label: expect.stringMatching(/^Person \d+$/) },
         createdAt: expect.any(String),
       },
       {
@@ -311,7 +311,7 @@ describe('access to sandboxes', () => {
         port: 3000,
         url: mine.url,
         endsAt: mine.endsAt,
-        user: { id: user.userId, label: expect.stringMatching(/^Person \d+$/) },
+        person: { id: user.userId, label: expect.stringMatching(/^Person \d+$/) },
         createdAt: expect.any(String),
       },
     ];

@@ -1,0 +1,60 @@
+import type { ErrorRow } from './error-row.js';
+
+/** Failures of conversations and of what sandboxes append to their logs. */
+export const CONVERSATION_ERRORS = {
+  'conversation.nothing-to-confirm': {
+    status: 409,
+    title: 'No action is waiting for this answer',
+    retry: 'never',
+    nextStep: 'Check the conversation: someone else has answered, or the agent was stopped.',
+  },
+  'conversation.awaits-confirmation': {
+    status: 409,
+    title: 'The agent is waiting for approval',
+    retry: 'never',
+    nextStep: 'Approve or reject the requested action. A message also rejects it.',
+  },
+  'conversation.four-eyes': {
+    status: 403,
+    title: 'Another user must approve',
+    retry: 'never',
+    nextStep:
+      'Ask another member of the organization. Its policy lets only users approve, one action at a time, and no one can approve what they or their service account requested.',
+  },
+  'conversation.busy': {
+    status: 409,
+    title: 'The conversation is running',
+    retry: 'later',
+    nextStep: 'Stop it first, or wait until it has finished.',
+  },
+  'conversation.not-running': {
+    status: 409,
+    title: 'The conversation is not running',
+    retry: 'never',
+    nextStep: 'Send a message to start it again.',
+  },
+  'conversation.queue-full': {
+    status: 429,
+    title: 'Too many messages are waiting',
+    retry: 'later',
+    nextStep: 'Wait until the agent has processed some of them.',
+  },
+  'conversation.no-workspace': {
+    status: 409,
+    title: 'There is no workspace to read',
+    retry: 'later',
+    nextStep: 'Wait until the sandbox has started, or resume the conversation.',
+  },
+  'ingest.stale-epoch': {
+    status: 409,
+    title: 'Another sandbox owns this conversation now',
+    retry: 'never',
+    nextStep: 'Stop writing; a newer sandbox has taken over.',
+  },
+  'ingest.gap': {
+    status: 409,
+    title: 'A batch is missing before this one',
+    retry: 'never',
+    nextStep: 'Send again from the position in the answer.',
+  },
+} as const satisfies Record<string, ErrorRow>;

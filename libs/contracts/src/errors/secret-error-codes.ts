@@ -1,0 +1,36 @@
+import type { ErrorRow } from './error-row.js';
+
+/** Failures of secrets. */
+export const SECRET_ERRORS = {
+  'secret.name-taken': {
+    status: 409,
+    title: 'A secret with this name and scope already exists',
+    retry: 'never',
+    nextStep: 'Edit the existing secret, or choose another name.',
+  },
+  'secret.too-many': {
+    status: 409,
+    title: 'Secret limit reached',
+    retry: 'never',
+    nextStep: 'Delete one to add another.',
+  },
+  'secret.not-allowed': {
+    status: 403,
+    title: 'The organization does not allow personal secrets',
+    retry: 'never',
+    nextStep: 'Ask an admin to store the secret, or to allow personal secrets in the organization’s settings.',
+  },
+  'secret.unreadable': {
+    status: 503,
+    title: 'A secret cannot be decrypted',
+    retry: 'later',
+    nextStep:
+      'An operator must check ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of worker. Slipway retries automatically.',
+  },
+  'secret.too-large': {
+    status: 422,
+    title: 'The secrets of the conversation are too large',
+    retry: 'never',
+    nextStep: 'Delete secrets that it does not need, or limit them to fewer conversations.',
+  },
+} as const satisfies Record<string, ErrorRow>;

@@ -41,10 +41,10 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
     // Measured where it is made; here it only passes.
     workspace: {
       read: async (signal) => {
-        const { stream, skipped } = await actionServer.readArchive(signal);
+        const { stream, skipped } = await actionServer.archive.read(signal);
         return { stream: passing(stream), skipped };
       },
-      write: (source, signal) => actionServer.writeArchive(passing(source), signal),
+      write: (source, signal) => actionServer.archive.write(passing(source), signal),
     },
     conversations: conversationsPart(deps),
   };

@@ -13,13 +13,6 @@ export interface ConversationDeps {
   readonly fourEyes: () => boolean;
 }
 
-/** A run under way. `done` never rejects. */
-export interface ActiveRun {
-  readonly control: AbortController;
-  pause: boolean;
-  done: Promise<void>;
-}
-
 export interface ConversationStart {
   readonly directory: string;
   readonly request: StartConversationRequest;

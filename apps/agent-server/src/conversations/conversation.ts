@@ -1,19 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import {
-  type AgentLog,
-  type AgentPorts,
-  askAgent,
-  condenseAsAsked,
-  pendingMessages,
-  type RunControl,
-  type RunSettings,
-  runAgent,
-  sessionEnd,
-  stamp,
-  stampUpdate,
-  statusUpdate,
-} from '@slipway/agent';
+import { pendingMessages, stamp, stampUpdate, statusUpdate } from '@slipway/agent';
 import type {
   AgentType,
   ConversationInfo,
@@ -26,56 +13,37 @@ import type {
 import type { StreamingDelta } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';
 import type { Answer, Author } from '../log/authors.js';
 import { boundEvent } from '../log/event-bounds.js';
 import { EventLog } from '../log/event-log.js';
 import { Listeners } from '../log/listeners.js';
 import { MetaFile } from '../log/meta-file.js';
-import { logOfRun } from '../log/run-log.js';
-import { agentPorts, llmConfigOf } from '../run/agent-ports.js';
+import { llmConfigOf } from '../run/agent-ports.js';
 import { AgentSetup } from '../run/agent-setup.js';
-import { type ChargePass, portsBeside, summaryModels } from '../run/charge-pass.js';
-import {
-  eventsToGoOn,
-  hasWork,
-  INTERRUPT_MS,
-  interruptedAnswers,
-  restsOnPause,
-  SESSION_END_MS,
-  settledWithin,
-} from '../run/going-on.js';
-import { modelRetriesOf, runSettings, type Started, startedOf } from '../run/started.js';
+import { type ChargePass } from '../run/charge-pass.js';
+import { eventsToGoOn, hasWork, restsOnPause } from '../run/going-on.js';
+import { notStarted, type RunSubject, Runs } from '../run/runs.js';
+import { modelRetriesOf, type Started, startedOf } from '../run/started.js';
 import { userMessage } from '../run/user-message.js';
 import { McpServers } from '../sandbox/mcp-servers.js';
-import { DeltaMask } from '../secrets/delta-mask.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from '../settings/confirmation.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from '../settings/conversation-settings.js';
 import { AppLink } from './app-link.js';
-import type { ActiveRun, ConversationDeps, ConversationStart } from './conversation-deps.js';
+import type { ConversationDeps, ConversationStart } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
 import { type Fork, forkOf, withModel } from './fork.js';
 
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {
   private started: Started | undefined;
-  private active: ActiveRun | undefined;
-  /** A message that asked for a run arrived while one was ending. */
-  private runAgain = false;
-  /** Of who asked last for a summary. */
-  private summaryPass: ChargePass | null = null;
   private fenced = false;
-  private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
-  /** Text that the model is writing. */
-  readonly deltas = new Listeners<StreamingDelta>();
   /** Fires when the conversation goes away or its log is rebuilt: positions in it are invalid then. */
   readonly closes = new Listeners<'gone' | 'restarted'>();
-  /** Fires after a run's last event is in the log. */
-  readonly rests = new Listeners<void>();
   private setup = AgentSetup.blank();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
   private readonly file: MetaFile;
   readonly confirmation: Confirmation;
+  private readonly runs: Runs;
   private readonly mcp: McpServers;
 
   private constructor(
@@ -86,6 +54,7 @@ export class Conversation {
   ) {
     this.file = new MetaFile(directory, meta, deps.logger);
     this.confirmation = new Confirmation(log, this.stamps, deps.fourEyes);
+    this.runs = new Runs(() => this.runSubject(), log, this.confirmation, deps, this.stamps);
     this.mcp = new McpServers(meta.id, deps, (value) =>
       this.log.append([deps.mask.event(stampUpdate(this.stamps, { key: 'mcp_servers', value }))]),
     );
@@ -97,6 +66,16 @@ export class Conversation {
 
   private get meta(): ConversationMeta {
     return this.file.meta;
+  }
+
+  /** Text that the model is writing. */
+  get deltas(): Listeners<StreamingDelta> {
+    return this.runs.deltas;
+  }
+
+  /** Fires after a run's last event is in the log. */
+  get rests(): Listeners<void> {
+    return this.runs.rests;
   }
 
   /** Left by a previous process, without tokens: answered as missing, so that the caller starts it again. */
@@ -158,7 +137,7 @@ export class Conversation {
       this.confirmation.accepted ||
       (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))
     )
-      this.startRun();
+      this.runs.start();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
       await this.send({
@@ -173,16 +152,15 @@ export class Conversation {
   /** @throws SlipwayError `sandbox.disk-full`, `ingest.stale-epoch`. The same `event_id` again is the same message. */
   async send(message: SendEventRequest): Promise<void> {
     this.assertOwned();
-    this.traceId = currentContext()?.traceId ?? this.traceId;
+    this.runs.joinTrace();
     if (message.run) await this.confirmation.rejectPending(ANSWERED_OTHERWISE);
     const id = message.event_id ?? randomUUID();
     const isNew = !this.log.has(id);
     const event = userMessage(id, message, (text) => this.setup.broughtBy(text, this.log.events));
     await this.log.append([boundEvent(this.deps.mask.event(event))]);
-    if (isNew && this.active !== undefined) this.deps.actionServer.markTurn(this.id);
+    if (isNew && this.runs.isActive) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !pendingMessages(this.log.events).some((waiting) => waiting.id === id)) return;
-    if (this.active !== undefined) this.runAgain = true;
-    else this.startRun();
+    this.runs.startNext();
   }
 
   /** True where the app owns the log. */
@@ -197,9 +175,9 @@ export class Conversation {
   async respond(answer: Answer): Promise<string> {
     this.assertOwned();
     if (this.started === undefined) throw notStarted();
-    this.traceId = currentContext()?.traceId ?? this.traceId;
+    this.runs.joinTrace();
     const { id, goesOn } = await this.confirmation.respond(answer);
-    if (goesOn && this.active === undefined) this.startRun();
+    if (goesOn && !this.runs.isActive) this.runs.start();
     return id;
   }
 
@@ -214,16 +192,15 @@ export class Conversation {
         'conversation.awaits-confirmation',
         'The agent waits for a yes or a no: answer it with respond_to_confirmation.',
       );
-    if (this.active !== undefined) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
-    this.startRun();
+    if (this.runs.isActive) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
+    this.runs.start();
   }
 
   /** The run ends after its step; without a run the conversation is paused at once. */
   async pause(): Promise<void> {
     this.assertOwned();
-    this.runAgain = false;
-    if (this.active !== undefined) this.active.pause = true;
-    else if (lastStatus(this.log.events) === 'idle')
+    if (this.runs.pause()) return;
+    if (lastStatus(this.log.events) === 'idle')
       await this.log.append([
         stamp(this.stamps, { kind: 'PauseEvent', source: 'user' }),
         statusUpdate(this.stamps, 'paused'),
@@ -236,31 +213,13 @@ export class Conversation {
    */
   async interrupt(): Promise<void> {
     this.assertOwned();
-    const { active } = this;
-    this.runAgain = false;
-    if (active === undefined) {
-      if (!this.confirmation.waits && !restsOnPause(this.log.events)) return;
-      await this.confirmation.rejectPending(STOPPED);
-      return this.log.append([
-        stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }),
-        statusUpdate(this.stamps, 'paused'),
-      ]);
-    }
-    active.control.abort(new Error('interrupted'));
-    const [ended] = await Promise.all([
-      settledWithin(active.done, INTERRUPT_MS),
-      this.deps.actionServer.interruptTerminal(INTERRUPT_MS),
-    ]);
-    if (ended) return;
-    this.active = undefined;
-    this.deps.logger.error({ conversation_id: this.id }, 'run did not stop in time, cut off');
-    const errors = interruptedAnswers(this.stamps, this.log.events);
-    await this.log.appendLast([
-      ...errors,
+    if (this.runs.isActive) return this.runs.interrupt();
+    if (!this.confirmation.waits && !restsOnPause(this.log.events)) return;
+    await this.confirmation.rejectPending(STOPPED);
+    await this.log.append([
       stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }),
       statusUpdate(this.stamps, 'paused'),
     ]);
-    this.rests.tell();
   }
 
   /**
@@ -270,10 +229,7 @@ export class Conversation {
   async condense(pass: ChargePass | null): Promise<void> {
     this.assertOwned();
     if (this.started === undefined) throw notStarted();
-    this.summaryPass = this.active === undefined ? pass : (pass?.orTask() ?? null);
-    await this.log.append([stamp(this.stamps, { kind: 'CondensationRequest', source: 'environment' })]);
-    if (this.active !== undefined) return;
-    await this.work((ports, settings, { signal }) => condenseAsAsked(ports, settings, signal));
+    return this.runs.condense(pass);
   }
 
   /**
@@ -284,8 +240,7 @@ export class Conversation {
     this.assertOwned();
     const { started } = this;
     if (started === undefined) throw notStarted();
-    const log = this.logOf(started, () => this.started === started);
-    return askAgent(portsBeside(this.portsOf(started, log), pass), this.settingsOf(started), question, signal);
+    return this.runs.askBeside(started, question, pass, signal);
   }
 
   /**
@@ -312,7 +267,7 @@ export class Conversation {
     if ((started.request.agent_type ?? 'default') === agent_type) return;
     const request = { ...started.request, agent_type };
     const setup = await AgentSetup.of(this.id, request, this.deps.actionServer, this.mcp);
-    if (this.started !== started || this.active !== undefined)
+    if (this.started !== started || this.runs.isActive)
       throw new SlipwayError('conversation.busy', 'The agent is at work; its type can change when it is idle.');
     if (mode === 'check') return;
     started.request = request;
@@ -363,7 +318,7 @@ export class Conversation {
    * `signal` at most.
    */
   async flush(signal: AbortSignal): Promise<void> {
-    await this.halt();
+    await this.runs.halt();
     await this.started?.link?.outbox.flushed(signal);
   }
 
@@ -377,20 +332,9 @@ export class Conversation {
   }
 
   async delete(): Promise<void> {
-    await this.endSession();
+    await this.runs.endSession();
     await this.close();
     await rm(this.directory, { recursive: true, force: true });
-  }
-
-  /** What hooks want done at the end, for a few seconds at most; a failure keeps nothing from ending. */
-  private async endSession(): Promise<void> {
-    const { started } = this;
-    if (started === undefined || this.fenced || this.setup.hooks === null) return;
-    await this.halt();
-    const log = this.logOf(started, () => this.started === started);
-    await sessionEnd(this.portsOf(started, log), this.settingsOf(started), AbortSignal.timeout(SESSION_END_MS)).catch(
-      () => {},
-    );
   }
 
   private async renew(started: Started, request: StartConversationRequest): Promise<void> {
@@ -402,7 +346,7 @@ export class Conversation {
 
   private async linkTo(slipway: NonNullable<StartConversationRequest['slipway']>): Promise<AppLink> {
     return AppLink.open(slipway, this.log, {
-      traceparent: () => currentTraceparent(this.traceId),
+      traceparent: () => this.runs.traceparent,
       logger: this.deps.logger.child({ conversation_id: this.id }),
       onFenced: () => this.fence(),
       onAcked: (acked) => this.file.changeSoon({ acked }),
@@ -410,113 +354,23 @@ export class Conversation {
     });
   }
 
-  private startRun(): void {
-    if (pendingMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
-    this.work(runAgent).then(
-      (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'run ended'),
-      (error: unknown) =>
-        this.deps.logger.error(
-          { err: error, conversation_id: this.id },
-          'failed to append the end of a run to its log',
-        ),
-    );
-  }
-
-  /**
-   * Something that works on the conversation alone, and is interrupted as a run is. @throws SlipwayError
-   * `conversation.not-running`, and what `job` rejects with.
-   */
-  private work<T>(job: (ports: AgentPorts, settings: RunSettings, control: RunControl) => Promise<T>): Promise<T> {
-    const { started } = this;
-    if (started === undefined) throw notStarted();
-    const active: ActiveRun = { control: new AbortController(), pause: false, done: Promise.resolve() };
-    this.active = active;
-    this.runAgain = false;
-    const ports = this.portsOf(
-      started,
-      this.logOf(started, () => this.active === active),
-    );
-    const control = { signal: active.control.signal, pauseRequested: () => active.pause };
-    const result = runInContext({ traceId: this.traceId, conversationId: this.id }, () =>
-      job(ports, this.settingsOf(started), control),
-    );
-    active.done = result.then(
-      () => this.ended(active),
-      () => this.ended(active),
-    );
-    return result;
-  }
-
-  private settingsOf(started: Started): RunSettings {
-    return runSettings(
-      started,
-      () => this.meta,
-      () => (this.deps.fourEyes() ? { ...this.confirmation.settings, rules: [] } : this.confirmation.settings),
-      (actionIds) => this.confirmation.mayCarryOut(actionIds),
-    );
-  }
-
-  private portsOf(started: Started, log: AgentLog): AgentPorts {
-    const deltas = new DeltaMask(this.deps.mask);
-    return agentPorts({
-      log,
-      models: summaryModels(started.llms, log, () => this.summaryPass),
-      stats: started.stats,
-      tools: this.deps.actionServer,
-      holdsSecret: (text) => this.deps.mask.text(text) !== text,
-      toolbox: this.setup.toolbox,
-      hooks: this.setup.hooks,
-      skillsOf: this.setup.skillsOf,
-      onDelta: (delta) => this.passOn(deltas.next(delta), started),
-      traceparent: () => currentTraceparent(this.traceId),
-      logger: this.deps.logger,
-    });
-  }
-
-  private ended(active: ActiveRun): void {
-    if (this.active !== active) return;
-    this.active = undefined;
-    this.rests.tell();
-    // Accepted between the run's last event and its end.
-    if (!this.runAgain && !this.fenced && this.started !== undefined && this.confirmation.accepted) this.startRun();
-    if (!this.runAgain || this.fenced || pendingMessages(this.log.events).length === 0) return;
-    this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
-      () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
-      (error: unknown) =>
-        this.deps.logger.error({ err: error, conversation_id: this.id }, 'failed to start a run for a pending message'),
-    );
-  }
-
-  private logOf(started: Started, isCurrent: () => boolean): AgentLog {
-    return logOfRun(this.log, this.deps.mask, started.link, () => isCurrent() && !this.fenced);
-  }
-
-  private passOn(delta: StreamingDelta | null, started: Started): void {
-    if (delta === null) return;
-    started.link?.sendDelta(delta);
-    if (started.streaming) this.deltas.tell(delta);
-  }
-
   /** No run and no connection to the app afterwards; what was written stays. */
   private async quiesce(): Promise<void> {
     const { started } = this;
     this.started = undefined;
     this.mcp.end();
-    await this.halt();
+    await this.runs.halt();
     await started?.link?.close();
   }
 
-  private async halt(): Promise<void> {
-    const { active } = this;
-    this.runAgain = false;
-    this.active = undefined;
-    active?.control.abort(new Error('the sandbox gives the conversation up'));
-    if (active !== undefined) await settledWithin(active.done, INTERRUPT_MS);
+  private runSubject(): RunSubject {
+    const { id, meta, started, setup, fenced } = this;
+    return { id, meta, started, setup, fenced };
   }
 
   private fence(): void {
     this.fenced = true;
-    this.active?.control.abort(new Error('another sandbox owns the conversation'));
+    this.runs.abort(new Error('another sandbox owns the conversation'));
   }
 
   /**
@@ -527,11 +381,4 @@ export class Conversation {
     if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch)
       throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
   }
-}
-
-function notStarted(): SlipwayError {
-  return new SlipwayError(
-    'conversation.not-running',
-    'This sandbox was restarted: start the conversation again with POST /api/conversations.',
-  );
 }

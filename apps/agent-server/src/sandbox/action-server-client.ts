@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Readable, Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { OutputWatch, ToolPort } from '@slipway/agent';
@@ -13,21 +13,17 @@ import {
   type SandboxObservation,
   UnavailableTools,
 } from '@slipway/contracts/actions';
-import {
-  ARCHIVE_CONTENT_TYPE,
-  ARCHIVE_SKIPPED_HEADER,
-  type McpCallRequest,
-  McpCallResponse,
-} from '@slipway/contracts/agent';
-import { ERRORS, type ErrorCode } from '@slipway/contracts/errors';
+import { type McpCallRequest, McpCallResponse } from '@slipway/contracts/agent';
 import { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { currentTraceparent, traceHeaders } from '@slipway/telemetry';
-import type { Dispatcher } from 'undici';
-import { callJson, callOut, type OutgoingRequest, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
+import { callJson, callOut, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
 import { rawDownload } from './raw-download.js';
+import { NotThere, notThere, refusedByTool } from './tool-process-failure.js';
+import { TurnMarks } from './turn-marks.js';
 import { watched } from './watched-output.js';
+import { WorkspaceArchive } from './workspace-archive.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
 const COME_BACK_MS = 15_000;
@@ -63,18 +59,18 @@ export class ActionServerClient implements ToolPort {
   /** Instance of the process that got `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
-  /** The beginning of a turn that is being remembered; never rejects. */
-  private marking: Promise<void> = Promise.resolve();
-  /** Turns whose beginning is not remembered, or not yet: what the tool process knows of them is of an earlier one. */
-  private readonly unmarked = new Set<string>();
-  /** Those whose mark is asked for and has not begun. */
-  private readonly toMark = new Set<string>();
+  readonly archive: WorkspaceArchive;
+  private readonly marks = new TurnMarks((turn) =>
+    this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), currentTraceparent()),
+  );
 
   constructor(
     private readonly url: string,
     private readonly token: string,
     private readonly comeBackMs = COME_BACK_MS,
-  ) {}
+  ) {
+    this.archive = new WorkspaceArchive(url, token);
+  }
 
   /**
    * Adds to the environment of every shell that is started from now on. @param typed as `setSecrets`; absent: as it is.
@@ -111,33 +107,12 @@ export class ActionServerClient implements ToolPort {
    * has. Best effort: what fails or takes too long leaves the turn without a beginning to compare with.
    */
   markTurn(turn: string): void {
-    // One that has not begun will find what there is now.
-    if (this.toMark.has(turn)) return;
-    const asked = async (): Promise<void> => {
-      this.toMark.delete(turn);
-      const { status } = await this.attempt(
-        '/git/mark',
-        { turn },
-        AbortSignal.timeout(MARK_TIMEOUT_MS),
-        currentTraceparent(),
-      );
-      if (status < 300) this.unmarked.delete(turn);
-    };
-    this.unmarked.add(turn);
-    this.toMark.add(turn);
-    this.marking = this.marking.then(asked).catch(() => {});
+    this.marks.mark(turn);
   }
 
-  /**
-   * Waits until the beginning of the turn is remembered. @throws SlipwayError `changes.turn-unknown` when it is not.
-   */
-  async turnMarked(turn: string): Promise<void> {
-    await this.marking;
-    if (this.unmarked.has(turn))
-      throw new SlipwayError(
-        'changes.turn-unknown',
-        'The tool process was away, or took too long, when the last message came.',
-      );
+  /** Waits until the beginning of the turn is remembered. @throws as `TurnMarks.marked`. */
+  turnMarked(turn: string): Promise<void> {
+    return this.marks.marked(turn);
   }
 
   /**
@@ -160,7 +135,7 @@ export class ActionServerClient implements ToolPort {
       watch,
     }: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
   ): Promise<SandboxObservation> {
-    await orAborted(this.marking, signal);
+    await orAborted(this.marks.settled, signal);
     const body = watch === undefined ? { action } : { action, call: watch.call };
     const work = (): Promise<unknown> =>
       this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
@@ -299,24 +274,6 @@ export class ActionServerClient implements ToolPort {
     return { status: answer.statusCode, body: await readAnswer(answer) };
   }
 
-  /**
-   * The workspace as action-server keeps it: one stream that breaks off when it is not whole. @throws SlipwayError
-   * `sandbox.archive-*`, `sandbox.tool-unavailable`.
-   */
-  async readArchive(signal: AbortSignal): Promise<{ stream: Readable; skipped: number }> {
-    const answer = await this.transfer({ method: 'GET', signal });
-    return { stream: answer.body, skipped: Number(answer.headers[ARCHIVE_SKIPPED_HEADER] ?? 0) };
-  }
-
-  /**
-   * Puts a kept workspace in place of what is there. @throws as `readArchive`, and `sandbox.disk-full`: what is there
-   * then is a part.
-   */
-  async writeArchive(source: Readable, signal: AbortSignal): Promise<void> {
-    const answer = await this.transfer({ method: 'PUT', body: source, signal });
-    await answer.body.dump();
-  }
-
   /** Where a live channel is, once the process is there and has its environment. Rejects when it does not answer. */
   async liveAddress(
     channel: string,
@@ -327,22 +284,6 @@ export class ActionServerClient implements ToolPort {
       url: `${this.url.replace(/^http/, 'ws')}/live/${channel}?${query}`,
       headers: { 'x-session-api-key': this.token },
     };
-  }
-
-  private async transfer(call: Pick<OutgoingRequest, 'method' | 'body' | 'signal'>): Promise<Dispatcher.ResponseData> {
-    const headers = { 'x-session-api-key': this.token, 'content-type': ARCHIVE_CONTENT_TYPE, ...traceHeaders() };
-    let answer: Dispatcher.ResponseData;
-    try {
-      answer = await callOut({ ...call, url: `${this.url}/archive/workspace`, headers });
-    } catch (error) {
-      call.signal.throwIfAborted();
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox broke off the archive.', {
-        cause: error,
-        retryAfterSeconds: 1,
-      });
-    }
-    if (answer.statusCode < 300) return answer;
-    throw refusedByTool(answer.statusCode, await readAnswer(answer));
   }
 
   private async passOn(call: Call, path: string): Promise<Awaited<ReturnType<typeof callOut>>> {
@@ -467,20 +408,6 @@ export class ActionServerClient implements ToolPort {
   }
 }
 
-/** The tool process' own words, when they are a problem document. */
-function refusedByTool(status: number, body: unknown): SlipwayError {
-  const detail = (body as { detail?: unknown } | null)?.detail;
-  const code = problemCode(body);
-  return new SlipwayError(
-    code !== null && isErrorCode(code) ? code : 'sandbox.tool-unavailable',
-    typeof detail === 'string' ? detail : `The tool process answered with status ${status}.`,
-  );
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERRORS, code);
-}
-
 /** The work's result, or at once the signal's reason. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -488,17 +415,5 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
-/** The tool process did not answer before anything was asked of it. */
-class NotThere extends Error {
-  override readonly name = 'NotThere';
-}
-
-function notThere(cause: unknown): SlipwayError {
-  return new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', {
-    cause,
-    retryAfterSeconds: 1,
   });
 }

@@ -14,6 +14,7 @@ import type { KeyCache } from '../keys/key-cache.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { PromptLog } from '../prompt-log/prompt-log.js';
+import type { Dispatchers } from '../routing/dispatchers.js';
 import type { Destination, ModelDirectory } from '../routing/model-directory.js';
 import { Route } from '../routing/route.js';
 import { type AdmittedRequest, type Allowance, admitRequest } from '../wire/admitted-request.js';
@@ -26,10 +27,13 @@ import { CallerAnswer, sendDialectError } from './caller-answer.js';
 import { Capture } from './capture.js';
 import { countClaim, countTokens } from './count-tokens.js';
 import { Delivery, type DeliveryOptions } from './delivery.js';
+import { DeploymentRequests } from './deployment-requests.js';
+import { HeldAnswer } from './held-answer.js';
 import { readBody } from './request-body.js';
 import { NO_USAGE } from './usage.js';
 
 export interface CompletionHandlerOptions extends CallSinks, DeliveryOptions {
+  readonly dispatchers: Dispatchers;
   readonly logger: Logger;
   readonly keys: KeyCache;
   /** The key as who gave the pass pays for one call of it. */
@@ -224,11 +228,9 @@ async function carry(options: CompletionHandlerOptions, incoming: Incoming): Pro
     else
       new Delivery(
         call,
-        response,
-        caller,
-        asked,
+        new HeldAnswer(response, caller),
+        new DeploymentRequests(call, asked, claim, options.dispatchers),
         new Route(destination.group, claim.maxTokens, options.random),
-        claim,
         options,
       ).start();
   } catch (error) {

@@ -49,8 +49,11 @@ import { Snapshots } from './pause/snapshot.js';
 import { SnapshotJob } from './pause/snapshot-job.js';
 import { AutomaticPublish } from './pull-requests/automatic-publish.js';
 import { Fixes } from './pull-requests/fixes.js';
+import { PublishPlaces } from './pull-requests/publish-places.js';
 import { Publisher } from './pull-requests/publisher.js';
 import { PullRequestJob } from './pull-requests/pull-request-job.js';
+import { PullRequestRecord } from './pull-requests/pull-request-record.js';
+import { PullRequestSync } from './pull-requests/pull-request-sync.js';
 import { OrgSettingsJob } from './settings/org-settings-job.js';
 import { SettingsSync } from './settings/settings-sync.js';
 import { ConversationModels } from './start/conversation-models.js';
@@ -234,14 +237,15 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       pool,
       queue,
       locks,
-      log,
-      providers,
-      connectionCalls,
-      steps,
-      publisher,
-      new Fixes(pool, queue, ids, clock, publisher),
-      clock,
-      logger,
+      new PullRequestSync(
+        pool,
+        new PublishPlaces(pool, providers, connectionCalls, steps),
+        publisher,
+        new Fixes(pool, queue, ids, clock, publisher),
+        new PullRequestRecord(pool, log),
+        clock,
+        logger,
+      ),
     ),
     pullRequestOutcomes: new PullRequestOutcomeJob(pool, queue, locks, providers, connectionCalls, clock, logger),
     revocations: new CredentialRevocation(pool, envelope, providers, connect, logger),

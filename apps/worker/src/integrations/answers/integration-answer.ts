@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { DEFAULT_PROCESSORS } from '@slipway/contracts/integrations';
 import { type QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
@@ -23,6 +21,7 @@ import { delayOutboxRow, deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.
 import type { ConnectionCalls, OpenedConnection } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
+import { AnswerContent, type Shown } from './answer-content.js';
 import {
   type AnswerRow,
   answersOf,
@@ -41,8 +40,7 @@ import {
 import { type CallFailure, failureOf } from './call-failure.js';
 import { effectsOf } from './effects.js';
 import { sentenceOf } from './notice.js';
-import { progressOf, replyOf, statusOf } from './progress.js';
-import { readEffectFacts, readProgress, readStep } from './progress.queries.js';
+import { readEffectFacts } from './progress.queries.js';
 import { readyReply } from './replies.queries.js';
 
 export interface AnswerSettings {
@@ -81,19 +79,6 @@ const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** Turns of one job for one answer: what it shows may have changed while it was called. */
 const MAX_TURNS = 4;
 
-/** What an answer is to show. */
-interface Shown {
-  /** `null`: no text, or one that is known after the provider was asked. */
-  readonly answer: Answer | null;
-  readonly hash: string;
-  /** Of a status: what the agent does now; `null`: nothing. */
-  readonly status?: string | null;
-  /** It may be shown some seconds late. */
-  readonly calm: boolean;
-  /** It changes without a change of the conversation's state. */
-  readonly moving: boolean;
-}
-
 /** What the next turn of an answer is. */
 type Plan =
   | { readonly kind: 'done' }
@@ -109,6 +94,8 @@ type Plan =
  * unknown, the comment is searched by its marker before another is made.
  */
 export class IntegrationAnswer {
+  private readonly content: AnswerContent;
+
   constructor(
     private readonly pool: SqlPool,
     private readonly providers: ReadonlyMap<string, Provider>,
@@ -116,7 +103,9 @@ export class IntegrationAnswer {
     private readonly clock: Clock,
     private readonly settings: AnswerSettings,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.content = new AnswerContent(clock, settings.publicUrl);
+  }
 
   /**
    * @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown.
@@ -152,15 +141,10 @@ export class IntegrationAnswer {
       const provider = this.providers.get(thread.provider);
       if (provider?.answers === undefined) continue;
       await wantProgress(client, orgId, conversationId, thread);
-      const url = this.urlOf(facts.orgSlug, conversationId);
+      const url = this.content.urlOf(facts.orgSlug, conversationId);
       for (const effect of effectsOf(thread, provider, { conversationId, url, pulls: facts.pulls }))
         await wantEffect(client, orgId, conversationId, { thread, effect });
     }
-  }
-
-  private urlOf(orgSlug: string, conversationId: string): string | null {
-    const { publicUrl } = this.settings;
-    return publicUrl === null ? null : new URL(`/${orgSlug}/conversations/${conversationId}`, publicUrl).href;
   }
 
   private async bringAll(
@@ -203,7 +187,7 @@ export class IntegrationAnswer {
     if (row === null || row.state === 'given-up' || row.connection.state === 'disabled') return { kind: 'done' };
     const access = this.providers.get(row.connection.provider)?.answers;
     if (access === undefined) return { kind: 'done' };
-    const shown = await this.shown(client, orgId, row, access);
+    const shown = await this.content.of(client, orgId, row, access);
     if (shown === null) return { kind: 'done' };
     if (row.state === 'shown' && row.shown === shown.hash)
       return shown.moving ? { kind: 'wait', ms: this.settings.followMs } : { kind: 'done' };
@@ -227,102 +211,11 @@ export class IntegrationAnswer {
     };
   }
 
-  /** `null`: nothing, any more. */
-  private async shown(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
-    switch (row.kind) {
-      case 'seen':
-      case 'notice':
-        return { ...WORDLESS, hash: row.kind };
-      case 'choice': {
-        const answer = {
-          state: 'waiting',
-          headline: 'Which repository is this about?',
-          said: null,
-          links: [],
-          choosesRepository: true,
-        } as const;
-        return { ...WORDLESS, answer: { ...answer, marker: row.marker }, hash: row.kind };
-      }
-      case 'link':
-      case 'move':
-        return { ...WORDLESS, hash: hashOf(row.detail) };
-      case 'status':
-        return this.status(client, orgId, row, access);
-      case 'progress':
-        return this.progress(client, orgId, row, access);
-      case 'reply':
-        return this.dueReply(client, orgId, row, access);
-    }
-  }
-
   /** Nothing is called with a token that the provider refuses. */
   private async rest(client: PoolClient, orgId: string, row: AnswerRow, now: Date): Promise<Plan> {
     const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
     await noteResting(client, orgId, row.id, { state: late ? 'given-up' : 'waiting', problem: BAD_TOKEN, now });
     return late ? { kind: 'done' } : { kind: 'wait', ms: LONGEST_WAIT_MS };
-  }
-
-  private async progress(
-    client: PoolClient,
-    orgId: string,
-    row: AnswerRow,
-    access: AnswerAccess,
-  ): Promise<Shown | null> {
-    const follows = access.follows?.(row.place) === true;
-    const { comment } = { ...DEFAULT_PROCESSORS, ...row.connection.settings.processors };
-    if (row.conversationId === null || !(comment || follows)) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, {
-      thread: { connectionId: row.connection.id, key: row.threadKey },
-      shows: {
-        follows,
-        buttons: access.buttons === true,
-      },
-    });
-    if (facts === null) return null;
-    const { answer, calm } = progressOf(facts, this.urlOf(facts.orgSlug, row.conversationId));
-    // The same words after another request are another message.
-    const hash = hashOf(facts.work === undefined ? answer : { answer, heard: facts.work.heard });
-    return {
-      calm,
-      hash,
-      answer: { ...answer, marker: row.marker, revision: row.revision },
-      moving: follows && facts.status === 'working',
-    };
-  }
-
-  /** `null`: nothing was shown, and nothing is to be. */
-  private async status(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
-    if (row.conversationId === null || access.status === undefined) return null;
-    const now = await readStep(client, orgId, row.conversationId, {
-      connectionId: row.connection.id,
-      key: row.threadKey,
-    });
-    const words = now === null ? null : statusOf(now);
-    if (words === null) return row.shown === null ? null : { ...WORDLESS, status: null, hash: 'none' };
-    const hash = hashOf([words, Math.floor(this.clock.now().getTime() / access.status.lastsMs)]);
-    return { answer: null, status: words, hash, calm: true, moving: true };
-  }
-
-  /** `null`: its message is not done with, or not pushed. */
-  private async dueReply(
-    client: PoolClient,
-    orgId: string,
-    row: AnswerRow,
-    access: AnswerAccess,
-  ): Promise<Shown | null> {
-    const due = readyReply(row.detail);
-    if (row.conversationId === null || due === null || access.replies !== true) return null;
-    const facts = await readProgress(client, orgId, row.conversationId, {
-      thread: { connectionId: row.connection.id, key: row.threadKey },
-      shows: NO_MORE,
-    });
-    if (facts === null) return null;
-    const answer = {
-      ...replyOf(facts, due.sha, this.urlOf(facts.orgSlug, row.conversationId)),
-      marker: row.marker,
-      revision: row.revision,
-    };
-    return { ...WORDLESS, answer, hash: row.kind };
   }
 
   /** One turn. @returns what kept it from its end; `null`: it has come to it. */
@@ -490,14 +383,6 @@ export class IntegrationAnswer {
     return { waitMs: final ? null : waitMs };
   }
 }
-
-/** What a notice shows is known after the provider was asked, and does not change. */
-const WORDLESS = { answer: null, calm: false, moving: false } as const;
-
-/** Of a reply: neither work nor buttons. */
-const NO_MORE = { follows: false, buttons: false } as const;
-
-const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** `null`: the provider does not know the actor there. */
 async function permissionOf(

@@ -27,8 +27,11 @@ import type { StartSteps } from '../../start/start-steps.js';
 import { queueDatabase, SECRET } from '../../testing/harness.js';
 import { AutomaticPublish } from '../automatic-publish.js';
 import { Fixes } from '../fixes.js';
+import { PublishPlaces } from '../publish-places.js';
 import { Publisher } from '../publisher.js';
 import { PullRequestJob } from '../pull-request-job.js';
+import { PullRequestRecord } from '../pull-request-record.js';
+import { PullRequestSync } from '../pull-request-sync.js';
 import { giteaApi } from './gitea-api.js';
 import { gitlabApi } from './gitlab-api.js';
 import { madeBundle } from './made-bundle.js';
@@ -218,14 +221,15 @@ export class PublishWorld {
         pool,
         this.queue,
         this.locks,
-        log,
-        this.providers,
-        calls,
-        steps,
-        publisher,
-        new Fixes(pool, this.queue, this.ids, this.clock, publisher),
-        this.clock,
-        logger,
+        new PullRequestSync(
+          pool,
+          new PublishPlaces(pool, this.providers, calls, steps),
+          publisher,
+          new Fixes(pool, this.queue, this.ids, this.clock, publisher),
+          new PullRequestRecord(pool, log),
+          this.clock,
+          logger,
+        ),
       ),
       automatic: new AutomaticPublish(pool, this.queue, this.ids, this.clock, 'https://slipway.test'),
       log,

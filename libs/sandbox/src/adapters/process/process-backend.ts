@@ -2,7 +2,6 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
 import type {
   ListedSandbox,
@@ -11,6 +10,7 @@ import type {
   SandboxObservation,
   SandboxSpec,
 } from '../../sandbox-backend.js';
+import { ProcessExits } from './process-exits.js';
 import { isAlive, killAll } from './process-identity.js';
 import { withLock } from './sandbox-lock.js';
 import { readRecord, type SandboxRecord, type ServerProcess, writeRecord } from './sandbox-record.js';
@@ -33,10 +33,6 @@ const INHERITED = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'SHELL', 'USER', 'LOGNAME'] a
 /** Time that a sandbox's servers get to end by themselves: agent-server writes its log file out. Milliseconds. */
 const GRACE_MS = 2_000;
 const RESTART_REASONS_KEPT = 10;
-/** Longest wait for the system to say how a process ended that is dead already. Milliseconds. */
-const EXIT_WAIT_MS = 1_000;
-/** How long that is remembered. Milliseconds. */
-const EXIT_KEPT_MS = 60_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /**
@@ -51,8 +47,7 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  */
 export class ProcessBackend implements SandboxBackend {
   private readonly template: string;
-  /** How the processes of this runtime-api end; for others nothing reports it. */
-  private readonly exits = new Map<number, Promise<string>>();
+  private readonly exits = new ProcessExits(() => this.changed());
   private readonly listeners = new Set<() => void>();
 
   /** @throws SlipwayError `config.invalid` in production. */
@@ -206,7 +201,7 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   private async restartTools(record: SandboxRecord, dead: ServerProcess, signal: AbortSignal): Promise<void> {
-    const reason = `${new Date().toISOString()} action-server ${await this.howEnded(dead)}`;
+    const reason = `${new Date().toISOString()} action-server ${await this.exits.howEnded(dead)}`;
     const restarts = {
       count: record.restarts.count + 1,
       reasons: [...record.restarts.reasons, reason].slice(-RESTART_REASONS_KEPT),
@@ -222,7 +217,7 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   private async end(record: SandboxRecord, dead: ServerProcess | null): Promise<void> {
-    const endReason = `the sandbox ended: agent-server ${await this.howEnded(dead)}`;
+    const endReason = `the sandbox ended: agent-server ${await this.exits.howEnded(dead)}`;
     await this.kill(record, 0);
     await writeRecord(this.sandboxDirectory(record.name), { ...record, phase: 'ended', endReason });
   }
@@ -260,7 +255,7 @@ export class ProcessBackend implements SandboxBackend {
           },
           logFile: path.join(directory, 'agent-server.log'),
           listeningFile: path.join(directory, 'state', 'listening.json'),
-          onStart: this.watchExit,
+          onStart: this.exits.watch,
         },
         signal,
       );
@@ -293,7 +288,7 @@ export class ProcessBackend implements SandboxBackend {
         },
         logFile: path.join(directory, 'action-server.log'),
         listeningFile: path.join(state, 'action-server.json'),
-        onStart: this.watchExit,
+        onStart: this.exits.watch,
       },
       signal,
     );
@@ -326,7 +321,7 @@ export class ProcessBackend implements SandboxBackend {
       return {
         state: 'ended',
         uid: record.uid,
-        reason: `the sandbox ended: agent-server ${await this.howEnded(record.agentServer)}`,
+        reason: `the sandbox ended: agent-server ${await this.exits.howEnded(record.agentServer)}`,
       };
     return {
       state: 'running',
@@ -366,22 +361,6 @@ export class ProcessBackend implements SandboxBackend {
 
   private workspaceDirectory(name: string): string {
     return path.join(this.config.directory, 'workspaces', checked(name));
-  }
-
-  private readonly watchExit = (pid: number, ended: Promise<string>): void => {
-    this.exits.set(pid, ended);
-    void ended.then(async () => {
-      this.changed();
-      // Long enough for whoever wants to know why.
-      await wait(EXIT_KEPT_MS, undefined, { ref: false });
-      if (this.exits.get(pid) === ended) this.exits.delete(pid);
-    });
-  };
-
-  /** The system shows that a process is dead a moment before it says how it ended. */
-  private async howEnded(server: ServerProcess | null): Promise<string> {
-    const ended = server === null ? undefined : this.exits.get(server.pid);
-    return ended === undefined ? 'ended' : Promise.race([ended, wait(EXIT_WAIT_MS, 'ended', { ref: false })]);
   }
 
   private changed(): void {

@@ -23,8 +23,10 @@ import { AuthorizationsService } from './authorization/authorizations.service.js
 import { ConnectionMails } from './connection-mails.js';
 import { ConnectionsService } from './connections.service.js';
 import { DeliveriesService } from './deliveries.service.js';
+import { HookAccess } from './hooks/hook-access.js';
+import { HookInstallationService } from './hooks/hook-installation.service.js';
+import { HookSelectionService } from './hooks/hook-selection.service.js';
 import { HooksController } from './hooks/hooks.controller.js';
-import { HooksService } from './hooks/hooks.service.js';
 import { DeliveryTargets } from './intake/delivery-target.js';
 import { installIntakeRoutes } from './intake/intake.routes.js';
 import { Intake } from './intake/intake.service.js';
@@ -89,7 +91,9 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         ConnectionMails,
         ConnectionsService,
         DeliveriesService,
-        HooksService,
+        HookAccess,
+        HookInstallationService,
+        HookSelectionService,
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,

@@ -9,15 +9,19 @@ import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
-import { HooksService } from './hooks.service.js';
+import { HookInstallationService } from './hook-installation.service.js';
+import { HookSelectionService } from './hook-selection.service.js';
 
 @Controller()
 export class HooksController {
-  constructor(private readonly hooks: HooksService) {}
+  constructor(
+    private readonly selection: HookSelectionService,
+    private readonly installation: HookInstallationService,
+  ) {}
 
   @Serves(operations.listIntegrationHooks)
   list(@Caller() caller: Principal, @Param('connection') connection: string): Promise<IntegrationHookList> {
-    return this.hooks.list(caller, connection);
+    return this.selection.list(caller, connection);
   }
 
   @Serves(operations.installIntegrationHook)
@@ -26,7 +30,7 @@ export class HooksController {
     @Param('connection') connection: string,
     @Body() body: InstallIntegrationHook,
   ): Promise<IntegrationHook> {
-    return this.hooks.install(caller, connection, body);
+    return this.installation.install(caller, connection, body);
   }
 
   @Serves(operations.selectIntegrationHooks)
@@ -35,12 +39,12 @@ export class HooksController {
     @Param('connection') connection: string,
     @Body() body: SelectIntegrationHooks,
   ): Promise<IntegrationHookList> {
-    return this.hooks.select(caller, connection, body);
+    return this.selection.select(caller, connection, body);
   }
 
   @Serves(operations.repairIntegrationHooks)
   repair(@Caller() caller: Principal, @Param('connection') connection: string): Promise<IntegrationHookList> {
-    return this.hooks.repair(caller, connection);
+    return this.selection.repair(caller, connection);
   }
 
   @Serves(operations.removeIntegrationHook)
@@ -49,6 +53,6 @@ export class HooksController {
     @Param('connection') connection: string,
     @Param('hook') hook: string,
   ): Promise<void> {
-    return this.hooks.remove(caller, connection, hook);
+    return this.installation.remove(caller, connection, hook);
   }
 }

@@ -1,3 +1,4 @@
+import { type IntegrationHook } from '@slipway/contracts/integrations';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
 export interface HookRow {
@@ -112,4 +113,26 @@ export async function saveSelection(
      ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
     [orgId, connectionId],
   );
+}
+
+export function toHook({
+  id,
+  repository,
+  current,
+  state,
+  detail,
+  checkedAt,
+  installedBy,
+  installedByLabel,
+  installedAt,
+}: HookRow): IntegrationHook {
+  return {
+    id,
+    repository,
+    state: state === 'installed' && !current ? 'old-secret' : state,
+    detail,
+    checkedAt: checkedAt?.toISOString() ?? null,
+    installedBy: { id: installedBy, label: installedByLabel },
+    installedAt: installedAt.toISOString(),
+  };
 }

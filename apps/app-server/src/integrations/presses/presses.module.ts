@@ -3,13 +3,18 @@ import type { Queue } from '@slipway/queue';
 import { ConfirmationModule } from '../../conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from '../../conversations/conversations.module.js';
 import { QUEUE } from '../../platform/jobs.module.js';
+import { PressActs } from './press-acts.js';
 import { PressesService } from './presses.service.js';
 
 /** Presses at a time in one process. They wait for sandboxes nearly all the time. */
 const CONCURRENCY = 4;
 
 /** The one kind of job that app-server takes: it alone answers agents. */
-@Module({ imports: [ConversationsModule, ConfirmationModule], providers: [PressesService], exports: [PressesService] })
+@Module({
+  imports: [ConversationsModule, ConfirmationModule],
+  providers: [PressActs, PressesService],
+  exports: [PressesService],
+})
 export class PressesModule implements OnApplicationBootstrap {
   constructor(
     @Inject(QUEUE) private readonly queue: Queue,

@@ -75,6 +75,15 @@ function CreateKey({
   const account = accounts.find(({ id }) => id === form.values.owner);
   const offered =
     account === undefined ? org.permissions : org.permissions.filter((permission) => holds(account, permission));
+  const choose = (owner: string) => {
+    form.set('owner', owner);
+    const next = accounts.find(({ id }) => id === owner);
+    if (next !== undefined)
+      form.set(
+        'scopes',
+        form.values.scopes.filter((scope) => holds(next, scope)),
+      );
+  };
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <Field label={t('common.name')} hint={t('adminApiKeys.describeWhatWillUseThe')} error={form.error('name')}>
@@ -89,34 +98,12 @@ function CreateKey({
         )}
       </Field>
       {accounts.length === 0 ? null : (
-        <Field
-          label={t('adminApiKeys.owner')}
-          hint={t('adminApiKeys.aServiceAccountsKeyKeeps')}
+        <OwnerField
+          accounts={accounts}
+          owner={form.values.owner}
           error={form.error('serviceAccountId')}
-        >
-          {(control) => (
-            <Select
-              {...control}
-              value={form.values.owner}
-              options={[
-                { value: MINE, label: t('common.mine') },
-                ...accounts.map(({ id, name, role }) => ({
-                  value: id,
-                  label: t('adminApiKeys.serviceAccount', { name, role: t(ROLE_LABELS[role]) }),
-                })),
-              ]}
-              onChange={(owner) => {
-                form.set('owner', owner);
-                const next = accounts.find(({ id }) => id === owner);
-                if (next !== undefined)
-                  form.set(
-                    'scopes',
-                    form.values.scopes.filter((scope) => holds(next, scope)),
-                  );
-              }}
-            />
-          )}
-        </Field>
+          onChange={choose}
+        />
       )}
       <Field label={t('common.expires')} error={form.error('expiresAt')}>
         {(control) => (
@@ -142,6 +129,38 @@ function CreateKey({
         </Button>
       </div>
     </form>
+  );
+}
+
+function OwnerField({
+  accounts,
+  owner,
+  error,
+  onChange,
+}: {
+  accounts: readonly ServiceAccount[];
+  owner: string;
+  error: string | null;
+  onChange: (owner: string) => void;
+}) {
+  const t = useTranslations();
+  return (
+    <Field label={t('adminApiKeys.owner')} hint={t('adminApiKeys.aServiceAccountsKeyKeeps')} error={error}>
+      {(control) => (
+        <Select
+          {...control}
+          value={owner}
+          options={[
+            { value: MINE, label: t('common.mine') },
+            ...accounts.map(({ id, name, role }) => ({
+              value: id,
+              label: t('adminApiKeys.serviceAccount', { name, role: t(ROLE_LABELS[role]) }),
+            })),
+          ]}
+          onChange={onChange}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -26,19 +26,7 @@ export function KeysTable({
       label: t('common.name'),
       phone: 'title',
       className: 'md:max-w-64',
-      cell: (key) => (
-        <span className="block min-w-0">
-          <span className="block font-medium break-words">{key.name}</span>
-          <code className="block font-mono text-xs break-all text-ink-muted">
-            {key.prefix}…{key.last4}
-          </code>
-          {lineageOf(t, key, nameOf).map((line) => (
-            <span key={line} className="block text-xs break-words text-ink-muted">
-              {line}
-            </span>
-          ))}
-        </span>
-      ),
+      cell: (key) => <KeyName apiKey={key} nameOf={nameOf} />,
     },
     {
       label: t('common.state'),
@@ -48,35 +36,13 @@ export function KeysTable({
       ? [
           {
             label: t('common.owner'),
-            cell: (key: ApiKey) => (
-              <span className="block min-w-0 break-words">
-                {key.owner.kind === 'service-account'
-                  ? t('adminApiKeys.serviceAccount2', { label: key.owner.label })
-                  : key.owner.label}
-                {key.owner.kind === 'service-account' && !key.createdBy.active ? (
-                  <span className="block text-xs text-warn">
-                    {t('adminApiKeys.createdByWhoHasLeft', { label: key.createdBy.label })}
-                  </span>
-                ) : null}
-              </span>
-            ),
+            cell: (key: ApiKey) => <KeyOwner apiKey={key} />,
           },
         ]
       : []),
     {
       label: t('adminApiKeys.permissions'),
-      cell: (key) => (
-        <details>
-          <summary className="cursor-pointer tabular-nums">
-            {key.permissions.length === key.scopes.length
-              ? key.scopes.length
-              : t('adminApiKeys.of', { count: key.permissions.length, count2: key.scopes.length })}
-          </summary>
-          <span className="block font-mono text-xs break-words text-ink-muted">
-            {key.permissions.join(', ') || t('adminApiKeys.noneAtTheMoment')}
-          </span>
-        </details>
-      ),
+      cell: (key) => <KeyPermissions apiKey={key} />,
     },
     {
       label: t('common.expires'),
@@ -92,17 +58,7 @@ export function KeysTable({
     {
       label: t('adminApiKeys.lastUsed'),
       className: 'md:min-w-48',
-      cell: (key) =>
-        key.lastUsed === null ? (
-          <span className="text-ink-muted">{t('common.never')}</span>
-        ) : (
-          <span className="block min-w-0">
-            <Ago at={key.lastUsed.at} />
-            <span className="block text-xs break-words text-ink-muted">
-              {[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}
-            </span>
-          </span>
-        ),
+      cell: (key) => <LastUse apiKey={key} />,
     },
     {
       label: t('common.actions'),
@@ -113,6 +69,66 @@ export function KeysTable({
     },
   ];
   return <Table label={t('common.apiKeys')} columns={columns} rows={keys} rowKey={(key) => key.id} />;
+}
+
+function KeyName({ apiKey, nameOf }: { apiKey: ApiKey; nameOf: (id: string) => string }) {
+  const t = useTranslations();
+  return (
+    <span className="block min-w-0">
+      <span className="block font-medium break-words">{apiKey.name}</span>
+      <code className="block font-mono text-xs break-all text-ink-muted">
+        {apiKey.prefix}…{apiKey.last4}
+      </code>
+      {lineageOf(t, apiKey, nameOf).map((line) => (
+        <span key={line} className="block text-xs break-words text-ink-muted">
+          {line}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function KeyOwner({ apiKey: { owner, createdBy } }: { apiKey: ApiKey }) {
+  const t = useTranslations();
+  return (
+    <span className="block min-w-0 break-words">
+      {owner.kind === 'service-account' ? t('adminApiKeys.serviceAccount2', { label: owner.label }) : owner.label}
+      {owner.kind === 'service-account' && !createdBy.active ? (
+        <span className="block text-xs text-warn">
+          {t('adminApiKeys.createdByWhoHasLeft', { label: createdBy.label })}
+        </span>
+      ) : null}
+    </span>
+  );
+}
+
+function KeyPermissions({ apiKey: { permissions, scopes } }: { apiKey: ApiKey }) {
+  const t = useTranslations();
+  return (
+    <details>
+      <summary className="cursor-pointer tabular-nums">
+        {permissions.length === scopes.length
+          ? scopes.length
+          : t('adminApiKeys.of', { count: permissions.length, count2: scopes.length })}
+      </summary>
+      <span className="block font-mono text-xs break-words text-ink-muted">
+        {permissions.join(', ') || t('adminApiKeys.noneAtTheMoment')}
+      </span>
+    </details>
+  );
+}
+
+function LastUse({ apiKey: { lastUsed } }: { apiKey: ApiKey }) {
+  const t = useTranslations();
+  if (lastUsed === null) return <span className="text-ink-muted">{t('common.never')}</span>;
+  return (
+    <span className="block min-w-0">
+      <Ago at={lastUsed.at} />
+      <span className="block text-xs break-words text-ink-muted">
+        {[lastUsed.address, lastUsed.route].filter(Boolean).join(' · ')}
+      </span>
+    </span>
+  );
 }
 
 /** Where a key comes from and what comes of it. */

@@ -24,10 +24,6 @@ export function BudgetsPage() {
     queryKey: ['budgets', org.id],
     queryFn: ({ signal }) => api.getBudgets({ org: org.id, signal }),
   });
-  const notices = usePages({
-    key: ['budget-notices', org.id],
-    read: (cursor, signal) => api.listBudgetNotices({ org: org.id, query: cursor, signal }),
-  });
   return (
     <Page title={t('common.budgets')} description={t('adminBudgets.monthlyLimitsForModelSpending')}>
       <QueryPanel query={budgets} label={t('adminBudgets.theBudgets')}>
@@ -68,55 +64,68 @@ export function BudgetsPage() {
           </div>
         )}
       </QueryPanel>
-      <Section
-        title={t('adminBudgets.notices')}
-        description={t('adminBudgets.sentOnceAMonthWhen', {
-          most: BUDGET_THRESHOLDS.slice(0, -1).join(', '),
-          last: BUDGET_THRESHOLDS.at(-1) ?? '',
-        })}
-      >
-        <ListPanel
-          list={notices}
-          noun={t('adminBudgets.notices2')}
-          empty={<EmptyState title={t('adminBudgets.noNoticesYet')} className="rounded-lg border border-line" />}
-        >
-          {(rows) => (
-            <Table
-              label={t('adminBudgets.notices')}
-              rows={rows}
-              rowKey={(notice) => notice.id}
-              columns={[
-                {
-                  label: t('adminBudgets.limitOf'),
-                  phone: 'title',
-                  cell: (notice) => notice.user?.label ?? t('adminBudgets.organization'),
-                },
-                {
-                  label: t('adminBudgets.share'),
-                  cell: (notice) => (
-                    <Badge tone={notice.threshold === 100 ? 'bad' : notice.threshold >= 80 ? 'warn' : 'neutral'}>
-                      {notice.threshold} %
-                    </Badge>
-                  ),
-                },
-                {
-                  label: t('adminBudgets.spent'),
-                  align: 'end',
-                  cell: (notice) => (
-                    <span className="tabular-nums">
-                      {t('adminBudgets.of', {
-                        spentUsd: money(Number(notice.spentUsd)),
-                        limitUsd: money(Number(notice.limitUsd)),
-                      })}
-                    </span>
-                  ),
-                },
-                { label: t('adminBudgets.time'), cell: (notice) => <Ago at={notice.createdAt} /> },
-              ]}
-            />
-          )}
-        </ListPanel>
-      </Section>
+      <NoticesSection />
     </Page>
+  );
+}
+
+/** What was sent when shares of the limits were spent. */
+function NoticesSection() {
+  const t = useTranslations();
+  const { org } = useSession();
+  const notices = usePages({
+    key: ['budget-notices', org.id],
+    read: (cursor, signal) => api.listBudgetNotices({ org: org.id, query: cursor, signal }),
+  });
+  return (
+    <Section
+      title={t('adminBudgets.notices')}
+      description={t('adminBudgets.sentOnceAMonthWhen', {
+        most: BUDGET_THRESHOLDS.slice(0, -1).join(', '),
+        last: BUDGET_THRESHOLDS.at(-1) ?? '',
+      })}
+    >
+      <ListPanel
+        list={notices}
+        noun={t('adminBudgets.notices2')}
+        empty={<EmptyState title={t('adminBudgets.noNoticesYet')} className="rounded-lg border border-line" />}
+      >
+        {(rows) => (
+          <Table
+            label={t('adminBudgets.notices')}
+            rows={rows}
+            rowKey={(notice) => notice.id}
+            columns={[
+              {
+                label: t('adminBudgets.limitOf'),
+                phone: 'title',
+                cell: (notice) => notice.user?.label ?? t('adminBudgets.organization'),
+              },
+              {
+                label: t('adminBudgets.share'),
+                cell: (notice) => (
+                  <Badge tone={notice.threshold === 100 ? 'bad' : notice.threshold >= 80 ? 'warn' : 'neutral'}>
+                    {notice.threshold} %
+                  </Badge>
+                ),
+              },
+              {
+                label: t('adminBudgets.spent'),
+                align: 'end',
+                cell: (notice) => (
+                  <span className="tabular-nums">
+                    {t('adminBudgets.of', {
+                      spentUsd: money(Number(notice.spentUsd)),
+                      limitUsd: money(Number(notice.limitUsd)),
+                    })}
+                  </span>
+                ),
+              },
+              { label: t('adminBudgets.time'), cell: (notice) => <Ago at={notice.createdAt} /> },
+            ]}
+          />
+        )}
+      </ListPanel>
+    </Section>
   );
 }

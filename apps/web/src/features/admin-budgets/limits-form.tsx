@@ -78,38 +78,22 @@ export function LimitsForm({
         onChange={(allowUnpriced) => form.set('allowUnpriced', allowUnpriced)}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field
+        <AmountField
           label={t('adminBudgets.organizationPerMonthUsd')}
           hint={t('adminBudgets.leaveEmptyForNoLimit')}
           error={form.error('orgLimitUsd')}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              inputMode="decimal"
-              disabled={!mayChange}
-              value={values.orgLimitUsd}
-              placeholder={t('adminBudgets.noLimit')}
-              onChange={(event) => form.set('orgLimitUsd', event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+          disabled={!mayChange}
+          amount={values.orgLimitUsd}
+          onChange={(amount) => form.set('orgLimitUsd', amount)}
+        />
+        <AmountField
           label={t('adminBudgets.eachMemberPerMonthUsd')}
           hint={t('adminBudgets.leaveEmptyForNoIndividual')}
           error={form.error('memberLimitUsd')}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              inputMode="decimal"
-              disabled={!mayChange}
-              value={values.memberLimitUsd}
-              placeholder={t('adminBudgets.noLimit')}
-              onChange={(event) => form.set('memberLimitUsd', event.target.value)}
-            />
-          )}
-        </Field>
+          disabled={!mayChange}
+          amount={values.memberLimitUsd}
+          onChange={(amount) => form.set('memberLimitUsd', amount)}
+        />
       </div>
       <Field label={t('adminBudgets.monthStartsOn')} error={form.error('resetDay')}>
         {(control) => (
@@ -140,6 +124,38 @@ export function LimitsForm({
         </div>
       ) : null}
     </form>
+  );
+}
+
+function AmountField({
+  label,
+  hint,
+  error,
+  disabled,
+  amount,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  error: string | null;
+  disabled: boolean;
+  amount: string;
+  onChange: (amount: string) => void;
+}) {
+  const t = useTranslations();
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <Input
+          {...control}
+          inputMode="decimal"
+          disabled={disabled}
+          value={amount}
+          placeholder={t('adminBudgets.noLimit')}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -69,21 +69,7 @@ export function TransferSection() {
                   className="max-h-72 divide-y divide-line overflow-auto rounded-md border border-line"
                 >
                   {rows.map((member) => (
-                    <li key={member.userId} className="flex items-center gap-3 px-3 py-2">
-                      <span className="min-w-0 flex-1 text-sm">
-                        <span className="block truncate font-medium">{member.name}</span>
-                        <span className="block truncate text-xs text-ink-muted">
-                          {t(ROLE_LABELS[member.role])} · {member.email ?? t('adminDanger.noEMailAddress')}
-                        </span>
-                      </span>
-                      <Button
-                        size="small"
-                        aria-label={t('adminDanger.choose', { name: member.name })}
-                        onClick={() => setChosen(member)}
-                      >
-                        {t('adminDanger.choose2')}
-                      </Button>
-                    </li>
+                    <MemberRow key={member.userId} member={member} onChoose={() => setChosen(member)} />
                   ))}
                 </ul>
               )}
@@ -118,5 +104,22 @@ export function TransferSection() {
         </ConfirmDialog>
       )}
     </Section>
+  );
+}
+
+function MemberRow({ member, onChoose }: { member: Member; onChoose: () => void }) {
+  const t = useTranslations();
+  return (
+    <li className="flex items-center gap-3 px-3 py-2">
+      <span className="min-w-0 flex-1 text-sm">
+        <span className="block truncate font-medium">{member.name}</span>
+        <span className="block truncate text-xs text-ink-muted">
+          {t(ROLE_LABELS[member.role])} · {member.email ?? t('adminDanger.noEMailAddress')}
+        </span>
+      </span>
+      <Button size="small" aria-label={t('adminDanger.choose', { name: member.name })} onClick={onChoose}>
+        {t('adminDanger.choose2')}
+      </Button>
+    </li>
   );
 }

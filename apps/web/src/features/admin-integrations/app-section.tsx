@@ -38,8 +38,7 @@ export function AppSection({
     onSettled: () => changed(),
   });
   const changed = () => void queries.invalidateQueries({ queryKey: ['integrations', org.id] });
-  const { label, tone, next } = APP_STATES_SHOWN[app.state];
-  const reach = reachOf(t, app);
+  const { next } = APP_STATES_SHOWN[app.state];
   const name = provider?.name ?? connection.provider;
   const isBound = app.state === 'installed' || app.state === 'suspended';
   const mayWrite = org.permissions.includes('integration:write');
@@ -49,40 +48,7 @@ export function AppSection({
       description={t('adminIntegrations.slipwayCallsAsThisApp', { name })}
     >
       <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
-        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
-          <dt className="text-ink-muted">{t('adminIntegrations.app2')}</dt>
-          <dd className="min-w-0 break-words">
-            {app.url === null ? (
-              app.slug
-            ) : (
-              <a className="text-accent underline underline-offset-2" href={app.url} target="_blank" rel="noreferrer">
-                {app.slug}
-              </a>
-            )}
-            {app.url === null ? (
-              <span className="text-ink-muted"> {t('adminIntegrations.providedByThisInstallation')}</span>
-            ) : null}
-          </dd>
-          <dt className="text-ink-muted">{t('adminIntegrations.installation')}</dt>
-          <dd className="flex min-w-0 flex-wrap items-center gap-2 break-words">
-            <Badge tone={tone}>{t(label)}</Badge>
-            {reach}
-          </dd>
-          {app.checkedAt === null ? null : (
-            <>
-              <dt className="text-ink-muted">{t('adminIntegrations.checked')}</dt>
-              <dd>
-                <Ago at={app.checkedAt} />
-              </dd>
-            </>
-          )}
-          {app.recoveredAt === null ? null : (
-            <>
-              <dt className="text-ink-muted">{t('adminIntegrations.missedDeliveries')}</dt>
-              <dd>{t.rich('adminIntegrations.checked2', { recoveredAt: app.recoveredAt, ago: asAgo })}</dd>
-            </>
-          )}
-        </dl>
+        <AppFacts app={app} />
         {next === null ? null : <p className="text-sm">{t(next)}</p>}
         {app.missingPermissions.length === 0 ? null : (
           <Notice tone="warn" title={t('adminIntegrations.permissionsAreMissing')}>
@@ -129,5 +95,46 @@ export function AppSection({
         <ReleaseDialog connection={connection} app={app} name={name} onClose={() => setDoing(null)} onDone={changed} />
       ) : null}
     </Section>
+  );
+}
+
+function AppFacts({ app }: { app: ConnectionApp }) {
+  const t = useTranslations();
+  const { label, tone } = APP_STATES_SHOWN[app.state];
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm">
+      <dt className="text-ink-muted">{t('adminIntegrations.app2')}</dt>
+      <dd className="min-w-0 break-words">
+        {app.url === null ? (
+          app.slug
+        ) : (
+          <a className="text-accent underline underline-offset-2" href={app.url} target="_blank" rel="noreferrer">
+            {app.slug}
+          </a>
+        )}
+        {app.url === null ? (
+          <span className="text-ink-muted"> {t('adminIntegrations.providedByThisInstallation')}</span>
+        ) : null}
+      </dd>
+      <dt className="text-ink-muted">{t('adminIntegrations.installation')}</dt>
+      <dd className="flex min-w-0 flex-wrap items-center gap-2 break-words">
+        <Badge tone={tone}>{t(label)}</Badge>
+        {reachOf(t, app)}
+      </dd>
+      {app.checkedAt === null ? null : (
+        <>
+          <dt className="text-ink-muted">{t('adminIntegrations.checked')}</dt>
+          <dd>
+            <Ago at={app.checkedAt} />
+          </dd>
+        </>
+      )}
+      {app.recoveredAt === null ? null : (
+        <>
+          <dt className="text-ink-muted">{t('adminIntegrations.missedDeliveries')}</dt>
+          <dd>{t.rich('adminIntegrations.checked2', { recoveredAt: app.recoveredAt, ago: asAgo })}</dd>
+        </>
+      )}
+    </dl>
   );
 }

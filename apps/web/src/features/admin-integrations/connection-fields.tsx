@@ -200,32 +200,7 @@ function MoreSettings<Values extends ConnectionValues>({
           />
         )}
       </Field>
-      {isCode ? (
-        <Checkbox
-          label={t('adminIntegrations.publishAutomatically')}
-          hint={t('adminIntegrations.opensAPullRequestWhen')}
-          checked={values.settings.publishes}
-          onChange={(publishes) => set({ publishes })}
-        />
-      ) : null}
-      {isCode ? (
-        <Field
-          label={t('adminIntegrations.fixFailedChecksAutomatically')}
-          hint={t('adminIntegrations.maximumAttemptsPerPullRequest')}
-          error={form.error('settings.fixRounds')}
-        >
-          {(control) => (
-            <Input
-              {...control}
-              type="number"
-              min={0}
-              max={10}
-              value={values.settings.fixRounds}
-              onChange={(event) => set({ fixRounds: Math.max(0, Math.trunc(event.target.valueAsNumber || 0)) })}
-            />
-          )}
-        </Field>
-      ) : null}
+      {isCode ? <PullRequestFields form={form} /> : null}
       <Checkbox
         label={t('adminIntegrations.readConfidentialIssues')}
         hint={t('adminIntegrations.everyoneWhoCanOpenThe')}
@@ -233,5 +208,37 @@ function MoreSettings<Values extends ConnectionValues>({
         onChange={(confidential) => set({ confidential })}
       />
     </div>
+  );
+}
+
+function PullRequestFields<Values extends ConnectionValues>({ form }: { form: Form<Values> }) {
+  const t = useTranslations();
+  const { values } = form;
+  const { set } = settersOf(form);
+  return (
+    <>
+      <Checkbox
+        label={t('adminIntegrations.publishAutomatically')}
+        hint={t('adminIntegrations.opensAPullRequestWhen')}
+        checked={values.settings.publishes}
+        onChange={(publishes) => set({ publishes })}
+      />
+      <Field
+        label={t('adminIntegrations.fixFailedChecksAutomatically')}
+        hint={t('adminIntegrations.maximumAttemptsPerPullRequest')}
+        error={form.error('settings.fixRounds')}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            type="number"
+            min={0}
+            max={10}
+            value={values.settings.fixRounds}
+            onChange={(event) => set({ fixRounds: Math.max(0, Math.trunc(event.target.valueAsNumber || 0)) })}
+          />
+        )}
+      </Field>
+    </>
   );
 }

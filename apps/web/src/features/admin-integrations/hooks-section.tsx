@@ -58,10 +58,6 @@ export function HooksSection({
     mutationFn: () => api.repairIntegrationHooks(where),
     onSuccess: () => done(t('adminIntegrations.recreatingTheWebhooks')),
   });
-  const remove = useMutation({
-    mutationFn: ({ id }: IntegrationHook) => api.removeIntegrationHook({ ...where, hook: id }),
-    onSuccess: () => done(t('adminIntegrations.webhookRemoved')),
-  });
   return (
     <Section
       title={t('adminIntegrations.webhooks')}
@@ -94,22 +90,12 @@ export function HooksSection({
                 <li key={hook.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
                   <HookLine hook={hook} />
                   {mayWrite ? (
-                    <span className="flex gap-2">
-                      <Button
-                        aria-label={t('adminIntegrations.repairTheWebhookOf', { repository: hook.repository })}
-                        busy={install.isPending}
-                        onClick={() => install.mutate(hook.repository)}
-                      >
-                        {t('adminIntegrations.repair')}
-                      </Button>
-                      <Button
-                        tone="danger"
-                        aria-label={t('adminIntegrations.removeTheWebhookOf', { repository: hook.repository })}
-                        onClick={() => setRemoving(hook)}
-                      >
-                        {t('adminIntegrations.remove')}
-                      </Button>
-                    </span>
+                    <HookButtons
+                      hook={hook}
+                      isRepairing={install.isPending}
+                      onRepair={() => install.mutate(hook.repository)}
+                      onRemove={() => setRemoving(hook)}
+                    />
                   ) : null}
                 </li>
               ))}
@@ -123,17 +109,12 @@ export function HooksSection({
           </div>
         )}
       </QueryPanel>
-      <ConfirmDialog
-        open={removing !== null}
-        onOpenChange={(open) => open || setRemoving(null)}
-        title={t('adminIntegrations.removeTheWebhookOf2', { repository: removing?.repository ?? '' })}
-        confirmLabel={t('adminIntegrations.remove')}
-        busy={remove.isPending}
-        onConfirm={() => removing !== null && remove.mutate(removing)}
-      >
-        <p>{t('adminIntegrations.theWebhookIsDeletedAt', { host: connection.host })}</p>
-        <ErrorNotice error={remove.error} />
-      </ConfirmDialog>
+      <RemoveHookDialog
+        hook={removing}
+        connection={connection}
+        onClose={() => setRemoving(null)}
+        onRemoved={() => done(t('adminIntegrations.webhookRemoved'))}
+      />
     </Section>
   );
 }
@@ -161,6 +142,68 @@ function HookLine({ hook }: { hook: IntegrationHook }) {
       </span>
       {hook.detail === null ? null : <span className="text-ink-muted">{hook.detail}</span>}
     </span>
+  );
+}
+
+function HookButtons({
+  hook: { repository },
+  isRepairing,
+  onRepair,
+  onRemove,
+}: {
+  hook: IntegrationHook;
+  isRepairing: boolean;
+  onRepair: () => void;
+  onRemove: () => void;
+}) {
+  const t = useTranslations();
+  return (
+    <span className="flex gap-2">
+      <Button
+        aria-label={t('adminIntegrations.repairTheWebhookOf', { repository })}
+        busy={isRepairing}
+        onClick={onRepair}
+      >
+        {t('adminIntegrations.repair')}
+      </Button>
+      <Button tone="danger" aria-label={t('adminIntegrations.removeTheWebhookOf', { repository })} onClick={onRemove}>
+        {t('adminIntegrations.remove')}
+      </Button>
+    </span>
+  );
+}
+
+/** @param hook `null`: closed. */
+function RemoveHookDialog({
+  hook,
+  connection,
+  onClose,
+  onRemoved,
+}: {
+  hook: IntegrationHook | null;
+  connection: IntegrationConnection;
+  onClose: () => void;
+  onRemoved: () => void;
+}) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const remove = useMutation({
+    mutationFn: ({ id }: IntegrationHook) =>
+      api.removeIntegrationHook({ org: org.id, connection: connection.id, hook: id }),
+    onSuccess: onRemoved,
+  });
+  return (
+    <ConfirmDialog
+      open={hook !== null}
+      onOpenChange={(open) => open || onClose()}
+      title={t('adminIntegrations.removeTheWebhookOf2', { repository: hook?.repository ?? '' })}
+      confirmLabel={t('adminIntegrations.remove')}
+      busy={remove.isPending}
+      onConfirm={() => hook !== null && remove.mutate(hook)}
+    >
+      <p>{t('adminIntegrations.theWebhookIsDeletedAt', { host: connection.host })}</p>
+      <ErrorNotice error={remove.error} />
+    </ConfirmDialog>
   );
 }
 

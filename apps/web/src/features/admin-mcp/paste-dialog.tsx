@@ -109,23 +109,13 @@ function Paste({
         if (!add.isPending && open.length > 0) add.mutate();
       }}
     >
-      <Field label={t('adminMcp.theFileOrThePart')} error={pasted !== null && 'fault' in pasted ? pasted.fault : null}>
-        {(control) => (
-          <Textarea
-            {...control}
-            data-autofocus
-            rows={8}
-            value={text}
-            placeholder={EXAMPLE}
-            autoComplete="off"
-            spellCheck={false}
-            // What was added is added, whatever is typed now.
-            readOnly={add.isPending || added > 0}
-            className="font-mono text-xs"
-            onChange={(event) => setText(event.target.value)}
-          />
-        )}
-      </Field>
+      <ConfigurationField
+        text={text}
+        error={pasted !== null && 'fault' in pasted ? pasted.fault : null}
+        // What was added is added, whatever is typed now.
+        readOnly={add.isPending || added > 0}
+        onChange={setText}
+      />
       {found.length === 0 ? null : (
         <ul aria-label={t('adminMcp.preview')} className="divide-y divide-line rounded-md border border-line">
           {found.map((each) => (
@@ -150,6 +140,38 @@ function Paste({
         </Button>
       </div>
     </form>
+  );
+}
+
+function ConfigurationField({
+  text,
+  error,
+  readOnly,
+  onChange,
+}: {
+  text: string;
+  error: string | null;
+  readOnly: boolean;
+  onChange: (text: string) => void;
+}) {
+  const t = useTranslations();
+  return (
+    <Field label={t('adminMcp.theFileOrThePart')} error={error}>
+      {(control) => (
+        <Textarea
+          {...control}
+          data-autofocus
+          rows={8}
+          value={text}
+          placeholder={EXAMPLE}
+          autoComplete="off"
+          spellCheck={false}
+          readOnly={readOnly}
+          className="font-mono text-xs"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

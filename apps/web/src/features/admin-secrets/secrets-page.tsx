@@ -39,11 +39,6 @@ export function SecretsPage() {
     read: (cursor, signal) =>
       api.listSecrets({ org: org.id, query: { ...cursor, ...(scope === undefined ? {} : { scope }) }, signal }),
   });
-  const mine = useQuery({
-    queryKey: ['my-secrets', org.id],
-    queryFn: ({ signal }) => api.listMySecrets({ org: org.id, signal }),
-    enabled: works,
-  });
   const changed = () => {
     void queries.invalidateQueries({ queryKey: ['secrets', org.id] });
     void queries.invalidateQueries({ queryKey: ['my-secrets', org.id] });
@@ -87,31 +82,7 @@ export function SecretsPage() {
           />
         )}
       </ListPanel>
-      {works ? (
-        <Section
-          title={t('adminSecrets.personalSecrets')}
-          description={t('adminSecrets.availableOnlyToConversationsThat')}
-          action={<Button onClick={() => setCreating('mine')}>{t('adminSecrets.newPersonalSecret')}</Button>}
-        >
-          <QueryPanel query={mine} label={t('adminSecrets.personalSecrets2')}>
-            {({ data }) =>
-              data.length === 0 ? (
-                <EmptyState title={t('adminSecrets.noPersonalSecrets')} className="rounded-lg border border-line">
-                  {t('adminSecrets.addAGitTokenTo')}
-                </EmptyState>
-              ) : (
-                <SecretsTable
-                  label={t('adminSecrets.personalSecrets2')}
-                  secrets={data}
-                  whose="mine"
-                  mayChange
-                  onChanged={changed}
-                />
-              )
-            }
-          </QueryPanel>
-        </Section>
-      ) : null}
+      {works ? <PersonalSecrets onCreate={() => setCreating('mine')} onChanged={changed} /> : null}
       {creating === null ? null : (
         <NewSecretDialog
           whose={creating}
@@ -125,5 +96,39 @@ export function SecretsPage() {
         />
       )}
     </Page>
+  );
+}
+
+function PersonalSecrets({ onCreate, onChanged }: { onCreate: () => void; onChanged: () => void }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const secrets = useQuery({
+    queryKey: ['my-secrets', org.id],
+    queryFn: ({ signal }) => api.listMySecrets({ org: org.id, signal }),
+  });
+  return (
+    <Section
+      title={t('adminSecrets.personalSecrets')}
+      description={t('adminSecrets.availableOnlyToConversationsThat')}
+      action={<Button onClick={onCreate}>{t('adminSecrets.newPersonalSecret')}</Button>}
+    >
+      <QueryPanel query={secrets} label={t('adminSecrets.personalSecrets2')}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState title={t('adminSecrets.noPersonalSecrets')} className="rounded-lg border border-line">
+              {t('adminSecrets.addAGitTokenTo')}
+            </EmptyState>
+          ) : (
+            <SecretsTable
+              label={t('adminSecrets.personalSecrets2')}
+              secrets={data}
+              whose="mine"
+              mayChange
+              onChanged={onChanged}
+            />
+          )
+        }
+      </QueryPanel>
+    </Section>
   );
 }

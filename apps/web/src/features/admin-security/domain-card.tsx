@@ -1,7 +1,7 @@
 'use client';
 import type { OrgDomain } from '@slipway/contracts/organizations';
 import { Badge, Button, Card, ConfirmDialog, Field, Notice, Select } from '@slipway/ui';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -17,6 +17,9 @@ const JOINING: readonly Option[] = [
   { value: 'viewer', label: 'adminSecurity.joinAsViewer' },
   { value: 'member', label: 'adminSecurity.joinAsMember' },
 ];
+
+type Verify = Pick<UseMutationResult<unknown, Error, void>, 'mutate' | 'isPending' | 'error'>;
+type Join = Pick<UseMutationResult<unknown, Error, string>, 'mutate' | 'isPending' | 'error' | 'variables'>;
 
 /** One claimed domain: how to prove it while that is to be done, and who joins by it afterwards. */
 export function DomainCard({ domain }: { domain: OrgDomain }) {
@@ -63,56 +66,9 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
         </Button>
       </div>
       {domain.state === 'pending' ? (
-        <>
-          <p className="text-sm text-ink-muted">
-            {t('adminSecurity.addThisRecordToThe', { type: domain.record.type, domain: domain.domain })}
-          </p>
-          <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
-          <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
-          <ErrorNotice error={verify.error} />
-          <div className="flex flex-wrap items-center gap-3">
-            <Button tone="primary" busy={verify.isPending} onClick={() => verify.mutate()}>
-              {t('adminSecurity.verify')}
-            </Button>
-            {domain.checkedAt === null ? null : (
-              <span className="text-xs text-ink-muted">
-                {t.rich('adminSecurity.checked', { checkedAt: domain.checkedAt, ago: asAgo })}
-              </span>
-            )}
-          </div>
-        </>
+        <PendingDomain domain={domain} verify={verify} />
       ) : (
-        <>
-          {domain.recordMissingSince === null ? null : (
-            <Notice tone="warn" title={t('adminSecurity.dnsRecordMissing')}>
-              <p>
-                {t.rich('adminSecurity.theRecordWentMissingNo', {
-                  type: domain.record.type,
-                  recordMissingSince: domain.recordMissingSince,
-                  ago: asAgo,
-                })}
-              </p>
-              <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
-              <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
-              <Button size="small" busy={verify.isPending} onClick={() => verify.mutate()}>
-                {t('adminSecurity.checkAgain')}
-              </Button>
-            </Notice>
-          )}
-          <Field label={t('adminSecurity.usersWhoSignInWith')} hint={t('adminSecurity.existingMembersAreNotAffected')}>
-            {(control) => (
-              <Select
-                {...control}
-                className="max-w-64"
-                options={translated(t, JOINING)}
-                disabled={join.isPending}
-                value={(join.isPending ? join.variables : domain.autoJoinRole) ?? NOBODY}
-                onChange={(role) => join.mutate(role)}
-              />
-            )}
-          </Field>
-          <ErrorNotice error={join.error} />
-        </>
+        <VerifiedDomain domain={domain} verify={verify} join={join} />
       )}
       <ConfirmDialog
         open={releasing}
@@ -129,5 +85,66 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
         <ErrorNotice error={release.error} />
       </ConfirmDialog>
     </Card>
+  );
+}
+
+function PendingDomain({ domain, verify }: { domain: OrgDomain; verify: Verify }) {
+  const t = useTranslations();
+  return (
+    <>
+      <p className="text-sm text-ink-muted">
+        {t('adminSecurity.addThisRecordToThe', { type: domain.record.type, domain: domain.domain })}
+      </p>
+      <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
+      <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
+      <ErrorNotice error={verify.error} />
+      <div className="flex flex-wrap items-center gap-3">
+        <Button tone="primary" busy={verify.isPending} onClick={() => verify.mutate()}>
+          {t('adminSecurity.verify')}
+        </Button>
+        {domain.checkedAt === null ? null : (
+          <span className="text-xs text-ink-muted">
+            {t.rich('adminSecurity.checked', { checkedAt: domain.checkedAt, ago: asAgo })}
+          </span>
+        )}
+      </div>
+    </>
+  );
+}
+
+function VerifiedDomain({ domain, verify, join }: { domain: OrgDomain; verify: Verify; join: Join }) {
+  const t = useTranslations();
+  return (
+    <>
+      {domain.recordMissingSince === null ? null : (
+        <Notice tone="warn" title={t('adminSecurity.dnsRecordMissing')}>
+          <p>
+            {t.rich('adminSecurity.theRecordWentMissingNo', {
+              type: domain.record.type,
+              recordMissingSince: domain.recordMissingSince,
+              ago: asAgo,
+            })}
+          </p>
+          <CopyLine label={t('adminSecurity.nameOfTheTxtRecord')} text={domain.record.name} />
+          <CopyLine label={t('adminSecurity.valueOfTheTxtRecord')} text={domain.record.value} />
+          <Button size="small" busy={verify.isPending} onClick={() => verify.mutate()}>
+            {t('adminSecurity.checkAgain')}
+          </Button>
+        </Notice>
+      )}
+      <Field label={t('adminSecurity.usersWhoSignInWith')} hint={t('adminSecurity.existingMembersAreNotAffected')}>
+        {(control) => (
+          <Select
+            {...control}
+            className="max-w-64"
+            options={translated(t, JOINING)}
+            disabled={join.isPending}
+            value={(join.isPending ? join.variables : domain.autoJoinRole) ?? NOBODY}
+            onChange={(role) => join.mutate(role)}
+          />
+        )}
+      </Field>
+      <ErrorNotice error={join.error} />
+    </>
   );
 }

@@ -77,23 +77,7 @@ function SessionTable({
       label: t('common.user'),
       phone: 'title',
       cell: (session) => (
-        <span className="block min-w-0">
-          {filtered ? (
-            <span className="font-medium break-words">{session.userName}</span>
-          ) : (
-            <button
-              type="button"
-              className="min-h-6 text-left font-medium break-words underline-offset-2 hover:underline touch:min-h-11"
-              aria-label={t('adminSecurity.onlySessionsOf', { userName: session.userName })}
-              onClick={() => only(session.userId, 'push')}
-            >
-              {session.userName}
-            </button>
-          )}
-          <span className="block text-xs break-all text-ink-muted">
-            {session.email ?? t('adminSecurity.noEmailAddress')}
-          </span>
-        </span>
+        <SessionUser session={session} onOnly={filtered ? null : () => only(session.userId, 'push')} />
       ),
     },
     {
@@ -129,27 +113,7 @@ function SessionTable({
       unnamed: true,
       align: 'end',
       phone: 'actions',
-      cell: (session) =>
-        mayEnd(session) ? (
-          <span className="flex flex-wrap justify-end gap-2">
-            <Button
-              size="small"
-              tone="danger"
-              aria-label={t('adminSecurity.signOutOf', { device: session.device, userName: session.userName })}
-              onClick={() => end({ session, all: false })}
-            >
-              {t('common.signOut')}
-            </Button>
-            <Button
-              size="small"
-              tone="danger"
-              aria-label={t('adminSecurity.signOutAllBrowsersOf', { userName: session.userName })}
-              onClick={() => end({ session, all: true })}
-            >
-              {t('adminSecurity.signOutAll')}
-            </Button>
-          </span>
-        ) : null,
+      cell: (session) => (mayEnd(session) ? <SessionActions session={session} end={end} /> : null),
     },
   ];
   return (
@@ -159,6 +123,54 @@ function SessionTable({
       rows={rows}
       rowKey={(session) => session.id}
     />
+  );
+}
+
+/** @param onOnly shows the sessions of this user alone; `null`: it is so. */
+function SessionUser({ session, onOnly }: { session: MemberSession; onOnly: (() => void) | null }) {
+  const t = useTranslations();
+  return (
+    <span className="block min-w-0">
+      {onOnly === null ? (
+        <span className="font-medium break-words">{session.userName}</span>
+      ) : (
+        <button
+          type="button"
+          className="min-h-6 text-left font-medium break-words underline-offset-2 hover:underline touch:min-h-11"
+          aria-label={t('adminSecurity.onlySessionsOf', { userName: session.userName })}
+          onClick={onOnly}
+        >
+          {session.userName}
+        </button>
+      )}
+      <span className="block text-xs break-all text-ink-muted">
+        {session.email ?? t('adminSecurity.noEmailAddress')}
+      </span>
+    </span>
+  );
+}
+
+function SessionActions({ session, end }: { session: MemberSession; end: (ending: Ending) => void }) {
+  const t = useTranslations();
+  return (
+    <span className="flex flex-wrap justify-end gap-2">
+      <Button
+        size="small"
+        tone="danger"
+        aria-label={t('adminSecurity.signOutOf', { device: session.device, userName: session.userName })}
+        onClick={() => end({ session, all: false })}
+      >
+        {t('common.signOut')}
+      </Button>
+      <Button
+        size="small"
+        tone="danger"
+        aria-label={t('adminSecurity.signOutAllBrowsersOf', { userName: session.userName })}
+        onClick={() => end({ session, all: true })}
+      >
+        {t('adminSecurity.signOutAll')}
+      </Button>
+    </span>
   );
 }
 

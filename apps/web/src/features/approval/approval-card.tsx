@@ -113,38 +113,66 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
               }
             />
           ) : (
-            <div className="flex flex-wrap items-center gap-2">
-              <Button
-                tone={counts.approved === 0 ? 'danger' : 'primary'}
-                busy={busy}
-                disabled={counts.approved > 0 && !seen}
-                onClick={() => answer.mutate(answerOf(ids, rejected))}
-              >
-                {answerLabel(t, counts)}
-              </Button>
-              <AlwaysMenu
-                pending={pending}
-                busy={busy || !seen}
-                onChoose={({ tool_name, match, value }) =>
-                  answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })
-                }
-              />
-              <Button disabled={busy} onClick={() => setRejecting(true)}>
-                {several ? t('approval.rejectAll2') : t('approval.reject')}
-              </Button>
-              {seen ? null : (
-                <Button tone="quiet" onClick={further} className="ml-auto">
-                  <ArrowDown aria-hidden /> {t('approval.showMore')}
-                </Button>
-              )}
-              <p role="status" className="basis-full text-xs text-ink-muted empty:hidden">
-                {seen ? null : isWhole ? t('approval.scrollToTheEndTo') : t('approval.youCanApproveOnceThe')}
-              </p>
-            </div>
+            <Choices
+              pending={pending}
+              counts={counts}
+              busy={busy}
+              reading={{ seen, isWhole, further }}
+              onAnswer={() => answer.mutate(answerOf(ids, rejected))}
+              onAlways={({ tool_name, match, value }) =>
+                answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })
+              }
+              onReject={() => setRejecting(true)}
+            />
           )}
         </div>
       </div>
     </section>
+  );
+}
+
+/** Approve is open once everything was there to read and was read to its end. */
+function Choices({
+  pending,
+  counts,
+  busy,
+  reading: { seen, isWhole, further },
+  onAnswer,
+  onAlways,
+  onReject,
+}: {
+  pending: readonly Pending[];
+  counts: ReturnType<typeof countsOf>;
+  busy: boolean;
+  reading: { seen: boolean; isWhole: boolean; further: () => void };
+  onAnswer: () => void;
+  onAlways: (always: Always) => void;
+  onReject: () => void;
+}) {
+  const t = useTranslations();
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Button
+        tone={counts.approved === 0 ? 'danger' : 'primary'}
+        busy={busy}
+        disabled={counts.approved > 0 && !seen}
+        onClick={onAnswer}
+      >
+        {answerLabel(t, counts)}
+      </Button>
+      <AlwaysMenu pending={pending} busy={busy || !seen} onChoose={onAlways} />
+      <Button disabled={busy} onClick={onReject}>
+        {pending.length > 1 ? t('approval.rejectAll2') : t('approval.reject')}
+      </Button>
+      {seen ? null : (
+        <Button tone="quiet" onClick={further} className="ml-auto">
+          <ArrowDown aria-hidden /> {t('approval.showMore')}
+        </Button>
+      )}
+      <p role="status" className="basis-full text-xs text-ink-muted empty:hidden">
+        {seen ? null : isWhole ? t('approval.scrollToTheEndTo') : t('approval.youCanApproveOnceThe')}
+      </p>
+    </div>
   );
 }
 

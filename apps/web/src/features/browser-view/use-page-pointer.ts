@@ -1,17 +1,14 @@
 'use client';
 import type { BrowserLiveRequest } from '@slipway/contracts/live';
-import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef } from 'react';
+import { type MouseEvent, type PointerEvent, type RefObject, useRef } from 'react';
 import { isMac } from '../../browser/keys.ts';
 import { modifiersOf } from './keys.ts';
 import { placeOnPage } from './place.ts';
+import { limitedTurn, usePageWheel } from './use-page-wheel.ts';
 
 const BUTTONS = ['left', 'middle', 'right'] as const;
-/** A turn of the wheel by one line, where the browser counts those. CSS pixels. */
-const LINE = 16;
 /** A finger that moves further than this scrolls. CSS pixels. */
 const TAP = 8;
-/** Most that one turn scrolls. CSS pixels. */
-const MAX_TURN = 10_000;
 
 /**
  * Mouse, wheel and fingers on the picture as they are on the page: a tap presses, a finger that moves scrolls.
@@ -67,34 +64,9 @@ export function usePagePointer(options: {
     if (!from.scrolls && Math.hypot(dx, dy) < TAP) return;
     const scale = viewport.width / (picture.current?.getBoundingClientRect().width || 1);
     finger.current = { x: event.clientX, y: event.clientY, scrolls: true };
-    send({ type: 'wheel', ...place(event), dx: limited(dx * scale), dy: limited(dy * scale), modifiers: 0 });
+    send({ type: 'wheel', ...place(event), dx: limitedTurn(dx * scale), dy: limitedTurn(dy * scale), modifiers: 0 });
   };
-  // React listens to the wheel passively, and then the panel would scroll too.
-  const { width, height } = viewport;
-  useEffect(() => {
-    const { current: canvas } = picture;
-    if (canvas === null || !on) return;
-    const turn = (event: WheelEvent) => {
-      event.preventDefault();
-      const unit =
-        event.deltaMode === WheelEvent.DOM_DELTA_PIXEL
-          ? 1
-          : event.deltaMode === WheelEvent.DOM_DELTA_LINE
-            ? LINE
-            : height;
-      const at = placeOnPage(event, canvas.getBoundingClientRect(), { width, height });
-      send({
-        type: 'wheel',
-        ...at,
-        dx: limited(event.deltaX * unit),
-        dy: limited(event.deltaY * unit),
-        modifiers: modifiersOf(event, isMac),
-      });
-    };
-    canvas.addEventListener('wheel', turn, { passive: false });
-    return () => canvas.removeEventListener('wheel', turn);
-  }, [picture, on, width, height, send]);
-
+  usePageWheel({ picture, viewport, on, send });
   return {
     onMouseDown: button('press'),
     onMouseUp: button('release'),
@@ -129,8 +101,4 @@ export function usePagePointer(options: {
       if (on) event.preventDefault();
     },
   };
-}
-
-function limited(delta: number): number {
-  return Math.max(-MAX_TURN, Math.min(delta, MAX_TURN));
 }

@@ -10,7 +10,7 @@ import {
 } from '@slipway/contracts/events';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { io } from 'socket.io-client';
+import { io, type Socket } from 'socket.io-client';
 import { goToSignIn } from '../session/me.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
@@ -41,22 +41,7 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       randomizationFactor: 0.5,
     });
     let timer: ReturnType<typeof setTimeout> | undefined;
-    /** A server that hangs keeps its connections open: only its silence tells. */
-    let heardAt = performance.now();
-    let pings = 0;
-    const heard = () => {
-      heardAt = performance.now();
-    };
-    const listening = setInterval(() => {
-      // One that pings seldom is of an older version.
-      if (
-        pings > 1 &&
-        socket.connected &&
-        document.visibilityState === 'visible' &&
-        performance.now() - heardAt > SILENT_MS
-      )
-        socket.io.engine.close();
-    }, 1_000);
+    const silence = watchSilence(socket);
     const later = (work: () => void) => {
       clearTimeout(timer);
       timer = setTimeout(work, RESUBSCRIBE_MS);
@@ -87,12 +72,8 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     };
     const onGap = () => later(() => void subscribe());
 
-    socket.io.on('ping', () => {
-      pings = performance.now() - heardAt < SILENT_MS ? pings + 1 : 0;
-      heard();
-    });
     socket.on('connect', () => {
-      heard();
+      silence.heard();
       void subscribe();
     });
     socket.on('connect_error', (error: Error & { data?: { code?: string } }) => {
@@ -124,11 +105,35 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     gaps.addEventListener('gap', onGap);
     return () => {
       clearTimeout(timer);
-      clearInterval(listening);
+      silence.stop();
       document.removeEventListener('visibilitychange', wake);
       window.removeEventListener('online', wake);
       gaps.removeEventListener('gap', onGap);
       socket.disconnect();
     };
   }, [store, orgId, conversationId, gaps, queries]);
+}
+
+/** Breaks the connection to a server that hangs: it keeps its connections open, and only its silence tells. */
+function watchSilence(socket: Socket): { heard: () => void; stop: () => void } {
+  let heardAt = performance.now();
+  let pings = 0;
+  const heard = () => {
+    heardAt = performance.now();
+  };
+  socket.io.on('ping', () => {
+    pings = performance.now() - heardAt < SILENT_MS ? pings + 1 : 0;
+    heard();
+  });
+  const listening = setInterval(() => {
+    // One that pings seldom is of an older version.
+    if (
+      pings > 1 &&
+      socket.connected &&
+      document.visibilityState === 'visible' &&
+      performance.now() - heardAt > SILENT_MS
+    )
+      socket.io.engine.close();
+  }, 1_000);
+  return { heard, stop: () => clearInterval(listening) };
 }

@@ -1,13 +1,13 @@
 'use client';
 import { cn, SkeletonLines } from '@slipway/ui';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { ChevronRight, CornerDownRight, File, Folder, FolderOpen } from 'lucide-react';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
 import { useMedia } from '../../browser/media.ts';
 import { useSlice } from '../conversation/conversation-context.ts';
 import type { FilesSession } from './files-session.ts';
 import { rowThatBegins, stepOf } from './tree-keys.ts';
+import { TreeLine } from './tree-line.tsx';
 import { PAGE, rowAt, rowCount, rowOf, type TreeRow } from './tree-rows.ts';
 
 /** Letters typed within this time belong together. Milliseconds. */
@@ -31,7 +31,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   const unsaved = useSlice(session.files.unsaved);
   const open = useSlice(session.files.file)?.path ?? null;
   const scroller = useRef<HTMLDivElement>(null);
-  const typed = useRef({ letters: '', at: 0 });
+  const join = useTypedLetters();
   const touch = useMedia(t('files.pointerCoarseWidth48rem'));
   const id = useId();
   const height = touch ? 44 : 26;
@@ -48,27 +48,13 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height of a row is the whole list's
   useEffect(() => list.measure(), [height]);
 
-  const seen = rows.flatMap(({ row }) =>
-    row === undefined || row.note !== null ? [] : [`${Math.floor(row.index / PAGE)} ${row.parent}`],
+  useShownPages(
+    session,
+    rows.map(({ row }) => row),
   );
-  const pages = [...new Set(seen)].join('\n');
-  useEffect(() => {
-    if (pages === '') return;
-    session.tree.show(
-      pages.split('\n').map((one) => ({ page: Number.parseInt(one, 10), directory: one.slice(one.indexOf(' ') + 1) })),
-    );
-  }, [session, pages]);
 
-  // What is opened from elsewhere is shown where it is.
   const place = open === null ? -1 : rowOf(tree, open);
-  const shown = useRef<string | null>(null);
-  useEffect(() => {
-    if (open === null) shown.current = null;
-    if (open === null || place < 0 || shown.current === open) return;
-    shown.current = open;
-    setActive(open);
-    list.scrollToIndex(place, { align: 'auto' });
-  }, [open, place, list, setActive]);
+  useOpenedInSight({ open, place, list, setActive });
 
   const goTo = (index: number): void => {
     const row = rowAt(t, tree, Math.max(0, Math.min(count - 1, index)));
@@ -93,9 +79,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
     else goTo(step.to);
   };
   const typeAhead = (letter: string): void => {
-    const now = performance.now();
-    const letters = now - typed.current.at < TYPE_AHEAD_MS ? typed.current.letters + letter : letter;
-    typed.current = { letters, at: now };
+    const letters = join(letter);
     const found = rowThatBegins(tree, active ?? '', letters);
     if (found !== null) goTo(rowOf(tree, found));
   };
@@ -123,7 +107,7 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
       <div role="presentation" className="relative w-full" style={{ height: list.getTotalSize() }}>
         {rows.map(({ item, row }) =>
           row === undefined ? null : (
-            <Line
+            <TreeLine
               key={`${row.parent} ${row.index} ${row.note ?? ''}`}
               id={`${id}-${item.index}`}
               row={row}
@@ -141,94 +125,51 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
   );
 }
 
-interface LineProps {
-  id: string;
-  row: TreeRow;
-  top: number;
-  height: number;
-  isActive: boolean;
-  isOpen: boolean;
-  isUnsaved: boolean;
-  press: () => void;
-}
-
-function Line({ id, row, top, height, isActive, isOpen, isUnsaved, press }: LineProps) {
-  const t = useTranslations();
-  const { entry } = row;
-  const style = { top, height, paddingLeft: 8 + (row.level - 1) * 14 };
-  if (entry === null)
-    return (
-      <div
-        role="treeitem"
-        id={id}
-        aria-level={row.level}
-        aria-disabled="true"
-        aria-selected="false"
-        tabIndex={-1}
-        className="absolute inset-x-0 flex items-center pr-2 text-sm text-ink-muted"
-        style={style}
-      >
-        <span className="truncate pl-5">{row.note ?? '…'}</span>
-      </div>
+/** Has the pages of the tree that are in sight read. */
+function useShownPages(session: FilesSession, rows: readonly (TreeRow | undefined)[]): void {
+  const seen = rows.flatMap((row) =>
+    row === undefined || row.note !== null ? [] : [`${Math.floor(row.index / PAGE)} ${row.parent}`],
+  );
+  const pages = [...new Set(seen)].join('\n');
+  useEffect(() => {
+    if (pages === '') return;
+    session.tree.show(
+      pages.split('\n').map((one) => ({ page: Number.parseInt(one, 10), directory: one.slice(one.indexOf(' ') + 1) })),
     );
-  const quiet = entry.ignored || entry.name.startsWith('.');
-  const words = [
-    entry.name,
-    entry.link ? 'link' : '',
-    entry.ignored ? t('files.ignoredByGit') : '',
-    isUnsaved ? t('files.unsaved') : '',
-  ]
-    .filter(Boolean)
-    .join(', ');
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the tree's
-    <div
-      role="treeitem"
-      id={id}
-      tabIndex={-1}
-      aria-label={words}
-      aria-level={row.level}
-      aria-posinset={row.index + 1}
-      aria-setsize={row.count}
-      aria-expanded={row.expanded ?? undefined}
-      aria-selected={isOpen}
-      onClick={press}
-      title={words}
-      style={style}
-      className={cn(
-        'absolute inset-x-0 flex cursor-default items-center gap-1.5 pr-2 text-sm select-none hover:bg-raised',
-        isOpen && 'bg-accent-soft hover:bg-accent-soft',
-        isActive &&
-          'group-focus-visible:outline-2 group-focus-visible:outline-offset-[-2px] group-focus-visible:outline-accent',
-        quiet ? 'text-ink-muted' : 'text-ink',
-        entry.ignored && 'italic',
-      )}
-    >
-      {row.expanded === null ? (
-        <span className="w-3.5 shrink-0" />
-      ) : (
-        <ChevronRight
-          aria-hidden
-          className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', row.expanded && 'rotate-90')}
-        />
-      )}
-      <Icon row={row} />
-      <span className="truncate">{entry.name}</span>
-      {isUnsaved ? <span aria-hidden className="ml-auto size-2 shrink-0 rounded-full bg-warn" /> : null}
-    </div>
-  );
+  }, [session, pages]);
 }
 
-function Icon({ row }: { row: TreeRow }) {
-  const Kind = row.expanded === null ? File : row.expanded ? FolderOpen : Folder;
-  return (
-    <span aria-hidden className="relative shrink-0 text-ink-muted">
-      <Kind className="size-4" />
-      {row.entry?.link === true ? (
-        <CornerDownRight className="absolute -bottom-0.5 -left-1 size-2.5 bg-surface text-ink" />
-      ) : null}
-    </span>
-  );
+/** What is opened from elsewhere is shown where it is, once. */
+function useOpenedInSight({
+  open,
+  place,
+  list,
+  setActive,
+}: {
+  open: string | null;
+  place: number;
+  list: Virtualizer<HTMLDivElement, Element>;
+  setActive: (path: string | null) => void;
+}): void {
+  const shown = useRef<string | null>(null);
+  useEffect(() => {
+    if (open === null) shown.current = null;
+    if (open === null || place < 0 || shown.current === open) return;
+    shown.current = open;
+    setActive(open);
+    list.scrollToIndex(place, { align: 'auto' });
+  }, [open, place, list, setActive]);
+}
+
+/** Joins a letter to those typed shortly before it. */
+function useTypedLetters(): (letter: string) => string {
+  const typed = useRef({ letters: '', at: 0 });
+  return (letter) => {
+    const now = performance.now();
+    const letters = now - typed.current.at < TYPE_AHEAD_MS ? typed.current.letters + letter : letter;
+    typed.current = { letters, at: now };
+    return letters;
+  };
 }
 
 function TreeSkeleton({ words }: { words: string | undefined }) {

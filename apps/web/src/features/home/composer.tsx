@@ -43,11 +43,6 @@ export function Composer() {
   const form = useRef<HTMLFormElement>(null);
   /** One key for one draft: pressing again after a lost answer does not start a second agent. */
   const attempt = useRef({ body: '', key: '' });
-  const models = useQuery({
-    queryKey: ['models', org.id],
-    queryFn: ({ signal }) => api.listModels({ org: org.id, signal }),
-    staleTime: 60_000,
-  });
 
   const create = useMutation({
     mutationFn: (body: CreateConversation) => {
@@ -84,13 +79,6 @@ export function Composer() {
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   };
 
-  const options = (models.data?.data ?? []).map((model) => ({
-    value: model.id,
-    label: model.demo ? t('home.demoScriptedNotAnAi') : model.label,
-  }));
-  const chosen = options.some((option) => option.value === draft.model)
-    ? draft.model
-    : (models.data?.data.find((model) => model.default)?.id ?? options[0]?.value ?? '');
   const failure = create.isError ? failureOf(create.error) : null;
 
   return (
@@ -106,21 +94,7 @@ export function Composer() {
         <PromptField prompt={draft.prompt} error={errors['prompt'] ?? null} onChange={(prompt) => change({ prompt })} />
         <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
           <RepositoryFields draft={draft} change={change} errors={errors} />
-          <Field
-            label={t('common.model')}
-            error={errors['model'] ?? (models.isError ? t('home.theModelsCouldNotBe') : null)}
-            className="sm:col-span-2 lg:col-span-1"
-          >
-            {(control) => (
-              <Select
-                {...control}
-                options={options}
-                value={chosen}
-                onChange={(model) => change({ model })}
-                disabled={options.length === 0}
-              />
-            )}
-          </Field>
+          <ModelField model={draft.model} error={errors['model'] ?? null} onChange={(model) => change({ model })} />
         </div>
         <HowFar draft={draft} change={change} errors={errors} />
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
@@ -141,6 +115,42 @@ export function Composer() {
       ) : null}
       <ExampleTasks choose={(prompt) => change({ prompt })} />
     </form>
+  );
+}
+
+function ModelField({
+  model,
+  error,
+  onChange,
+}: {
+  model: string;
+  error: string | null;
+  onChange: (model: string) => void;
+}) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const models = useQuery({
+    queryKey: ['models', org.id],
+    queryFn: ({ signal }) => api.listModels({ org: org.id, signal }),
+    staleTime: 60_000,
+  });
+  const options = (models.data?.data ?? []).map((each) => ({
+    value: each.id,
+    label: each.demo ? t('home.demoScriptedNotAnAi') : each.label,
+  }));
+  const chosen = options.some((option) => option.value === model)
+    ? model
+    : (models.data?.data.find((each) => each.default)?.id ?? options[0]?.value ?? '');
+  return (
+    <Field
+      label={t('common.model')}
+      error={error ?? (models.isError ? t('home.theModelsCouldNotBe') : null)}
+      className="sm:col-span-2 lg:col-span-1"
+    >
+      {(control) => (
+        <Select {...control} options={options} value={chosen} onChange={onChange} disabled={options.length === 0} />
+      )}
+    </Field>
   );
 }
 

@@ -5,7 +5,7 @@ import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { FormFailure } from '../form/form-failure.tsx';
-import { useForm } from '../form/use-form.ts';
+import { type Form, useForm } from '../form/use-form.ts';
 import { useKeepPullRequest } from './use-pull-requests.ts';
 
 /** Publishes what the workspace holds: opens the pull request, or brings it up to date. */
@@ -86,33 +86,7 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
           />
         )}
       </Field>
-      {isNew ? (
-        <>
-          <Field
-            label={t('pullRequest.baseBranch')}
-            hint={t('pullRequest.leaveEmptyForTheBranch')}
-            error={form.error('base')}
-          >
-            {(control) => (
-              <Input
-                {...control}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                placeholder={conversation.branch ?? t('pullRequest.defaultBranch')}
-                value={values.base}
-                onChange={(event) => form.set('base', event.target.value)}
-              />
-            )}
-          </Field>
-          <Checkbox
-            label={t('pullRequest.createAsDraft')}
-            hint={t('pullRequest.noReviewIsRequestedYet')}
-            checked={values.draft}
-            onChange={(draft) => form.set('draft', draft)}
-          />
-        </>
-      ) : null}
+      {isNew ? <NewPullRequestFields form={form} branch={conversation.branch} /> : null}
       {hasProtectedPaths ? (
         <Checkbox
           label={t('pullRequest.includeChangesToCiCode')}
@@ -134,5 +108,42 @@ function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew
         </Button>
       </div>
     </form>
+  );
+}
+
+function NewPullRequestFields({
+  form,
+  branch,
+}: {
+  form: Pick<Form<{ base: string; draft: boolean }>, 'values' | 'set' | 'error'>;
+  branch: string | null;
+}) {
+  const t = useTranslations();
+  return (
+    <>
+      <Field
+        label={t('pullRequest.baseBranch')}
+        hint={t('pullRequest.leaveEmptyForTheBranch')}
+        error={form.error('base')}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder={branch ?? t('pullRequest.defaultBranch')}
+            value={form.values.base}
+            onChange={(event) => form.set('base', event.target.value)}
+          />
+        )}
+      </Field>
+      <Checkbox
+        label={t('pullRequest.createAsDraft')}
+        hint={t('pullRequest.noReviewIsRequestedYet')}
+        checked={form.values.draft}
+        onChange={(draft) => form.set('draft', draft)}
+      />
+    </>
   );
 }

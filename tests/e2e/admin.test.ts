@@ -1,22 +1,29 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { expect, jest } from '@jest/globals';
 import { DEMO_MODEL } from '@slipway/contracts/models';
-import { type ModelServer, until } from '@slipway/testing';
-import { describeUnless, skipTest } from '@slipway/testing/jest';
+import { until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
 import pg from 'pg';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { freePortRange } from '../../deploy/local/free-ports.ts';
-import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { downloadOf, expectClean, findChromium, launchChromium, openPage } from './browser.ts';
-import { placesOfModels, seeHealthOfModels } from './model-health.ts';
+import type { Locator } from 'playwright-core';
+import {
+  call,
+  complaints,
+  downloaded,
+  executable,
+  member,
+  newPage,
+  open,
+  owner,
+  row,
+  setUpAdmin,
+  stack,
+  step,
+} from './admin-setup.ts';
+import { expectClean } from './browser.ts';
+import { seeHealthOfModels } from './model-health.ts';
 import { bringModel } from './own-model.ts';
 import { keepPrompts } from './prompts-kept.ts';
 import { walkSecurityRules } from './security-rules.ts';
 
-const executable = findChromium();
 const REPOSITORY = 'https://git.example.test/acme/a-repository-with-quite-a-long-name.git';
 
 jest.setTimeout(300_000);
@@ -24,85 +31,8 @@ jest.setTimeout(300_000);
 describeUnless(
   executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 )('what an organization’s owner governs, in a browser', () => {
-  let folder: string;
-  let stack: Stack;
-  let provider: ModelServer;
-  let browser: Browser;
-  let owner: Page;
-  let member: Page;
-  let [orgId, broken] = ['', false];
-  const complaints: string[] = [];
-
-  beforeAll(async () => {
-    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-admin-'));
-    const places = await placesOfModels(folder);
-    provider = places.provider;
-    stack = await startStack({
-      port: await freePortRange(),
-      dataDirectory: path.join(folder, 'data'),
-      // One sandbox at a time, and an agent that is slow enough to be seen at work.
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        ORG_SANDBOX_LIMIT: '1',
-        DEMO_MODEL_DELAY_MS: '500',
-        ...places.env,
-      },
-      log: () => {},
-      signal: AbortSignal.timeout(120_000),
-      without: ['sandbox-gateway'],
-    });
-    browser = await launchChromium(executable ?? '');
-    [owner, member] = [await newPage(), await newPage()];
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.stop();
-    await provider?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-
-  const newPage = async (from?: Page): Promise<Page> =>
-    openPage(
-      from?.context() ??
-        (await browser.newContext({
-          viewport: { width: 1440, height: 900 },
-          reducedMotion: 'reduce',
-          acceptDownloads: true,
-        })),
-      complaints,
-    );
-  const open = async (page: Page, rest: string, name: string): Promise<void> => {
-    await page.goto(`${stack.url}/acme/${rest}`);
-    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  };
-  const row = (page: Page, text: string | RegExp): Locator => page.getByRole('row').filter({ hasText: text });
-  const call = async (page: Page, method: string, rest: string, data?: object): Promise<Record<string, unknown>> => {
-    const answer = await page.request.fetch(`${stack.url}/api/v1${rest}`, {
-      method,
-      headers: { origin: stack.url, 'idempotency-key': randomUUID() },
-      ...(data === undefined ? {} : { data }),
-    });
-    expect({ rest, ok: answer.ok(), status: answer.status() }).toMatchObject({ ok: true });
-    return answer.json();
-  };
-  const downloaded = (press: () => Promise<void>) => downloadOf(owner, press);
-
-  const step = (name: string, work: () => Promise<void> | void): void => {
-    it(name, async () => {
-      if (broken) return skipTest('an earlier step failed');
-      try {
-        await work();
-      } catch (error) {
-        broken = true;
-        await mkdir('test-results', { recursive: true });
-        const shot = (who: string) => ({ path: `test-results/${who}-${name.replaceAll(/\W+/g, '-')}.png` });
-        await Promise.all([owner?.screenshot(shot('owner')), member?.screenshot(shot('member'))]);
-        throw error;
-      }
-    });
-  };
+  setUpAdmin();
+  let orgId = '';
 
   step('an organization of two, with work under way and a year of spending', async () => {
     await owner.goto(stack.url);

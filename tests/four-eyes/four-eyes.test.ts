@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import fc from 'fast-check';
 import { ConversationApp, type User } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ACTORS, type Actor, type Company } from './actors.ts';
 import type { Broken } from './broken-rules.ts';
-import { ACTORS, type Actor, type Company, World } from './world.ts';
+import { World } from './world.ts';
 
 type Step =
   | {

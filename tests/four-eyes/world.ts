@@ -1,43 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { callerKeySha256 } from '@slipway/auth/caller-keys';
 import { CALLER_KEY_HEADER, type CallerUser } from '@slipway/contracts/agent';
-import { ConfirmationAnswer } from '@slipway/contracts/conversations';
 import { type ConversationEvent } from '@slipway/contracts/events';
 import { pendingActions } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
-import { WebSocket } from 'ws';
 import { TestSandbox } from '../../apps/agent-server/dist/testing/sandbox.js';
-import type { ConversationApp, User } from '../../apps/app-server/dist/testing/conversation-app.js';
-import { type Broken, breakAskers, breakAudit } from './broken-rules.ts';
+import type { ConversationApp } from '../../apps/app-server/dist/testing/conversation-app.js';
+/** Those of them that are broken between the app and agent-server. */ import {
+  type Actor,
+  type Company,
+  type Given,
+  isAccount,
+  type Written,
+} from './actors.ts';
+import { overSocket } from './agent-socket.ts';
+import { type Broken, breakAskers } from './broken-rules.ts';
 import { BrokenWire } from './broken-wire.ts';
+import { faultsOf } from './faults.ts';
 
-/** Those of them that are broken between the app and agent-server. */
 const ON_THE_WIRE = ['run-accepts', 'no-key-means-app'] as const;
 type OnTheWire = (typeof ON_THE_WIRE)[number];
 
-/**
- * Who acts: members of one organization; Ada owns the conversation, the robot is a service account of Bob's with a key
- * of Carol's, and has made another one itself.
- */
-export const ACTORS = ['ada', 'bob', 'carol', 'dave', 'robot', 'made'] as const;
-export type Actor = (typeof ACTORS)[number];
-type ServiceAccount = 'robot' | 'made';
-
-const isAccount = (actor: Actor): actor is ServiceAccount => actor === 'robot' || actor === 'made';
-
-export interface Company {
-  readonly people: Readonly<Record<Exclude<Actor, ServiceAccount>, User>>;
-  readonly accounts: Readonly<Record<ServiceAccount, { readonly id: string; readonly key: string }>>;
-}
-
 /** Longest until the agent waits or is idle. Milliseconds, on a busy machine. */
 const SETTLE_MS = 30_000;
-type Written = { readonly by: Actor; readonly turn: number };
-/** A yes that the app took. */
-type Given = { readonly by: Actor; readonly ids: readonly string[] };
-
 /**
  * One conversation under four eyes: real app-servers, a real sandbox, and this as the worker that starts and delivers.
  */
@@ -264,7 +249,7 @@ export class World {
     const taken =
       way === 'request'
         ? (await this.agent('POST', `/api/conversations/${this.id}/events`, frame, headers)) === 200
-        : await this.overSocket(frame, headers);
+        : await overSocket(`${this.url.replace('http', 'ws')}/sockets/events/${this.id}`, frame, headers);
     if (taken) this.written.push({ by: actor, turn: this.turn });
   }
 
@@ -399,7 +384,12 @@ export class World {
         { accept: true, slipway: { by: 'Dave', by_id: this.company.people.dave.userId } },
         headers,
       );
-    else if (way === 'socket') await this.overSocket({ type: 'confirmation', accept: true }, headers);
+    else if (way === 'socket')
+      await overSocket(
+        `${this.url.replace('http', 'ws')}/sockets/events/${this.id}`,
+        { type: 'confirmation', accept: true },
+        headers,
+      );
     else if (way === 'session-key') {
       const before = await this.pending();
       const taken = await this.agent('POST', `${at}/events/respond_to_confirmation`, { accept: true }, alone);
@@ -442,74 +432,12 @@ export class World {
 
   /** Sentences on what happened that must not. */
   async faults(): Promise<string[]> {
+    const { app, id, broken, sandbox, approvedBy, exempt, written, given } = this;
     const events = await this.events();
-    const actions = events.flatMap((event) =>
-      event.kind === 'ActionEvent' && event.tool_name === 'terminal' ? [event] : [],
-    );
-    const found: string[] = [];
-    for (const action of actions) {
-      const { command } = action.action as unknown as { command: string };
-      if (!existsSync(path.join(this.sandbox.workspace, command.slice('touch '.length)))) continue;
-      if (this.exempt.has(action.id)) continue;
-      const approval = this.approvedBy.get(action.id);
-      if (approval === undefined) found.push(`${command} was carried out, without an approval`);
-      else if (isAccount(approval.by)) found.push(`${command} was approved by a service account`);
-      else if (this.steeredBy(approval)) found.push(`${command} was approved by ${approval.by}, who had asked for it`);
-    }
-    return [...found, ...(await this.unaudited(events))];
-  }
-
-  /**
-   * The owner always; else who wrote after the last approval before this one. Bob and Carol stand behind the robot, and
-   * so behind what it has made.
-   */
-  private steeredBy({ by, turn }: Written): boolean {
-    const before = Math.max(0, ...[...this.approvedBy.values()].map((each) => each.turn).filter((each) => each < turn));
-    const since = this.written.filter((each) => each.turn > before && each.turn <= turn).map((each) => each.by);
-    const behind = since.some(isAccount) ? ['bob', 'carol'] : [];
-    return by === 'ada' || since.includes(by) || behind.includes(by);
-  }
-
-  /** Each acceptance in the log, and each yes that the app took, has one entry. The same user's same yes is one. */
-  private async unaudited(events: readonly ConversationEvent[]): Promise<string[]> {
-    await breakAudit(this.app.owner, this.id, this.broken);
-    const { rows } = await this.app.owner.query<{ actor_id: string; actions: string[] }>(
-      `SELECT actor_id, ARRAY(SELECT jsonb_array_elements_text(detail->'actions')) AS actions FROM app.audit_entry WHERE target = $1 AND action = 'conversation.approve'`,
-      [this.id],
-    );
-    const accepted = events.flatMap((event) => {
-      if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'confirmation') return [];
-      const answer = ConfirmationAnswer.parse(event.value);
-      return answer.accepted ? [answer] : [];
+    return faultsOf({
+      ...{ app, id, broken, events, approvedBy, exempt, written, given },
+      workspace: sandbox.workspace,
+      idOf: (actor) => this.callerOf(actor).id,
     });
-    const entriesOf = (by: string | undefined, ids: readonly string[]): number =>
-      rows.filter(({ actor_id, actions }) => actor_id === by && ids.every((id) => actions.includes(id))).length;
-    const counts = [
-      ...accepted.map(({ action_ids, by_id }) => ['an acceptance', entriesOf(by_id, action_ids)] as const),
-      ...this.given.map(({ by, ids }) => [`a yes of ${by}`, entriesOf(this.callerOf(by).id, ids)] as const),
-    ];
-    return counts.flatMap(([what, entries]) => (entries === 1 ? [] : [`${what} has ${entries} audit entries`]));
-  }
-
-  private async overSocket(frame: object, headers: Record<string, string>): Promise<boolean> {
-    const socket = new WebSocket(`${this.url.replace('http', 'ws')}/sockets/events/${this.id}`, { headers });
-    const marker = randomUUID();
-    try {
-      return await new Promise<boolean>((resolve, reject) => {
-        socket.once('error', reject);
-        socket.once('close', () => resolve(false));
-        // A frame that is refused at once shows that the one before it was handled: frames are taken in order.
-        socket.on('message', (data: Buffer) => {
-          const said = JSON.parse(data.toString()) as { kind?: string; code?: string; key?: string };
-          if (said.key === 'full_state') socket.send(JSON.stringify(frame));
-          if (said.key === 'full_state') socket.send(JSON.stringify({ role: marker }));
-          if (said.kind === 'ConversationErrorEvent') resolve(said.code === 'request.invalid');
-        });
-      });
-    } catch {
-      return false;
-    } finally {
-      socket.terminate();
-    }
   }
 }

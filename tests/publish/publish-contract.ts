@@ -1,113 +1,37 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
-import type { PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts/repositories';
+import { expect, it } from '@jest/globals';
+import type { PullRequest, PullRequestChecks } from '@slipway/contracts/repositories';
 import type { Outcomes } from '@slipway/contracts/spending';
 import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
-import { OpenStack } from '../stack/open-stack.ts';
 import { finish, type Harness, terminal } from '../stack/script-book.ts';
-import type { Talk } from '../stack/talk.ts';
-import { Front } from './front.ts';
-import type { GitHost, HostAccount, HostRepository } from './git-host.ts';
-
-const WAIT_MS = 60_000;
+import type { GitHost } from './git-host.ts';
+import {
+  ada,
+  front,
+  git,
+  goOn,
+  host,
+  link,
+  nextHarness,
+  open,
+  path,
+  post,
+  publish,
+  repository,
+  seen,
+  setUpPublishing,
+  token,
+  unlink,
+  WAIT_MS,
+  work,
+} from './publish-setup.ts';
 
 /** What a git host must keep, whichever it is. @param unavailable why it is unavailable here. */
 export function publishContract(name: string, startHost: () => Promise<GitHost>, missing: string | null = null): void {
   describeUnless(missing)(`what an agent made, published on ${name}`, () => {
-    let git: GitHost;
-    let ada: HostAccount;
-    let front: Front;
-    let open: OpenStack;
-    let token: string;
-    let host: string;
-    let made: ConnectionWithSecret;
-    let harnesses = 0;
+    setUpPublishing(name, startHost, missing);
 
-    beforeAll(async () => {
-      if (missing !== null) return;
-      git = await startHost();
-      front = await Front.open(git.url);
-      host = new URL(front.url).host;
-      ada = git.owner;
-      token = await git.token();
-      open = await OpenStack.open({ env: { INTEGRATION_PRIVATE_HOSTS: host } });
-      const { provider, kind } = git;
-      const answer = await post('/integrations/connections', {
-        provider,
-        kind,
-        name,
-        host,
-        token,
-        settings: { baseUrl: front.url },
-      });
-      expect(answer.status).toBe(201);
-      made = (await answer.json()) as ConnectionWithSecret;
-      await link(ada);
-    });
-    beforeEach(() => {
-      if (front === undefined) return;
-      front.before = () => {};
-      front.after = () => {};
-    });
-    afterAll(async () => {
-      await open?.close();
-      await front?.close();
-      await git?.close();
-    });
-
-    const post = (path: string, json: unknown): Promise<Response> =>
-      open.user.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
-    const unlink = (): Promise<unknown> =>
-      open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.user.me.id]);
-    /** As when the user had linked the account. */
-    const link = async ({ id, login }: HostAccount): Promise<void> => {
-      await unlink();
-      await open.query(
-        `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('link', $1, $6, $2, $3, $4, $5)`,
-        [open.orgId, host, id, open.user.me.id, login, git.provider],
-      );
-    };
-    const repository = (
-      repositoryName: string,
-      isPrivate = false,
-      files: Record<string, string> = {},
-    ): Promise<HostRepository> =>
-      git.repository({
-        name: repositoryName,
-        files: { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n', ...files },
-        webhook: { url: made.connection.address ?? '', secret: made.webhookSecret ?? '' },
-        private: isPrivate,
-      });
-    const work = async (repo: HostRepository, harness: Harness): Promise<Talk> => {
-      const talk = await open.talk(`harness ${++harnesses}`, harness, {
-        repository: `${front.url}/${repo.fullName}`,
-        title: 'Mend the total',
-      });
-      await talk.ended('finished');
-      return talk;
-    };
-    const goOn = async (talk: Talk, harness: Harness): Promise<void> =>
-      talk.ended('finished', await talk.send(open.book.write(`harness ${++harnesses}`, harness)));
-    const path = (talk: Talk, rest = ''): string => `/conversations/${talk.id}/pull-requests${rest}`;
-    const row = async (talk: Talk): Promise<PullRequest | undefined> =>
-      ((await (await open.user.fetch(`/api/v1/orgs/${open.orgId}${path(talk)}`)).json()) as PullRequestList).data[0];
-    const seen = (what: string, talk: Talk, is: (row: PullRequest) => boolean): Promise<PullRequest> =>
-      until(
-        what,
-        async () => {
-          const now = await row(talk);
-          if (now !== undefined && is(now)) return now;
-          throw new Error(JSON.stringify(now));
-        },
-        WAIT_MS,
-      );
-    const publish = async (talk: Talk, body: object = {}): Promise<PullRequest> => {
-      const answer = await post(path(talk), body);
-      expect([answer.status, await answer.clone().text()]).toEqual([202, expect.any(String)]);
-      return seen('the publish has ended', talk, (now) => now.publish === 'done' || now.publish === 'failed');
-    };
     it('opens one pull request of its commits and of what is not committed, and updates it after more work', async () => {
       const repo = await repository('one', false, {
         [git.template]: '<!-- Thank you -->\n## What\n\n## Tests\n\n- [ ] Read the rules\n',
@@ -379,7 +303,7 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     it('publishes by itself what an issue asked for, shows it in the thread, and again after the next comment there', async () => {
       // No user clones it but by the connection.
       const repo = await repository('seven', true);
-      const asked = (harness: Harness): string => `${open.book.write(`harness ${++harnesses}`, harness)} @slipway`;
+      const asked = (harness: Harness): string => `${open.book.write(nextHarness(), harness)} @slipway`;
       const number = await repo.openIssue('Total is wrong', 'It is one.');
       await repo.comment(
         { issue: number },

@@ -9,37 +9,9 @@ import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until
 import { afterTest } from '@slipway/testing/jest';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
+import { BODIES, NAMES, nothing, type Owned } from './owned.ts';
 import { finish, terminal } from './script-book.ts';
 import { Talk } from './talk.ts';
-
-/** What belongs to one user, by the names of the parameters in the paths. */
-interface Owned {
-  readonly org: string;
-  readonly conversation: string;
-  readonly message: string;
-  readonly sha256: string;
-  readonly access: string;
-}
-const NAMES: Readonly<Record<keyof Owned, true>> = {
-  org: true,
-  conversation: true,
-  message: true,
-  sha256: true,
-  access: true,
-};
-const BODIES: Readonly<Record<string, unknown>> = {
-  'conversations.create': { prompt: 'x' },
-  'conversations.messages.create': { text: 'x' },
-  'conversations.pull-requests.publish': {},
-  'conversations.sandbox-access.create': { port: 'agent-server' },
-  'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
-  'conversations.confirmation-mode.set': { mode: 'risky' },
-  'conversations.model.set': { model: 'slipway-demo' },
-  'conversations.run-settings.update': { maxIterations: 5 },
-  'conversations.carry-out-plan': {},
-  'conversations.ask': { question: 'x' },
-  'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },
-};
 
 jest.setTimeout(180_000);
 
@@ -104,14 +76,6 @@ describe('two users', () => {
     });
     return signIn(open.url, { username, password: 'correct horse battery' });
   }
-  const nothing = (like: Owned): Owned => ({
-    org: like.org.replace(/[a-z0-9]{4}$/, 'zzzz'),
-    conversation: randomUUID(),
-    message: randomUUID(),
-    sha256: '0'.repeat(64),
-    access: like.access.replace(/[a-z0-9]{4}$/, 'zzzz'),
-  });
-
   /** All of an answer but what differs from request to request. */
   async function answerOf(response: Response): Promise<unknown> {
     const text = (await response.text()).replaceAll(response.headers.get('x-request-id') ?? '-', 'REQUEST');

@@ -1,8 +1,9 @@
 /** What may happen next in the model. */
 import type { ModelPod } from './pool-model-cluster.js';
 import type { ModelSlot } from './pool-model-database.js';
+import type { Message, ModelReplica } from './pool-model-messages.js';
 import type { ModelReaper } from './pool-model-reaper.js';
-import { KEYS, type Message, type ModelReplica, type ModelWorld, ORGS, REPLICAS } from './pool-model-world.js';
+import { KEYS, type ModelWorld, ORGS, REPLICAS } from './pool-model-world.js';
 
 export interface Action {
   readonly name: string;
@@ -137,30 +138,32 @@ export function actionsOf(
   });
 
   // The pool.
-  act(3, 'missing slots are planned', () => world.plan());
-  slot(6, 'a sandbox is made', (found) => world.create(found, node()));
+  act(3, 'missing slots are planned', () => world.loops.plan());
+  slot(6, 'a sandbox is made', (found) => world.loops.create(found, node()));
   act(6, 'a pod runs', () => pod((found) => found.phase === 'pending' && done(() => cluster.move(found, 'running'))));
-  slot(6, 'a sandbox is looked at', (found) => world.makeReady(found));
-  slot(2, 'a warm sandbox is looked at', (found) => world.checkWarm(found));
-  slot(2, 'what the watch says is believed', (found) => world.believeWatch(found));
-  slot(5, 'a slot is removed', (found) => world.remove(found));
-  act(2, 'labels are sent', () => world.sendLabels());
+  slot(6, 'a sandbox is looked at', (found) => world.loops.makeReady(found));
+  slot(2, 'a warm sandbox is looked at', (found) => world.loops.checkWarm(found));
+  slot(2, 'what the watch says is believed', (found) => world.loops.believeWatch(found));
+  slot(5, 'a slot is removed', (found) => world.loops.remove(found));
+  act(2, 'labels are sent', () => world.loops.sendLabels());
   act(6, 'a reaper goes on', () => (one(reapers) as ModelReaper).advance());
 
   // The cluster.
   const deliver = (from: typeof take | typeof one): boolean => {
     const event = from(cluster.events);
-    return event !== undefined && done(() => world.watchDelivers(event));
+    return event !== undefined && done(() => world.loops.watchDelivers(event));
   };
   act(4, 'the watch tells', () => deliver(take));
   fault(1, 'the watch tells, and will again', () => deliver(one));
   fault(1, 'the watch loses an event', () => take(cluster.events) !== undefined);
-  act(1, 'the watch lists again', () => !cluster.away && done(() => world.relist()));
-  fault(1, 'a pod ends', () => pod((found) => found.phase !== 'ended' && done(() => world.podEnds(found, 'stays'))));
-  fault(1, 'a pod is collected', () => pod((found) => done(() => world.podEnds(found, 'goes'))));
+  act(1, 'the watch lists again', () => !cluster.away && done(() => world.loops.relist()));
+  fault(1, 'a pod ends', () =>
+    pod((found) => found.phase !== 'ended' && done(() => world.loops.podEnds(found, 'stays'))),
+  );
+  fault(1, 'a pod is collected', () => pod((found) => done(() => world.loops.podEnds(found, 'goes'))));
   fault(1, 'a node is cordoned', () => done(() => cluster.cordoned.add(random(2))));
   act(2, 'a node is uncordoned', () => cluster.cordoned.delete(random(2)));
-  act(2, 'nodes are seen', () => done(() => world.seeNodes()));
+  act(2, 'nodes are seen', () => done(() => world.loops.seeNodes()));
   fault(1, 'the API goes away', () => !cluster.away && done(() => (cluster.away = true)));
   act(4, 'the API is back', () => cluster.away && done(() => (cluster.away = false)));
 

@@ -2,81 +2,12 @@
  * Everything that happens in the model: three replicas, their requests, the messages between all parts, and the loops
  * of the pool. Each method is one step that nothing interrupts.
  */
-import { ModelCluster, type ModelPod, WatchCache, type WatchEvent } from './pool-model-cluster.js';
-import {
-  type BindItem,
-  type BindResult,
-  isLive,
-  type ModelClaim,
-  ModelDatabase,
-  type ModelSlot,
-} from './pool-model-database.js';
-import { ModelObserver, ModelViolation } from './pool-model-observer.js';
+import { ModelCluster, WatchCache } from './pool-model-cluster.js';
+import { type BindItem, type BindResult, isLive, ModelDatabase } from './pool-model-database.js';
+import { ModelLoops } from './pool-model-loops.js';
+import type { Message, ModelReplica, ModelRequest, Sender } from './pool-model-messages.js';
+import { ModelObserver } from './pool-model-observer.js';
 import type { Broken } from './pool-model-variants.js';
-
-export interface ModelRequest {
-  readonly id: number;
-  readonly org: number;
-  readonly session: string;
-  readonly body: number;
-  phase: 'queued' | 'picked' | 'binding' | 'activating' | 'marking';
-  /** The slot in hand, from the leased slots. */
-  slot: { readonly id: number; readonly epoch: number; readonly uid: number } | null;
-  /** The claim that its bind under way would make: an answer to an earlier bind is not its answer. */
-  proposed: number;
-  /** What was bound for it, or found bound. */
-  claim: ModelClaim | null;
-  uid: number;
-  tries: number;
-}
-
-export interface ModelReplica {
-  /** Grows with each start: a lease belongs to one start of a replica. */
-  incarnation: number;
-  up: boolean;
-  /** Leased slots, by slot: one that is sent twice is there once. */
-  readonly stock: Map<number, { readonly epoch: number; readonly uid: number }>;
-  requests: ModelRequest[];
-}
-
-type Sender = { readonly replica: number; readonly incarnation: number };
-export type Message =
-  | (Sender & { readonly kind: 'lease'; readonly most: number; readonly isNeeded: boolean })
-  | (Sender & { readonly kind: 'leased'; readonly slots: readonly ModelSlot[] })
-  | (Sender & { readonly kind: 'bind'; readonly items: readonly BindItem[] })
-  | (Sender & { readonly kind: 'bind-done'; readonly results: readonly BindResult[] })
-  | (Sender & {
-      readonly kind: 'activate';
-      readonly request: number;
-      readonly slot: number;
-      readonly uid: number;
-      readonly claim: number;
-    })
-  | (Sender & {
-      readonly kind: 'activate-done';
-      readonly request: number;
-      readonly claim: number;
-      readonly accepted: boolean | null;
-    })
-  | (Sender & { readonly kind: 'mark'; readonly request: number; readonly claim: number; readonly epoch: number })
-  | (Sender & {
-      readonly kind: 'mark-done';
-      readonly request: number;
-      readonly claim: number;
-      readonly isActive: boolean;
-    })
-  | { readonly kind: 'create'; readonly slot: number; readonly node: number }
-  | { readonly kind: 'created'; readonly slot: number; readonly uid: number; readonly node: number }
-  | { readonly kind: 'remove'; readonly slot: number; readonly uid: number }
-  | { readonly kind: 'removed'; readonly slot: number }
-  | {
-      readonly kind: 'label';
-      readonly row: number;
-      readonly slot: number;
-      readonly uid: number;
-      readonly claim: number;
-    }
-  | { readonly kind: 'labelled'; readonly row: number };
 
 const MAX_TRIES = 3;
 export const REPLICAS = 3;
@@ -100,6 +31,7 @@ export class ModelWorld {
     requests: [],
   }));
   readonly network: Message[] = [];
+  readonly loops = new ModelLoops(this);
   /** Last outcome of each session's requests. */
   readonly outcomes = new Map<string, Outcome>();
   /** How often each outcome of a bind and of a request came about: a walk that reaches no state shows nothing. */
@@ -422,103 +354,6 @@ export class ModelWorld {
     claim: number,
   ): ModelRequest | undefined {
     return replica.requests.find((each) => each.id === id && each.phase === phase && each.claim?.id === claim);
-  }
-
-  // The loops of the pool. Runners are not distinguished: two at once are normal.
-
-  /** @returns whether it wrote an intent. */
-  plan(): boolean {
-    let seen = 0;
-    for (const event of this.cache.seen.values()) {
-      const state = this.database.rows.slots.get(event.slot)?.state;
-      if (event.phase !== 'removed' && state !== 'bound' && state !== 'active' && state !== 'releasing') seen += 1;
-    }
-    return this.database.plan(seen);
-  }
-
-  create(slot: ModelSlot, node: number): boolean {
-    if (slot.uid !== null || (slot.state !== 'intent' && slot.state !== 'provisioning')) return false;
-    this.database.begin(slot.id);
-    this.network.push({ kind: 'create', slot: slot.id, node });
-    return true;
-  }
-
-  /** Asks the sandbox itself: it must answer and be blank. */
-  makeReady(slot: ModelSlot): boolean {
-    if (slot.state !== 'provisioning' || slot.uid === null) return false;
-    const pod = this.podOf(slot);
-    if (pod === null || pod.phase === 'ended') this.database.doom(slot.id);
-    else if (pod.phase === 'running' && pod.latch === null) this.database.ready(slot.id, slot.uid);
-    else if (pod.latch !== null) this.database.doom(slot.id);
-    return true;
-  }
-
-  /** A warm sandbox that does not answer or is not blank goes. */
-  checkWarm(slot: ModelSlot): boolean {
-    if (slot.state !== 'ready') return false;
-    const pod = this.podOf(slot);
-    if (pod !== null && pod.phase === 'running' && pod.latch === null) return false;
-    this.database.doom(slot.id);
-    return true;
-  }
-
-  watchDelivers(event: WatchEvent): void {
-    this.cache.take(event);
-    this.observer.watchDelivers(event.slot, this.cache.seen.get(event.slot));
-  }
-
-  relist(): void {
-    const before = [...this.cache.seen.values()];
-    this.cache.relist(this.cluster);
-    this.observer.listed(before, this.cache.seen);
-  }
-
-  podEnds(pod: ModelPod, how: 'stays' | 'goes'): void {
-    this.observer.podEnded(pod.uid);
-    if (how === 'stays') this.cluster.move(pod, 'ended');
-    else this.cluster.collect(pod);
-  }
-
-  seeNodes(): void {
-    for (const node of [0, 1]) {
-      if (this.cluster.cordoned.has(node)) this.database.avoid(node);
-      else this.database.rows.avoided.delete(node);
-    }
-  }
-
-  /** State of a warm slot's own pod from the watch, without a request. */
-  believeWatch(slot: ModelSlot): boolean {
-    const event = this.cache.seen.get(slot.id);
-    if (slot.state !== 'ready' || event?.uid !== slot.uid || (event?.phase !== 'ended' && event?.phase !== 'removed'))
-      return false;
-    if (this.podOf(slot)?.phase === 'running')
-      throw new ModelViolation('I17', `slot ${slot.id} is doomed by old news while its pod runs`);
-    this.database.doom(slot.id);
-    return true;
-  }
-
-  remove(slot: ModelSlot): boolean {
-    const removable =
-      slot.state === 'doomed' ||
-      slot.state === 'releasing' ||
-      (this.broken === 'delete-any-state' && slot.state === 'ready');
-    if (!removable || this.cluster.away) return false;
-    const pod = this.cluster.pods.get(slot.id);
-    if (slot.uid === null && pod === undefined) this.database.gone(slot.id);
-    else if (slot.uid === null && pod !== undefined) this.database.saveUid(slot.id, pod.uid, pod.node);
-    else this.network.push({ kind: 'remove', slot: slot.id, uid: slot.uid ?? 0 });
-    return true;
-  }
-
-  sendLabels(): boolean {
-    for (const [row, { slot, uid, claim }] of this.database.rows.outbox)
-      this.network.push({ kind: 'label', row, slot, uid, claim });
-    return this.database.rows.outbox.size > 0;
-  }
-
-  podOf(slot: ModelSlot): ModelPod | null {
-    const pod = this.cluster.pods.get(slot.id);
-    return pod?.uid === slot.uid ? (pod ?? null) : null;
   }
 
   /** The client gives its sandbox back. */

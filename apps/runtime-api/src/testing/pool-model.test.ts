@@ -85,11 +85,11 @@ describe('the model of the pool', () => {
       for (let message = world.network.shift(); message !== undefined; message = world.network.shift())
         world.deliver(message);
     };
-    world.plan();
-    for (const slot of [...world.database.rows.slots.values()]) world.create(slot, 0);
+    world.loops.plan();
+    for (const slot of [...world.database.rows.slots.values()]) world.loops.create(slot, 0);
     settle();
     for (const pod of world.cluster.pods.values()) world.cluster.move(pod, 'running');
-    for (const slot of [...world.database.rows.slots.values()]) world.makeReady(slot);
+    for (const slot of [...world.database.rows.slots.values()]) world.loops.makeReady(slot);
     world.cluster.away = true;
     const changes = world.cluster.version;
     world.replicas.forEach((replica, index) => {

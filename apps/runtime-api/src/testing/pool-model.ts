@@ -3,10 +3,11 @@
  * same seed is the same walk.
  */
 import { type Action, actionsOf } from './pool-model-actions.js';
+import type { ModelReplica } from './pool-model-messages.js';
 import { ModelViolation } from './pool-model-observer.js';
 import { ModelReaper } from './pool-model-reaper.js';
 import type { Broken } from './pool-model-variants.js';
-import { type ModelReplica, ModelWorld, REPLICAS } from './pool-model-world.js';
+import { ModelWorld, REPLICAS } from './pool-model-world.js';
 
 export interface Walk {
   readonly seed: number;
@@ -59,15 +60,18 @@ function recover(world: ModelWorld, reapers: readonly ModelReaper[]): number {
   let problem: string | null = null;
   for (let round = 1; round <= RECOVERY_ROUNDS; round += 1) {
     database.now += 1;
-    world.seeNodes();
-    world.plan();
+    world.loops.seeNodes();
+    world.loops.plan();
     for (const slot of [...database.rows.slots.values()])
-      world.create(slot, slot.id % 2) || world.makeReady(slot) || world.checkWarm(slot) || world.remove(slot);
+      world.loops.create(slot, slot.id % 2) ||
+        world.loops.makeReady(slot) ||
+        world.loops.checkWarm(slot) ||
+        world.loops.remove(slot);
     for (const pod of [...cluster.pods.values()]) if (pod.phase === 'pending') cluster.move(pod, 'running');
-    world.sendLabels();
-    for (const event of cluster.events.splice(0)) world.watchDelivers(event);
-    for (const slot of [...database.rows.slots.values()]) world.believeWatch(slot);
-    if (round % 8 === 0) world.relist();
+    world.loops.sendLabels();
+    for (const event of cluster.events.splice(0)) world.loops.watchDelivers(event);
+    for (const slot of [...database.rows.slots.values()]) world.loops.believeWatch(slot);
+    if (round % 8 === 0) world.loops.relist();
     for (let step = 0; step < 4; step += 1) for (const reaper of reapers) reaper.advance();
     replicas.forEach((replica, index) => {
       world.renew(replica);

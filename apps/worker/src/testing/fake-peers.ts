@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { type AppliedSettings, ApplySettings, type LlmSettings, SandboxSecrets } from '@slipway/contracts/agent';
 import type { SqlPool } from '@slipway/db/sql';
-import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';
+import { FakeAgents, problem } from './fake-agents.js';
+import type { FakeSession } from './fake-session.js';
 
 /** One request to a fake, as the log of a test shows it: `runtime POST /start`. */
 export type OnRequest = (request: string, moment: 'before' | 'after') => void | Promise<void>;
@@ -18,67 +17,13 @@ type Handler = (
   body: Record<string, unknown>,
 ) => Promise<{ status: number; body: unknown }>;
 
-interface Sandbox {
-  readonly runtimeId: string;
-  readonly key: string;
-  readonly server: Server;
-  readonly url: string;
-  /** What was handed over last; `null` when nothing was. */
-  secrets: SandboxSecrets | null;
-  conversation: {
-    epoch: number;
-    head: number;
-    resumeRun: boolean;
-    produced: number;
-    suffix: string;
-    notice: string | null;
-  } | null;
-  /** The model that the agent was given last. */
-  llm: LlmSettings | null;
-  /** Run settings of the start, in OpenHands' fields. */
-  startSettings: object | null;
-  /** Bodies of the settings that it was sent since. */
-  readonly settings: ApplySettings[];
-  /** Requests on the settings routes of the release before, with their bodies. */
-  readonly earlier: Array<{ route: string; body: Record<string, unknown> }>;
-  /** What the start brought of tool servers. */
-  mcpServers: unknown;
-  /** The organization's confirmation policy at the start. */
-  orgConfirmation: unknown;
-  /** Ids of messages in the order in which this sandbox took them in. */
-  readonly messages: string[];
-}
-
-interface Session {
-  readonly directory: string;
-  readonly orgId: string;
-  status: 'running' | 'paused' | 'error';
-  /** Why it ended; with `error` only. */
-  detail?: string;
-  sandbox: Sandbox | null;
-  /** What runtime-api says of its files while it has no sandbox. */
-  workspace?: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string };
-  /** Whether its agent refuses another agent type, as one at work does. */
-  refusesAgentType?: boolean;
-  /** Whether its agent answers no settings. */
-  refusesSettings?: boolean;
-  /** Whether its agent-server is of the release before, without the route for settings. */
-  isEarlier?: boolean;
-  /** Since a user was last active in the sandbox itself. Seconds. */
-  userIdleSeconds?: number;
-  /** Since anybody asked it for anything. Seconds. */
-  idleSeconds?: number;
-  /** The claim under way: a second start of the session waits for it. */
-  claiming: Promise<void> | null;
-}
-
 /**
  * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a
  * directory each, whose shell is real and whose events go through the real `app.append_events` with their epoch. Counts
  * what a test wants to know.
  */
 export class FakePeers {
-  readonly sessions = new Map<string, Session>();
+  readonly sessions = new Map<string, FakeSession>();
   readonly requests: string[] = [];
   onRequest: OnRequest = () => {};
   /** How many sandboxes were ever claimed for a session. */
@@ -91,6 +36,7 @@ export class FakePeers {
   readonly spendings: Array<{ user: unknown; limitUsd: unknown; messages: number }> = [];
   readonly passes: unknown[] = [];
   gatewayAway = false;
+  private readonly agents: FakeAgents;
   private readonly servers: Server[] = [];
   runtimeUrl = '';
   gatewayUrl = '';
@@ -98,7 +44,9 @@ export class FakePeers {
   private constructor(
     private readonly pool: SqlPool,
     private readonly root: string,
-  ) {}
+  ) {
+    this.agents = new FakeAgents(pool);
+  }
 
   static async open(databaseUrl: string): Promise<FakePeers> {
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
@@ -244,11 +192,11 @@ export class FakePeers {
     return { status: 200, body: {} };
   }
 
-  private async claim(id: string, session: Session): Promise<void> {
+  private async claim(id: string, session: FakeSession): Promise<void> {
     await mkdir(session.directory, { recursive: true });
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
-    const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
+    const { server, url } = await this.serve('agent', (...call) => this.agents.answer(id, session, ...call));
     session.sandbox = {
       runtimeId: randomUUID(),
       key,
@@ -266,138 +214,9 @@ export class FakePeers {
     };
     session.status = 'running';
   }
-
-  private async agent(
-    id: string,
-    session: Session,
-    method: string,
-    where: string,
-    body: Record<string, unknown>,
-  ): Promise<{ status: number; body: unknown }> {
-    const sandbox = session.sandbox;
-    if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
-    if (where === '/server_info')
-      return {
-        status: 200,
-        body: { person_idle_time: session.userIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 },
-      };
-    if (where === '/api/slipway/secrets') {
-      sandbox.secrets = SandboxSecrets.parse(body);
-      return { status: 200, body: { success: true } };
-    }
-    if (where === '/api/bash/execute_bash_command') {
-      const timeout = Number(body['timeout'] ?? 300);
-      return {
-        status: 200,
-        body: await bash(
-          String(body['command']),
-          session.directory,
-          timeout,
-          body['cwd'],
-          sandbox.secrets?.variables ?? {},
-        ),
-      };
-    }
-    if (where === '/api/git/changes')
-      return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
-    if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
-    if (where === '/api/conversations') {
-      const slipway = body['slipway'] as {
-        epoch: number;
-        head: number;
-        resumeRun: boolean;
-        systemMessageSuffix: string;
-        notice?: string;
-        orgConfirmation: unknown;
-      };
-      if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
-        const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
-        const agent = body['agent'] as { llm: LlmSettings; mcp_config?: unknown };
-        sandbox.llm = agent.llm;
-        const { agent_type = 'default', max_iterations, max_budget_per_task = null } = body;
-        sandbox.startSettings = { agent_type, max_iterations, max_budget_per_task };
-        sandbox.mcpServers = agent.mcp_config ?? null;
-        sandbox.orgConfirmation = slipway.orgConfirmation;
-        sandbox.conversation = {
-          epoch,
-          head,
-          resumeRun,
-          produced: await this.acked(id, session.orgId, epoch),
-          suffix,
-          notice,
-        };
-      }
-      return { status: 201, body: info(id, session) };
-    }
-    if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
-    if (where.endsWith('/settings') && session.isEarlier !== true)
-      return this.settings(session, sandbox, ApplySettings.parse(body));
-    if (where.endsWith('/settings')) return problem(404, 'resource.not-found', 'No such route.');
-    const earlier = ['terms', 'brake', 'switch_llm'].find(
-      (route) => session.isEarlier === true && where.endsWith(`/${route}`),
-    );
-    if (earlier !== undefined) {
-      if (session.refusesAgentType === true && body['agent_type'] === 'plan')
-        return problem(409, 'conversation.busy', 'The agent is at work.');
-      sandbox.earlier.push({ route: earlier, body });
-    }
-    if (where.endsWith('/switch_llm')) {
-      sandbox.llm = { ...(body['llm'] as LlmSettings) };
-      return { status: 200, body: { success: true } };
-    }
-    if (where.endsWith('/events')) {
-      await this.takeIn(id, session, sandbox, body);
-      return { status: 200, body: { success: true } };
-    }
-    return { status: 200, body: method === 'GET' ? info(id, session) : { success: true } };
-  }
-
-  private settings(session: Session, sandbox: Sandbox, request: ApplySettings): { status: number; body: unknown } {
-    if (session.refusesSettings === true) return problem(503, 'service.unavailable', 'Not now.');
-    sandbox.settings.push(request);
-    if (request.settings.model !== undefined) sandbox.llm = request.settings.model;
-    const busy = { setting: 'agentType', code: 'conversation.busy', detail: 'The agent is at work.' } as const;
-    const refused = session.refusesAgentType === true && request.settings.agentType === 'plan' ? [busy] : [];
-    return { status: 200, body: { version: request.version, refused } satisfies AppliedSettings };
-  }
-
-  /** As agent-server asks for it: a sandbox before this one may have written in the same epoch. */
-  private async acked(id: string, orgId: string, epoch: number): Promise<number> {
-    const { rows } = await inOrg(this.pool, orgId, (client) =>
-      client.query<{ acked: string }>('SELECT acked FROM app.conversation WHERE id = $1 AND epoch = $2', [id, epoch]),
-    );
-    return Number(rows[0]?.acked ?? 0);
-  }
-
-  /** A message into the sandbox's own list, once an id, and then through the real ingest function. */
-  private async takeIn(id: string, session: Session, sandbox: Sandbox, body: Record<string, unknown>): Promise<void> {
-    const eventId = String(body['event_id']);
-    const conversation = sandbox.conversation;
-    if (conversation === null || sandbox.messages.includes(eventId)) return;
-    sandbox.messages.push(eventId);
-    conversation.produced += 1;
-    const event = {
-      id: eventId,
-      timestamp: new Date().toISOString(),
-      source: 'user',
-      kind: 'MessageEvent',
-      llm_message: { role: 'user', content: body['content'] },
-    };
-    await inOrg(this.pool, session.orgId, (client) =>
-      client.query(`SELECT outcome FROM app.append_events($1, $2, $3, 10000, $4, $5, $6, $7, '{}')`, [
-        session.orgId,
-        id,
-        conversation.epoch,
-        [conversation.produced],
-        [eventId],
-        ['MessageEvent'],
-        [JSON.stringify(event)],
-      ]),
-    );
-  }
 }
 
-function runtimeOf(id: string, session: Session): Record<string, unknown> {
+function runtimeOf(id: string, session: FakeSession): Record<string, unknown> {
   return {
     runtime_id: session.sandbox?.runtimeId ?? 'none',
     session_id: id,
@@ -412,60 +231,4 @@ function runtimeOf(id: string, session: Session): Record<string, unknown> {
     working_dir: session.directory,
     work_hosts: {},
   };
-}
-
-function info(id: string, session: Session): Record<string, unknown> {
-  const now = new Date().toISOString();
-  return {
-    id,
-    execution_status: 'idle',
-    workspace: { working_dir: session.directory, kind: 'LocalWorkspace' },
-    stats: {},
-    title: null,
-    tags: {},
-    created_at: now,
-    updated_at: now,
-  };
-}
-
-function problem(
-  status: number,
-  code: string,
-  detail: string,
-  extensions: Record<string, unknown> = {},
-): { status: number; body: unknown } {
-  return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later', ...extensions } };
-}
-
-function bash(
-  command: string,
-  directory: string,
-  timeoutSeconds: number,
-  cwd: unknown,
-  variables: Readonly<Record<string, string>>,
-): Promise<Record<string, unknown>> {
-  return new Promise((resolve) => {
-    const options = {
-      cwd: typeof cwd === 'string' ? cwd : directory,
-      env: { ...process.env, ...variables },
-      timeout: timeoutSeconds * 1000,
-      killSignal: 'SIGKILL' as const,
-      maxBuffer: 8 * 1024 * 1024,
-    };
-    // Node's pipe is a socket, which bash outside of another shell takes for a login over the network: it would read
-    // this machine's ~/.bashrc.
-    const child = execFile('bash', ['--norc', '-c', command], options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : child.killed ? -1 : typeof error.code === 'number' ? error.code : 1;
-      resolve({
-        id: randomUUID(),
-        kind: 'BashOutput',
-        command_id: randomUUID(),
-        order: 0,
-        exit_code: code,
-        stdout,
-        stderr,
-        timestamp: new Date().toISOString(),
-      });
-    });
-  });
 }

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { ProviderClient } from '../calls/provider-client.js';
 import { githubApp } from '../providers/github/app.js';
 import { appJwt } from '../providers/github/app-jwt.js';
-import { type ScriptedAccount, ScriptedGitHub, type ScriptedInstallation } from '../testing/scripted-github.js';
+import { ScriptedGitHub } from '../testing/scripted-github.js';
+import { type ScriptedAccount, type ScriptedInstallation } from '../testing/scripted-github-state.js';
 import type { RegisteredApp } from './app-access.js';
 import { type AskedToken, InstallationTokens } from './installation-tokens.js';
 

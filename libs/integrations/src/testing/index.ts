@@ -1,9 +1,5 @@
 export { type ExampleBody, exampleDelivery, exampleProvider, signedHeaders } from './example-provider.js';
-export {
-  type MintedToken,
-  newKey,
-  type ScriptedAccount,
-  ScriptedGitHub,
-  type ScriptedInstallation,
-} from './scripted-github.js';
+export { ScriptedGitHub } from './scripted-github.js';
+export { newKey } from './scripted-github-api.js';
+export type { MintedToken, ScriptedAccount, ScriptedInstallation } from './scripted-github-state.js';
 export { jiraVendor, linearVendor, ScriptedVendor, slackVendor } from './scripted-vendors.js';

@@ -1,139 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { type Problem } from '@slipway/contracts/errors';
-import {
-  ConversationOutcomes,
-  MAX_OUTCOME_ROWS,
-  type OutcomeFigures,
-  Outcomes,
-  UserOutcomes,
-} from '@slipway/contracts/spending';
+import { MAX_OUTCOME_ROWS, type OutcomeFigures } from '@slipway/contracts/spending';
 import { afterCounts, afterOf, decimalOf, perPiece, ratio, ticksOf, workItems } from '@slipway/domain/outcomes';
 import fc from 'fast-check';
-import { ConversationApp, type User } from '../../testing/conversation-app.js';
-
-interface MadeConversation {
-  readonly id: string;
-  readonly repository: string;
-  readonly user: string;
-  readonly model: string;
-  readonly source: string | null;
-  readonly cost: string;
-  readonly failedCalls: string;
-  readonly failedTurns: string;
-  readonly startMs: number | null;
-  readonly approvals: readonly number[];
-}
-interface MadePull {
-  readonly state: 'open' | 'closed' | 'merged';
-  readonly humanCommits: number | null;
-  readonly watchedDays: number;
-  readonly reverted: boolean;
-  readonly edited: boolean;
-  readonly read: boolean;
-  readonly asking: boolean;
-  readonly conversations: readonly number[];
-}
+import {
+  ada,
+  app,
+  clear,
+  conversation,
+  get,
+  MadeConversation,
+  MadePull,
+  other,
+  path,
+  plain,
+  pull,
+  SPAN,
+  settled,
+  setUpOutcomes,
+} from './outcomes-setup.js';
 
 jest.setTimeout(180_000);
 
 describe('GET /orgs/{org}/outcomes', () => {
-  let app: ConversationApp;
-  let ada: User;
-  let other: User;
-  const path = (query = '', user = ada): string => `/api/v1/orgs/${user.orgId}/outcomes${query}`;
-  const SPAN = 'from=2026-11-01&to=2026-11-30';
-  beforeAll(async () => {
-    app = await ConversationApp.start();
-    [ada, other] = [await app.user('Ada'), await app.user('Eve')];
-  });
-  afterAll(() => app?.close());
-
-  const clear = async (): Promise<void> => {
-    for (const table of ['pull_request_work', 'pull_request_outcome', 'conversation_outcome'])
-      await app.owner.query(`DELETE FROM app.${table}`);
-  };
-  const conversation = (orgId: string, made: MadeConversation, at = '2026-11-10T10:00:00Z'): Promise<unknown> =>
-    app.owner.query(
-      `INSERT INTO app.conversation_outcome (org_id, conversation_id, created_at, user_id, user_label, repository, model, source, cost_usd, failed_calls_usd, failed_turns_usd, turns, failed_turns, start_wait_ms, approval_waits_ms)
-       VALUES ($1, $2, $3, $4, 'Seen', $5, $6, $7, $8, $9, $10, 2, 1, $11, $12)`,
-      [
-        ...[
-          orgId,
-          made.id,
-          at,
-          made.user,
-          made.repository,
-          made.model,
-          made.source,
-          made.cost,
-          made.failedCalls,
-          made.failedTurns,
-        ],
-        ...[made.startMs, made.approvals],
-      ],
-    );
-  const pull = async (
-    orgId: string,
-    made: MadePull & { readonly number: number; readonly lead: string; readonly linked: readonly string[] },
-  ): Promise<void> => {
-    const { rows } = await app.owner.query<{ id: string }>(
-      `INSERT INTO app.pull_request_outcome (org_id, provider, host, repository, number, conversation_id, begun_at, state, ready_at, first_review_at, merged_at, human_commits, watched_days,
-         reverted_at, edited_at, reverts_read, edits_read, next_at)
-       VALUES ($1, 'gitea', 'git.test', 'Acme/Shop', $2::int, $3, timestamptz '2026-11-12T10:00:00Z' + $2::int * interval '1 second', $4, '2026-11-12T10:00:00Z', CASE WHEN $2::int % 2 = 0 THEN timestamptz '2026-11-12T11:00:00Z' END,
-         CASE WHEN $4 = 'merged' THEN timestamptz '2026-11-13T10:00:00Z' END, $5, $6, $7, $8, $9, $9, $10) RETURNING id`,
-      [
-        ...[
-          orgId,
-          made.number,
-          made.lead,
-          made.state,
-          made.humanCommits,
-          made.watchedDays,
-          made.reverted ? new Date() : null,
-          made.edited ? new Date() : null,
-        ],
-        ...[made.read, made.asking ? new Date() : null],
-      ],
-    );
-    for (const each of made.linked)
-      await app.owner.query(
-        'INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)',
-        [orgId, rows[0]?.id, each],
-      );
-  };
-  const get = async (query: string, user = ada): Promise<Outcomes> => {
-    const { status, body } = await app.http(user, 'GET', path(`?${SPAN}&${query}`, user));
-    expect([status, JSON.stringify(body).slice(0, 300)]).toEqual([200, expect.any(String)]);
-    return Outcomes.parse(body);
-  };
-
-  const plain: MadeConversation = {
-    ...{
-      id: '',
-      repository: 'git.test/acme/shop',
-      user: 'usr_x',
-      model: 'm',
-      source: 'user',
-      cost: '1',
-      failedCalls: '0',
-      failedTurns: '0',
-      startMs: null,
-    },
-    approvals: [],
-  };
-  const settled: MadePull = {
-    ...{
-      state: 'merged',
-      humanCommits: 0,
-      watchedDays: 14,
-      reverted: false,
-      edited: false,
-      read: true,
-      asking: false,
-      conversations: [],
-    },
-  };
+  setUpOutcomes();
 
   it('200: the same figures as the definitions make of any work, by each dimension and together', async () => {
     const amount = fc.integer({ min: 0, max: 99_999 }).map((ticks) => decimalOf(BigInt(ticks)));
@@ -334,59 +225,6 @@ describe('GET /orgs/{org}/outcomes', () => {
     }
     const { body } = await app.http<string>(ada, 'GET', path('/users'), undefined, { accept: 'text/csv' });
     expect(body).toContain("'@evil");
-  });
-
-  it('200: a report of each user: what they began, spent this month, this year and ever, and had merged', async () => {
-    await clear();
-    const id = randomUUID();
-    await conversation(ada.orgId, { ...plain, id, user: ada.userId }, '2020-01-02T03:04:05Z');
-    await pull(ada.orgId, { ...settled, number: 1, lead: id, linked: [id] });
-    const month = new Date().toISOString().slice(0, 7);
-    for (const [day, cost] of [
-      [`${month}-01`, '0.1'],
-      ['2020-01-02', '5'],
-    ])
-      await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, $2, $3, '', 'm', 'Seen', 1, 0, 1, 0, 1, $4, 0)`, [
-        ada.orgId,
-        day,
-        ada.userId,
-        cost,
-      ]);
-    const { data } = UserOutcomes.parse((await app.http(ada, 'GET', path('/users'))).body);
-    expect(data).toEqual([
-      {
-        ...{
-          user: { id: ada.userId, label: 'Ada' },
-          conversations: 1,
-          firstAt: '2020-01-02T03:04:05.000Z',
-          lastAt: '2020-01-02T03:04:05.000Z',
-        },
-        ...{ monthUsd: '0.1', yearUsd: '0.1', lifeUsd: '5.1', pullRequestsPublished: 1, pullRequestsMerged: 1 },
-      },
-    ]);
-  });
-
-  it('200: a report of each conversation, also of one that was deleted', async () => {
-    await clear();
-    const id = randomUUID();
-    await conversation(ada.orgId, { ...plain, id });
-    await app.owner.query(
-      `UPDATE app.conversation_outcome SET last_at = created_at + interval '90 seconds', prompt_tokens = 7 WHERE conversation_id = $1`,
-      [id],
-    );
-    await pull(ada.orgId, { ...settled, state: 'open', number: 1, lead: id, linked: [id] });
-    const { data } = ConversationOutcomes.parse((await app.http(ada, 'GET', path(`/conversations?${SPAN}`))).body);
-    expect(data).toMatchObject([
-      {
-        conversation: { id, title: null },
-        user: { label: 'Seen' },
-        durationMs: 90_000,
-        promptTokens: 7,
-        costUsd: '1',
-        pullRequestsPublished: 1,
-        pullRequestsMerged: 0,
-      },
-    ]);
   });
 
   it('adversary: another organization’s work is in no figure, and its reports are as ones that there are not', async () => {

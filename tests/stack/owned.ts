@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+
+/** What belongs to one user, by the names of the parameters in the paths. */
+export interface Owned {
+  readonly org: string;
+  readonly conversation: string;
+  readonly message: string;
+  readonly sha256: string;
+  readonly access: string;
+}
+export const NAMES: Readonly<Record<keyof Owned, true>> = {
+  org: true,
+  conversation: true,
+  message: true,
+  sha256: true,
+  access: true,
+};
+/** A body that each operation takes, by its id. */
+export const BODIES: Readonly<Record<string, unknown>> = {
+  'conversations.create': { prompt: 'x' },
+  'conversations.messages.create': { text: 'x' },
+  'conversations.pull-requests.publish': {},
+  'conversations.sandbox-access.create': { port: 'agent-server' },
+  'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
+  'conversations.confirmation-mode.set': { mode: 'risky' },
+  'conversations.model.set': { model: 'slipway-demo' },
+  'conversations.run-settings.update': { maxIterations: 5 },
+  'conversations.carry-out-plan': {},
+  'conversations.ask': { question: 'x' },
+  'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },
+};
+
+/** Ids of the same form that there are not. */
+export const nothing = (like: Owned): Owned => ({
+  org: like.org.replace(/[a-z0-9]{4}$/, 'zzzz'),
+  conversation: randomUUID(),
+  message: randomUUID(),
+  sha256: '0'.repeat(64),
+  access: like.access.replace(/[a-z0-9]{4}$/, 'zzzz'),
+});

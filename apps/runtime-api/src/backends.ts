@@ -43,7 +43,12 @@ export function openSandboxes(
   logger: Logger,
 ): Promise<Sandboxes> {
   const { sandboxes } = config;
-  return sandboxes.kind === 'process' ? onThisMachine(config, sandboxes, host) : onCluster(config, sandboxes, logger);
+  switch (sandboxes.kind) {
+    case 'process':
+      return onThisMachine(config, sandboxes, host);
+    case 'kubernetes':
+      return onCluster(config, sandboxes, logger);
+  }
 }
 
 async function onThisMachine(

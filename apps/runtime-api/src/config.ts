@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import os from 'node:os';
+import { SANDBOX_BACKEND_NAMES, type SandboxBackendName } from '@slipway/contracts/sandboxes';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -71,7 +72,7 @@ const Variables = z.object({
     'Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.',
   ),
   SANDBOX_BACKEND: z
-    .enum(['process', 'kubernetes'])
+    .enum(SANDBOX_BACKEND_NAMES)
     .describe(
       "Where sandboxes run. `process` is for a developer's own machine and is refused in production; each backend needs the variables whose description begins with its name.",
     ),
@@ -200,7 +201,7 @@ export const ConfigSchema = Variables.transform((env, context) => {
   };
   return {
     ...env,
-    sandboxes: env.SANDBOX_BACKEND === 'process' ? processSettings(env, missing) : kubernetesSettings(env, missing),
+    sandboxes: SETTINGS[env.SANDBOX_BACKEND](env, missing),
   };
 });
 
@@ -237,6 +238,13 @@ function kubernetesSettings(env: Variables, missing: Missing): KubernetesSetting
       env.KUBECONFIG === undefined ? { host, port: env.KUBERNETES_SERVICE_PORT } : { kubeconfig: env.KUBECONFIG },
   };
 }
+
+type SandboxSettings = ProcessSettings | KubernetesSettings;
+
+const SETTINGS: Readonly<Record<SandboxBackendName, (env: Variables, missing: Missing) => SandboxSettings>> = {
+  process: processSettings,
+  kubernetes: kubernetesSettings,
+};
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

@@ -1,3 +1,4 @@
+import { SANDBOX_BACKEND_NAMES, SANDBOX_BACKENDS } from '@slipway/contracts/sandboxes';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -48,7 +49,7 @@ export const ConfigSchema = z
      * As runtime-api's. With `process` only a sandbox's agent-server is reachable: every other port belongs to the
      * host.
      */
-    SANDBOX_BACKEND: z.enum(['process', 'kubernetes']).default('process'),
+    SANDBOX_BACKEND: z.enum(SANDBOX_BACKEND_NAMES).default('process'),
     /**
      * How long open sockets and downloads go on while their access cannot be checked. Seconds; new requests are refused
      * after one.
@@ -60,7 +61,7 @@ export const ConfigSchema = z
      */
     SANDBOX_GATEWAY_SILENCE_SECONDS: z.coerce.number().min(1).max(86_400).default(3_600),
   })
-  .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND === 'kubernetes', {
+  .refine((env) => env.NODE_ENV !== 'production' || SANDBOX_BACKENDS[env.SANDBOX_BACKEND].isolated, {
     path: ['SANDBOX_BACKEND'],
     message: 'process is for a developer’s own machine; use kubernetes in production',
   })

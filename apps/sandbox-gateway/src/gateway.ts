@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import { SANDBOX_BACKENDS } from '@slipway/contracts/sandboxes';
 import { createPool } from '@slipway/db/sql';
 import { OpenSeats } from '@slipway/domain';
 import { type GracefulStop } from '@slipway/service';
@@ -82,7 +83,7 @@ export async function startGateway(
   const locator = new Locator({
     runtimeApiUrl: config.RUNTIME_API_URL,
     apiKey: config.RUNTIME_API_KEY,
-    appPorts: config.SANDBOX_BACKEND === 'kubernetes' ? 'open' : 'closed',
+    appPorts: SANDBOX_BACKENDS[config.SANDBOX_BACKEND].ownPorts ? 'open' : 'closed',
   });
   const agent = createSandboxAgent(silenceMs);
   const accessHandler = new AccessHandler({

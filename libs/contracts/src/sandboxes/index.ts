@@ -1,4 +1,10 @@
 export {
+  SANDBOX_BACKEND_NAMES,
+  SANDBOX_BACKENDS,
+  type SandboxBackendFacts,
+  type SandboxBackendName,
+} from './backends.js';
+export {
   EGRESS_CLASSES,
   EgressClaims,
   type EgressClass,

@@ -98,7 +98,7 @@ export function createParts({
     /** One edit of a file at a time, whoever makes it. */
     turns,
     shells,
-    handlers: { terminal, editor, patcher, ipython, search, browser, browserView },
+    handlers: { environment, terminal, editor, patcher, ipython, search, browser, browserView },
     callOutputs: new CallOutputs(),
     mcp,
     gitReading: { workspace: repositories, marks },

@@ -4,7 +4,7 @@ import { jsonBody } from '../http/body.js';
 import { queryOf } from '../http/query.js';
 import type { Routes } from '../http/server.js';
 import type { CallOutputs } from '../terminal/call-output.js';
-import { type ActionHandlers, executeAction, missingOf } from './actions.js';
+import { type ActionHandlers, executeAction, executionsOf, missingOf } from './actions.js';
 
 const OutputQuery = z.object({
   call: z.string().min(1).max(100),
@@ -13,13 +13,14 @@ const OutputQuery = z.object({
 });
 
 export function actionRoutes(handlers: ActionHandlers, outputs: CallOutputs): Routes {
+  const executions = executionsOf(handlers);
   return {
-    'GET /unavailable-tools': async () => ({ unavailable: missingOf(handlers) }),
+    'GET /unavailable-tools': async () => ({ unavailable: missingOf(executions) }),
     'POST /execute_action': async ({ request, signal }) => {
       const { action, call } = await jsonBody(request, ExecuteActionRequest);
-      if (call === undefined) return { observation: await executeAction(handlers, action, signal) };
+      if (call === undefined) return { observation: await executeAction(executions, action, signal) };
       try {
-        return { observation: await executeAction(handlers, action, signal, outputs.open(call)) };
+        return { observation: await executeAction(executions, action, signal, outputs.open(call)) };
       } finally {
         outputs.close(call);
       }

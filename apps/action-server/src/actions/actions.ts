@@ -1,19 +1,19 @@
-import {
-  BROWSER_KINDS,
-  type SandboxAction,
-  type SandboxObservation,
-  type UnavailableTools,
-} from '@slipway/contracts/actions';
+import type { SandboxAction, SandboxObservation, UnavailableTools } from '@slipway/contracts/actions';
 import type { Patcher } from '../apply-patch/patcher.js';
 import type { Browser } from '../browser/browser.js';
+import { browserExecutions } from '../browser-view/browser-executions.js';
 import type { BrowserView } from '../browser-view/browser-view.js';
 import type { FileEditor } from '../editor/file-editor.js';
 import type { IPython } from '../ipython/ipython.js';
 import type { Search } from '../search/search.js';
 import type { CallOutput } from '../terminal/call-output.js';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import type { Terminals } from '../terminal/terminals.js';
+import type { Executions, SandboxActionKind, SandboxActionOf } from './execution.js';
 
 export interface ActionHandlers {
+  /** Of every program that a tool starts. */
+  readonly environment: ShellEnvironment;
   readonly terminal: Terminals;
   readonly editor: FileEditor;
   readonly patcher: Patcher;
@@ -24,46 +24,52 @@ export interface ActionHandlers {
   readonly browserView: BrowserView;
 }
 
+/** What carries out each kind of action. A new tool is a folder and a line here. */
+export function executionsOf(handlers: ActionHandlers): Executions {
+  const { terminal, editor, patcher, ipython, search } = handlers;
+  return {
+    TerminalAction: { execute: (action, signal, output) => terminal.execute(action, signal, output) },
+    FileEditorAction: { execute: (action) => editor.execute(action) },
+    ApplyPatchAction: { execute: (action) => patcher.execute(action) },
+    IPythonRunCellAction: {
+      execute: (action, signal) => ipython.execute(action, signal),
+      missing: () => ipython.missing,
+    },
+    GlobAction: { execute: (action, signal) => search.glob(action, signal), missing: () => search.missing },
+    GrepAction: { execute: (action, signal) => search.grep(action, signal), missing: () => search.missing },
+    ListDirectoryAction: { execute: (action, signal) => search.list(action, signal) },
+    ...browserExecutions(handlers),
+  };
+}
+
 /**
  * Runs one action; `output` is given what a command prints meanwhile. Aborting ends what it started. Rejects with a
  * SlipwayError whose detail is for the model.
  */
 export function executeAction(
-  handlers: ActionHandlers,
+  executions: Executions,
   action: SandboxAction,
   signal: AbortSignal,
   output?: CallOutput,
 ): Promise<SandboxObservation> {
-  switch (action.kind) {
-    case 'TerminalAction':
-      return handlers.terminal.execute(action, signal, output);
-    case 'FileEditorAction':
-      return handlers.editor.execute(action);
-    case 'ApplyPatchAction':
-      return handlers.patcher.execute(action);
-    case 'IPythonRunCellAction':
-      return handlers.ipython.execute(action, signal);
-    case 'GlobAction':
-      return handlers.search.glob(action, signal);
-    case 'GrepAction':
-      return handlers.search.grep(action, signal);
-    case 'ListDirectoryAction':
-      return handlers.search.list(action, signal);
-    default:
-      return handlers.browserView.execute(action, signal);
-  }
+  return execute(executions, action.kind, action, { signal, output });
+}
+
+function execute<K extends SandboxActionKind>(
+  executions: Executions,
+  kind: K,
+  action: SandboxActionOf<K>,
+  { signal, output }: { readonly signal: AbortSignal; readonly output: CallOutput | undefined },
+): Promise<SandboxObservation> {
+  return executions[kind].execute(action, signal, output);
 }
 
 /** Which kinds of action cannot be done in this image, each with the sentence that says so. */
-export function missingOf({ search, ipython, browser }: ActionHandlers): UnavailableTools['unavailable'] {
-  const noBrowser = browser.missing;
-  const unavailable = {
-    GlobAction: search.missing,
-    GrepAction: search.missing,
-    IPythonRunCellAction: ipython.missing,
-    ...Object.fromEntries(BROWSER_KINDS.map((kind) => [kind, noBrowser])),
-  };
+export function missingOf(executions: Executions): UnavailableTools['unavailable'] {
   return Object.fromEntries(
-    Object.entries(unavailable).filter((entry): entry is [string, string] => entry[1] !== null),
+    Object.entries(executions).flatMap(([kind, { missing }]) => {
+      const sentence = missing?.() ?? null;
+      return sentence === null ? [] : [[kind, sentence]];
+    }),
   );
 }

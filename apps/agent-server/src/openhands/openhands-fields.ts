@@ -1,3 +1,5 @@
+import { observationKindOf, TOOLS, type ToolContract, toolKindOf } from '@slipway/contracts/actions';
+
 /**
  * What the classes of OpenHands' SDK 1.58.0 and its tools take: they refuse an event that has another field.
  * `tests/openhands-sdk` reads what we send with those classes.
@@ -54,71 +56,40 @@ export const EVENT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   UserRejectObservation: ['tool_name', 'tool_call_id', 'rejection_reason', 'rejection_source', 'action_id'],
 };
 
-/** Fields of each action that there is a class for, beside `kind`. */
-export const ACTION_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  ApplyPatchAction: ['patch'],
+/** Classes of tools that we do not have: an event of theirs in a log is passed on whole. */
+const OTHER_ACTIONS: Readonly<Record<string, readonly string[]>> = {
   AskOracleAction: ['question', 'context'],
-  BrowserClickAction: ['index', 'new_tab'],
-  BrowserCloseTabAction: ['tab_id'],
-  BrowserGetContentAction: ['extract_links', 'start_from_char'],
-  BrowserGetStateAction: ['include_screenshot'],
-  BrowserGetStorageAction: [],
-  BrowserGoBackAction: [],
-  BrowserListTabsAction: [],
-  BrowserNavigateAction: ['url', 'new_tab'],
-  BrowserScrollAction: ['direction'],
-  BrowserSetStorageAction: ['storage_state'],
-  BrowserStartRecordingAction: [],
-  BrowserStopRecordingAction: [],
-  BrowserSwitchTabAction: ['tab_id'],
-  BrowserTypeAction: ['index', 'text'],
   ClassifyAndSwitchLLMAction: [],
-  DelegateAction: ['command', 'ids', 'agent_types', 'tasks'],
   EditAction: ['file_path', 'old_string', 'new_string', 'expected_replacements'],
-  FileEditorAction: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line', 'view_range'],
-  FinishAction: ['message'],
-  GlobAction: ['pattern', 'path'],
-  GrepAction: ['pattern', 'path', 'include'],
-  InvokeSkillAction: ['name'],
-  ListDirectoryAction: ['dir_path', 'recursive'],
-  MCPToolAction: ['data'],
-  PlanningFileEditorAction: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line', 'view_range'],
   ReadFileAction: ['file_path', 'offset', 'limit'],
   SwitchLLMAction: ['profile_name', 'reason'],
-  TaskAction: ['description', 'prompt', 'subagent_type', 'resume', 'max_turns'],
-  TaskTrackerAction: ['command', 'task_list'],
-  TerminalAction: ['command', 'is_input', 'timeout', 'reset'],
-  ThinkAction: ['thought'],
   VisionInspectAction: ['image_index', 'question', 'profile_name'],
   WorkflowAction: ['name', 'script', 'max_concurrency'],
   WriteFileAction: ['file_path', 'content'],
 };
-
-/** Fields of each observation, beside `kind`, `content` and `is_error`. */
-export const OBSERVATION_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  ApplyPatchObservation: ['message', 'fuzz', 'commit'],
+const OTHER_OBSERVATIONS: Readonly<Record<string, readonly string[]>> = {
   AskOracleObservation: [],
-  BrowserObservation: ['screenshot_data', 'full_output_save_dir'],
   ClassifyAndSwitchLLMObservation: ['chosen_class', 'model', 'active_model'],
   ClientToolObservation: [],
-  DelegateObservation: ['command'],
   EditObservation: ['file_path', 'is_new_file', 'replacements_made', 'old_content', 'new_content'],
   FileChangeObservation: [],
-  FileEditorObservation: ['command', 'path', 'prev_exist', 'old_content', 'new_content'],
-  FinishObservation: [],
-  GlobObservation: ['files', 'pattern', 'search_path', 'truncated'],
-  GrepObservation: ['matches', 'pattern', 'search_path', 'include_pattern', 'truncated'],
-  InvokeSkillObservation: ['skill_name'],
-  ListDirectoryObservation: ['dir_path', 'entries', 'total_count', 'is_truncated'],
-  MCPToolObservation: ['tool_name'],
-  PlanningFileEditorObservation: ['command', 'path', 'prev_exist', 'old_content', 'new_content'],
   ReadFileObservation: ['file_path', 'file_content', 'is_truncated', 'lines_shown', 'total_lines'],
   SwitchLLMObservation: ['profile_name', 'reason', 'active_model'],
-  TaskObservation: ['task_id', 'subagent', 'status'],
-  TaskTrackerObservation: ['command', 'task_list'],
-  TerminalObservation: ['command', 'exit_code', 'timeout', 'metadata', 'full_output_save_dir'],
-  ThinkObservation: [],
   VisionInspectObservation: ['image_index', 'question', 'profile_name', 'model', 'base_url', 'answer'],
   WorkflowObservation: ['name', 'status'],
   WriteFileObservation: ['file_path', 'is_new_file', 'old_content', 'new_content'],
+};
+
+const OURS = TOOLS.flatMap((tool: ToolContract) => (tool.openhands === undefined ? [] : [{ tool, ...tool.openhands }]));
+
+/** Fields of each action that there is a class for, beside `kind`. */
+export const ACTION_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  ...OTHER_ACTIONS,
+  ...Object.fromEntries(OURS.map(({ tool, action }) => [toolKindOf(tool), action])),
+};
+
+/** Fields of each observation, beside `kind`, `content` and `is_error`. */
+export const OBSERVATION_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  ...OTHER_OBSERVATIONS,
+  ...Object.fromEntries(OURS.map(({ tool, observation }) => [observationKindOf(tool), observation])),
 };

@@ -1,4 +1,4 @@
-import type { AgentAction } from '@slipway/contracts/actions';
+import { type AgentAction, hookNamesOf } from '@slipway/contracts/actions';
 import type { ConversationEvent, EventOf } from '@slipway/contracts/events';
 import { type EventStamp, stamp } from '../events.js';
 import type { AgentPorts, Observation, RunSettings } from '../ports.js';
@@ -7,20 +7,6 @@ import { type HookVerdict, runHooks } from './run-hooks.js';
 
 /** `sender` of what a hook says to the model. */
 const HOOK = 'hook';
-/** What Claude Code calls our tools, so that its hook files match. */
-const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
-  terminal: ['Bash'],
-  file_editor: ['Edit', 'MultiEdit', 'Write', 'Read'],
-  apply_patch: ['Edit', 'MultiEdit'],
-  edit_file: ['Edit', 'MultiEdit', 'Write'],
-  glob: ['Glob'],
-  grep: ['Grep'],
-  list_directory: ['LS'],
-  task: ['Task'],
-  delegate: ['Task'],
-  task_tracker: ['TodoWrite'],
-};
-
 /** Asked before an action happens. `finish` is asked at `stop`. */
 export function beforeTool(
   ports: AgentPorts,
@@ -130,7 +116,7 @@ function saidByHook(by: EventStamp, text: string): ConversationEvent {
 function toolOf(event: EventOf<'ActionEvent'>, action: AgentAction) {
   const { kind: _, ...args } = action;
   return {
-    tools: [event.tool_name, ...(CLAUDE_NAMES[event.tool_name] ?? [])],
+    tools: [event.tool_name, ...hookNamesOf(event.action.kind)],
     actionId: event.id,
     input: { tool_input: args },
   };

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
-import { FILE_VIEWER } from '../tools/look.js';
+import { FILE_VIEWER, LOOKING_TOOLS } from '../tools/look.js';
 
 /** A kind of sub-agent. */
 export interface SubAgentKind {
@@ -22,7 +22,7 @@ const MAX_ITERATIONS = 50;
 export const DEFAULT_KIND = 'general-purpose';
 /** Tools with a read-only variant for read-only agents. */
 const EDITORS: ReadonlySet<string> = new Set(['FileEditorAction', 'PlanningFileEditorAction']);
-const READING_TOOLS = ['file_editor', 'glob', 'grep', 'list_directory', 'think', 'finish'];
+const READING_TOOLS = LOOKING_TOOLS.map(({ definition }) => definition.name);
 
 const OURS: readonly SubAgentKind[] = [
   {

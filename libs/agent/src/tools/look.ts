@@ -2,8 +2,7 @@ import { FileEditorAction } from '@slipway/contracts/actions';
 import type { Tool } from '../ports.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
-import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
-import { THINK } from './think.js';
+import { STANDARD_TOOLS } from './standard-tools.js';
 import { define } from './tool.js';
 
 const { properties } = FILE_EDITOR.definition.parameters as { properties: Record<string, unknown> };
@@ -25,4 +24,8 @@ export const FILE_VIEWER: Tool = {
 };
 
 /** Tools of an agent that must change nothing, and end by itself. */
-export const LOOKING_TOOLS: readonly Tool[] = [FILE_VIEWER, GLOB, GREP, LIST_DIRECTORY, THINK, FINISH];
+export const LOOKING_TOOLS: readonly Tool[] = [
+  FILE_VIEWER,
+  ...STANDARD_TOOLS.filter(({ readOnly }) => readOnly === true),
+  FINISH,
+];

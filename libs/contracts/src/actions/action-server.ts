@@ -1,93 +1,11 @@
 import { z } from 'zod';
-import { BROWSER_ACTIONS, BrowserObservation } from './browser.js';
-import { FileEditAction } from './file-edit.js';
-import { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './file-editor.js';
-import { IPythonRunCellAction, IPythonRunCellObservation } from './ipython.js';
-import { MCPToolAction } from './mcp.js';
-import { baseObservation } from './observation.js';
-import { ApplyPatchAction, ApplyPatchObservation } from './patch.js';
-import {
-  GlobAction,
-  GlobObservation,
-  GrepAction,
-  GrepObservation,
-  ListDirectoryAction,
-  ListDirectoryObservation,
-} from './search.js';
-import { InvokeSkillAction } from './skills.js';
-import { DelegateAction, TaskAction } from './sub-agents.js';
+import { SandboxAction, SandboxObservation } from './tools.js';
 
 /**
  * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two
  * share. `POST /execute_action` answers when the action has ended. Closing the request kills what it started: the
  * process group, within a second. `POST /interrupt_terminal` does the same to a program that has outlived its action.
  */
-
-/** The terminal that is used when none is named. */
-export const MAIN_SESSION = 'main';
-
-export const TerminalAction = z.looseObject({
-  kind: z.literal('TerminalAction'),
-  /**
-   * Empty with `is_input: false` asks for more output of a running program. `C-c`, `C-d`, `C-z` with `is_input: true`
-   * are keys.
-   */
-  command: z.string(),
-  is_input: z.boolean().default(false),
-  /**
-   * Seconds without a result before the action answers with `exit_code: -1` and the program left running. Absent: 30 s
-   * without output.
-   */
-  timeout: z.number().min(0).max(3600).nullish(),
-  /** Start a new shell first. */
-  reset: z.boolean().default(false),
-  /** Which terminal: each name is a shell of its own, opened when it is first used. Absent: `main`. */
-  session: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,40}$/, 'a name of letters, digits, - and _, at most 40')
-    .nullish(),
-});
-export const TaskItem = z.object({
-  title: z.string(),
-  notes: z.string().default(''),
-  status: z.enum(['todo', 'in_progress', 'done']).default('todo'),
-});
-export const TaskTrackerAction = z.looseObject({
-  kind: z.literal('TaskTrackerAction'),
-  command: z.enum(['view', 'plan']),
-  task_list: z.array(TaskItem).default([]),
-});
-export const ThinkAction = z.looseObject({ kind: z.literal('ThinkAction'), thought: z.string() });
-export const FinishAction = z.looseObject({ kind: z.literal('FinishAction'), message: z.string() });
-export type TaskTrackerAction = z.infer<typeof TaskTrackerAction>;
-export type FinishAction = z.infer<typeof FinishAction>;
-
-/** What runs in action-server. */
-export const SandboxAction = z.discriminatedUnion('kind', [
-  TerminalAction,
-  FileEditorAction,
-  ApplyPatchAction,
-  IPythonRunCellAction,
-  GlobAction,
-  GrepAction,
-  ListDirectoryAction,
-  ...BROWSER_ACTIONS,
-]);
-export type SandboxAction = z.infer<typeof SandboxAction>;
-/** Every action of the agent: the sandbox's, and those that the agent answers itself. */
-export const AgentAction = z.discriminatedUnion('kind', [
-  SandboxAction,
-  FileEditAction,
-  TaskTrackerAction,
-  ThinkAction,
-  FinishAction,
-  TaskAction,
-  DelegateAction,
-  InvokeSkillAction,
-  PlanningFileEditorAction,
-  MCPToolAction,
-]);
-export type AgentAction = z.infer<typeof AgentAction>;
 
 /** `call`: whoever knows it may ask for what a command prints meanwhile. */
 export const ExecuteActionRequest = z.object({ action: SandboxAction, call: z.string().min(1).max(100).optional() });
@@ -99,38 +17,6 @@ export const ExecuteActionRequest = z.object({ action: SandboxAction, call: z.st
 export const CallOutputResponse = z.object({ text: z.string(), end: z.int().min(0), over: z.boolean() });
 export type CallOutputResponse = z.infer<typeof CallOutputResponse>;
 
-export const TerminalObservation = baseObservation.extend({
-  kind: z.literal('TerminalObservation'),
-  command: z.string().nullable(),
-  /** -1: still running when the action answered. */
-  exit_code: z.int().nullable(),
-  timeout: z.boolean(),
-  metadata: z.looseObject({
-    exit_code: z.int(),
-    pid: z.int(),
-    username: z.string().nullable(),
-    hostname: z.string().nullable(),
-    working_dir: z.string().nullable(),
-    py_interpreter_path: z.string().nullable(),
-    prefix: z.string(),
-    suffix: z.string(),
-  }),
-  /** File in the sandbox that holds the whole output, when `content` was cut. */
-  full_output_save_dir: z.string().nullable(),
-  /** Absent for `main`. */
-  session: z.string().optional(),
-});
-export const SandboxObservation = z.discriminatedUnion('kind', [
-  TerminalObservation,
-  FileEditorObservation,
-  ApplyPatchObservation,
-  IPythonRunCellObservation,
-  GlobObservation,
-  GrepObservation,
-  ListDirectoryObservation,
-  BrowserObservation,
-]);
-export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /** Longest address that the browser is sent to. UTF-16 code units. */
 export const MAX_BROWSER_URL_LENGTH = 8_192;
@@ -117,7 +118,6 @@ export const BROWSER_ACTIONS = [
   BrowserStartRecordingAction,
   BrowserStopRecordingAction,
 ] as const;
-export const BROWSER_KINDS = BROWSER_ACTIONS.map(({ shape }) => shape.kind.value);
 export const BrowserAction = z.discriminatedUnion('kind', BROWSER_ACTIONS);
 export type BrowserAction = z.output<typeof BrowserAction>;
 
@@ -132,3 +132,17 @@ export const BrowserObservation = baseObservation.extend({
   page: z.object({ url: z.string(), title: z.string(), tab_id: z.string() }).nullable(),
 });
 export type BrowserObservation = z.infer<typeof BrowserObservation>;
+
+export const BROWSER_TOOLS = BROWSER_ACTIONS.map(
+  <A extends (typeof BROWSER_ACTIONS)[number]>(action: A) =>
+    ({
+      action,
+      observation: BrowserObservation,
+      runsIn: 'sandbox',
+      activity: 'browser',
+      openhands: {
+        action: Object.keys(action.shape).filter((field) => field !== 'kind'),
+        observation: ['screenshot_data', 'full_output_save_dir'],
+      },
+    }) as const satisfies ToolContract,
+);

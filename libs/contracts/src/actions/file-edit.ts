@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /** Most lines that one edit may work on. */
 export const MAX_EDITED_LINES = 500;
@@ -28,3 +29,11 @@ export const FileEditObservation = baseObservation.extend({
   new_content: z.string().nullable(),
 });
 export type FileEditObservation = z.infer<typeof FileEditObservation>;
+
+export const FILE_EDIT_TOOL = {
+  action: FileEditAction,
+  observation: FileEditObservation,
+  runsIn: 'agent',
+  activity: 'file-change',
+  hookNames: ['Edit', 'MultiEdit', 'Write'],
+} as const satisfies ToolContract;

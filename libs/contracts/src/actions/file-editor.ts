@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 export const FileEditorAction = z.looseObject({
   kind: z.literal('FileEditorAction'),
@@ -27,3 +28,23 @@ export const FileEditorObservation = baseObservation.extend({
   old_content: z.string().nullable(),
   new_content: z.string().nullable(),
 });
+
+const OPENHANDS = {
+  action: ['command', 'path', 'file_text', 'old_str', 'new_str', 'insert_line', 'view_range'],
+  observation: ['command', 'path', 'prev_exist', 'old_content', 'new_content'],
+} as const;
+
+export const FILE_EDITOR_TOOL = {
+  action: FileEditorAction,
+  observation: FileEditorObservation,
+  runsIn: 'sandbox',
+  activity: 'file-change',
+  hookNames: ['Edit', 'MultiEdit', 'Write', 'Read'],
+  openhands: OPENHANDS,
+} as const satisfies ToolContract;
+export const PLANNING_FILE_EDITOR_TOOL = {
+  action: PlanningFileEditorAction,
+  runsIn: 'agent',
+  activity: 'file-change',
+  openhands: OPENHANDS,
+} as const satisfies ToolContract;

@@ -1,25 +1,14 @@
 export {
-  AgentAction,
   CallOutputResponse,
   ConfigureRequest,
   ExecuteActionRequest,
   ExecuteActionResponse,
-  FinishAction,
-  MAIN_SESSION,
   MAX_OBSERVATION_LENGTH,
   RunCommandRequest,
   RunCommandResponse,
-  SandboxAction,
-  SandboxObservation,
-  TaskItem,
-  TaskTrackerAction,
-  TerminalAction,
-  TerminalObservation,
-  ThinkAction,
   UnavailableTools,
 } from './action-server.js';
 export {
-  BROWSER_KINDS,
   BrowserAction,
   BrowserClickAction,
   BrowserCloseTabAction,
@@ -77,3 +66,8 @@ export {
   SubAgentEvent,
   TaskAction,
 } from './sub-agents.js';
+export { TaskItem, TaskTrackerAction } from './task-tracker.js';
+export { MAIN_SESSION, TerminalAction, TerminalObservation } from './terminal.js';
+export { FinishAction, ThinkAction } from './think-and-finish.js';
+export { type Activity, kindOf as toolKindOf, observationKindOf, type ToolContract } from './tool-contract.js';
+export { AgentAction, activityOf, hookNamesOf, SandboxAction, SandboxObservation, TOOLS } from './tools.js';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /** Longest cell. UTF-16 code units. */
 export const MAX_CELL_LENGTH = 1_000_000;
@@ -26,3 +27,10 @@ export const IPythonRunCellObservation = baseObservation.extend({
   full_output_save_dir: z.string().nullable(),
 });
 export type IPythonRunCellObservation = z.infer<typeof IPythonRunCellObservation>;
+
+export const IPYTHON_TOOL = {
+  action: IPythonRunCellAction,
+  observation: IPythonRunCellObservation,
+  runsIn: 'sandbox',
+  activity: 'command',
+} as const satisfies ToolContract;

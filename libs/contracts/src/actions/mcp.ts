@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /**
  * A call of a tool of an MCP server. `data` are its arguments, as OpenHands names them; `server` and `tool` are ours.
@@ -21,3 +22,11 @@ export const MCPToolObservation = baseObservation.extend({
   tool_name: z.string(),
 });
 export type MCPToolObservation = z.infer<typeof MCPToolObservation>;
+
+export const MCP_TOOL = {
+  action: MCPToolAction,
+  observation: MCPToolObservation,
+  runsIn: 'agent',
+  activity: 'tool-call',
+  openhands: { action: ['data'], observation: ['tool_name'] },
+} as const satisfies ToolContract;

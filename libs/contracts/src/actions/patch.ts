@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /** Longest patch. UTF-16 code units. */
 export const MAX_PATCH_LENGTH = 10 * 1024 * 1024;
@@ -29,3 +30,12 @@ export const ApplyPatchObservation = baseObservation.extend({
   commit: z.object({ changes: z.record(z.string(), PatchedFile) }).nullable(),
 });
 export type ApplyPatchObservation = z.infer<typeof ApplyPatchObservation>;
+
+export const PATCH_TOOL = {
+  action: ApplyPatchAction,
+  observation: ApplyPatchObservation,
+  runsIn: 'sandbox',
+  activity: 'file-change',
+  hookNames: ['Edit', 'MultiEdit'],
+  openhands: { action: ['patch'], observation: ['message', 'fuzz', 'commit'] },
+} as const satisfies ToolContract;

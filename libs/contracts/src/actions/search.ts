@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /** Most files, lines or entries that one search answers with. */
 export const MAX_SEARCH_RESULTS = 100;
@@ -70,3 +71,36 @@ export type FileEntry = z.infer<typeof FileEntry>;
 export type GlobObservation = z.infer<typeof GlobObservation>;
 export type GrepObservation = z.infer<typeof GrepObservation>;
 export type ListDirectoryObservation = z.infer<typeof ListDirectoryObservation>;
+
+export const SEARCH_TOOLS = [
+  {
+    action: GlobAction,
+    observation: GlobObservation,
+    runsIn: 'sandbox',
+    activity: 'look',
+    hookNames: ['Glob'],
+    openhands: { action: ['pattern', 'path'], observation: ['files', 'pattern', 'search_path', 'truncated'] },
+  },
+  {
+    action: GrepAction,
+    observation: GrepObservation,
+    runsIn: 'sandbox',
+    activity: 'look',
+    hookNames: ['Grep'],
+    openhands: {
+      action: ['pattern', 'path', 'include'],
+      observation: ['matches', 'pattern', 'search_path', 'include_pattern', 'truncated'],
+    },
+  },
+  {
+    action: ListDirectoryAction,
+    observation: ListDirectoryObservation,
+    runsIn: 'sandbox',
+    activity: 'look',
+    hookNames: ['LS'],
+    openhands: {
+      action: ['dir_path', 'recursive'],
+      observation: ['dir_path', 'entries', 'total_count', 'is_truncated'],
+    },
+  },
+] as const satisfies readonly ToolContract[];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ToolContract } from './tool-contract.js';
 
 /** Reads a skill that the prompt lists. */
 export const InvokeSkillAction = z.looseObject({
@@ -25,3 +26,9 @@ export const GivenSkill = z.looseObject({
   disable_model_invocation: z.boolean().default(false),
 });
 export type GivenSkill = z.infer<typeof GivenSkill>;
+
+export const SKILL_TOOL = {
+  action: InvokeSkillAction,
+  runsIn: 'agent',
+  openhands: { action: ['name'], observation: ['skill_name'] },
+} as const satisfies ToolContract;

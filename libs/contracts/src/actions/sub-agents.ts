@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './observation.js';
+import type { ToolContract } from './tool-contract.js';
 
 /**
  * A task for a sub-agent with a context of its own. `resume` is the `task_id` of an earlier one, which then goes on
@@ -71,3 +72,22 @@ export const SubAgentEvent = z.looseObject({
   event: z.looseObject({ kind: z.string(), id: z.string() }),
 });
 export type SubAgentEvent = z.infer<typeof SubAgentEvent>;
+
+export const SUB_AGENT_TOOLS = [
+  {
+    action: TaskAction,
+    runsIn: 'agent',
+    hookNames: ['Task'],
+    openhands: {
+      action: ['description', 'prompt', 'subagent_type', 'resume', 'max_turns'],
+      observation: ['task_id', 'subagent', 'status'],
+    },
+  },
+  {
+    action: DelegateAction,
+    observation: DelegateObservation,
+    runsIn: 'agent',
+    hookNames: ['Task'],
+    openhands: { action: ['command', 'ids', 'agent_types', 'tasks'], observation: ['command'] },
+  },
+] as const satisfies readonly ToolContract[];

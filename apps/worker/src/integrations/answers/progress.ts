@@ -1,3 +1,4 @@
+import { type Activity, activityOf } from '@slipway/contracts/actions';
 import { type ConversationStatus } from '@slipway/contracts/conversations';
 import { ERROR_CODES, ERRORS } from '@slipway/contracts/errors';
 import { type ExecutionStatus } from '@slipway/contracts/events';
@@ -100,36 +101,38 @@ function buttonsOf({ waits, status, execution }: ProgressFacts): Pick<Answer, 'b
   return status === 'starting' || status === 'working' ? { buttons: [{ kind: 'stop', of: '' }] } : {};
 }
 
-/** By the kinds of actions, in words and without any detail. */
-const COUNTED: readonly (readonly [one: string, many: string, is: (kind: string) => boolean])[] = [
-  ['command', 'commands', (kind) => kind === 'TerminalAction' || kind === 'IPythonRunCellAction'],
-  ['file change', 'file changes', (kind) => /^(?:FileEditor|PlanningFileEditor|FileEdit|ApplyPatch)Action$/.test(kind)],
-  ['look at files', 'looks at files', (kind) => /^(?:view|GrepAction|GlobAction|ListDirectoryAction)$/.test(kind)],
-  ['step in the browser', 'steps in the browser', (kind) => kind.startsWith('Browser')],
-  ['call of a tool', 'calls of tools', (kind) => kind === 'MCPToolAction'],
-];
+/** What a step of each kind is called, and what the agent does at it: in words and without any detail. */
+const ACTIVITIES: Readonly<Record<Activity, { readonly one: string; readonly many: string; readonly now: string }>> = {
+  command: { one: 'command', many: 'commands', now: 'is running a command…' },
+  'file-change': { one: 'file change', many: 'file changes', now: 'is changing files…' },
+  look: { one: 'look at files', many: 'looks at files', now: 'is looking at files…' },
+  browser: { one: 'step in the browser', many: 'steps in the browser', now: 'is using the browser…' },
+  'tool-call': { one: 'call of a tool', many: 'calls of tools', now: 'is calling a tool…' },
+};
 
-/** What the agent does now, of the same kinds. */
-const DOES = [
-  'is running a command…',
-  'is changing files…',
-  'is looking at files…',
-  'is using the browser…',
-  'is calling a tool…',
-] as const;
+/** `view` stands for the file editor that only looks. */
+function activityNow(kind: string): Activity | undefined {
+  return kind === 'view' ? 'look' : activityOf(kind);
+}
 
 /** `null`: it does nothing. Without any detail of it, as the message that counts its steps. */
 export function statusOf({ status, execution, kind }: StepNow): string | null {
   if (status === 'starting') return 'is starting…';
   if (status !== 'working' || execution === 'waiting_for_confirmation') return null;
-  return DOES[COUNTED.findIndex(([, , is]) => kind !== null && is(kind))] ?? 'is working…';
+  const activity = kind === null ? undefined : activityNow(kind);
+  return activity === undefined ? 'is working…' : ACTIVITIES[activity].now;
 }
 
 function stepsOf({ kinds }: WorkDone): string {
-  return COUNTED.flatMap(([one, many, is]) => {
-    const count = Object.entries(kinds).reduce((sum, [kind, times]) => sum + (is(kind) ? times : 0), 0);
-    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
-  }).join(', ');
+  return Object.entries(ACTIVITIES)
+    .flatMap(([activity, { one, many }]) => {
+      const count = Object.entries(kinds).reduce(
+        (sum, [kind, times]) => sum + (activityNow(kind) === activity ? times : 0),
+        0,
+      );
+      return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+    })
+    .join(', ');
 }
 
 /**

@@ -9,7 +9,7 @@ type SchemaWithKind = z.ZodType & { readonly shape: { readonly kind: { readonly 
 export interface ToolContract {
   /** What a call asks for. Its `kind` is the tool's name in the log. */
   readonly action: SchemaWithKind;
-  /** What it answers. Absent: content and error alone, under the action's name with `Observation` in place of `Action`. */
+  /** What it answers. Absent: content and error alone, named as the action with `Observation` at its end. */
   readonly observation?: SchemaWithKind;
   /** action-server carries it out, or the agent itself. */
   readonly runsIn: 'sandbox' | 'agent';

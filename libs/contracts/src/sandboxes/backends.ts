@@ -1,5 +1,5 @@
 /** What everything but its adapter needs to know of a backend that runs sandboxes. */
-export interface SandboxBackendFacts {
+interface SandboxBackendFacts {
   /** Programs of one sandbox cannot reach those of another, or the host's. Production refuses one that is not. */
   readonly isolated: boolean;
   /** Whether a port of a sandbox is the sandbox's own. Where it is the host's, only agent-server is reachable. */

@@ -1,7 +1,6 @@
 export {
   SANDBOX_BACKEND_NAMES,
   SANDBOX_BACKENDS,
-  type SandboxBackendFacts,
   type SandboxBackendName,
 } from './backends.js';
 export {

@@ -1,7 +1,7 @@
 import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
 import type { LoggedEvent, StreamingDelta } from '@slipway/contracts/events';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
-import { applyDelta, endsLiveText, type LiveText } from './live-text.ts';
+import { applyDelta, endsLiveText, type LiveText, liveProgress } from './live-text.ts';
 import { addPrinted, type PrintedOutputs } from './printed-outputs.ts';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
@@ -70,8 +70,11 @@ export class ConversationStore {
     let live = this.live.get();
     let printed = this.printed.get();
     for (const delta of this.deltas.splice(0)) {
-      live = applyDelta(live, delta);
-      if (delta.channel === 'progress') printed = addPrinted(printed, delta);
+      if (delta.channel !== 'progress') live = applyDelta(live, delta);
+      else {
+        printed = addPrinted(printed, delta);
+        live = liveProgress(live, printed, delta.responseId);
+      }
     }
     for (const logged of batch)
       if (live !== null && logged.seq > before.lastSeq && endsLiveText(live, logged)) live = null;

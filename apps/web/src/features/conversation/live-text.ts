@@ -49,6 +49,19 @@ export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveTe
   };
 }
 
+/**
+ * The progress that stands below the timeline after `call` has printed. Of calls that work beside each other, as those of
+ * sub-agents do, it is that of one until it has ended; each has its own in its row.
+ */
+export function liveProgress(
+  live: LiveText | null,
+  printed: ReadonlyMap<string, LiveText>,
+  call: string,
+): LiveText | null {
+  const isOther = live !== null && live.responseId !== call && live.progress !== '';
+  return isOther ? live : (printed.get(call) ?? live);
+}
+
 /** Most of a tool's output that is kept while it is at work: its end. UTF-16 code units. */
 const MAX_PROGRESS = 200_000;
 
@@ -65,6 +78,8 @@ const NOTHING = { content: 0, reasoning: 0, progress: 0 };
 export function endsLiveText(live: LiveText, { event }: Pick<LoggedEvent, 'event'>): boolean {
   if (isUpdateOf(event, 'sub_agent')) {
     const inner = ConversationEvent.safeParse(stateValueOf(event, 'sub_agent')?.event).data;
+    // An error does not name its action. The next piece of a call that works on brings its text back.
+    if (inner?.kind === 'AgentErrorEvent') return live.progress !== '';
     return inner?.kind === 'ObservationEvent' && inner.action_id === live.responseId;
   }
   if (event.kind === 'MessageEvent' || event.kind === 'ActionEvent') return event.llm_response_id === live.responseId;

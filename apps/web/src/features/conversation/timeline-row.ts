@@ -5,6 +5,11 @@ import type { ConversationEvent, EventOf, LoggedEvent } from '@slipway/contracts
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 
+/** An event of a sub-agent's own log, with the task that it is of: several may work for one call beside each other. */
+export interface LoggedInside extends LoggedEvent {
+  readonly taskId: string;
+}
+
 /** One tool call with what came of it. `observation` and `error` are both `null` while it runs. */
 export interface Step {
   /** Id of the ActionEvent; of the answer itself while its action is above the loaded part. */
@@ -20,7 +25,7 @@ export interface Step {
   readonly observation: EventOf<'ObservationEvent'>['observation'] | null;
   readonly error: string | null;
   /** What a sub-agent did for it, in its own log. */
-  readonly inside?: readonly LoggedEvent[];
+  readonly inside?: readonly LoggedInside[];
   /** The user stopped the run before an answer came. */
   readonly interrupted: boolean;
 }

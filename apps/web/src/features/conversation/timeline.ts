@@ -8,7 +8,16 @@ import {
   type StateUpdate,
   stateUpdateOf,
 } from '@slipway/contracts/events';
-import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
+import {
+  foldOf,
+  joinRows,
+  type LoggedInside,
+  REJECTED,
+  type Row,
+  type RowOf,
+  type Step,
+  textOf,
+} from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
 export interface Timeline {
@@ -23,7 +32,7 @@ export const EMPTY_TIMELINE: Timeline = { rows: [], open: [], strays: [] };
 /** An event of a sub-agent, and the call that it works for. */
 interface InsideEvent {
   readonly actionId: string;
-  readonly logged: LoggedEvent;
+  readonly logged: LoggedInside;
 }
 
 /** The timeline after more consecutive events. Copies the list of rows once for the whole batch. */
@@ -148,7 +157,8 @@ function applyUpdate(draft: Draft, logged: LoggedEvent, update: StateUpdate | nu
       break;
     case 'sub_agent': {
       const known = ConversationEvent.safeParse(update.value.event);
-      if (known.success) draft.inside([{ actionId: update.value.action_id, logged: { ...logged, event: known.data } }]);
+      const { action_id: actionId, task_id: taskId } = update.value;
+      if (known.success) draft.inside([{ actionId, logged: { ...logged, event: known.data, taskId } }]);
       break;
     }
   }

@@ -183,6 +183,7 @@ export const conversation = {
   in2: 'In [{count}]: {line}',
   pictures: '{pictures, plural, one {# picture} other {# pictures}}',
   subAgent: 'Sub-agent: {text}',
+  subAgents: 'Sub-agents: {names}',
   steps: '{steps, plural, one {# step} other {# steps}}',
   in3: 'in <shown></shown>',
   connecting: 'connecting',

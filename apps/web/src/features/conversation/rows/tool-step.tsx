@@ -8,6 +8,7 @@ import { EDIT_VERBS } from '../edit-verbs.ts';
 import { diffLines, type FileEdit } from '../file-edit.ts';
 import { patchLines } from '../patch-lines.ts';
 import { picturesOf } from '../pictures.ts';
+import { subAgentsOf } from '../sub-agents.ts';
 import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { browserStep } from './browser-step.tsx';
@@ -15,7 +16,7 @@ import { givenInLine } from './given-in-line.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
 import type { StepParts } from './step-parts.ts';
-import { TaskBody } from './task-body.tsx';
+import { DelegateBody, TaskBody } from './task-body.tsx';
 import { CellBody, FoundBody, McpBody, PatchBody } from './tool-bodies.tsx';
 
 /** Longest part of a pattern or of code that a line shows. UTF-16 code units. */
@@ -134,6 +135,19 @@ export function toolStep(t: Translate, step: Step, paths: WorkspacePaths): StepP
         label: t('conversation.subAgent', { text: text('description') || prompt }),
         aside: steps === 0 ? null : <span>{t('conversation.steps', { steps })}</span>,
         body: <TaskBody step={step} />,
+      };
+    }
+    case 'Delegate': {
+      const ids = source?.['ids'];
+      const names =
+        text('command') === 'spawn'
+          ? (Array.isArray(ids) ? ids : []).map(String)
+          : subAgentsOf(step).map(({ name }) => name);
+      return {
+        icon: <Bot aria-hidden />,
+        label: t('conversation.subAgents', { names: names.join(', ') }),
+        aside: null,
+        body: <DelegateBody step={step} />,
       };
     }
     default:

@@ -67,11 +67,10 @@ def cloud(api, message, secret):
         workspace._send_api_request("POST", f"{workspace.cloud_api_url}/api/v1/sandboxes/{sandbox}/pause")
     until("the pause", lambda: state_of(workspace, sandbox)[0] == "PAUSED")
     told["paused"] = state_of(workspace, sandbox)
-    # It is told as paused once that is wanted; what is resumed before it is given back may be seen running until then, and answers no command.
-    until("nobody is let in", lambda: workspace.client.get("/server_info").status_code != 200)
+    # Resumed at once, perhaps before the pause is over: RUNNING is read when it answers.
     workspace.resume()
-    kept = until("what was kept is there", lambda: workspace.execute_command("cat kept.txt").stdout)
     until("it is up", lambda: state_of(workspace, sandbox)[0] == "RUNNING")
+    kept = until("what was kept is there", lambda: workspace.execute_command("cat kept.txt").stdout)
     told["resumed"] = [state_of(workspace, sandbox), kept]
 
     other = open_cloud(api, sandbox_id=sandbox)

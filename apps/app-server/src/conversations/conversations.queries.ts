@@ -7,8 +7,9 @@ import { currentTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { storedStatus } from '../log/ingest/status-patch.js';
 import type { ConversationRow } from './conversation-view.js';
+import { SHOWN_SANDBOX_STATUS } from './shown-sandbox-status.js';
 
-const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, status_state, repository, branch, model,
+const COLUMNS = `id, org_id, title, status, execution_status, ${SHOWN_SANDBOX_STATUS}, start_status, steps, status_state, repository, branch, model,
   created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens, confirmation_mode,
   agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd`;
 

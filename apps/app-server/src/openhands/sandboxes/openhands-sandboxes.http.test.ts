@@ -25,8 +25,11 @@ describe('sandboxes by OpenHands’ names', () => {
 
   const ask = <T>(method: string, path: string) => withKey<T>(app.url, key, method, `/api/v1/sandboxes${path}`);
   const look = async (id: string) => (await ask<Array<SandboxInfo | null>>('GET', `?id=${id}`)).body[0] ?? null;
-  const running = (id: string) =>
-    app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'the key of the sandbox itself' });
+  const running = async (id: string) => {
+    await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'the key of the sandbox itself' });
+    // As worker does once it has seen the agent-server answer.
+    await app.owner.query("DELETE FROM app.outbox WHERE queue = 'conversation-start' AND key = $1", [id]);
+  };
 
   it('begin without a task, are entered by a key of their own while they run, and are given back', async () => {
     const { status, body: made } = await ask<SandboxInfo>('POST', '?sandbox_spec_id=ghcr.io/anything');
@@ -85,6 +88,25 @@ describe('sandboxes by OpenHands’ names', () => {
       [made.id],
     );
     expect(rows).toEqual([{ desired: 'run', jobs: 1 }]);
+  });
+
+  it('that were resumed before they were given back are STARTING, without a key, until worker has seen them answer', async () => {
+    const { body: made } = await ask<SandboxInfo>('POST', '');
+    await running(made.id);
+    expect((await ask('POST', `/${made.id}/pause`)).status).toBe(200);
+    expect((await ask('POST', `/${made.id}/resume`)).status).toBe(200);
+    // What is there is what the pause has not taken away yet.
+    const { rows } = await app.owner.query<{ sandbox_status: string; start_status: string }>(
+      'SELECT sandbox_status, start_status FROM app.conversation WHERE id = $1',
+      [made.id],
+    );
+    expect(rows).toEqual([{ sandbox_status: 'RUNNING', start_status: 'READY' }]);
+    expect(await look(made.id)).toMatchObject({ status: 'STARTING', session_api_key: null, exposed_urls: null });
+    const conversation = async () => (await app.http<Conversation>(ada, 'GET', app.path(ada, made.id))).body;
+    expect((await conversation()).sandboxStatus).toBe('STARTING');
+    await running(made.id);
+    expect((await look(made.id))?.status).toBe('RUNNING');
+    expect((await conversation()).sandboxStatus).toBe('RUNNING');
   });
 
   it('are ended by who started them and by admins: a member pauses that of another user’s conversation, and does not end it', async () => {

@@ -1,5 +1,6 @@
 import type { SandboxStatus, StartStatus } from '@slipway/contracts/conversations';
 import type { Columns, PoolClient } from '@slipway/db/sql';
+import { SHOWN_SANDBOX_STATUS } from '../../conversations/shown-sandbox-status.js';
 
 export type SandboxRow = Columns<
   'app.conversation',
@@ -10,7 +11,7 @@ export type SandboxRow = Columns<
 /** Of these conversations, those that there are. */
 export async function sandboxesOf(client: PoolClient, orgId: string, ids: readonly string[]): Promise<SandboxRow[]> {
   const { rows } = await client.query<SandboxRow>(
-    'SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation WHERE org_id = $1 AND id = ANY($2::uuid[])',
+    `SELECT id, created_by, created_at, desired, ${SHOWN_SANDBOX_STATUS}, start_status FROM app.conversation WHERE org_id = $1 AND id = ANY($2::uuid[])`,
     [orgId, ids],
   );
   return rows;
@@ -31,7 +32,7 @@ export async function sandboxesStartedBy(
   { userId, from, limit }: StartedByPage,
 ): Promise<SandboxRow[]> {
   const { rows } = await client.query<SandboxRow>(
-    `SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation
+    `SELECT id, created_by, created_at, desired, ${SHOWN_SANDBOX_STATUS}, start_status FROM app.conversation
      WHERE org_id = $1 AND created_by = $2
        AND ($3::uuid IS NULL OR (created_at, id) <= (SELECT c.created_at, c.id FROM app.conversation c WHERE c.org_id = $1 AND c.created_by = $2 AND c.id = $3))
      ORDER BY created_at DESC, id DESC LIMIT $4`,

@@ -211,6 +211,7 @@ function conversation(id: string, events: number, began: number): FakeConversati
       promptTokens: 1,
       completionTokens: 1,
       pullRequest: null,
+      stopReason: null,
     },
     start: { status: 'READY', steps: [] },
     log: sampleLog(id, events, began),

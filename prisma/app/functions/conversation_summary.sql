@@ -9,5 +9,8 @@ CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS 
     ',"createdBy":{"id":', to_json(c.created_by), ',"label":', to_json(c.created_by_label),
     '},"createdAt":"', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     '","updatedAt":"', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-    '","head":', c.head, ',"costUsd":"', trim_scale(c.cost_usd), '","promptTokens":', c.prompt_tokens, ',"completionTokens":', c.completion_tokens, ',"pullRequest":null}')
+    '","head":', c.head, ',"costUsd":"', trim_scale(c.cost_usd), '","promptTokens":', c.prompt_tokens, ',"completionTokens":', c.completion_tokens,
+    ',"stopReason":', CASE WHEN c.status IN ('stopped', 'paused', 'failed', 'waiting') AND (c.halted_by IS NOT NULL OR c.status_state->'failure'->>'code' IS NOT NULL)
+      THEN json_build_object('code', c.status_state->'failure'->>'code', 'by', CASE WHEN c.status IN ('stopped', 'paused') THEN c.halted_by END)::text ELSE 'null' END,
+    ',"pullRequest":null}')
 $$;

@@ -43,7 +43,7 @@ export interface ConversationRow {
   readonly max_budget_usd: string | null;
 }
 
-function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest'> {
+function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest' | 'stopReason'> {
   return {
     id: row.id,
     orgId: row.org_id,

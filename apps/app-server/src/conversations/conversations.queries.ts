@@ -89,6 +89,8 @@ async function sandboxRow(
 
 export interface DesiredState {
   readonly desired: 'run' | 'rest';
+  /** Label of the user who halts it; nobody by default. */
+  readonly haltedBy?: string | undefined;
   readonly writer?: 'keep' | 'fence' | undefined;
 }
 
@@ -100,12 +102,26 @@ export async function setDesired(
   client: PoolClient,
   orgId: string,
   id: string,
-  { desired, writer = 'keep' }: DesiredState,
+  { desired, writer = 'keep', haltedBy }: DesiredState,
 ): Promise<void> {
   await client.query({
     name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
-    text: `UPDATE app.conversation SET desired = $3, traceparent = $4${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
-    values: [orgId, id, desired, currentTraceparent()],
+    text: `UPDATE app.conversation SET desired = $3, traceparent = $4, halted_by = $5${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
+    values: [orgId, id, desired, currentTraceparent(), haltedBy ?? null],
+  });
+}
+
+/** Who halted a run that its sandbox halts by itself; `null`: it goes on. */
+export async function setHaltedBy(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  haltedBy: string | null,
+): Promise<void> {
+  await client.query({
+    name: 'set-halted-by',
+    text: 'UPDATE app.conversation SET halted_by = $3 WHERE org_id = $1 AND id = $2 AND halted_by IS DISTINCT FROM $3',
+    values: [orgId, id, haltedBy],
   });
 }
 

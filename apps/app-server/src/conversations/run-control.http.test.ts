@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_PATCH_BYTES } from '@slipway/agent-client';
-import { Conversation } from '@slipway/contracts/conversations';
+import { Conversation, type ConversationSummary } from '@slipway/contracts/conversations';
 import { stopwatch } from '@slipway/testing';
 import { ConversationApp, executionStatus, thought, type User } from '../testing/conversation-app.js';
 
@@ -50,6 +51,49 @@ describe('stop, pause and resume', () => {
     await post(id, 'stop');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
     expect(await kinds(id)).toEqual(['execution_status=running']);
+  });
+
+  it('the list says who stopped a conversation and which limit or failure ended its run, until it goes on', async () => {
+    const listed = async (id: string) => {
+      const { body } = await app.http<{ data: ConversationSummary[] }>(user, 'GET', `${app.path(user)}?limit=200`);
+      const found = body.data.find((each) => each.id === id);
+      return [found?.status, found?.stopReason];
+    };
+    const sandbox = await app.fakeSandbox(() => ({ status: 500 }));
+    const { id } = await app.conversation(user);
+    await app.started(id, 1, sandbox);
+    await app.ingest(user, id, [{ producerSeq: 1, event: executionStatus('running') }]);
+    expect(await listed(id)).toEqual(['working', null]);
+    await post(id, 'stop');
+    const { rows } = await app.owner.query<{ label: string }>(
+      'SELECT halted_by AS label FROM app.conversation WHERE id = $1',
+      [id],
+    );
+    expect(rows[0]?.label).toMatch(/./);
+    expect(await listed(id)).toEqual(['stopped', { code: null, by: rows[0]?.label }]);
+    await post(id, 'resume');
+    expect(await listed(id)).toEqual(['stopped', null]);
+
+    const { id: spent } = await app.conversation(user);
+    await app.started(spent, 1, sandbox);
+    await app.ingest(user, spent, [
+      { producerSeq: 1, event: executionStatus('running') },
+      {
+        producerSeq: 2,
+        event: {
+          id: randomUUID(),
+          timestamp: '2026-11-23T00:00:00Z',
+          source: 'environment',
+          kind: 'ConversationErrorEvent',
+          code: 'agent.budget-limit',
+          detail: 'This conversation cost $1.00.',
+        },
+      },
+      { producerSeq: 3, event: executionStatus('paused') },
+    ]);
+    expect(await listed(spent)).toEqual(['waiting', { code: 'agent.budget-limit', by: null }]);
+    await app.ingest(user, spent, [{ producerSeq: 4, event: executionStatus('running') }]);
+    expect(await listed(spent)).toEqual(['working', null]);
   });
 
   it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {

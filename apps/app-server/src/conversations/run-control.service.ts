@@ -14,7 +14,7 @@ import { Jobs } from '../platform/jobs.js';
 import { wantJob } from '../platform/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { assertStorage } from '../sandboxes/storage/full-storage.js';
-import { lockSandbox, readSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
+import { lockSandbox, readSandbox, type SandboxRow, setDesired, setHaltedBy } from './conversations.queries.js';
 import { reachSandbox } from './reach-sandbox.js';
 
 /**
@@ -45,7 +45,10 @@ export class RunControlService {
     if (sandbox !== null) {
       try {
         await sandbox.call('interrupt', { id });
-        await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.stop', id));
+        await inOrg(this.pool, caller.orgId, async (client) => {
+          await setHaltedBy(client, caller.orgId, id, caller.actor.label);
+          await this.audit(client, caller, 'conversation.stop', id);
+        });
         return;
       } catch (error) {
         this.logger.warn(
@@ -109,7 +112,10 @@ export class RunControlService {
           });
     if (outcome === 'waits') throw awaitsConfirmation();
     if (outcome === 'runs')
-      return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
+      return inOrg(this.pool, caller.orgId, async (client) => {
+        await setHaltedBy(client, caller.orgId, id, null);
+        await this.audit(client, caller, 'conversation.resume', id);
+      });
     await this.change(caller, id, 'conversation.resume', () => ({
       desired: 'run',
       writer: 'keep',
@@ -155,7 +161,11 @@ export class RunControlService {
         wanted.events.length === 0
           ? () => {}
           : await this.ingest.appendPlatform(client, caller.orgId, id, { events: wanted.events, row: current });
-      await setDesired(client, caller.orgId, id, { desired: wanted.desired, writer: wanted.writer });
+      await setDesired(client, caller.orgId, id, {
+        desired: wanted.desired,
+        writer: wanted.writer,
+        haltedBy: wanted.desired === 'rest' ? caller.actor.label : undefined,
+      });
       await wantJob(client, caller.orgId, wanted.job, id);
       await this.audit(client, caller, action, id);
       return { publish, job: wanted.job };

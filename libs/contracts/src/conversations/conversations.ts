@@ -152,6 +152,14 @@ export const ConversationPullRequest = z.object({
 });
 export type ConversationPullRequest = z.infer<typeof ConversationPullRequest>;
 
+export const StopReason = z.object({
+  /** Code of the failure or limit that ended the last run; `null`: none did. */
+  code: z.string().nullable(),
+  /** Label of the user who stopped or paused it; `null`: it was not a user. */
+  by: z.string().nullable(),
+});
+export type StopReason = z.infer<typeof StopReason>;
+
 /** A line of the list: a conversation without its steps and its queue. */
 export const ConversationSummary = Conversation.omit({
   start: true,
@@ -164,6 +172,8 @@ export const ConversationSummary = Conversation.omit({
 }).extend({
   /** The newest, where it has published any. */
   pullRequest: ConversationPullRequest.nullable().default(null),
+  /** Why it does not go on by itself; `null` where nothing but its status says so. */
+  stopReason: StopReason.nullable().default(null),
 });
 export type ConversationSummary = z.infer<typeof ConversationSummary>;
 

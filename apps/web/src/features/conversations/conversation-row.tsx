@@ -8,7 +8,7 @@ import { memo } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { money, repositoryName } from '../../browser/format.ts';
 import { PullRequestMarks } from './pull-request-marks.tsx';
-import { STATUS_LABELS } from './status-label.ts';
+import { STATUS_LABELS, stopReasonWords } from './status-label.ts';
 
 /** One conversation in a short list: two lines, the whole of it a link. */
 export const ConversationCard = memo(function ConversationCard({
@@ -29,6 +29,7 @@ export const ConversationCard = memo(function ConversationCard({
           {conversation.title}
         </span>
         <span className="flex items-center gap-3 text-xs text-ink-muted">
+          <StopReason conversation={conversation} />
           <Repository conversation={conversation} />
           {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}
           <Ago at={conversation.createdAt} className="shrink-0" />
@@ -38,6 +39,17 @@ export const ConversationCard = memo(function ConversationCard({
     </Link>
   );
 });
+
+/** By whom or by what it was stopped. The repository beside it gives way. */
+function StopReason({ conversation }: { conversation: ConversationSummary }) {
+  const words = stopReasonWords(useTranslations(), conversation);
+  if (words === null) return null;
+  return (
+    <span className="max-w-[65%] shrink-0 truncate text-ink" title={words}>
+      {words}
+    </span>
+  );
+}
 
 export function Repository({ conversation }: { conversation: Pick<ConversationSummary, 'repository' | 'branch'> }) {
   const t = useTranslations();
@@ -101,6 +113,7 @@ export const ConversationLine = memo(function ConversationLine({
         className="justify-self-start max-md:justify-self-end"
       />
       <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
+        <StopReason conversation={conversation} />
         <Repository conversation={conversation} />
         {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}
         <Ago at={conversation.createdAt} className="shrink-0 md:hidden" />

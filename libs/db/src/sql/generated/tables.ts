@@ -168,6 +168,8 @@ export interface Tables {
     /** Of its own; NULL: none. */
     readonly max_iterations: number | null;
     readonly max_budget_usd: string | null;
+    /** Label of who stopped or paused it last; NULL: no user, or it goes on. */
+    readonly halted_by: string | null;
     /** As the release before counts changes of the three above; a trigger does. Goes in 0.2.0. */
     readonly terms_version: number;
     readonly model: string;

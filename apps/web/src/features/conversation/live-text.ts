@@ -50,8 +50,8 @@ export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveTe
 }
 
 /**
- * The progress that stands below the timeline after `call` has printed. Of calls that work beside each other, as those of
- * sub-agents do, it is that of one until it has ended; each has its own in its row.
+ * The progress that stands below the timeline after `call` has printed. Of calls that work beside each other, as those
+ * of sub-agents do, it is that of one until it has ended; each has its own in its row.
  */
 export function liveProgress(
   live: LiveText | null,

@@ -154,15 +154,9 @@ export type ConversationPullRequest = z.infer<typeof ConversationPullRequest>;
 
 export const StopReason = z.object({
   /** Code of the failure or limit that ended the last run; `null`: none did. */
-  code: z
-    .string()
-    .nullable()
-    .meta({ examples: ['agent.budget-limit'] }),
+  code: z.string().nullable(),
   /** Label of the user who stopped or paused it; `null`: it was not a user. */
-  by: z
-    .string()
-    .nullable()
-    .meta({ examples: ['Ana'] }),
+  by: z.string().nullable(),
 });
 export type StopReason = z.infer<typeof StopReason>;
 

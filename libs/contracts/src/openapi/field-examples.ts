@@ -49,6 +49,8 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'TraceSpan.name': 'chat slipway/demo',
   'TraceSpan.kind': 'chat',
   'TraceSpan.status': 'ok',
+  'ConversationSummary.code': 'agent.budget-limit',
+  'ConversationSummary.by': 'Ana',
   'TraceSpan.code': 'tool.failed',
   'TraceTurn.span': '00f067aa0ba902b7',
   'TraceTurn.traceId': '4bf92f3577b34da6a3ce929d0e0e4736',

@@ -3,6 +3,7 @@ import type { Catalogue } from './translate.ts';
 /** What every page has: the frame, sign-in, forms, lists. A page names the rest with `WithMessages`. */
 export const BASE = [
   'app',
+  'commands',
   'common',
   'form',
   'frame',

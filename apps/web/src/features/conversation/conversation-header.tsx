@@ -18,6 +18,7 @@ import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { ModelChoices } from './model-choices.tsx';
+import { useConversationCommands } from './use-conversation-commands.ts';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 import { useSpent } from './use-spent.ts';
 
@@ -40,6 +41,14 @@ export function ConversationHeader() {
   const agent = useAgentMenu();
   const mayWrite = org.permissions.includes('conversation:write');
   const plans = useView((view) => view.runSettings.agentType === 'plan');
+  const mayStop = mayWrite && (active || asks);
+  const mayPause = mayWrite && (active || pausing || status === 'waiting');
+  const mayResume = mayWrite && !pausing && (status === 'paused' || status === 'stopped' || status === 'failed');
+  useConversationCommands({
+    stop: mayStop && !stopping ? () => stop.mutate() : null,
+    pause: mayPause && !pausing ? () => pause.mutate() : null,
+    resume: mayResume && !resume.isPending ? () => resume.mutate() : null,
+  });
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
@@ -65,17 +74,17 @@ export function ConversationHeader() {
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
-        {mayWrite && (active || asks) ? (
+        {mayStop ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
             {stopping ? null : <Square aria-hidden />} {t('conversation.stop')}
           </Button>
         ) : null}
-        {mayWrite && (active || pausing || status === 'waiting') ? (
+        {mayPause ? (
           <IconButton label={t('conversation.pause')} tone="plain" onClick={() => pause.mutate()} busy={pausing}>
             {pausing ? null : <Pause aria-hidden />}
           </IconButton>
         ) : null}
-        {mayWrite && !pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
+        {mayResume ? (
           <Button onClick={() => resume.mutate()} busy={resume.isPending}>
             {resume.isPending ? null : <Play aria-hidden />}{' '}
             {status === 'failed' ? t('conversation.tryAgain') : t('common.resume')}

@@ -1,41 +1,40 @@
 'use client';
 import type { Me, Org } from '@slipway/contracts/organizations';
 import { useTranslations } from 'next-intl';
-import { type ReactNode, useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useMemo } from 'react';
+import { CommandProvider } from '../commands/command-context.tsx';
+import { ShellCommands } from '../commands/shell-commands.tsx';
 import { SessionContext } from '../session/me.ts';
 import { AdoptTheme } from '../settings/adopt-theme.tsx';
 import { DeletionNote } from './deletion-note.tsx';
-import { KeyList } from './key-list.tsx';
 import { CompactHeader, Rail } from './navigation.tsx';
 import { OfflineNote } from './offline-note.tsx';
-import { useGoKeys } from './use-go-keys.ts';
 
 /** The rail and a page beside it. Pages under it may take the session for granted. */
 export function Shell({ me, org, children }: { me: Me; org: Org; children: ReactNode }) {
   const t = useTranslations();
-  const [keysShown, setKeysShown] = useState(false);
-  const showKeys = useCallback(() => setKeysShown(true), []);
-  useGoKeys(`/${org.slug}`, showKeys);
-  const session = useMemo(() => ({ me, org, showKeys }), [me, org, showKeys]);
+  const session = useMemo(() => ({ me, org }), [me, org]);
   return (
     <SessionContext value={session}>
-      <AdoptTheme />
-      <a
-        href="#content"
-        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
-      >
-        {t('frame.skipToContent')}
-      </a>
-      <div className="flex h-dvh flex-col md:flex-row">
-        <CompactHeader />
-        <Rail />
-        <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
-          <OfflineNote />
-          <DeletionNote />
-          <div className="min-h-0 flex-1">{children}</div>
-        </main>
-      </div>
-      <KeyList open={keysShown} onOpenChange={setKeysShown} />
+      <CommandProvider>
+        <AdoptTheme />
+        <a
+          href="#content"
+          className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
+        >
+          {t('frame.skipToContent')}
+        </a>
+        <div className="flex h-dvh flex-col md:flex-row">
+          <CompactHeader />
+          <Rail />
+          <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
+            <OfflineNote />
+            <DeletionNote />
+            <div className="min-h-0 flex-1">{children}</div>
+          </main>
+        </div>
+        <ShellCommands />
+      </CommandProvider>
     </SessionContext>
   );
 }

@@ -4,6 +4,7 @@ import { Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
+import { useAvailableCommands } from '../commands/use-run-command.ts';
 import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
 import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
@@ -18,7 +19,8 @@ const THEMES = [
 /** The user: settings, theme and sign-out. */
 export function UserMenu({ narrow = false }: { narrow?: boolean }) {
   const t = useTranslations();
-  const { me, showKeys } = useSession();
+  const { me } = useSession();
+  const { run } = useAvailableCommands();
   const [theme, setTheme] = useThemeChoice();
   return (
     <Menu
@@ -52,8 +54,8 @@ export function UserMenu({ narrow = false }: { narrow?: boolean }) {
           <Settings aria-hidden /> {t('common.settings')}
         </Link>
       </MenuItem>
-      <MenuItem onSelect={showKeys}>
-        <Keyboard aria-hidden /> {t('frame.keyboardShortcuts')}
+      <MenuItem onSelect={() => run('page.shortcuts')}>
+        <Keyboard aria-hidden /> {t('commands.shortcuts')}
       </MenuItem>
       <MenuSeparator />
       <MenuChoices

@@ -39,8 +39,6 @@ export function goToSignIn(): void {
 export interface Session {
   readonly me: Me;
   readonly org: Org;
-  /** Opens the list of keys. */
-  readonly showKeys: () => void;
 }
 export const SessionContext = createContext<Session | null>(null);
 

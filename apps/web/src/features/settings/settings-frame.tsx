@@ -13,6 +13,7 @@ import { SignedIn } from '../session/signed-in.tsx';
 const SETTINGS_TABS = [
   { path: 'profile', label: 'common.profile' },
   { path: 'sessions', label: 'common.sessions' },
+  { path: 'keys', label: 'common.keyboard' },
   { path: 'connections', label: 'common.connections' },
   { path: 'linked-accounts', label: 'common.linkedAccounts' },
 ] as const;

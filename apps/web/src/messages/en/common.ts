@@ -60,6 +60,7 @@ export const common = {
   models: 'Models',
   edit2: 'Edit {name}',
   secret: 'Secret',
+  keyboard: 'Keyboard',
   members: 'Members',
   users: 'Users',
   mcpServers: 'MCP servers',

@@ -21,6 +21,7 @@ import { auditActions } from './audit-actions.ts';
 import { beside } from './beside.ts';
 import { browserView } from './browser-view.ts';
 import { changes } from './changes.ts';
+import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { conversation } from './conversation.ts';
 import { conversations } from './conversations.ts';
@@ -41,6 +42,7 @@ import { pullRequest } from './pull-request.ts';
 import { runtime } from './runtime.ts';
 import { session } from './session.ts';
 import { settingsConnections } from './settings-connections.ts';
+import { settingsKeys } from './settings-keys.ts';
 import { settingsLinkedAccounts } from './settings-linked-accounts.ts';
 import { settingsProfile } from './settings-profile.ts';
 import { settingsSessions } from './settings-sessions.ts';
@@ -73,6 +75,7 @@ export const en = {
   auditActions,
   browserView,
   changes,
+  commands,
   common,
   conversation,
   conversations,
@@ -93,6 +96,7 @@ export const en = {
   runtime,
   session,
   settingsConnections,
+  settingsKeys,
   settingsLinkedAccounts,
   settingsProfile,
   settingsSessions,

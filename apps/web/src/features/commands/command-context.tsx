@@ -1,0 +1,66 @@
+'use client';
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useStored } from '../../browser/stored.ts';
+import { type KeySettings, readKeySettings } from './bindings.ts';
+import type { CommandId } from './commands.ts';
+
+/** Where a browser keeps a user's keys. */
+export const STORED_KEYS = 'slipway.keys';
+
+interface Handler {
+  readonly run: () => void;
+}
+
+interface CommandContextValue {
+  /** What can be done on this page beside the commands that lead somewhere. */
+  readonly handlers: ReadonlyMap<CommandId, readonly Handler[]>;
+  readonly register: (id: CommandId, handler: Handler) => () => void;
+  readonly keys: KeySettings;
+  readonly changeKeys: (settings: KeySettings) => void;
+}
+
+const CommandContext = createContext<CommandContextValue | null>(null);
+
+/** Holds the commands of what is on the page. */
+export function CommandProvider({ children }: { children: ReactNode }) {
+  const [handlers, setHandlers] = useState<ReadonlyMap<CommandId, readonly Handler[]>>(new Map());
+  const [stored, store] = useStored(STORED_KEYS, '');
+  const register = useCallback((id: CommandId, handler: Handler) => {
+    setHandlers((before) => new Map(before).set(id, [...(before.get(id) ?? []), handler]));
+    return () =>
+      setHandlers((before) => {
+        const left = (before.get(id) ?? []).filter((each) => each !== handler);
+        const after = new Map(before);
+        if (left.length === 0) after.delete(id);
+        else after.set(id, left);
+        return after;
+      });
+  }, []);
+  const value = useMemo(
+    () => ({
+      handlers,
+      register,
+      keys: readKeySettings(stored),
+      changeKeys: (settings: KeySettings) => store(JSON.stringify(settings)),
+    }),
+    [handlers, register, stored, store],
+  );
+  return <CommandContext value={value}>{children}</CommandContext>;
+}
+
+export function useCommandContext(): CommandContextValue {
+  const context = use(CommandContext);
+  if (context === null) throw new Error('a command outside of CommandProvider');
+  return context;
+}
+
+/** Offers a command while the component is there; the one that came last is run. `null`: it cannot be done now. */
+export function useCommand(id: CommandId, run: (() => void) | null): void {
+  const { register } = useCommandContext();
+  const latest = useRef(run);
+  useEffect(() => {
+    latest.current = run;
+  });
+  const offered = run !== null;
+  useEffect(() => (offered ? register(id, { run: () => latest.current?.() }) : undefined), [id, offered, register]);
+}

@@ -1,0 +1,89 @@
+import type { Permission } from '@slipway/contracts/organizations';
+import type { MessageKey } from '../../messages/translate.ts';
+
+export const COMMAND_GROUPS = ['navigation', 'conversation', 'page', 'account'] as const;
+export type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
+/** How a command is run: it leads somewhere, or a component that is on the page does it (`useCommand`). */
+export interface Command {
+  readonly label: MessageKey;
+  readonly group: CommandGroup;
+  /**
+   * Default keys in the notation of tinykeys: presses of a sequence apart by a space, `$mod` is ⌘ on a Mac and Ctrl
+   * elsewhere. `null`: none.
+   */
+  readonly keys: string | null;
+  /** The rest of the organization's address, or a whole one of the user's own settings. */
+  readonly to?: { readonly org: string } | { readonly user: string };
+  readonly permission?: Permission;
+  /** Its keys work in fields too, since no text is typed with them. */
+  readonly inFields?: true;
+  /** Handled where the focus is; listed here so that no other command takes its keys. Cannot be changed. */
+  readonly fixed?: true;
+  /** Not offered by the palette, which is open already or cannot do it. */
+  readonly keysOnly?: true;
+}
+
+/** Every command of the app. The palette, keys, menus, the list of shortcuts and docs/shortcuts.md are made from it. */
+const TABLE = {
+  'palette.open': {
+    label: 'commands.openPalette',
+    group: 'page',
+    keys: '$mod+k',
+    inFields: true,
+    keysOnly: true,
+  },
+  'task.new': {
+    label: 'common.newTask',
+    group: 'navigation',
+    keys: 'c',
+    to: { org: '' },
+    permission: 'conversation:create',
+  },
+  'go.conversations': {
+    label: 'commands.goToConversations',
+    group: 'navigation',
+    keys: 'g c',
+    to: { org: '/conversations' },
+  },
+  'go.admin': { label: 'commands.goToAdmin', group: 'navigation', keys: 'g a' },
+  'go.settings': {
+    label: 'commands.goToSettings',
+    group: 'navigation',
+    keys: 'g s',
+    to: { user: '/settings/profile' },
+  },
+  'go.shortcuts': {
+    label: 'commands.changeShortcuts',
+    group: 'navigation',
+    keys: null,
+    to: { user: '/settings/keys' },
+  },
+  'page.search': { label: 'commands.search', group: 'page', keys: '/' },
+  'page.shortcuts': { label: 'commands.showShortcuts', group: 'page', keys: '[Shift]+?' },
+  'page.leave-field': { label: 'commands.leaveField', group: 'page', keys: 'Escape', fixed: true, keysOnly: true },
+  'message.send': {
+    label: 'commands.send',
+    group: 'conversation',
+    keys: '$mod+Enter',
+    fixed: true,
+    keysOnly: true,
+  },
+  'agent.stop': { label: 'commands.stopAgent', group: 'conversation', keys: null },
+  'agent.pause': { label: 'commands.pauseAgent', group: 'conversation', keys: null },
+  'agent.resume': { label: 'commands.resumeAgent', group: 'conversation', keys: null },
+  'pane.changes': { label: 'commands.showChanges', group: 'conversation', keys: 'g d' },
+  'pane.terminal': { label: 'commands.showTerminal', group: 'conversation', keys: 'g t' },
+  'pane.files': { label: 'commands.showFiles', group: 'conversation', keys: 'g f' },
+  'pane.details': { label: 'commands.showDetails', group: 'conversation', keys: 'g i' },
+  'account.theme-light': { label: 'commands.themeLight', group: 'account', keys: null },
+  'account.theme-dark': { label: 'commands.themeDark', group: 'account', keys: null },
+  'account.theme-system': { label: 'commands.themeSystem', group: 'account', keys: null },
+  'account.sign-out': { label: 'common.signOut', group: 'account', keys: null },
+} as const satisfies Readonly<Record<string, Command>>;
+
+export type CommandId = keyof typeof TABLE;
+export const COMMANDS: Readonly<Record<CommandId, Command>> = TABLE;
+export const COMMAND_IDS = Object.keys(TABLE) as readonly CommandId[];
+
+export const isCommandId = (value: string): value is CommandId => Object.hasOwn(TABLE, value);

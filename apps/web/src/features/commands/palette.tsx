@@ -1,0 +1,187 @@
+'use client';
+import { cn, Dialog, Kbd } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import { Command as Cmdk } from 'cmdk';
+import { useRouter } from 'next/navigation';
+import { useTranslations } from 'next-intl';
+import { type ReactNode, useEffect, useState } from 'react';
+import { api } from '../../api/client.ts';
+import { adminTabs } from '../admin/tabs.ts';
+import { useSession } from '../session/me.ts';
+import { keysOf } from './bindings.ts';
+import { useCommandContext } from './command-context.tsx';
+import { COMMAND_GROUPS, COMMANDS, type CommandId } from './commands.ts';
+import { displayOf } from './press.ts';
+import { useAvailableCommands } from './use-run-command.ts';
+
+/** Quiet time after the last letter, before the server is asked. Milliseconds. */
+const SETTLE_MS = 150;
+/** Conversations that are offered. */
+const MOST = 6;
+
+const GROUP_LABELS = {
+  navigation: 'commands.navigation',
+  conversation: 'common.conversation',
+  page: 'commands.thisPage',
+  account: 'commands.account',
+} as const;
+
+/** Places, commands of this page and conversations, found by letters of their names. */
+export default function Palette({ close }: { close: () => void }) {
+  const t = useTranslations();
+  const { me, org } = useSession();
+  const { keys } = useCommandContext();
+  const { ids, run } = useAvailableCommands();
+  const router = useRouter();
+  const [search, setSearch] = useState('');
+  const pick = (act: () => void) => () => {
+    close();
+    act();
+  };
+  const shortcut = (id: CommandId): ReactNode => {
+    const bound = keysOf(id, keys);
+    return bound === null ? null : displayOf(bound).map((press) => <Kbd key={press}>{press}</Kbd>);
+  };
+  const offered = ids.filter((id) => COMMANDS[id].keysOnly !== true);
+  return (
+    <Dialog open onOpenChange={close} title={t('commands.palette')} className="top-[12dvh] translate-y-0">
+      <Cmdk label={t('commands.palette')} loop className="flex flex-col">
+        <div className="border-b border-line p-2">
+          <Cmdk.Input
+            data-autofocus
+            value={search}
+            onValueChange={setSearch}
+            placeholder={t('commands.typeACommandOrSearch')}
+            className="h-9 w-full rounded-md bg-transparent px-2 text-sm outline-none placeholder:text-ink-muted"
+          />
+        </div>
+        <Cmdk.List className="max-h-[50dvh] overflow-auto p-2">
+          <Cmdk.Empty className="px-2 py-3 text-sm text-ink-muted">{t('commands.nothingMatches')}</Cmdk.Empty>
+          {COMMAND_GROUPS.map((group) => {
+            const inGroup = offered.filter((id) => COMMANDS[id].group === group);
+            if (inGroup.length === 0) return null;
+            return (
+              <Group key={group} heading={t(GROUP_LABELS[group])}>
+                {inGroup.map((id) => (
+                  <Item key={id} value={id} words={[t(COMMANDS[id].label)]} pick={pick(() => run(id))}>
+                    <span className="flex-1">{t(COMMANDS[id].label)}</span>
+                    <span className="flex gap-1 text-ink-muted">{shortcut(id)}</span>
+                  </Item>
+                ))}
+              </Group>
+            );
+          })}
+          <Group heading={t('commands.pages')}>
+            {adminTabs(org).map(({ path, label }) => (
+              <Item
+                key={path}
+                value={`admin ${path}`}
+                words={[t(label), t('commands.goToAdmin')]}
+                pick={pick(() => router.push(`/${org.slug}/admin/${path}`))}
+              >
+                {t(label)}
+              </Item>
+            ))}
+          </Group>
+          {me.orgs.length < 2 ? null : (
+            <Group heading={t('commands.organizations')}>
+              {me.orgs
+                .filter(({ id }) => id !== org.id)
+                .map(({ id, name, slug }) => (
+                  <Item key={id} value={`org ${id}`} words={[name, slug]} pick={pick(() => router.push(`/${slug}`))}>
+                    <bdi>{name}</bdi>
+                  </Item>
+                ))}
+            </Group>
+          )}
+          <FoundConversations search={search} pick={pick} />
+        </Cmdk.List>
+      </Cmdk>
+    </Dialog>
+  );
+}
+
+/** Below what is local, so that nothing moves under the pointer when the server has answered. */
+function FoundConversations({ search, pick }: { search: string; pick: (act: () => void) => () => void }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const router = useRouter();
+  const [settled, setSettled] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(search.trim()), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [search]);
+  const found = useQuery({
+    queryKey: ['palette', org.id, settled],
+    queryFn: ({ signal }) =>
+      api.listConversations({
+        org: org.id,
+        query: { limit: MOST, sort: 'updated', ...(settled === '' ? {} : { search: settled.slice(0, 200) }) },
+        signal,
+      }),
+    placeholderData: (before) => before,
+  });
+  const rows = found.data?.data ?? [];
+  if (found.isError)
+    return (
+      <p role="status" className="px-2 py-2 text-sm text-ink-muted">
+        {t('commands.conversationsCouldNotBeRead')}
+      </p>
+    );
+  if (rows.length === 0) return null;
+  return (
+    <Group heading={t('common.conversations')}>
+      {rows.map(({ id, title, repository }) => (
+        <Item
+          key={id}
+          value={`conversation ${id}`}
+          // What the server has found is shown, by whatever of it.
+          words={[title, search]}
+          pick={pick(() => router.push(`/${org.slug}/conversations/${id}`))}
+        >
+          <span dir="auto" className="min-w-0 flex-1 truncate">
+            {title}
+          </span>
+          {repository === null ? null : <span className="max-w-40 truncate text-xs text-ink-muted">{repository}</span>}
+        </Item>
+      ))}
+    </Group>
+  );
+}
+
+function Group({ heading, children }: { heading: string; children: ReactNode }) {
+  return (
+    <Cmdk.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-muted"
+    >
+      {children}
+    </Cmdk.Group>
+  );
+}
+
+function Item({
+  value,
+  words,
+  pick,
+  children,
+}: {
+  value: string;
+  words: string[];
+  pick: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Cmdk.Item
+      value={value}
+      keywords={words}
+      onSelect={pick}
+      className={cn(
+        'flex min-h-8 touch:min-h-11 cursor-default items-center gap-2 rounded-md px-2 py-1 text-sm',
+        'data-[selected=true]:bg-raised',
+      )}
+    >
+      {children}
+    </Cmdk.Item>
+  );
+}

@@ -1,5 +1,5 @@
 // Writes every file that is made from the contracts, the apps' configuration schemas, the Prisma schemas, the SQL
-// functions, deploy/kubernetes, the chart's values and tools/dashboards; `--check` only says which of them are out of
+// functions, deploy/kubernetes, the chart's values, tools/dashboards and the commands of the web app; `--check` only says which of them are out of
 // date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,6 +38,7 @@ const [
   { compatibility },
   { chartReadme },
   { chartSandboxes },
+  { shortcuts },
   dashboards,
 ] = await Promise.all([
   import('./generate/function-versions.ts'),
@@ -47,6 +48,7 @@ const [
   import('./generate/compatibility.ts'),
   import('./generate/chart-readme.ts'),
   import('./generate/chart-sandboxes.ts'),
+  import('./generate/shortcuts.ts'),
   import('./dashboards/files.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
@@ -61,6 +63,7 @@ const files: GeneratedFile[] = [
   compatibility(),
   chartReadme(root),
   ...chartSandboxes(root),
+  shortcuts(),
   ...dashboards.dashboardFiles(),
 ];
 

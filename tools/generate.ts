@@ -1,6 +1,6 @@
 // Writes every file that is made from the contracts, the apps' configuration schemas, the Prisma schemas, the SQL
-// functions, deploy/kubernetes, the chart's values, tools/dashboards and the commands of the web app; `--check` only says which of them are out of
-// date.
+// functions, deploy/kubernetes, the chart's values, tools/dashboards and the commands of the web app; `--check` only
+// says which of them are out of date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,15 +1,11 @@
 'use client';
-import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts/conversations';
-import { Badge, Button, IconButton, Menu, MenuItem, StatusChip, Tooltip } from '@slipway/ui';
-import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
+import { Badge, Button, IconButton, StatusChip, Tooltip } from '@slipway/ui';
+import { FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
-import { useReport } from '../analytics/use-report.ts';
-import { AskingChoices } from '../approval/asking-choices.tsx';
-import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { isActive, STATUS_LABELS } from '../conversations/status-label.ts';
 import { PullRequestChip } from '../pull-request/pull-request-chip.tsx';
@@ -17,28 +13,25 @@ import { reasonOf } from '../runtime/runtime-words.ts';
 import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
-import { ModelChoices } from './model-choices.tsx';
+import { ConversationMenu } from './conversation-menu.tsx';
 import { useConversationCommands } from './use-conversation-commands.ts';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 import { useSpent } from './use-spent.ts';
 
 export function ConversationHeader() {
   const t = useTranslations();
-  const { conversation, orgId } = useConversation();
+  const { conversation } = useConversation();
   const title = useView((view) => view.title);
   const status = useSettled(useView((view) => view.status));
   const asks = useView((view) => view.state.execution === 'waiting_for_confirmation');
   const { stop, pause, resume } = useLifecycle();
   const [, setTab] = useAddressValue('tab');
   const { org } = useSession();
-  const report = useReport();
-  const target = { org: orgId, conversation: conversation.id };
   useEffect(() => {
     document.title = `${title} · Slipway`;
   }, [title]);
   const active = status === 'working' || status === 'starting';
   const { stopping, pausing } = useHalting(status, stop, pause);
-  const agent = useAgentMenu();
   const mayWrite = org.permissions.includes('conversation:write');
   const plans = useView((view) => view.runSettings.agentType === 'plan');
   const mayStop = mayWrite && (active || asks);
@@ -93,37 +86,7 @@ export function ConversationHeader() {
         <Button tone="quiet" className="ml-auto md:hidden" onClick={() => setTab('changes', 'push')}>
           <FileDiff aria-hidden /> {t('common.changes')}
         </Button>
-        <Menu
-          trigger={
-            <Button tone="quiet" size="icon" aria-label={t('conversation.moreActions')}>
-              <Ellipsis aria-hidden />
-            </Button>
-          }
-        >
-          {org.permissions.includes('sandbox:access') ? (
-            <MenuItem onSelect={() => setTab('ports', 'push')}>
-              <ExternalLink aria-hidden /> {t('conversation.openAPort')}
-            </MenuItem>
-          ) : null}
-          <MenuItem asChild>
-            <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
-              <FileDiff aria-hidden /> {t('conversation.downloadDiff')}
-            </a>
-          </MenuItem>
-          <MenuItem asChild>
-            <a
-              href={downloadUrls.downloadTrajectory(target)}
-              download={`${conversation.id}.json`}
-              onClick={() => report({ name: 'download_trajectory_button_clicked' })}
-            >
-              <Download aria-hidden /> {t('conversation.downloadTrajectory')}
-            </a>
-          </MenuItem>
-          {agent.items}
-          <ModelChoices />
-          <AskingChoices />
-        </Menu>
-        {agent.dialog}
+        <ConversationMenu />
       </div>
     </header>
   );

@@ -52,7 +52,7 @@ export function ShortcutSettings() {
     >
       <Section title={t('settingsKeys.singleKeys')}>
         <Checkbox
-          label={t('settingsKeys.singleKeys')}
+          label={t('settingsKeys.useSingleKeys')}
           hint={t('settingsKeys.singleKeysHint', { mod: isMac ? '⌘' : 'Ctrl' })}
           checked={keys.singleKeys}
           onChange={(singleKeys) => changeKeys({ ...keys, singleKeys })}

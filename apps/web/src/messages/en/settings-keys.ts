@@ -1,8 +1,8 @@
 export const settingsKeys = {
-  description: 'Shortcuts hold in this browser.',
-  singleKeys: 'Shortcuts of a single key',
-  singleKeysHint:
-    'Switch them off if you use speech input, or press keys by accident. Shortcuts with {mod} still work.',
+  description: 'Shortcuts apply to this browser.',
+  singleKeys: 'Single-key shortcuts',
+  useSingleKeys: 'Use single-key shortcuts',
+  singleKeysHint: 'Turn them off if you use speech input or press keys by accident. Shortcuts with {mod} still work.',
   shortcuts: 'Shortcuts',
   command: 'Command',
   keys: 'Keys',

@@ -24,6 +24,7 @@ export async function useTheKeys({ page, url, picture }: Watching): Promise<void
   await picture('list-of-keys');
   await page.keyboard.press('Escape');
   await list.waitFor({ state: 'detached' });
+  await useThePalette(page);
   await page.keyboard.press('/');
   await page.waitForURL(/\/conversations$/);
   const search = page.getByRole('searchbox', { name: 'Search titles' });
@@ -32,13 +33,62 @@ export async function useTheKeys({ page, url, picture }: Watching): Promise<void
   for (const [path, name] of [
     ['/settings/profile', 'Profile'],
     ['/settings/sessions', 'Sessions'],
+    ['/settings/keys', 'Keyboard'],
     ['/settings/connections', 'Connections'],
     ['/settings/linked-accounts', 'Linked accounts'],
   ]) {
     await page.goto(`${url}${path}`);
     expect(await page.title()).toBe(`${name} · Slipway`);
   }
+  await changeKeys(page, url);
   await page.goto(conversation);
+}
+
+/** Commands of the page and conversations are found by letters, also while a field has the focus. */
+async function useThePalette(page: Page): Promise<void> {
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  await page.getByRole('textbox', { name: 'Message', exact: true }).focus();
+  await page.keyboard.press('ControlOrMeta+k');
+  await palette.getByRole('option', { name: 'New task' }).waitFor();
+  await expectClean(page, 'the command palette', 'everyTheme');
+  await page.keyboard.type('no such thing anywhere');
+  await palette.getByText('No command, page or conversation matches.').waitFor();
+  await palette.getByRole('combobox').fill('details');
+  await palette.getByRole('option', { name: 'Show details' }).waitFor();
+  await page.keyboard.press('Enter');
+  await palette.waitFor({ state: 'detached' });
+  await page.waitForURL(/tab=details/);
+  await page.keyboard.press('Escape');
+}
+
+/** A key is recorded, one that is taken is refused, and single keys can be switched off. */
+async function changeKeys(page: Page, url: string): Promise<void> {
+  await page.goto(`${url}/settings/keys`);
+  await page.getByRole('button', { name: 'Change keys of New task' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change keys of New task' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await dialog.getByText('Used by Go to conversations.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  await expectClean(page, 'the recording of keys', 'everyTheme');
+  await dialog.getByRole('button', { name: 'Start again' }).click();
+  await dialog.getByLabel('Recorded keys').focus();
+  await page.keyboard.press('n');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await expectClean(page, 'the keys', 'everyTheme');
+  await page.keyboard.press('n');
+  await page.waitForURL((at) => /^\/[^/]+$/.test(at.pathname));
+  await page.goto(`${url}/settings/keys`);
+  await page.getByRole('checkbox', { name: 'Use single-key shortcuts' }).uncheck();
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await page.keyboard.press('n');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/settings/keys');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Reset all' }).click();
 }
 
 /** On a phone: the tab that is open is in sight, what can be pressed is large enough, and a long name breaks. */

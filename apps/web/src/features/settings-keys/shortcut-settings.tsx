@@ -45,7 +45,10 @@ export function ShortcutSettings() {
       title={t('common.keyboard')}
       description={t('settingsKeys.description')}
       action={
-        <Button disabled={Object.keys(keys.changes).length === 0} onClick={() => changeKeys(DEFAULT_KEY_SETTINGS)}>
+        <Button
+          disabled={Object.keys(keys.changes).length === 0 && keys.singleKeys}
+          onClick={() => changeKeys(DEFAULT_KEY_SETTINGS)}
+        >
           {t('settingsKeys.resetAll')}
         </Button>
       }

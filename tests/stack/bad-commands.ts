@@ -8,7 +8,7 @@ import {
   begin,
   expectExplained,
   harnessName,
-  Observation,
+  type Observation,
   open,
   processesNamed,
   sayHello,

@@ -32,7 +32,8 @@ export function fileResultOf(root: string, result: TestResult): FileResult {
     .map((test) => ({ name: nameOf(test), message: test.failureMessages.join('\n\n') }));
   const { testExecError } = result;
   return {
-    suite: result.displayName?.name ?? '',
+    // A file that could not be loaded has no project's name.
+    suite: result.displayName?.name ?? file.split('/', /^(?:apps|libs|tests)\//.test(file) ? 2 : 1).join('/'),
     file,
     passed: tests.filter(({ status }) => status === 'passed').length,
     failures:

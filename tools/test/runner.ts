@@ -95,6 +95,12 @@ export default class ProcessRunner {
       suite.cwd,
       run.stop.signal,
     );
+    const [first] = ran.errors;
+    // Jest would say only that the file has no test.
+    if (ran.tests.length === 0 && first !== undefined)
+      throw Object.assign(new Error(first.split('\n').find((line) => /Error\b/.test(line)) ?? first), {
+        stack: ran.errors.join('\n\n'),
+      });
     return resultOf(ran, test, { globalConfig: this.#config, start, end: Date.now() });
   }
 }

@@ -79,6 +79,16 @@ async function changeKeys(page: Page, url: string): Promise<void> {
   await expectClean(page, 'the keys', 'everyTheme');
   await page.keyboard.press('n');
   await page.waitForURL((at) => /^\/[^/]+$/.test(at.pathname));
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('a');
+  await page.waitForURL(/\/admin\//);
+  await page.goto(`${url}/settings/keys`);
+  await page.getByRole('button', { name: 'Reset all' }).click();
+  // `c` alone is another command.
+  await page.keyboard.press('g');
+  await page.keyboard.press('c');
+  await page.waitForURL(/\/conversations$/);
   await page.goto(`${url}/settings/keys`);
   await page.getByRole('checkbox', { name: 'Use single-key shortcuts' }).uncheck();
   await page.keyboard.press('g');

@@ -12,7 +12,7 @@ import { keysOf } from './bindings.ts';
 import { useCommandContext } from './command-context.tsx';
 import { COMMAND_GROUPS, COMMANDS, type CommandId } from './commands.ts';
 import { displayOf } from './press.ts';
-import { useAvailableCommands } from './use-run-command.ts';
+import { useAvailableCommands } from './use-available-commands.ts';
 
 /** Quiet time after the last letter, before the server is asked. Milliseconds. */
 const SETTLE_MS = 150;

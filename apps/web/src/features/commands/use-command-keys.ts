@@ -4,7 +4,7 @@ import { createKeybindingsHandler } from 'tinykeys';
 import { keysOf } from './bindings.ts';
 import { useCommandContext } from './command-context.tsx';
 import { COMMANDS } from './commands.ts';
-import { useAvailableCommands } from './use-run-command.ts';
+import { useAvailableCommands } from './use-available-commands.ts';
 
 /** Longest time between two presses of a sequence. Milliseconds. */
 const TOGETHER_MS = 1_000;
@@ -18,23 +18,23 @@ export function useCommandKeys(): void {
   const { keys: settings } = useCommandContext();
   const { ids, run } = useAvailableCommands();
   useEffect(() => {
-    const listener = createKeybindingsHandler(
-      Object.fromEntries(
-        ids.flatMap((id) => {
-          const { fixed, inFields } = COMMANDS[id];
-          const keys = keysOf(id, settings);
-          if (keys === null || fixed === true) return [];
-          const pressed = (event: KeyboardEvent): void => {
-            if (event.defaultPrevented || isWithin(event.target, inFields === true ? '.xterm, .cm-editor' : FIELDS))
-              return;
-            event.preventDefault();
-            run(id);
-          };
-          return [[keys, pressed]];
-        }),
-      ),
-      { timeout: TOGETHER_MS, ignore: (event) => event.repeat || event.isComposing },
-    );
+    const bindings = ids.flatMap((id) => {
+      const { fixed, inFields } = COMMANDS[id];
+      const keys = keysOf(id, settings);
+      if (keys === null || fixed === true) return [];
+      const pressed = (event: KeyboardEvent): void => {
+        if (event.defaultPrevented || isWithin(event.target, inFields === true ? '.xterm, .cm-editor' : FIELDS)) return;
+        event.preventDefault();
+        run(id);
+      };
+      return [[keys, pressed] as const];
+    });
+    // `g c` ends with what `c` is: the longer one is asked first, and takes the press.
+    bindings.sort(([one], [other]) => other.split(' ').length - one.split(' ').length);
+    const listener = createKeybindingsHandler(Object.fromEntries(bindings), {
+      timeout: TOGETHER_MS,
+      ignore: (event) => event.repeat || event.isComposing,
+    });
     const leaveField = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing) return;
       const { target } = event;

@@ -4,7 +4,7 @@ import { Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
-import { useAvailableCommands } from '../commands/use-run-command.ts';
+import { useAvailableCommands } from '../commands/use-available-commands.ts';
 import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
 import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';

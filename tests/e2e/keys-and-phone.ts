@@ -82,7 +82,7 @@ async function changeKeys(page: Page, url: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.press('a');
-  await page.waitForURL(/\/admin\//);
+  await page.waitForURL(/\/admin/);
   await page.goto(`${url}/settings/keys`);
   await page.getByRole('button', { name: 'Reset all' }).click();
   // `c` alone is another command.

@@ -9,6 +9,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { ConfirmationModule } from './conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { PullRequestsModule } from './conversations/pull-requests/pull-requests.module.js';
+import { ReviewModule } from './conversations/review/review.module.js';
 import { RunSettingsModule } from './conversations/run-settings/run-settings.module.js';
 import { TraceModule } from './conversations/trace/trace.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -68,6 +69,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   GitRelayModule,
   CallbacksModule,
   PullRequestsModule,
+  ReviewModule,
   InvitationsModule,
   DomainsModule.register(),
   SecurityModule,

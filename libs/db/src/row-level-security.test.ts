@@ -143,6 +143,12 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(
+          `WITH thread AS (INSERT INTO app.review_thread (id, org_id, conversation_id, number, anchor, created_at) VALUES (gen_random_uuid(), $2, $1, 1, '{}', now()) RETURNING id),
+             viewed AS (INSERT INTO app.review_viewed (org_id, conversation_id, user_id, path_hash, path, hash) VALUES ($2, $1, 'usr', '\\x00', 'p', 'h'))
+           INSERT INTO app.review_comment (id, org_id, conversation_id, thread_id, text, created_by, created_by_label, created_at) SELECT gen_random_uuid(), $2, $1, id, 't', 'u', 'u', now() FROM thread`,
+          [conversation, org],
+        );
+        await owner.query(
           `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event) VALUES ($1, 1, $2, 1, gen_random_uuid(), 'k', '{}')`,
           [conversation, org],
         );

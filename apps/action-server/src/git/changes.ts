@@ -1,5 +1,6 @@
 import type { GitChange } from '@slipway/contracts/agent';
 import { type Against, against, type GitReading } from './against.js';
+import { contentHash } from './content-hash.js';
 import { type GitOptions, git, gitFailure, gitOutput } from './git.js';
 import { countedHere } from './own-count.js';
 import { openRepository, parentOf, type Repository } from './repository.js';
@@ -8,7 +9,7 @@ import { indexOfWorktree, stampOf, type WorktreeIndex } from './worktree-index.j
 const STATUSES: Readonly<Record<string, GitChange['status']>> = { A: 'ADDED', D: 'DELETED', R: 'MOVED', C: 'ADDED' };
 /** From so many files on that git does not know, they are counted without it. */
 const MANY = 200;
-const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
+const DIFF = ['-z', '--no-abbrev', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 
 /**
  * Files that differ in any way (committed since, staged, unstaged, untracked), with the number of lines; of a commit,
@@ -89,12 +90,13 @@ async function withLarge(
   return [
     ...changes.filter(({ path }) => !paths.has(path)),
     ...touched.map(
-      ({ path, tracked }): GitChange => ({
+      ({ path, tracked, stamp }): GitChange => ({
         status: tracked || before.has(path) ? 'UPDATED' : 'ADDED',
         path,
         additions: 0,
         deletions: 0,
         binary: true,
+        hash: stamp,
       }),
     ),
   ];
@@ -113,7 +115,7 @@ export function parseChanges(output: Buffer): GitChange[] {
       const letter = field.split(' ').at(-1)?.[0] ?? 'M';
       const pair = letter === 'R' || letter === 'C';
       const path = fields[at + (pair ? 2 : 1)] as string;
-      changes.set(path, { status: STATUSES[letter] ?? 'UPDATED', path });
+      changes.set(path, { status: STATUSES[letter] ?? 'UPDATED', path, ...hashOf(field) });
       at += pair ? 3 : 2;
       continue;
     }
@@ -125,6 +127,12 @@ export function parseChanges(output: Buffer): GitChange[] {
     at += name === '' ? 3 : 1;
   }
   return [...changes.values()];
+}
+
+/** Of the new side: its blob, and its mode, since a file that became a program differs too. */
+function hashOf(field: string): { hash?: string } {
+  const [, mode, , blob] = field.split(' ');
+  return mode === undefined || blob === undefined ? {} : { hash: contentHash(mode, blob) };
 }
 
 /** A name may itself hold tabs. */

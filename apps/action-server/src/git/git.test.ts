@@ -177,8 +177,12 @@ describe('changes and patches of a repository', () => {
     rmSync(path.join(repository, '.gitignore'));
     writeFileSync(path.join(repository, 'new\tname.txt'), 'x\n');
     writeFileSync(path.join(repository, 'picture.bin'), Buffer.from([0, 1]));
-    const changes = (await (await get(`/git/changes?path=repository&base=${base}`)).json()) as { path: string }[];
-    expect(changes.sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    const changes = (await (await get(`/git/changes?path=repository&base=${base}`)).json()) as Array<{
+      path: string;
+      hash?: string;
+    }>;
+    expect(new Set(changes.map(({ hash }) => hash)).size).toBe(5);
+    expect(changes.sort((a, b) => (a.path < b.path ? -1 : 1)).map(({ hash: _, ...change }) => change)).toEqual([
       { path: '.gitignore', status: 'DELETED', additions: 0, deletions: 1, binary: false },
       { path: 'a.txt', status: 'UPDATED', additions: 2, deletions: 1, binary: false },
       { path: 'b/moved.txt', status: 'MOVED', additions: 0, deletions: 0, binary: false },

@@ -130,6 +130,15 @@ describe('files that git does not know', () => {
     rmSync(path.join(repository, 'staged.txt'));
     writeFileSync(path.join(repository, 'moved.txt'), 'one\ntwo\n');
     const changes = (await listed('before')).filter(({ path: where }) => !where.startsWith('many/'));
-    expect(changes).toEqual([{ status: 'MOVED', path: 'moved.txt', additions: 0, deletions: 0, binary: false }]);
+    expect(changes).toEqual([
+      {
+        status: 'MOVED',
+        path: 'moved.txt',
+        additions: 0,
+        deletions: 0,
+        binary: false,
+        hash: '100644.814f4a422927b82f5f8a43f8',
+      },
+    ]);
   });
 });

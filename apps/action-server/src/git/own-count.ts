@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { GitChange } from '@slipway/contracts/agent';
+import { contentHash } from './content-hash.js';
 import { gitOutput } from './git.js';
 import type { Repository } from './repository.js';
 
@@ -60,6 +62,7 @@ export async function countedHere(
         additions: counted.lines,
         deletions: 0,
         binary: counted.binary,
+        hash: counted.hash,
       });
   });
   return { changes, others };
@@ -84,29 +87,44 @@ async function driversOf({ root, signal, env }: Repository, names: readonly stri
   return found;
 }
 
+interface Counted {
+  readonly lines: number;
+  readonly binary: boolean;
+  readonly hash: string;
+}
+
 /** A last line without an end is one, too. A link is the one line of where it leads. */
-function linesOf(path: Buffer): { lines: number; binary: boolean } | null {
+function linesOf(path: Buffer): Counted | null {
   try {
     const found = statOf(path);
     if (found?.isSymbolicLink()) return counted(readlinkSync(path, { encoding: 'buffer' }));
     if (!found?.isFile()) return null;
-    if (found.size === 0) return { lines: 0, binary: false };
-    return readLines(path, Math.min(PIECE, found.size));
+    return readLines(path, found);
   } catch {
     return null;
   }
 }
 
-function readLines(path: Buffer, size: number): { lines: number; binary: boolean } {
+/** What has no text is not read to its end: its size and time stand for its content. */
+function readLines(path: Buffer, { size, mtimeMs, mode }: Stats): Counted {
+  const blob = createHash('sha1').update(`blob ${size}\0`);
+  const gitMode = (mode & 0o100) === 0 ? '100644' : '100755';
   const file = openSync(path, 'r');
   try {
-    const piece = Buffer.allocUnsafe(size);
+    const piece = Buffer.allocUnsafe(Math.max(1, Math.min(PIECE, size)));
     let [lines, last, at] = [0, NEW_LINE, 0];
     for (;;) {
-      const length = readSync(file, piece, 0, size, at);
-      if (length === 0) return { lines: last === NEW_LINE ? lines : lines + 1, binary: false };
+      const length = readSync(file, piece, 0, piece.length, at);
+      if (length === 0)
+        return {
+          lines: last === NEW_LINE ? lines : lines + 1,
+          binary: false,
+          hash: contentHash(gitMode, blob.digest('hex')),
+        };
       const part = piece.subarray(0, length);
-      if (at < LOOKED_AT && part.subarray(0, LOOKED_AT - at).includes(NUL)) return { lines: 0, binary: true };
+      if (at < LOOKED_AT && part.subarray(0, LOOKED_AT - at).includes(NUL))
+        return { lines: 0, binary: true, hash: `${size} ${mtimeMs}` };
+      blob.update(part);
       lines += endsIn(part);
       last = part[length - 1] as number;
       at += length;
@@ -116,9 +134,12 @@ function readLines(path: Buffer, size: number): { lines: number; binary: boolean
   }
 }
 
-function counted(content: Buffer): { lines: number; binary: boolean } {
-  if (content.subarray(0, LOOKED_AT).includes(NUL)) return { lines: 0, binary: true };
-  return { lines: endsIn(content) + (content.length > 0 && content.at(-1) !== NEW_LINE ? 1 : 0), binary: false };
+function counted(content: Buffer): Counted {
+  const blob = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+  const hash = contentHash('120000', blob);
+  if (content.subarray(0, LOOKED_AT).includes(NUL)) return { lines: 0, binary: true, hash };
+  const open = content.length > 0 && content.at(-1) !== NEW_LINE ? 1 : 0;
+  return { lines: endsIn(content) + open, binary: false, hash };
 }
 
 function endsIn(content: Buffer): number {

@@ -254,6 +254,7 @@ function toFileChange(change: FileChange | GitChange): FileChange {
     additions: change.additions ?? 0,
     deletions: change.deletions ?? 0,
     binary: change.binary ?? false,
+    ...(change.hash === undefined ? {} : { hash: change.hash }),
   };
 }
 

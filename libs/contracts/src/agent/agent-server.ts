@@ -202,6 +202,8 @@ export const GitChange = z.object({
   additions: z.int().optional(),
   deletions: z.int().optional(),
   binary: z.boolean().optional(),
+  /** Of what the file holds now; two alike mean the same content. */
+  hash: z.string().max(100).optional(),
 });
 export type GitChange = z.infer<typeof GitChange>;
 export const GitDiff = z.object({ original: z.string().nullable(), modified: z.string().nullable() });

@@ -43,6 +43,25 @@ export {
   SwitchModel,
 } from './conversations.js';
 export {
+  CreateReviewComment,
+  CreateReviewThread,
+  MAX_COMMENT_LENGTH,
+  MAX_EXCERPT_LENGTH,
+  MAX_REVIEW_COMMENTS,
+  MAX_REVIEW_LINES,
+  MAX_REVIEW_THREADS,
+  MAX_VIEWED_FILES,
+  Review,
+  ReviewAnchor,
+  ReviewAnswer,
+  ReviewComment,
+  ReviewThread,
+  SentReview,
+  SetViewedFile,
+  UpdateReviewThread,
+  ViewedFile,
+} from './review.js';
+export {
   AskConversation,
   CarryOutPlan,
   ConfirmationRuleList,

@@ -45,6 +45,24 @@ export const CONVERSATION_ERRORS = {
     retry: 'later',
     nextStep: 'Wait until the sandbox has started, or resume the conversation.',
   },
+  'review.full': {
+    status: 409,
+    title: 'The review has as many comments as it may',
+    retry: 'never',
+    nextStep: 'Delete comments that were not sent, or start a new conversation.',
+  },
+  'review.nothing-to-send': {
+    status: 409,
+    title: 'You have no comments to send',
+    retry: 'never',
+    nextStep: 'Write a comment first. What you sent is in the conversation.',
+  },
+  'review.comment-sent': {
+    status: 409,
+    title: 'The comment was sent',
+    retry: 'never',
+    nextStep: 'The agent has it. Write another comment, or resolve the thread.',
+  },
   'ingest.stale-epoch': {
     status: 409,
     title: 'Another sandbox owns this conversation now',

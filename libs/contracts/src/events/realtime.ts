@@ -50,6 +50,10 @@ export type DeltaFrame = z.infer<typeof DeltaFrame>;
 export const InboxFrame = z.object({ conversationId: z.uuid(), messages: z.array(QueuedMessage) });
 export type InboxFrame = z.infer<typeof InboxFrame>;
 
+/** Server → client, event `review`: threads or comments of its review are others now; the client reads them again. */
+export const ReviewFrame = z.object({ conversationId: z.uuid() });
+export type ReviewFrame = z.infer<typeof ReviewFrame>;
+
 /**
  * Server → client, event `resume`, then a disconnect: the client reads too slowly. It connects again and subscribes
  * after `afterSeq`.
@@ -87,6 +91,7 @@ export const Hint = z.discriminatedUnion('kind', [
     from: z.string(),
   }),
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
+  z.object({ kind: z.literal('review'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
 ]);
 export type Hint = z.infer<typeof Hint>;
 

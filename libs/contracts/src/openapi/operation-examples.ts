@@ -17,6 +17,8 @@ export const PARAMETERS: Readonly<Record<string, Json>> = {
     example: '7c1f2a90-5b3e-4d68-8f41-0a9b6c2d3e57',
   },
   number: { description: 'Number of a pull request at the git host.', example: 12 },
+  thread: { description: 'Id of a thread of a review.', example: '0198c0de-7c2d-7000-8000-6d1e4a7d3f21' },
+  comment: { description: 'Id of a comment in a review.', example: '0198c0de-7c2d-7000-8000-7e1e4a7d3f22' },
   token: { description: 'What the link of the invitation ends with.', example: 'Zm9vYmFyYmF6' },
 };
 

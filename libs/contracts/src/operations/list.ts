@@ -41,6 +41,7 @@ import { outcomeOperations } from './outcomes.js';
 import { promptLogOperations } from './prompt-log.js';
 import { pullRequestOperations } from './pull-requests.js';
 import { repositoryOperations } from './repositories.js';
+import { reviewOperations } from './review.js';
 import { secretOperations } from './secrets.js';
 import { securityOperations } from './security.js';
 import { serviceAccountOperations } from './service-accounts.js';
@@ -301,6 +302,7 @@ export const operations = {
   ...confirmationOperations,
   ...changesOperations,
   ...pullRequestOperations,
+  ...reviewOperations,
   ...conversationControlOperations,
   ...conversationModelOperations,
   ...securityOperations,

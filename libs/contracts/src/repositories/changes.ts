@@ -10,6 +10,10 @@ export const FileChange = z.object({
   deletions: z.int().nonnegative(),
   /** No text diff: the file is binary, or larger than the limit. */
   binary: z.boolean(),
+  /**
+   * What the file holds now, as a name: two alike mean the same content. Absent where the sandbox does not say.
+   */
+  hash: z.string().max(100).optional(),
 });
 export type FileChange = z.infer<typeof FileChange>;
 /**

@@ -21,6 +21,8 @@ export interface HubListener {
   delta?(delta: StreamingDelta): void;
   /** Messages that wait may have changed. */
   inbox?(): void;
+  /** Threads of its review may have changed. */
+  review?(): void;
 }
 
 export interface HubSource {
@@ -143,6 +145,10 @@ export class ConversationHub {
 
   inboxChanged(): void {
     for (const listener of this.listeners) listener.inbox?.();
+  }
+
+  reviewChanged(): void {
+    for (const listener of this.listeners) listener.review?.();
   }
 
   close(): void {

@@ -125,6 +125,11 @@ export class Hubs {
     this.bus.publish({ kind: 'inbox', orgId, conversationId, from: this.from });
   }
 
+  reviewChanged(orgId: string, conversationId: string): void {
+    this.entries.get(keyOf(orgId, conversationId))?.hub?.reviewChanged();
+    this.bus.publish({ kind: 'review', orgId, conversationId, from: this.from });
+  }
+
   /** Ends the streams of events; their readers come back elsewhere. */
   endStreams(): void {
     this.end.abort();
@@ -187,12 +192,16 @@ export class Hubs {
       // Events of this conversation have no readers here: it may be what is being written.
       this.partials.forget(key);
     } else if (hint.kind === 'events') void hub.behind(hint.head, sinceOf(hint.at));
+    else if (hint.kind === 'review') hub.reviewChanged();
     else hub.inboxChanged();
   }
 
   /** Any hint may have been lost, not only those of heads. */
   private missed(): void {
-    for (const { hub } of this.entries.values()) hub?.inboxChanged();
+    for (const { hub } of this.entries.values()) {
+      hub?.inboxChanged();
+      hub?.reviewChanged();
+    }
     void this.checkHeads();
   }
 

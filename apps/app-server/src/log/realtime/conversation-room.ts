@@ -99,6 +99,12 @@ export class ConversationRoom implements HubListener {
     });
   }
 
+  /** A reader that is behind reads the review again with what it missed. */
+  review(): void {
+    for (const reader of this.members)
+      if (!tooMuch(backlogOf(reader.socket))) reader.socket.emit('review', { conversationId: this.hub.conversationId });
+  }
+
   private async sendInbox(): Promise<void> {
     this.inboxStale = false;
     try {

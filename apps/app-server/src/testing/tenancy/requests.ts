@@ -1,6 +1,6 @@
 import { DEMO_MODEL } from '@slipway/contracts/models';
 import { type Operation, type OperationName, operations } from '@slipway/contracts/operations';
-import type { Things } from './things.js';
+import { ANCHOR, type Things } from './things.js';
 
 export interface Request {
   readonly name: OperationName;
@@ -36,6 +36,10 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   sendMessage: () => ({ text: 'x' }),
   publishPullRequest: () => ({}),
   fixPullRequest: () => ({ what: 'checks' }),
+  createReviewThread: () => ({ anchor: ANCHOR, text: 'x' }),
+  createReviewComment: () => ({ text: 'x' }),
+  updateReviewThread: () => ({ resolved: true }),
+  setViewedFile: () => ({ path: 'x', hash: 'x' }),
   mergePullRequest: () => ({ headSha: 'a'.repeat(40) }),
   answerConfirmation: () => ({ accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] }),
   setConfirmationMode: () => ({ mode: 'risky' }),

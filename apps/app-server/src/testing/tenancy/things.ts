@@ -14,6 +14,21 @@ export const canaryOf = (org: SeededOrg): string => `canary-${org.slug}`;
  */
 export type Things = Readonly<Record<string, string>>;
 
+/** Lines that a thread is about. */
+export const ANCHOR = {
+  path: 'src/retry.ts',
+  side: 'new',
+  line: 1,
+  endLine: 1,
+  hash: '1a',
+  before: null,
+  after: null,
+  copies: 1,
+  copy: 1,
+  excerpt: 'x',
+  base: null,
+} as const;
+
 /** Unused ids of the right form. */
 export function missingThings(like: Things): Things {
   return Object.fromEntries(Object.entries(like).map(([name, id]) => [name, missingLike(id)]));
@@ -43,6 +58,10 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   const message = await make<{ id: string }>(`/conversations/${conversation.id}/messages`, {
     text: `${canary} message`,
   });
+  const thread = await make<{ id: string; comments: Array<{ id: string }> }>(
+    `/conversations/${conversation.id}/review/threads`,
+    { anchor: { ...ANCHOR, path: `${canary}.ts` }, text: `${canary} comment` },
+  );
   const sandbox = await make<{ id: string }>('/conversations', { prompt: `${canary} sandbox` });
   await app.started(sandbox.id, 1, { url: 'http://127.0.0.1:9', key: 'none' });
   await app.owner.query("UPDATE app.conversation SET desired = 'run' WHERE id = $1", [sandbox.id]);
@@ -142,6 +161,8 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     conversation: conversation.id,
     number: '77',
     message: message.id,
+    thread: thread.id,
+    comment: thread.comments[0]?.id ?? '',
     'sandbox-access/access': access.id,
     'sandbox-access/conversation': sandbox.id,
     sha256: logged[0]?.sha256 ?? '',

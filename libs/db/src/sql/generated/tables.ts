@@ -776,6 +776,39 @@ export interface Tables {
     readonly full_name: string;
     readonly created_at: Date;
   };
+  'app.review_comment': {
+    readonly id: string;
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly thread_id: string;
+    readonly text: string;
+    readonly suggestion: string | null;
+    readonly created_by: string;
+    readonly created_by_label: string;
+    readonly created_at: Date;
+    /** The message that took it to the agent; null: not sent yet. */
+    readonly message_id: string | null;
+  };
+  'app.review_thread': {
+    readonly id: string;
+    readonly org_id: string;
+    readonly conversation_id: string;
+    /** By which the agent answers, from 1. */
+    readonly number: number;
+    readonly anchor: unknown;
+    readonly created_at: Date;
+    readonly resolved_at: Date | null;
+    readonly resolved_by_label: string | null;
+  };
+  'app.review_viewed': {
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly user_id: string;
+    /** SHA-256 of the path. */
+    readonly path_hash: Buffer;
+    readonly path: string;
+    readonly hash: string;
+  };
   'app.sandbox_grant': {
     readonly id: string;
     readonly org_id: string;

@@ -1,0 +1,106 @@
+import {
+  CreateReviewComment,
+  CreateReviewThread,
+  Review,
+  ReviewThread,
+  SentReview,
+  SetViewedFile,
+  UpdateReviewThread,
+} from '../conversations/review.js';
+import type { Operation } from './operation.js';
+
+const REVIEW = '/api/v1/orgs/{org}/conversations/{conversation}/review';
+const THREAD = `${REVIEW}/threads/{thread}`;
+const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
+const KEYED = [...CHANGE, 'idempotency.mismatch', 'idempotency.in-progress'] as const;
+
+/** What people say about the lines that an agent changed. */
+export const reviewOperations = {
+  getReview: {
+    id: 'conversations.review.get',
+    method: 'GET',
+    path: REVIEW,
+    summary: 'Threads on the changes with the answers of the agent, and the files that the caller has viewed',
+    permission: 'conversation:read',
+    status: 200,
+    response: Review,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  createReviewThread: {
+    id: 'conversations.review.threads.create',
+    method: 'POST',
+    path: `${REVIEW}/threads`,
+    summary: 'Begin a thread on lines of the changes; the agent gets it when the review is sent',
+    permission: 'conversation:write',
+    status: 201,
+    body: CreateReviewThread,
+    response: ReviewThread,
+    idempotency: 'keyed',
+    errors: [...KEYED, 'review.full'],
+  },
+  createReviewComment: {
+    id: 'conversations.review.comments.create',
+    method: 'POST',
+    path: `${THREAD}/comments`,
+    summary: 'Add a comment to a thread',
+    permission: 'conversation:write',
+    status: 201,
+    body: CreateReviewComment,
+    response: ReviewThread,
+    idempotency: 'keyed',
+    errors: [...KEYED, 'review.full'],
+  },
+  deleteReviewComment: {
+    id: 'conversations.review.comments.delete',
+    method: 'DELETE',
+    path: `${THREAD}/comments/{comment}`,
+    summary: 'Delete a comment of your own that was not sent; a thread without comments goes with it',
+    permission: 'conversation:write',
+    status: 204,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'review.comment-sent'],
+  },
+  updateReviewThread: {
+    id: 'conversations.review.threads.update',
+    method: 'PATCH',
+    path: THREAD,
+    summary: 'Resolve a thread, or open it again',
+    permission: 'conversation:write',
+    status: 200,
+    body: UpdateReviewThread,
+    response: ReviewThread,
+    idempotency: 'idempotent',
+    errors: [...CHANGE],
+  },
+  setViewedFile: {
+    id: 'conversations.review.viewed.set',
+    method: 'PUT',
+    path: `${REVIEW}/viewed`,
+    summary: 'Mark a file as viewed while it holds what it holds now, for the caller alone',
+    permission: 'conversation:read',
+    status: 204,
+    body: SetViewedFile,
+    idempotency: 'idempotent',
+    errors: [...CHANGE, 'review.full'],
+  },
+  sendReview: {
+    id: 'conversations.review.send',
+    method: 'POST',
+    path: `${REVIEW}/send`,
+    summary: 'Send the comments of the caller that were not sent yet to the agent, as one message',
+    permission: 'conversation:write',
+    status: 202,
+    response: SentReview,
+    idempotency: 'keyed',
+    errors: [
+      'request.cross-site',
+      'idempotency.mismatch',
+      'idempotency.in-progress',
+      'review.nothing-to-send',
+      'conversation.queue-full',
+      'budget.exhausted',
+      'storage.exhausted',
+    ],
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,5 @@
+export { copiesOf, type FileLines, hashesAt, linesOf, type Place, placeOf } from './anchor.js';
+export { answersIn, type ThreadAnswer } from './answers.js';
+export { byChapter, CHAPTERS, type Chapter, chapterOf } from './chapters.js';
+export { type OutgoingComment, reviewMessage } from './review-message.js';
+export { visibleMarks } from './visible-marks.js';

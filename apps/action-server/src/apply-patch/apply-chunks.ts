@@ -102,9 +102,9 @@ function placeAtEnd(lines: readonly string[], wanted: readonly string[], from: n
 function plain(line: string): string {
   return line
     .trim()
-    .replace(/[‐-―−]/g, '-')
-    .replace(/[‘-‛]/g, "'")
-    .replace(/[“-‟]/g, '"')
+    .replace(/[\u2010-\u2015\u2212]/g, '-')
+    .replace(/[\u2018-\u201b]/g, "'")
+    .replace(/[\u201c-\u201f]/g, '"')
     .replace(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' ');
 }
 

@@ -1,0 +1,1 @@
+export function markPure(file: string, text: string): string;

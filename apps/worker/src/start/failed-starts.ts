@@ -3,12 +3,15 @@ import type { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
+import { HostUnreachable } from './git-failure.js';
 import type { Room } from './room.js';
 import { sandboxWait, wantsRoom } from './sandbox-wait.js';
 import type { StartAttempt } from './start-attempt.js';
 
 /** Failures of one attempt that are tried again; with the pauses below this spans about half a minute. */
 const MAX_FAILURES = 8;
+/** The same where the git host takes no connections: less than 8 s of pauses. */
+const MAX_REFUSALS = 4;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 5_000;
 /**
@@ -36,14 +39,15 @@ export class FailedStarts {
       await attempt.report(waits.sentence, waits.queue);
       return { kind: 'later', delayMs: CAPACITY_RETRY_MS };
     }
+    const most = failure instanceof HostUnreachable ? MAX_REFUSALS : MAX_FAILURES;
     const failures = (held.row.checkpoint.failures ?? 0) + 1;
-    if (ERRORS[failure.code].retry === 'never' || failures > MAX_FAILURES) {
+    if (ERRORS[failure.code].retry === 'never' || failures > most) {
       await attempt.failed(failure);
       await this.release(held);
       return { kind: 'failed' };
     }
     const suspect = failure.code.startsWith('sandbox.');
-    await attempt.retrying(`${failure.detail} Trying again (${failures} of ${MAX_FAILURES}).`, {
+    await attempt.retrying(`${failure.detail} Trying again (${failures} of ${most}).`, {
       ...held.row.checkpoint,
       failures,
       ...(suspect ? { suspect: true, done: ['WORKING'] } : {}),

@@ -2,6 +2,12 @@ import type { ErrorCode } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import { progressOf } from './workspace-script.js';
 
+/** Nothing at the address takes connections, or the name has no address: another try soon ends as this one. */
+export class HostUnreachable extends SlipwayError {}
+
+const NO_CONNECTION =
+  /Could not resolve host|Failed to connect|Connection refused|Couldn't connect|Could not connect|No route to host|Network is unreachable/i;
+
 const RULES: ReadonlyArray<{
   pattern: RegExp;
   code: ErrorCode;
@@ -54,7 +60,11 @@ export function gitFailure(plan: { repository: string | null; branch: string | n
     .join(' ')
     .slice(0, 1_000);
   const said = words === '' ? '' : ` git says: ${words}`;
-  if (rule !== undefined) return new SlipwayError(rule.code, `${rule.sentence(repository, plan.branch)}${said}`);
+  if (rule !== undefined) {
+    const detail = `${rule.sentence(repository, plan.branch)}${said}`;
+    const isAway = rule.code === 'repository.unreachable' && NO_CONNECTION.test(stderr);
+    return new (isAway ? HostUnreachable : SlipwayError)(rule.code, detail);
+  }
   if (plan.repository === null)
     return new SlipwayError('sandbox.start-failed', `The workspace could not be made.${said}`, {
       internal: stderr.slice(-2_000),

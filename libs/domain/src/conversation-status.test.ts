@@ -48,6 +48,16 @@ describe('the status of a conversation', () => {
     expect(statusAfter(start('READY'), execution('running'), interrupt, execution('paused'))).toBe('stopped');
     expect(statusAfter(start('READY'), execution('running'), pause, execution('paused'))).toBe('paused');
   });
+  it('is paused after a limit that the log has without a pause, and works again with the next run', () => {
+    for (const code of ['agent.budget-limit', 'budget.exhausted', 'agent.iteration-limit'] as const) {
+      const limit: ConversationEvent = { ...base, kind: 'ConversationErrorEvent', code, detail: 'used up' };
+      const run = [start('READY'), execution('running'), limit, execution('paused')];
+      expect(statusAfter(...run)).toBe('paused');
+      expect(run.reduce(reduceConversationStatus, INITIAL_STATUS).failure).toEqual({ code, detail: 'used up' });
+      expect(statusAfter(...run, execution('running'))).toBe('working');
+      expect(statusAfter(...run, execution('running'), execution('idle'))).toBe('waiting');
+    }
+  });
   it('is stopped when it is stopped while it starts, whatever that start still says, and starting when the next one begins', () => {
     expect(statusAfter(start('WAITING_FOR_SANDBOX'), interrupt, start('PREPARING_REPOSITORY'))).toBe('stopped');
     expect(statusAfter(start('WAITING_FOR_SANDBOX'), interrupt, start('PREPARING_REPOSITORY'), start('READY'))).toBe(

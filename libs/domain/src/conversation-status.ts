@@ -38,6 +38,9 @@ function kept(detail: string): string {
     .toWellFormed();
 }
 
+/** Limits that end a run without anything being broken. A log may have one without the pause that belongs to it. */
+const LIMITS: ReadonlySet<ErrorCode> = new Set(['agent.budget-limit', 'budget.exhausted', 'agent.iteration-limit']);
+
 const CLEARED = { failure: null, retry: null } as const;
 
 export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', start: 'running', halt: 'none' };
@@ -61,10 +64,15 @@ export function conversationStatus(state: ConversationStatusState): Conversation
     case 'idle':
     case 'paused':
     case 'deleting':
-      return state.halt === 'interrupt' ? 'stopped' : state.halt === 'pause' ? 'paused' : 'waiting';
+      if (state.halt === 'interrupt') return 'stopped';
+      return state.halt === 'pause' || hasReachedLimit(state) ? 'paused' : 'waiting';
     default:
       return assertNever(state.execution);
   }
+}
+
+function hasReachedLimit({ execution, failure }: ConversationStatusState): boolean {
+  return execution === 'paused' && failure != null && LIMITS.has(failure.code);
 }
 
 /** The state after one more event. Events that say nothing of the status return the same object. */

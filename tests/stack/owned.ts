@@ -19,6 +19,8 @@ export const NAMES: Readonly<Record<keyof Owned, true>> = {
 export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },
   'conversations.messages.create': { text: 'x' },
+  'conversations.edit': { pinned: true },
+  'conversations.bulk-edit': { action: 'archive', ids: ['0197c0de-0000-7000-8000-000000000001'] },
   'conversations.pull-requests.publish': {},
   'conversations.review.threads.create': {
     anchor: {

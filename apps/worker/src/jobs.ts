@@ -51,6 +51,8 @@ export function handleJobs(
   holder: ConversationHolder,
   jobs: {
     saga: StartSaga;
+    /** Of deleted conversations too. */
+    pauseHolder: ConversationHolder;
     pause: ConversationPause;
     snapshots: SnapshotJob;
     orgPauses: OrgPauses;
@@ -68,37 +70,18 @@ export function handleJobs(
     pullRequestOutcomes: PullRequestOutcomeJob;
   },
 ): void {
-  const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
-    queue.handle(
-      name,
-      async (payload: QueuePayload<Q>, signal) => {
-        try {
-          await holder.hold(payload, signal, work);
-        } catch (error) {
-          if (!(error instanceof LockBusy)) throw error;
-          await queue.add(name, payload, { key: payload.conversationId, delayMs: BUSY_MS });
-        }
-      },
-      { concurrency: CONCURRENCY[name] },
-    );
+  const held = <Q extends ConversationQueue>(
+    name: Q,
+    work: (held: HeldConversation) => Promise<void>,
+    by = holder,
+  ): void => handleAlone(queue, name, (payload: QueuePayload<Q>, signal) => by.hold(payload, signal, work));
   held('conversation-start', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
-  held('conversation-pause', (conversation) => jobs.pause.pause(conversation));
+  held('conversation-pause', (conversation) => jobs.pause.pause(conversation), jobs.pauseHolder);
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), {
     concurrency: CONCURRENCY['conversation-snapshot'],
   });
-  queue.handle(
-    'conversation-delete',
-    async (payload, signal) => {
-      try {
-        await jobs.deletion.run(payload, signal);
-      } catch (error) {
-        if (!(error instanceof LockBusy)) throw error;
-        await queue.add('conversation-delete', payload, { key: payload.conversationId, delayMs: BUSY_MS });
-      }
-    },
-    { concurrency: CONCURRENCY['conversation-delete'] },
-  );
+  handleAlone(queue, 'conversation-delete', (payload, signal) => jobs.deletion.run(payload, signal));
   queue.handle('member-removed', (payload, signal) => jobs.orgPauses.ofMember(payload, signal), {
     concurrency: CONCURRENCY['member-removed'],
   });
@@ -143,4 +126,24 @@ export function handleJobs(
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), {
     concurrency: CONCURRENCY['org-delete'],
   });
+}
+
+/** For jobs that work on a conversation alone: one that finds it held comes again. */
+function handleAlone<Q extends ConversationQueue>(
+  queue: Queue,
+  name: Q,
+  run: (payload: QueuePayload<Q>, signal: AbortSignal) => Promise<void>,
+): void {
+  queue.handle(
+    name,
+    async (payload: QueuePayload<Q>, signal) => {
+      try {
+        await run(payload, signal);
+      } catch (error) {
+        if (!(error instanceof LockBusy)) throw error;
+        await queue.add(name, payload, { key: payload.conversationId, delayMs: BUSY_MS });
+      }
+    },
+    { concurrency: CONCURRENCY[name] },
+  );
 }

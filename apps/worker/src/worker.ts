@@ -80,6 +80,8 @@ import { WebhookSending } from './webhooks/webhook-sending.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
 const POOL_SIZE = 16;
+/** For what is done of deleted conversations too: their pause, their removal, their count. */
+const DELETED_POOL_SIZE = 6;
 const MIB = 1_048_576;
 
 export interface Worker {
@@ -105,6 +107,13 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     applicationName: 'worker',
     onError: (error) => logger.warn({ err: error }, 'database connection lost'),
   });
+  const withDeleted = createPool({
+    url: config.DATABASE_URL,
+    max: DELETED_POOL_SIZE,
+    applicationName: 'worker-deleted',
+    withDeleted: true,
+    onError: (error) => logger.warn({ err: error }, 'database connection lost'),
+  });
   const runs = new SweepRuns(pool);
   if (metrics !== undefined) {
     new PoolMetrics(metrics).watch('sql', pool);
@@ -117,14 +126,9 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const locks = new ConversationLocks(connection);
   const clock = systemClock;
   const ids = createIds(clock);
-  const log = new ConversationLog(
-    pool,
-    hints,
-    ids,
-    clock,
-    `worker-${ids.uuid()}`,
-    metrics === undefined ? undefined : conversationEnds(metrics, ['start-failed', 'start-refused']),
-  );
+  const ends = metrics === undefined ? undefined : conversationEnds(metrics, ['start-failed', 'start-refused']);
+  const replica = `worker-${ids.uuid()}`;
+  const log = new ConversationLog(pool, hints, ids, clock, replica, ends);
   const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
   const keys = new SandboxKeys(box, config.INGEST_SECRET);
   const runtime = new RuntimeApiClient({
@@ -152,7 +156,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     models,
     gateway,
   );
-  const snapshots = new Snapshots(pool, logger);
+  const snapshots = new Snapshots(withDeleted, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
   // Never ended by us: a renewal whose answer is lost loses the pair of tokens.
@@ -195,14 +199,21 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       ids,
       logger,
     ),
-    pause: new ConversationPause(pool, queue, runtime, steps, snapshots, clock, logger),
+    pauseHolder: new ConversationHolder(
+      withDeleted,
+      locks,
+      new ConversationLog(withDeleted, hints, ids, clock, replica, ends),
+      ids,
+      logger,
+    ),
+    pause: new ConversationPause(withDeleted, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger, (conversation) => {
       costs?.note(conversation);
       return automatic.consider(conversation);
     }),
     orgPauses: new OrgPauses(pool, queue, logger),
     orgSettings: new OrgSettingsJob(pool, queue, logger),
-    orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
+    orgDeletion: new OrgDeletion(withDeleted, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(
       pool,
       new DeliveryReader(pool, envelope, providers, connectionCalls, logger),
@@ -250,11 +261,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     pullRequestOutcomes: new PullRequestOutcomeJob(pool, queue, locks, providers, connectionCalls, clock, logger),
     revocations: new CredentialRevocation(pool, envelope, providers, connect, logger),
     webhooks: new WebhookSending(pool, envelope, dispatch, clock, ids, logger),
-    deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
+    deletion: new ConversationDeletion(withDeleted, locks, runtime, gateway, logger),
   });
   await writeDefaultLimit(pool, config.STORAGE_LIMIT_MIB * MIB);
   sweeps.start();
-  const storage = new StorageSweep(pool, locks, logger, metrics);
+  const storage = new StorageSweep(withDeleted, locks, logger, metrics);
   storage.start();
   const usage = new UsageSweep(pool, gateway, clock, locks, logger);
   usage.start();
@@ -298,7 +309,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
         analytics?.close(),
       ]);
       await queue.close();
-      await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
+      await Promise.all([locks.close(), hints.close(), pool.end(), withDeleted.end(), dispatch.close()]);
     },
   };
 }

@@ -1,5 +1,5 @@
--- ConversationSummary of libs/contracts, except for its pull request: app.list_conversations and the query of a page
--- replace this `null`.
+-- ConversationSummary of libs/contracts, except for its pull request and the pins of a user: the query of a page
+-- replaces this `null` and this `false`.
 -- `concat` looks up once a statement how a column is written, `json_build_object` once a value. All text goes through
 -- `to_json`, which escapes; what is written as it is has a type that needs no escape.
 CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS text LANGUAGE sql STABLE AS $$
@@ -12,5 +12,8 @@ CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS 
     '","head":', c.head, ',"costUsd":"', trim_scale(c.cost_usd), '","promptTokens":', c.prompt_tokens, ',"completionTokens":', c.completion_tokens,
     ',"stopReason":', CASE WHEN c.status IN ('stopped', 'paused', 'failed', 'waiting') AND (c.halted_by IS NOT NULL OR c.status_state->'failure'->>'code' IS NOT NULL)
       THEN json_build_object('code', c.status_state->'failure'->>'code', 'by', CASE WHEN c.status IN ('stopped', 'paused') THEN c.halted_by END)::text ELSE 'null' END,
-    ',"pullRequest":null}')
+    ',"tags":', CASE WHEN c.tags = '{}' THEN '[]' ELSE to_json(c.tags)::text END,
+    ',"archivedAt":', coalesce('"' || to_char(c.archived_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null'),
+    ',"deletedAt":', coalesce('"' || to_char(c.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null'),
+    ',"pinned":false,"pullRequest":null}')
 $$;

@@ -7,6 +7,8 @@ DECLARE
   m record;
 BEGIN
   PERFORM set_config('app.org', p_org, true);
+  -- Deleted conversations count until they are removed.
+  PERFORM set_config('app.deleted', 'shown', true);
   SELECT t.log_bytes, t.blob_bytes, t.snapshot_bytes, t.granted_bytes, t.reserve_bytes INTO c FROM app.conversation t WHERE t.id = p_conversation AND t.org_id = p_org FOR UPDATE;
   IF NOT FOUND THEN RETURN NULL; END IF;
   SELECT * INTO m FROM app.measure_storage(p_org, p_conversation);

@@ -7,6 +7,8 @@ DECLARE
   v_sum bigint;
 BEGIN
   PERFORM set_config('app.org', p_org, true);
+  -- Deleted conversations count until they are removed.
+  PERFORM set_config('app.deleted', 'shown', true);
   INSERT INTO app.org_storage (org_id) SELECT p_org WHERE EXISTS (SELECT 1 FROM app.conversation c WHERE c.org_id = p_org) ON CONFLICT (org_id) DO NOTHING;
   SELECT s.used_bytes INTO v_used FROM app.org_storage s WHERE s.org_id = p_org FOR UPDATE;
   IF NOT FOUND THEN RETURN 0; END IF;

@@ -1,4 +1,5 @@
 import type { ConversationPullRequest, ListConversationsQuery } from '@slipway/contracts/conversations';
+import type { Principal } from '@slipway/contracts/organizations';
 import type { SqlPool } from '@slipway/db/sql';
 
 /** Where a page ended: a time as text or millionths of a dollar, by the sort, and then the id. */
@@ -15,47 +16,62 @@ type Pulls = Readonly<Record<string, ConversationPullRequest>>;
  */
 export async function listConversations(
   pool: SqlPool,
-  orgId: string,
+  { orgId, actor }: Pick<Principal, 'orgId' | 'actor'>,
   query: Omit<ListConversationsQuery, 'cursor'>,
   after: ListPosition | null,
 ): Promise<{ data: string; last: ListPosition | null }> {
-  const { rows } = await pool.query<{ data: string; last: string | null; last_id: string | null; pulls: Pulls | null }>(
-    {
-      name: 'list-conversations',
-      // The function has set the organization by the time that the pull requests of its page are read.
-      text: `SELECT l.data, l.last, l.last_id, (
+  const { rows } = await pool.query<{
+    data: string;
+    last: string | null;
+    last_id: string | null;
+    pulls: Pulls | null;
+    pins: string[] | null;
+  }>({
+    name: 'list-conversations',
+    // The function has set the organization by the time that the pull requests of its page are read.
+    text: `SELECT l.data, l.last, l.last_id, (
              SELECT jsonb_object_agg(p.conversation_id, jsonb_build_object('number', p.number, 'url', p.url, 'state', p.state, 'draft', p.draft,
                'checks', p.checks ->> 'state', 'review', p.review, 'conflicts', p.conflicts) ORDER BY p.created_at)
-             FROM app.pull_request p WHERE p.org_id = $1 AND p.conversation_id IN (SELECT (e ->> 'id')::uuid FROM jsonb_array_elements(l.data::jsonb) e)) AS pulls
-           FROM app.list_conversations($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) l`,
-      values: [
-        orgId,
-        query.sort,
-        query.limit,
-        after?.at ?? null,
-        after?.id ?? null,
-        query.status ?? null,
-        query.owner ?? null,
-        query.repository ?? null,
-        query.model ?? null,
-        query.createdAfter ?? null,
-        query.createdBefore ?? null,
-        query.search ?? null,
-      ],
-    },
-  );
+             FROM app.pull_request p WHERE p.org_id = $1 AND p.conversation_id IN (SELECT (e ->> 'id')::uuid FROM jsonb_array_elements(l.data::jsonb) e)) AS pulls,
+             (SELECT array_agg(p.conversation_id::text) FROM app.conversation_pin p WHERE p.org_id = $1 AND p.user_id = $15
+               AND p.conversation_id IN (SELECT (e ->> 'id')::uuid FROM jsonb_array_elements(l.data::jsonb) e)) AS pins
+           FROM app.list_conversations($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, CASE WHEN $16 THEN $15 END) l`,
+    values: [
+      orgId,
+      query.sort,
+      query.limit,
+      after?.at ?? null,
+      after?.id ?? null,
+      query.status ?? null,
+      query.owner ?? null,
+      query.repository ?? null,
+      query.model ?? null,
+      query.createdAfter ?? null,
+      query.createdBefore ?? null,
+      query.search ?? null,
+      query.shown,
+      query.tag ?? null,
+      actor.id,
+      query.pinned !== undefined,
+    ],
+  });
   const [page] = rows;
   if (page === undefined) throw new Error('a function without a row');
   return {
-    data: withPulls(page.data, page.pulls),
+    data: withOwn(page.data, page.pulls, page.pins),
     last: page.last === null || page.last_id === null ? null : { at: page.last, id: page.last_id },
   };
 }
 
-/** A page of which none has published anything, as nearly all are, is answered as the database wrote it. */
-function withPulls(data: string, pulls: Pulls | null): string {
-  if (pulls === null) return data;
+/** A page with neither pull request nor pin, as nearly all are, is answered as the database wrote it. */
+function withOwn(data: string, pulls: Pulls | null, pins: readonly string[] | null): string {
+  if (pulls === null && pins === null) return data;
+  const pinned = new Set(pins);
   return JSON.stringify(
-    (JSON.parse(data) as Array<{ id: string }>).map((each) => ({ ...each, pullRequest: pulls[each.id] ?? null })),
+    (JSON.parse(data) as Array<{ id: string }>).map((each) => ({
+      ...each,
+      pullRequest: pulls?.[each.id] ?? null,
+      pinned: pinned.has(each.id),
+    })),
   );
 }

@@ -41,6 +41,11 @@ export interface ConversationRow {
   readonly max_iterations: number | null;
   /** Decimal. */
   readonly max_budget_usd: string | null;
+  readonly tags: readonly string[];
+  readonly archived_at: Date | null;
+  readonly deleted_at: Date | null;
+  /** By the user who reads it. */
+  readonly pinned: boolean;
 }
 
 function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest' | 'stopReason'> {
@@ -61,6 +66,10 @@ function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest
     costUsd: withoutTrailingZeros(row.cost_usd),
     promptTokens: row.prompt_tokens,
     completionTokens: row.completion_tokens,
+    pinned: row.pinned,
+    tags: [...row.tags],
+    archivedAt: row.archived_at?.toISOString() ?? null,
+    deletedAt: row.deleted_at?.toISOString() ?? null,
   };
 }
 

@@ -3,6 +3,10 @@ import { MeModule } from '../identity/me/me.module.js';
 import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';
+import { BulkEdits } from './edits/bulk-edits.service.js';
+import { ConversationEdits } from './edits/conversation-edits.service.js';
+import { ConversationTrash } from './edits/conversation-trash.service.js';
+import { EditsController } from './edits/edits.controller.js';
 import { RunControlService } from './run-control.service.js';
 import { SandboxReads } from './sandbox-reads.js';
 import { SimpleApiController } from './simple-api.controller.js';
@@ -11,7 +15,7 @@ import { WorkspaceService } from './workspace.service.js';
 
 @Module({
   imports: [MeModule],
-  controllers: [ConversationsController, SimpleApiController],
+  controllers: [EditsController, ConversationsController, SimpleApiController],
   providers: [
     ConversationsService,
     RunControlService,
@@ -19,6 +23,9 @@ import { WorkspaceService } from './workspace.service.js';
     WorkspaceService,
     SandboxReads,
     StartWait,
+    ConversationEdits,
+    ConversationTrash,
+    BulkEdits,
   ],
   exports: [RunControlService, ConversationsService],
 })

@@ -63,14 +63,14 @@ export class ConversationsService {
     cursor: string | undefined,
   ): Promise<{ data: string; nextCursor: string | null }> {
     const after = cursor === undefined ? null : readListCursor(query.sort, cursor);
-    const { data, last } = await listConversations(this.pool, caller.orgId, query, after);
+    const { data, last } = await listConversations(this.pool, caller, query, after);
     return { data, nextCursor: last === null ? null : writeListCursor(query.sort, last) };
   }
 
   /** @throws SlipwayError `resource.not-found` */
   async get(caller: Principal, id: string): Promise<Conversation> {
     return inOrg(this.pool, caller.orgId, async (client) => {
-      const row = await findConversation(client, caller.orgId, id);
+      const row = await findConversation(client, caller.orgId, id, caller.actor.id);
       if (row === null) throw notFound();
       return toConversation(row, await queuedOf(client, caller.orgId, id));
     });

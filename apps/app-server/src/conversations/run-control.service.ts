@@ -80,6 +80,21 @@ export class RunControlService {
     });
   }
 
+  /**
+   * What the log says of a run that its conversation's end breaks off, in the transaction of that end. The caller
+   * fences its sandbox. @returns what to call after the commit.
+   */
+  async end(client: PoolClient, caller: Principal, id: string): Promise<() => void> {
+    const row = await lockSandbox(client, caller.orgId, id);
+    if (row === null) throw notFound();
+    const halted = this.halted(row);
+    const events =
+      halted.length > 0 || row.statusState.start === 'running'
+        ? [this.event({ kind: 'InterruptEvent' }), ...halted]
+        : [];
+    return events.length === 0 ? () => {} : this.ingest.appendPlatform(client, caller.orgId, id, { events, row });
+  }
+
   async pause(caller: Principal, id: string): Promise<void> {
     await this.change(caller, id, 'conversation.pause', (current) =>
       current.desired === 'run' || current.sandboxStatus === 'RUNNING'

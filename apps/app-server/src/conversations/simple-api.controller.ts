@@ -59,7 +59,7 @@ export class SimpleApiController {
   async list(@Caller() caller: Principal, @Query() query: { limit: number; page_id?: string }): Promise<unknown> {
     const { data, nextCursor } = await this.conversations.page(
       caller,
-      { sort: 'created', limit: query.limit },
+      { sort: 'created', shown: 'open', limit: query.limit },
       query.page_id,
     );
     return {

@@ -1,5 +1,6 @@
 import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
 
+/** @param pool one that shows deleted conversations: one in the trash is not gone. */
 export function isGone(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
   return inOrg(
     pool,

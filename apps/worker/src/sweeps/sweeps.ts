@@ -5,6 +5,7 @@ import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { endTrash } from '../conversations/trash.queries.js';
 import { hooksToCheck, selectionsToList } from '../integrations/hooks/hooks.queries.js';
 import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
@@ -143,6 +144,7 @@ export class Sweeps {
       case 'retention':
         await removeExpired(this.pool);
         await removeOldDeliveries(this.pool);
+        for (const ended of await endTrash(this.pool, new Date())) await this.add('conversation-delete', ended);
     }
   }
 

@@ -135,6 +135,12 @@ export const Conversation = z.object({
   maxIterations: z.int().positive().nullable().default(null),
   /** Of its own. US dollars. */
   maxBudgetUsd: z.string().nullable().default(null),
+  /** Whether the caller has pinned it. */
+  pinned: z.boolean().default(false),
+  tags: z.array(z.string()).default([]),
+  archivedAt: z.iso.datetime().nullable().default(null),
+  /** It can be restored for 48 hours from then on; `null`: it is not deleted. */
+  deletedAt: z.iso.datetime().nullable().default(null),
 });
 export type Conversation = z.infer<typeof Conversation>;
 
@@ -189,6 +195,8 @@ export const PageQuery = z.object({
   cursor: z.string().max(500).optional(),
 });
 export const CONVERSATION_SORTS = ['created', 'updated', 'cost'] as const;
+/** Which conversations a list has. */
+export const SHOWN = ['open', 'archived', 'all', 'deleted'] as const;
 
 /** All that are given hold together. A cursor belongs to the sort that it was given with. */
 export const ListConversationsQuery = PageQuery.extend({
@@ -202,6 +210,12 @@ export const ListConversationsQuery = PageQuery.extend({
   createdBefore: z.iso.datetime().optional(),
   /** Part of the title, in whichever case. */
   search: text.trim().min(1).max(200).optional(),
+  /** `open`: neither archived nor deleted. `deleted`: those that can be restored. */
+  shown: z.enum(SHOWN).default('open'),
+  /** One of its tags, as it was given. */
+  tag: text.min(1).max(50).optional(),
+  /** What the caller has pinned. */
+  pinned: z.literal('true').optional(),
   /** The latest, or the dearest, first. */
   sort: z.enum(CONVERSATION_SORTS).default('created'),
 });

@@ -40,8 +40,22 @@ export {
   SANDBOX_STATUSES,
   SandboxStatus,
   SendMessage,
+  SHOWN,
   SwitchModel,
 } from './conversations.js';
+export {
+  BULK_ACTIONS,
+  BulkEdit,
+  BulkEditResult,
+  DELETION_GRACE_HOURS,
+  DeleteConversationQuery,
+  EditConversation,
+  MAX_BULK,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
+  MAX_TITLE_LENGTH,
+  Tag,
+} from './edit-conversations.js';
 export {
   CreateReviewComment,
   CreateReviewThread,

@@ -39,6 +39,7 @@ export {
   ConfirmAnswer,
   DeltaFrame,
   EventsFrame,
+  GoneFrame,
   Hint,
   InboxFrame,
   ResumeFrame,

@@ -65,6 +65,13 @@ export const ResumeFrame = z.object({
 });
 export type ResumeFrame = z.infer<typeof ResumeFrame>;
 
+/**
+ * Server → client, event `gone`: the conversation has been deleted. The subscription has ended; the next one is refused
+ * with `resource.not-found` until it is restored.
+ */
+export const GoneFrame = z.object({ conversationId: z.uuid() });
+export type GoneFrame = z.infer<typeof GoneFrame>;
+
 /** A socket with this much unsent stops getting deltas, then is moved to pull mode. */
 export const SOCKET_MAX_FRAMES = 256;
 /** Bytes. */
@@ -92,6 +99,7 @@ export const Hint = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
   z.object({ kind: z.literal('review'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
+  z.object({ kind: z.literal('gone'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
 ]);
 export type Hint = z.infer<typeof Hint>;
 

@@ -57,6 +57,11 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'TraceTurn.longest': ['4bf92f3577b34da6'],
 
   // Conversations.
+  tag: 'billing',
+  'Tag.add': 'billing',
+  'Tag.remove': 'later',
+  'Tag.tag': 'billing',
+  'BulkEditResult.code': 'resource.not-found',
   RuntimeState: { status: 'READY' },
   conversation: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
   message: '0198c0de-7c2d-7000-8000-5b1e4a7d3f20',

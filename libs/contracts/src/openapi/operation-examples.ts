@@ -35,6 +35,13 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
     text: 'diff --git a/src/login.ts b/src/login.ts\n--- a/src/login.ts\n+++ b/src/login.ts\n@@ -1 +1 @@\n-const retries = 0;\n+const retries = 3;\n',
   },
   'conversations.trajectory.get': { text: `[${MESSAGE}]` },
+  'conversations.edit': { body: { title: 'Retry on 409', pinned: true, tags: ['billing'] } },
+  'conversations.bulk-edit': {
+    body: { action: 'tag', ids: ['0198c0de-7a1b-7000-8000-3f6c5d2e9b10'], add: ['billing'], remove: ['later'] },
+    response: {
+      results: [{ id: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10', outcome: 'done', code: null, detail: null }],
+    },
+  },
   'api-keys.create': { body: { name: 'Deploys', scopes: ['conversation:create', 'conversation:read'] } },
   'secrets.create': { body: { ...NPM_TOKEN, scope: 'org' } },
   'me.secrets.create': { body: NPM_TOKEN },

@@ -26,6 +26,7 @@ import { conversationControlOperations } from './conversation-control.js';
 import { conversationModelOperations } from './conversation-model.js';
 import { deviceOperations } from './device.js';
 import { domainOperations } from './domains.js';
+import { editConversationOperations } from './edit-conversations.js';
 import { integrationAppOperations } from './integration-apps.js';
 import { integrationHookOperations } from './integration-hooks.js';
 import { integrationOperations } from './integrations.js';
@@ -305,6 +306,7 @@ export const operations = {
   ...reviewOperations,
   ...conversationControlOperations,
   ...conversationModelOperations,
+  ...editConversationOperations,
   ...securityOperations,
   ...auditOperations,
   ...secretOperations,

@@ -3,7 +3,7 @@ import type { Operation } from './operation.js';
 
 const ORG = '/api/v1/orgs/{org}';
 
-/** What an organization keeps, and how it makes room. */
+/** What an organization keeps. */
 export const storageOperations = {
   getStorage: {
     id: 'storage.get',
@@ -15,16 +15,5 @@ export const storageOperations = {
     response: Storage,
     idempotency: 'idempotent',
     errors: [],
-  },
-  deleteConversation: {
-    id: 'conversations.delete',
-    method: 'DELETE',
-    path: `${ORG}/conversations/{conversation}`,
-    summary:
-      'Delete a conversation with its log and workspace, for good; that of another user needs conversation:delete',
-    permission: 'conversation:write',
-    status: 204,
-    idempotency: 'idempotent',
-    errors: ['request.cross-site'],
   },
 } as const satisfies Record<string, Operation>;

@@ -7,8 +7,10 @@ export {
   createPool,
   endSilent,
   inOrg,
+  inOrgWithDeleted,
   type PoolClient,
   type SqlPool,
   sessionOf,
+  showDeleted,
   transactionTime,
 } from './tenancy.js';

@@ -23,6 +23,8 @@ export function createPool(options: {
   url: string;
   max: number;
   applicationName: string;
+  /** Deleted conversations are there in every transaction of this pool [false]. */
+  withDeleted?: boolean;
   /**
    * Longest wait for one answer [10 000]; for a service whose callers wait, less. Milliseconds; a query may have its
    * own, as `query_timeout`.
@@ -44,6 +46,7 @@ export function createPool(options: {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
+    ...(options.withDeleted === true ? { options: '-c app.deleted=shown' } : {}),
   });
   // A connection that breaks says so as an event, idle or in the middle of a transaction, and more than once; without a
   // listener that would end the process.
@@ -111,6 +114,26 @@ export async function inOrg<T>(pool: SqlPool, orgId: string, work: (client: Pool
     await client.query({ name: 'tenant', text: "SELECT set_config('app.org', $1, true)", values: [orgId] });
     return work(client);
   });
+}
+
+/**
+ * As `inOrg`, and conversations that a user has deleted are there too: for the trash, its end, and what their sandboxes
+ * need. Every other statement is kept from them by the policy `not_deleted`.
+ */
+export async function inOrgWithDeleted<T>(
+  pool: SqlPool,
+  orgId: string,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  return inOrg(pool, orgId, async (client) => {
+    await showDeleted(client);
+    return work(client);
+  });
+}
+
+/** Deleted conversations are there until this transaction ends. */
+export async function showDeleted(client: PoolClient): Promise<void> {
+  await client.query({ name: 'show-deleted', text: "SELECT set_config('app.deleted', 'shown', true)" });
 }
 
 /**

@@ -23,6 +23,8 @@ export interface HubListener {
   inbox?(): void;
   /** Threads of its review may have changed. */
   review?(): void;
+  /** The conversation has been deleted; nothing comes after this. */
+  gone?(): void;
 }
 
 export interface HubSource {
@@ -57,6 +59,7 @@ export class ConversationHub {
   /** When the oldest line that has not gone out was committed, by this process's clock that only goes forward. */
   private committedAt = Number.POSITIVE_INFINITY;
   private readonly pages = new Map<number, Promise<LogLine[]>>();
+  private deleted = false;
 
   constructor(
     readonly orgId: string,
@@ -149,6 +152,17 @@ export class ConversationHub {
 
   reviewChanged(): void {
     for (const listener of this.listeners) listener.review?.();
+  }
+
+  /** Whether the conversation was deleted while it had readers here. */
+  get isGone(): boolean {
+    return this.deleted;
+  }
+
+  gone(): void {
+    this.deleted = true;
+    for (const listener of [...this.listeners]) listener.gone?.();
+    this.close();
   }
 
   close(): void {

@@ -30,7 +30,7 @@ export async function streamEvents(
     response.once('close', resolve);
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const gone = (): boolean => response.destroyed || response.closed || signal.aborted;
+  const gone = (): boolean => response.destroyed || response.closed || signal.aborted || hub.isGone;
   response.write('retry: 1000\n\n');
   try {
     while (!gone()) {
@@ -48,6 +48,7 @@ export async function streamEvents(
             write(response, lines);
             if (response.writableLength > MAX_UNSENT_BYTES) leave();
           },
+          gone: () => leave(),
         });
         const leave = (): void => {
           stop();

@@ -130,6 +130,21 @@ export class Hubs {
     this.bus.publish({ kind: 'review', orgId, conversationId, from: this.from });
   }
 
+  /** The conversation has been deleted: its readers here and on other replicas are sent away. */
+  gone(orgId: string, conversationId: string): void {
+    this.sendAway(keyOf(orgId, conversationId));
+    this.bus.publish({ kind: 'gone', orgId, conversationId, from: this.from });
+  }
+
+  /** The next reader opens the conversation anew, and finds it or not. */
+  private sendAway(key: string): void {
+    const hub = this.entries.get(key)?.hub;
+    if (hub == null) return;
+    this.entries.delete(key);
+    this.partials.forget(key);
+    hub.gone();
+  }
+
   /** Ends the streams of events; their readers come back elsewhere. */
   endStreams(): void {
     this.end.abort();
@@ -184,6 +199,10 @@ export class Hubs {
       this.written(key, hint.delta);
       return;
     }
+    if (hint.kind === 'gone') {
+      this.sendAway(key);
+      return;
+    }
     const entry = this.entries.get(key);
     const hub = entry?.hub ?? null;
     if (hub === null) {
@@ -216,6 +235,8 @@ export class Hubs {
           this.pool,
           chunk.map((hub) => hub.conversationId),
         );
+        for (const hub of chunk)
+          if (!heads.has(hub.conversationId)) this.sendAway(keyOf(hub.orgId, hub.conversationId));
         const late = chunk.filter((hub) => (heads.get(hub.conversationId) ?? 0) > hub.head);
         const ages = late.length === 0 ? new Map<string, number>() : await readHeadAges(this.pool, late);
         for (const hub of late)

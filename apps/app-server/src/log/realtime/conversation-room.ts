@@ -11,6 +11,8 @@ export interface RoomMember {
   readonly socket: Socket;
   /** After a frame was sent to the room. @param last the last `seq` of it. */
   watchBacklog(last: number): void;
+  /** The conversation has been deleted. */
+  gone(): void;
 }
 
 /**
@@ -89,6 +91,10 @@ export class ConversationRoom implements HubListener {
     }
     this.io.to(this.deltaName).emit('delta', new EncodedJson(this.frame(delta)));
     for (const reader of late) this.allowDeltas(reader);
+  }
+
+  gone(): void {
+    for (const reader of [...this.members]) reader.gone();
   }
 
   inbox(): void {

@@ -8,7 +8,7 @@ import type { ConversationHub } from '../events/conversation-hub.js';
 import { Hubs } from '../events/hubs.js';
 import type { LogReader } from '../events/log-reader.js';
 import { ConversationRoom } from './conversation-room.js';
-import { SocketReader } from './socket-reader.js';
+import { type ReaderEnds, SocketReader } from './socket-reader.js';
 
 /** The rooms of this process: one for each conversation that a socket reads, as long as it has members. */
 @Injectable()
@@ -23,16 +23,14 @@ export class Rooms {
 
   /**
    * A reader that is not started yet. It takes over the caller's hold of the hub; `leave` releases it.
-   *
-   * @param tooSlow called once, when the socket is behind and takes too little.
    */
-  join(socket: Socket, hub: ConversationHub, log: LogReader, tooSlow: () => void): SocketReader {
+  join(socket: Socket, hub: ConversationHub, log: LogReader, ends: ReaderEnds): SocketReader {
     const failed = (error: unknown): void =>
       this.logger.warn(
         { err: error, conversation_id: hub.conversationId },
         'failed to read the log for a socket, will retry',
       );
-    return new SocketReader(socket, this.roomOf(hub, socket), log, failed, tooSlow);
+    return new SocketReader(socket, this.roomOf(hub, socket), log, failed, ends);
   }
 
   leave(reader: SocketReader): void {

@@ -13,6 +13,14 @@ const SELDOM_MS = 250;
 /** Wait after the log could not be read. Milliseconds. */
 const RETRY_MS = 500;
 
+/** Why a socket's reading ends; each is called at most once. */
+export interface ReaderEnds {
+  /** It is behind and takes too little. */
+  tooSlow(): void;
+  /** The conversation has been deleted. */
+  gone(): void;
+}
+
 /**
  * One socket's reading of one conversation. It pulls from the log at its own speed until it has reached the head, then
  * is live in the room; with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` wait for it
@@ -29,7 +37,7 @@ export class SocketReader implements RoomMember {
     readonly room: ConversationRoom,
     private readonly reader: LogReader,
     private readonly failed: (error: unknown) => void,
-    private readonly tooSlow: () => void,
+    private readonly ends: ReaderEnds,
   ) {
     this.sent = reader.cursor;
   }
@@ -50,6 +58,10 @@ export class SocketReader implements RoomMember {
     return this.mode === 'live' ? this.room.hub.head : this.sent;
   }
 
+  gone(): void {
+    this.ends.gone();
+  }
+
   watchBacklog(last: number): void {
     if (this.mode !== 'live' || !tooMuch(backlogOf(this.socket))) return;
     this.mode = 'pulling';
@@ -61,7 +73,7 @@ export class SocketReader implements RoomMember {
 
   private async pull(): Promise<void> {
     while (this.pulling) {
-      if (!keepsUp(backlogOf(this.socket)) && !(await this.drained())) return this.tooSlow();
+      if (!keepsUp(backlogOf(this.socket)) && !(await this.drained())) return this.ends.tooSlow();
       if (!this.pulling) return;
       if (this.reader.atHead) {
         this.mode = 'live';

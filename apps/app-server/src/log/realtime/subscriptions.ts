@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Subscribe, SubscribeAnswer } from '@slipway/contracts/events';
+import type { GoneFrame, Subscribe, SubscribeAnswer } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import type { Socket } from 'socket.io';
 import { AccessWatch, watchedCredential } from '../events/access-watch.js';
@@ -74,7 +74,13 @@ export class Subscriptions {
             detail: 'A newer subscription, or an end, came in between.',
           });
         }
-        const reader = this.rooms.join(socket, hub, log, () => this.exit.tooSlow(socket));
+        const reader = this.rooms.join(socket, hub, log, {
+          tooSlow: () => this.exit.tooSlow(socket),
+          gone: () => {
+            this.end(socket, conversationId);
+            socket.emit('gone', { conversationId } satisfies GoneFrame);
+          },
+        });
         subscription.reader = reader;
         subscription.stopWatch = this.access.watch(watchedCredential(sender.authenticated), orgId, () =>
           socket.disconnect(true),

@@ -16,6 +16,7 @@ const open = (url: string) =>
     url,
     max: 2,
     applicationName: 'rotate-keys',
+    withDeleted: true,
     onError: (error) => logger.warn({ reason: error.message }, 'database connection failed'),
   });
 try {

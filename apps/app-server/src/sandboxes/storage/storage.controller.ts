@@ -1,10 +1,9 @@
-import { Controller, Param } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { type Storage } from '@slipway/contracts/sandboxes';
 import { Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
-import { conversationId } from '../../log/events/conversation-id.js';
 import { StorageService } from './storage.service.js';
 
 @Controller()
@@ -14,10 +13,5 @@ export class StorageController {
   @Serves(operations.getStorage)
   get(@Caller() caller: Principal): Promise<Storage> {
     return this.storage.get(caller);
-  }
-
-  @Serves(operations.deleteConversation)
-  delete(@Caller() caller: Principal, @Param('conversation') id: string): Promise<void> {
-    return this.storage.deleteConversation(caller, conversationId(id));
   }
 }

@@ -35,7 +35,7 @@ describe('the storage of an organization', () => {
   const storage = async (user: User = company.owner): Promise<Storage> =>
     (await app.http<Storage>(user, 'GET', company.path('/storage'))).body;
   const remove = (user: User | null, id: string) =>
-    app.http<Problem>(user, 'DELETE', company.path(`/conversations/${id}`));
+    app.http<Problem>(user, 'DELETE', company.path(`/conversations/${id}?permanently=true`));
   const limit = (bytes: number | null) =>
     app.owner.query(
       'INSERT INTO app.org_storage (org_id, limit_bytes) VALUES ($1, $2) ON CONFLICT (org_id) DO UPDATE SET limit_bytes = excluded.limit_bytes',

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { inOrg } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import fc from 'fast-check';
+import { ConversationTrash } from '../../conversations/edits/conversation-trash.service.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
 import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
-import { StorageService } from './storage.service.js';
 
 const BLOCK = 64 * 1024;
 const LIMIT = 16 * BLOCK;
@@ -62,8 +62,8 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
 
   it('never say less than is stored, add up, and keep to the limit but for the share of endings and what the platform itself says', async () => {
     const ingests = app.replicas.map(({ app: replica }) => replica.get(IngestService));
-    const storage = app.replicas[0]?.app.get(StorageService);
-    if (storage === undefined) throw new Error('there is a replica');
+    const trash = app.replicas[0]?.app.get(ConversationTrash);
+    if (trash === undefined) throw new Error('there is a replica');
     let endings = 0;
     await fc.assert(
       fc.asyncProperty(rounds, async (given) => {
@@ -89,7 +89,7 @@ describe('the counts of storage, whatever sandboxes, members and sweeps do at on
                 actor: { kind: 'user' as const, id: user.userId, label: 'A' },
                 permissions: new Set(['conversation:delete'] as const),
               };
-              await storage.deleteConversation(principal, id);
+              await trash.deleteForGood(principal, id);
             } else if (kind === 'settle') {
               const drift = await inOrg(app.pool, user.orgId, (client) =>
                 client.query<{ drift: number }>('SELECT app.settle_storage($1) AS drift', [user.orgId]),

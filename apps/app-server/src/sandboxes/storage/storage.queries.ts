@@ -39,7 +39,7 @@ export type LargeConversation = Columns<
 export async function readLargest(client: PoolClient, orgId: string): Promise<LargeConversation[]> {
   const { rows } = await client.query<LargeConversation>(
     `SELECT id, title, created_by, created_by_label, updated_at, granted_bytes AS granted, log_bytes AS log, blob_bytes AS payloads, snapshot_bytes AS changes
-     FROM app.conversation WHERE org_id = $1 ORDER BY granted_bytes DESC, log_bytes + blob_bytes + snapshot_bytes DESC, id LIMIT $2`,
+     FROM app.conversation WHERE org_id = $1 AND deleted_at IS NULL ORDER BY granted_bytes DESC, log_bytes + blob_bytes + snapshot_bytes DESC, id LIMIT $2`,
     [orgId, LARGEST_CONVERSATIONS],
   );
   return rows;

@@ -1,31 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '@slipway/contracts/organizations';
 import type { Storage } from '@slipway/contracts/sandboxes';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
-import type { Ids } from '@slipway/domain';
-import { notFound, SlipwayError } from '@slipway/errors';
-import type { Logger } from '@slipway/telemetry';
-import { auditOf } from '../../audit/audit-statement.js';
-import { Jobs } from '../../platform/jobs.js';
-import { wantJob } from '../../platform/outbox.queries.js';
-import { IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
+import { inOrgWithDeleted, type SqlPool } from '@slipway/db/sql';
+import { SQL_POOL } from '../../platform/tokens.js';
 import { STORAGE_BLOCK_BYTES } from './full-storage.js';
-import { deleteConversationRow, lockOwner, readLargest, readStorage, type StorageRow } from './storage.queries.js';
+import { readLargest, readStorage, type StorageRow } from './storage.queries.js';
 
 /** A share of the limit from which on it is said to be near. */
 const NEAR = 0.8;
 
 @Injectable()
 export class StorageService {
-  constructor(
-    @Inject(SQL_POOL) private readonly pool: SqlPool,
-    @Inject(IDS) private readonly ids: Ids,
-    @Inject(LOGGER) private readonly logger: Logger,
-    private readonly jobs: Jobs,
-  ) {}
+  constructor(@Inject(SQL_POOL) private readonly pool: SqlPool) {}
 
+  /** Deleted conversations count until they are removed, and are not among the largest. */
   get(caller: Principal): Promise<Storage> {
-    return inOrg(this.pool, caller.orgId, async (client) => {
+    return inOrgWithDeleted(this.pool, caller.orgId, async (client) => {
       const row = await readStorage(client, caller.orgId);
       const { used, limit, reserve, log, payloads, changes, granted, conversations, counted_at } = row;
       return {
@@ -48,33 +38,6 @@ export class StorageService {
         countedAt: counted_at?.toISOString() ?? null,
       };
     });
-  }
-
-  /**
-   * Its log is gone for all users when this answers; sandbox, keys, workspace and rows go with a job.
-   * @throws SlipwayError `permission.denied` for another user's without `conversation:delete`, `resource.not-found`
-   */
-  async deleteConversation(caller: Principal, id: string): Promise<void> {
-    await inOrg(this.pool, caller.orgId, async (client) => {
-      const found = await lockOwner(client, caller.orgId, id);
-      if (found === null) throw notFound();
-      if (found.createdBy !== caller.actor.id && !caller.permissions.has('conversation:delete'))
-        throw new SlipwayError(
-          'permission.denied',
-          'It is another user’s conversation: deleting it needs conversation:delete.',
-        );
-      await deleteConversationRow(client, caller.orgId, id);
-      await wantJob(client, caller.orgId, 'conversation-delete', id);
-      await client.query(
-        auditOf(this.ids.uuid(), caller, {
-          action: 'conversation.delete',
-          target: id,
-          before: { title: found.title, createdBy: found.createdBy, bytes: found.bytes },
-        }),
-      );
-    });
-    this.logger.info({ conversation_id: id }, 'conversation deleted');
-    this.jobs.enqueue('conversation-delete', caller.orgId, id);
   }
 }
 

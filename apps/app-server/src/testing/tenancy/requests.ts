@@ -34,6 +34,8 @@ function nounsOf(path: string): string[] {
 const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>> = {
   createConversation: () => ({ prompt: 'x' }),
   sendMessage: () => ({ text: 'x' }),
+  editConversation: () => ({ pinned: true }),
+  bulkEditConversations: () => ({ action: 'archive', ids: ['0197c0de-0000-7000-8000-000000000001'] }),
   publishPullRequest: () => ({}),
   fixPullRequest: () => ({ what: 'checks' }),
   createReviewThread: () => ({ anchor: ANCHOR, text: 'x' }),

@@ -115,7 +115,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   if (taken !== 200) throw new Error(`a delivery was answered ${taken}`);
   await app.owner.query(
     `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, number, title, head_sha, wanted, state)
-     VALUES ($1, $2, $3, 'gitea', 'git.example', 'a/b', 77, $4, $5, '{}', 'open')`,
+     VALUES ($1, $2, $3, 'gitea', 'git.example', 'a/b', 1000077, $4, $5, '{}', 'open')`,
     [randomUUID(), org.id, conversation.id, `${canary} pull request`, 'a'.repeat(40)],
   );
   const { rows: deliveries } = await app.owner.query<{ id: string }>(
@@ -159,7 +159,8 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     hook: hooks[0]?.id ?? '',
     delivery: deliveries[0]?.id ?? '',
     conversation: conversation.id,
-    number: '77',
+    // Longer than a port: the address of a server has none of it.
+    number: '1000077',
     message: message.id,
     thread: thread.id,
     comment: thread.comments[0]?.id ?? '',

@@ -211,7 +211,8 @@ function DeleteDialog({
   const t = useTranslations();
   const { org } = useSession();
   const remove = useMutation({
-    mutationFn: () => api.deleteConversation({ org: org.id, conversation: conversation.id }),
+    mutationFn: () =>
+      api.deleteConversation({ org: org.id, conversation: conversation.id, query: { permanently: 'true' } }),
     onSuccess: () => {
       toast(t('adminStorage.deletedFreed', { bytes: bytesText(conversation.bytes) }));
       onDone();

@@ -90,6 +90,10 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     agentType: 'default',
     maxIterations: null,
     maxBudgetUsd: null,
+    pinned: false,
+    tags: [],
+    archivedAt: null,
+    deletedAt: null,
     ...more,
   };
 }

@@ -243,11 +243,8 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(
-          `INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr', 'u')`,
-          [conversation, org],
-        );
-        await owner.query(
-          `INSERT INTO app.conversation_pin (conversation_id, org_id, user_id) VALUES ($1, $2, 'usr')`,
+          `WITH pin AS (INSERT INTO app.conversation_pin (conversation_id, org_id, user_id) VALUES ($1, $2, 'usr'))
+           INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr', 'u')`,
           [conversation, org],
         );
         await owner.query(

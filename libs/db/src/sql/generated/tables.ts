@@ -214,6 +214,11 @@ export interface Tables {
     /** Blocks of storage that it has taken of its organization, and how much of that beyond the limit. Bytes. */
     readonly granted_bytes: number;
     readonly reserve_bytes: number;
+    readonly tags: string[];
+    readonly archived_at: Date | null;
+    /** Deleted by a user: hidden by a policy from whoever does not ask for deleted ones, removed 48 hours later. */
+    readonly deleted_at: Date | null;
+    readonly deleted_by_label: string | null;
     readonly created_at: Date;
     readonly updated_at: Date;
   };
@@ -245,6 +250,12 @@ export interface Tables {
     /** Turns that ended up to this position of the log are counted. */
     readonly upto: number;
     readonly read_head: number;
+  };
+  'app.conversation_pin': {
+    readonly org_id: string;
+    readonly user_id: string;
+    readonly conversation_id: string;
+    readonly created_at: Date;
   };
   'app.conversation_spender': {
     readonly conversation_id: string;

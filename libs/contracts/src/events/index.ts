@@ -43,6 +43,7 @@ export {
   Hint,
   InboxFrame,
   ResumeFrame,
+  ReviewFrame,
   SOCKET_MAX_BYTES,
   SOCKET_MAX_FRAMES,
   SOCKET_PING_MS,

@@ -5,36 +5,15 @@ import type { FileChange } from '@slipway/contracts/repositories';
 import { AfterDelay, Button, Skeleton } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useTheme } from 'next-themes';
-import { Component, type CSSProperties, type ReactNode, useMemo, useState } from 'react';
+import { Component, type ReactNode, useMemo, useState } from 'react';
 import type { Translate } from '../../messages/translate.ts';
 import { Failed } from '../frame/failed.tsx';
+import { LOOK, reachByKeyboard, SKIN } from './diff-look.ts';
 import type { Selection } from './selection.ts';
 import { useFilePatch } from './use-changes.ts';
 
 /** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
 const LARGE = 200_000;
-
-/** The viewer scrolls sideways inside its shadow root; a user without a pointer must get there. */
-function reachByKeyboard(node: HTMLElement): void {
-  for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0;
-}
-
-/** Line numbers keep 4.5:1 on the tinted lines; the surface is the page's own. */
-const LOOK = {
-  '--diffs-fg-number-override': 'var(--ink-muted)',
-  '--diffs-fg-number-addition-override': 'var(--ok)',
-  '--diffs-fg-number-deletion-override': 'var(--bad)',
-  '--diffs-font-size': '12px',
-  '--diffs-line-height': '18px',
-  '--diffs-font-family': 'var(--font-mono)',
-  '--diffs-header-font-family': 'var(--font-sans)',
-} as CSSProperties;
-
-/** Inside the shadow root. A comment's grey is too faint on a tinted line. */
-const SKIN = `
-:host { --diffs-light-bg: var(--surface); --diffs-dark-bg: var(--surface); }
-[data-line] span[style*='66707B'] { --diffs-token-light: #4a525b !important; }
-`;
 
 /** The diff of one file, coloured for the theme of the page. */
 export function FilePatch({ file, selection, live }: { file: FileChange; selection: Selection; live: boolean }) {

@@ -9,6 +9,7 @@ import { money, number, shortNumber } from '../../browser/format.ts';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { isActive, STATUS_LABELS } from '../conversations/status-label.ts';
 import { PullRequestChip } from '../pull-request/pull-request-chip.tsx';
+import { ReviewLink } from '../review/review-link.tsx';
 import { reasonOf } from '../runtime/runtime-words.ts';
 import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
@@ -67,6 +68,7 @@ export function ConversationHeader() {
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
+        <ReviewLink />
         {mayStop ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
             {stopping ? null : <Square aria-hidden />} {t('conversation.stop')}

@@ -4,6 +4,7 @@ import {
   type EventsFrame,
   type InboxFrame,
   type ResumeFrame,
+  type ReviewFrame,
   SOCKET_PING_MS,
   type Subscribe,
   SubscribeAnswer,
@@ -96,6 +97,10 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       'inbox',
       (frame: InboxFrame) => frame.conversationId === conversationId && store.queue.set(frame.messages),
     );
+    socket.on('review', (frame: ReviewFrame) => {
+      if (frame.conversationId === conversationId)
+        void queries.invalidateQueries({ queryKey: ['review', orgId, conversationId] });
+    });
     socket.on('resume', (frame: ResumeFrame) => {
       sentAway = frame.code === 'draining';
       lost();

@@ -74,4 +74,5 @@ export const common = {
   inAMoment: 'in a moment',
   now: 'now',
   senderUnknown: 'Unknown sender',
+  review: 'Review',
 } as const;

@@ -39,6 +39,7 @@ import { problems } from './problems.ts';
 import { promptAndTools } from './prompt-and-tools.ts';
 import { promptLog } from './prompt-log.ts';
 import { pullRequest } from './pull-request.ts';
+import { reviewPage } from './review-page.ts';
 import { runtime } from './runtime.ts';
 import { session } from './session.ts';
 import { settingsConnections } from './settings-connections.ts';
@@ -93,6 +94,7 @@ export const en = {
   promptAndTools,
   promptLog,
   pullRequest,
+  reviewPage,
   runtime,
   session,
   settingsConnections,

@@ -1,0 +1,89 @@
+'use client';
+import type { CreateReviewThread, Review, ReviewThread, SentReview } from '@slipway/contracts/conversations';
+import {
+  type UseMutationResult,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api } from '../../api/client.ts';
+import { useConversation } from '../conversation/conversation-context.ts';
+
+/** Threads and the files that were viewed. Read again when a viewer changed them, or the agent said something. */
+export function useReview(): UseQueryResult<Review> {
+  const { orgId, conversation } = useConversation();
+  return useQuery({
+    queryKey: ['review', orgId, conversation.id],
+    queryFn: ({ signal }) => api.getReview({ org: orgId, conversation: conversation.id, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Has the review read again when the log has grown by something that may answer it. Used once a page. */
+export function useFreshReview(): void {
+  const { store, orgId, conversation } = useConversation();
+  const queries = useQueryClient();
+  useEffect(() => {
+    let status = store.view.get().status;
+    return store.view.subscribe(() => {
+      const next = store.view.get().status;
+      if (next === status) return;
+      status = next;
+      void queries.invalidateQueries({ queryKey: ['review', orgId, conversation.id] });
+    });
+  }, [store, queries, orgId, conversation.id]);
+}
+
+/** What can be done to a review; each puts what the server answers into the page. */
+export interface ReviewVerbs {
+  readonly begin: UseMutationResult<ReviewThread, Error, CreateReviewThread>;
+  readonly reply: UseMutationResult<ReviewThread, Error, { thread: string; text: string }>;
+  readonly remove: UseMutationResult<void, Error, { thread: string; comment: string }>;
+  readonly resolve: UseMutationResult<ReviewThread, Error, { thread: string; resolved: boolean }>;
+  readonly view: UseMutationResult<void, Error, { path: string; hash: string | null }>;
+  readonly send: UseMutationResult<SentReview, Error, void>;
+}
+
+export function useReviewVerbs(): ReviewVerbs {
+  const { orgId, conversation } = useConversation();
+  const queries = useQueryClient();
+  const queryKey = ['review', orgId, conversation.id];
+  const target = { org: orgId, conversation: conversation.id };
+  const onSettled = () => queries.invalidateQueries({ queryKey });
+  return {
+    begin: useMutation({
+      mutationFn: (body: CreateReviewThread) => api.createReviewThread({ ...target, body }),
+      onSettled,
+    }),
+    reply: useMutation({
+      mutationFn: ({ thread, text }: { thread: string; text: string }) =>
+        api.createReviewComment({ ...target, thread, body: { text } }),
+      onSettled,
+    }),
+    remove: useMutation({
+      mutationFn: ({ thread, comment }: { thread: string; comment: string }) =>
+        api.deleteReviewComment({ ...target, thread, comment }),
+      onSettled,
+    }),
+    resolve: useMutation({
+      mutationFn: ({ thread, resolved }: { thread: string; resolved: boolean }) =>
+        api.updateReviewThread({ ...target, thread, body: { resolved } }),
+      onSettled,
+    }),
+    view: useMutation({
+      mutationFn: (body: { path: string; hash: string | null }) => api.setViewedFile({ ...target, body }),
+      // At once: it is only the user's own, and a failure reads it again.
+      onMutate: ({ path, hash }) => {
+        queries.setQueryData<Review>(queryKey, (before) => {
+          if (before === undefined) return before;
+          const others = before.viewed.filter((each) => each.path !== path);
+          return { ...before, viewed: hash === null ? others : [...others, { path, hash }] };
+        });
+      },
+      onSettled,
+    }),
+    send: useMutation({ mutationFn: () => api.sendReview(target), onSettled }),
+  };
+}

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { beginningOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext, Browser as PlaywrightBrowser } from 'playwright-core';
 import { fileError } from '../files/disk-space.js';
@@ -201,7 +202,7 @@ function reasonIn(message: string): string {
     ) ??
     lines[0] ??
     '';
-  return cause.slice(0, 300);
+  return beginningOf(cause, 300);
 }
 
 async function pidOf(browser: PlaywrightBrowser): Promise<number | undefined> {

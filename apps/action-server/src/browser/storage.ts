@@ -1,4 +1,4 @@
-import type { BrowserStorage } from '@slipway/contracts/actions';
+import { type BrowserStorage, beginningOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext } from 'playwright-core';
 import type { Said } from './browser-observation.js';
@@ -37,7 +37,7 @@ export async function putStorage(
       const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
       throw new SlipwayError(
         'request.invalid',
-        `The cookies cannot be set: ${first.replace(/^\w+\.\w+: /, '').slice(0, 200)}`,
+        `The cookies cannot be set: ${beginningOf(first.replace(/^\w+\.\w+: /, ''), 200)}`,
         { cause: error },
       );
     });

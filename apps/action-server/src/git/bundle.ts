@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { endOf } from '@slipway/contracts/actions';
 import { BUNDLE_CONTENT_TYPE, BUNDLE_REF, type BundleRequest } from '@slipway/contracts/repositories';
 import { SlipwayError } from '@slipway/errors';
 import { CONTENT_TIMEOUT_MS, exitCodeOf, type GitOptions, git, gitFailure, gitOutput, startGit } from './git.js';
@@ -107,7 +108,7 @@ async function send(
   const child = startGit(args, { ...options, timeoutMs: CONTENT_TIMEOUT_MS });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    stderr = (stderr + chunk.toString()).slice(-4_096);
+    stderr = endOf(stderr + chunk.toString(), 4_096);
   });
   const exited = exitCodeOf(child, signal);
   exited.catch(() => {});

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { endOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { type Against, against, type GitReading } from './against.js';
 import { CONTENT_TIMEOUT_MS, exitCodeOf, gitFailure, startGit } from './git.js';
@@ -67,7 +68,7 @@ export async function streamPatch(
     child.stdin.end();
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(-4_096);
+      stderr = endOf(stderr + chunk.toString(), 4_096);
     });
     const exited = exitCodeOf(child, signal);
     exited.catch(() => {});

@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { endOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { killSession } from '../process/process-table.js';
@@ -86,7 +87,7 @@ export class Kernel {
     const kernel = new Kernel(child, folder, allowance);
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(-2_000);
+      stderr = endOf(stderr + chunk.toString(), 2_000);
     });
     const failed = (): SlipwayError =>
       new SlipwayError(

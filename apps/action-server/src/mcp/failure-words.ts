@@ -1,3 +1,4 @@
+import { beginningOf } from '@slipway/contracts/actions';
 import { NotReachable, type ServerSpec } from './server-spec.js';
 
 /** Why a server cannot be used, for a user and for the agent. */
@@ -98,8 +99,6 @@ function partsOf(error: unknown): { code: string | undefined; status: number | u
   look(error, 6);
   const top = error instanceof Error ? error.message : String(error);
   const network = code !== undefined && Object.hasOwn(NETWORK, code);
-  const text = (network || /^(?:fetch failed|terminated)$/i.test(top) ? message || top : top)
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .slice(0, MAX_WORDS);
-  return { code, status, message: text };
+  const text = network || /^(?:fetch failed|terminated)$/i.test(top) ? message || top : top;
+  return { code, status, message: beginningOf(text.replaceAll(/\p{Cc}+/gu, ' '), MAX_WORDS) };
 }

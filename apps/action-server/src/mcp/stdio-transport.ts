@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { beginningOf, endOf } from '@slipway/contracts/actions';
 import { killMarked, killSession, signalGroup } from '../process/process-table.js';
 import { MARK, type ServerSpec } from './server-spec.js';
 
@@ -45,7 +46,7 @@ export class StdioTransport implements Transport {
     this.#child = child;
     child.stdin.on('error', () => {});
     child.stderr.on('data', (chunk: Buffer) => {
-      this.#stderr = (this.#stderr + chunk.subarray(-STDERR_KEPT).toString()).slice(-STDERR_KEPT);
+      this.#stderr = endOf(this.#stderr + chunk.toString(), STDERR_KEPT);
     });
     child.stdout.on('data', (chunk: Buffer) => this.#read(child.stdout, chunk));
     await new Promise<void>((resolve, reject) => {
@@ -54,7 +55,7 @@ export class StdioTransport implements Transport {
     });
     child.once('exit', (code, signal) => {
       const over = (): void => {
-        const last = this.#stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+        const last = beginningOf(this.#stderr.trim().split('\n').at(-1) ?? '', 300);
         this.#end(new Error(`it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last}`}`));
       };
       // What it said last may not have been read yet; what it has started may keep its streams open.

@@ -67,7 +67,7 @@ export async function grep(
     },
   );
   if (failure !== null && hits.length === 0)
-    throw new SlipwayError('request.invalid', `The pattern cannot be searched for: ${failure.slice(0, 1_000)}`);
+    throw new SlipwayError('request.invalid', `The pattern cannot be searched for: ${beginningOf(failure, 1_000)}`);
   hits.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
   const { lines, count } = shownOf(hits);
   const files = [...new Set(hits.slice(0, count).map(({ file }) => file))];

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { beginningOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 
 /** Longest time of one search; what was found until then counts. Milliseconds. */
@@ -93,7 +94,7 @@ export async function ripgrep(
   try {
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      stderr = (stderr + chunk.toString()).slice(0, 4_096);
+      stderr = beginningOf(stderr + chunk.toString(), 4_096);
     });
     const closed = new Promise<number | null>((resolve, reject) => {
       child.once('error', (error) =>

@@ -4,6 +4,7 @@ import {
   clippedFrom,
   cutFromMiddle,
   cutFromOutput,
+  endOf,
   notShown,
   ONLY_THE_END,
 } from '@slipway/contracts/actions';
@@ -66,6 +67,21 @@ describe('a secret that a cut divides', () => {
     );
     expect(masked('wait-for-it', 'Please wait… not it…')).toBe('Please <secret:TOKEN>… not it…');
     expect(masked('it-is-me', 'Leave it… it…')).toBe('Leave it… it…');
+  });
+
+  it('leaves at most three characters at the ends of an error message that is kept piece by piece', () => {
+    fc.assert(
+      fc.property(secret, form, fc.nat(80), fc.nat(100), fc.nat(50), (value, as, at, more, size) => {
+        const printed = '.'.repeat(at) + as(value) + FILLING.repeat(6).slice(0, 6 * size);
+        const kept = 2 * as(value).length + more;
+        let last = '';
+        for (let from = 0; from < printed.length; from += 7) last = endOf(last + printed.slice(from, from + 7), kept);
+        for (const cut of [last, endOf(printed, kept), beginningOf(last, Math.ceil(kept / 2))]) {
+          const parts = masked(value, cut).replaceAll(NAME, '.').split(/[.…]+/);
+          for (const part of parts) expect(part.length).toBeLessThanOrEqual(3);
+        }
+      }),
+    );
   });
 
   it('leaves no part in what a viewer sees of a command while it runs', () => {

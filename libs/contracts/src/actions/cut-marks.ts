@@ -24,6 +24,11 @@ export function beginningOf(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…`.toWellFormed() : text;
 }
 
+/** The last `length` UTF-16 code units; a longer text begins with an ellipsis. It may be cut again as more comes. */
+export function endOf(text: string, length: number): string {
+  return text.length > length ? `…${text.slice(text.length - length)}`.toWellFormed() : text;
+}
+
 /** Any of the above. An ellipsis alone also stands in text that nobody has cut. In ASCII: see `tools/bundle.mjs`. */
 export const CUT_MARK =
   /[ \n]?\[(?:\.\.\.|\u2026) \d+ characters[^\]\n]{0,500}(?:\.\.\.|\u2026)\][ \n]?|\n?\[The end of the output until then\.\]\n|\n?<response clipped: [^>\n]{0,200}>\n?|\u2026/g;

@@ -36,6 +36,7 @@ export {
   clippedFrom,
   cutFromMiddle,
   cutFromOutput,
+  endOf,
   notShown,
   ONLY_THE_END,
 } from './cut-marks.js';

@@ -71,6 +71,11 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What axe finds on the page that is serious or critical. */
 export async function seriousViolations(page: Page): Promise<Violation[]> {
+  return (await violations(page)).filter(({ impact }) => impact === 'serious' || impact === 'critical');
+}
+
+/** What axe finds on the page, of every impact. */
+export async function violations(page: Page): Promise<Violation[]> {
   // Evaluated from outside: the page's own policy forbids scripts that are not its own.
   await page.evaluate(await readFile(AXE, 'utf8'));
   return page.evaluate(async () => {
@@ -84,9 +89,11 @@ export async function seriousViolations(page: Page): Promise<Violation[]> {
       }
     ).axe;
     const { violations } = await axe.run({ resultTypes: ['violations'] });
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 200)) }));
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      nodes: nodes.map(({ html }) => html.slice(0, 200)),
+    }));
   });
 }
 

@@ -21,6 +21,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.messages.create': { text: 'x' },
   'conversations.edit': { pinned: true },
   'conversations.bulk-edit': { action: 'archive', ids: ['0197c0de-0000-7000-8000-000000000001'] },
+  'conversations.messages.update': { text: 'x', version: 1 },
+  'conversations.messages.order': { ids: ['0197c0de-0000-7000-8000-000000000001'] },
   'conversations.pull-requests.publish': {},
   'conversations.review.threads.create': {
     anchor: {

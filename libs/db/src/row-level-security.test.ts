@@ -267,6 +267,10 @@ describe('row-level security', () => {
           `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`,
           [conversation, org],
         );
+        await owner.query(
+          `INSERT INTO app.message_draft (org_id, user_id, subject, text, version) VALUES ($1, 'usr', 'new-task', 't', 1)`,
+          [org],
+        );
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(
           `INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($1, $2, 1, '{}')`,

@@ -9,6 +9,7 @@
 -- p_patch: columns of the conversation that follow from the batch (status, execution_status, status_state, cost_usd,
 -- prompt_tokens, completion_tokens, title, steps, start_status, sandbox_status). Absent keys stay.
 -- outcome: ok | stale | gap | missing. stored: ids of the events that were stored, ascending from first_seq.
+-- When the agent's turn ends, the first message that waits for that is queued for delivery, with its job.
 -- Storage is counted: a sandbox's events are of class 'work' until its conversation is to pause, and 'ending' from
 -- then on.
 CREATE OR REPLACE FUNCTION app.append_events(
@@ -25,7 +26,7 @@ DECLARE
   v_bytes bigint;
 BEGIN
   PERFORM set_config('app.org', p_org, true);
-  SELECT t.head, t.epoch, t.acked INTO c FROM app.conversation t WHERE t.id = p_conversation FOR UPDATE;
+  SELECT t.head, t.epoch, t.acked, t.execution_status INTO c FROM app.conversation t WHERE t.id = p_conversation FOR UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'missing'::text, 0::bigint, 0::bigint, 0::bigint, '{}'::uuid[];
     RETURN;
@@ -78,6 +79,18 @@ BEGIN
   IF g.total > g.granted_bytes THEN
     PERFORM app.grant_storage(p_org, p_conversation, g.total, g.granted_bytes, g.reserve_bytes,
       CASE WHEN p_epoch IS NULL THEN 'platform' WHEN g.desired = 'rest' THEN 'ending' ELSE 'work' END);
+  END IF;
+
+  IF c.execution_status = 'running' AND p_patch->>'execution_status' IN ('finished', 'idle') AND g.desired = 'run' THEN
+    UPDATE app.inbox_message m SET held = false WHERE m.org_id = p_org AND m.id = (
+      SELECT n.id FROM app.inbox_message n WHERE n.org_id = p_org AND n.conversation_id = p_conversation AND n.state = 'queued' AND n.held
+      ORDER BY n.position LIMIT 1);
+    IF FOUND THEN
+      INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at)
+      VALUES (gen_random_uuid(), p_org, 'conversation-deliver', p_conversation::text,
+        jsonb_build_object('orgId', p_org, 'conversationId', p_conversation), clock_timestamp())
+      ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp();
+    END IF;
   END IF;
 
   RETURN QUERY SELECT 'ok'::text, v_acked, c.head + cardinality(v_stored), c.head + 1, v_stored;

@@ -7,6 +7,9 @@ import { BulkEdits } from './edits/bulk-edits.service.js';
 import { ConversationEdits } from './edits/conversation-edits.service.js';
 import { ConversationTrash } from './edits/conversation-trash.service.js';
 import { EditsController } from './edits/edits.controller.js';
+import { DraftsController } from './drafts/drafts.controller.js';
+import { MessageQueueController } from './message-queue.controller.js';
+import { MessageQueueService } from './message-queue.service.js';
 import { RunControlService } from './run-control.service.js';
 import { SandboxReads } from './sandbox-reads.js';
 import { SimpleApiController } from './simple-api.controller.js';
@@ -15,9 +18,16 @@ import { WorkspaceService } from './workspace.service.js';
 
 @Module({
   imports: [MeModule],
-  controllers: [EditsController, ConversationsController, SimpleApiController],
+  controllers: [
+    EditsController,
+    ConversationsController,
+    MessageQueueController,
+    DraftsController,
+    SimpleApiController,
+  ],
   providers: [
     ConversationsService,
+    MessageQueueService,
     RunControlService,
     ConversationModelService,
     WorkspaceService,

@@ -30,7 +30,7 @@ import {
   type NewConversation,
   setDesired,
 } from './conversations.queries.js';
-import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
+import { findMessage, insertMessage, isAtWork, isLive, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
 
@@ -139,7 +139,8 @@ export class ConversationsService {
   }
 
   /**
-   * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
+   * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message. While
+   * the agent works it waits there until the turn ends.
    * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner,
    * `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
@@ -161,6 +162,7 @@ export class ConversationsService {
         // Taken in or withdrawn since: the accepted answer is repeated.
         return {
           job: null,
+          isNew: false,
           message: waiting ?? {
             id,
             position: 1,
@@ -168,6 +170,9 @@ export class ConversationsService {
             state: 'delivered' as const,
             createdAt: known.createdAt.toISOString(),
             createdBy: known.createdByLabel,
+            createdById: known.createdBy,
+            held: false,
+            version: known.version,
           },
         };
       }
@@ -177,18 +182,21 @@ export class ConversationsService {
         });
       await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
       await assertStorage(client, caller.orgId);
-      if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
-      const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
-      const job = live ? 'conversation-deliver' : 'conversation-start';
-      await setDesired(client, caller.orgId, conversationId, { desired: 'run' });
-      await wantJob(client, caller.orgId, job, conversationId);
+      // A message to an agent at work waits for the end of its turn, where it can still be changed.
+      const held = isAtWork(row);
+      if (!(await insertMessage(client, caller, conversationId, { id, text: body.text, held }))) throw idTaken();
+      const job = held ? null : isLive(row) ? 'conversation-deliver' : 'conversation-start';
+      if (job !== null) {
+        await setDesired(client, caller.orgId, conversationId, { desired: 'run' });
+        await wantJob(client, caller.orgId, job, conversationId);
+      }
       const message = (await queuedOf(client, caller.orgId, conversationId)).find((each) => each.id === id);
       if (message === undefined) throw new Error('a message that was stored is not in the inbox');
-      return { job, message } as const;
+      return { job, message, isNew: true } as const;
     }).catch((error: unknown) => Promise.reject(fullStorage(error) ?? error));
-    if (sent.job !== null) {
+    if (sent.isNew) {
       this.logger.info({ conversation_id: conversationId, message_id: id }, 'message queued');
-      this.jobs.enqueue(sent.job, caller.orgId, conversationId);
+      if (sent.job !== null) this.jobs.enqueue(sent.job, caller.orgId, conversationId);
       this.hubs.inboxChanged(caller.orgId, conversationId);
     }
     return sent.message;

@@ -2,6 +2,7 @@ import type { QueuedMessage } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { currentTraceId } from '@slipway/telemetry';
+import type { SandboxRow } from './conversations.queries.js';
 
 /** Messages that are not in the log yet, the next one first. */
 export function listQueued(pool: SqlPool, orgId: string, conversationId: string): Promise<QueuedMessage[]> {
@@ -12,13 +13,13 @@ export async function queuedOf(client: PoolClient, orgId: string, conversationId
   const { rows } = await client.query<
     Columns<
       'app.inbox_message',
-      'id' | 'text' | 'state' | 'created_at' | 'created_by_label',
+      'id' | 'text' | 'state' | 'created_at' | 'created_by' | 'created_by_label' | 'held' | 'version',
       { state: QueuedMessage['state'] }
     >
   >({
     name: 'list-queued',
-    text: `SELECT id, text, state, created_at, created_by_label FROM app.inbox_message
-           WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') ORDER BY position`,
+    text: `SELECT id, text, state, created_at, created_by, created_by_label, held, version FROM app.inbox_message
+           WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') ORDER BY held, position`,
     values: [orgId, conversationId],
   });
   return rows.map((row, index) => ({
@@ -28,32 +29,42 @@ export async function queuedOf(client: PoolClient, orgId: string, conversationId
     state: row.state,
     createdAt: row.created_at.toISOString(),
     createdBy: row.created_by_label,
+    createdById: row.created_by,
+    held: row.held,
+    version: row.version,
   }));
 }
 
+/** The agent works: what is sent to it now waits for the end of its turn. For a caller that holds the row. */
+export function isAtWork(row: SandboxRow): boolean {
+  return isLive(row) && row.statusState.execution === 'running';
+}
+
+/** There is a sandbox that takes messages. */
+export function isLive(row: SandboxRow): boolean {
+  return row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
+}
+
+export interface FoundMessage {
+  readonly conversationId: string;
+  readonly text: string;
+  readonly state: string;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly createdByLabel: string;
+  readonly version: number;
+}
+
 /** A message whatever its state, of whatever conversation of the organization. */
-export async function findMessage(
-  client: PoolClient,
-  orgId: string,
-  id: string,
-): Promise<{ conversationId: string; text: string; state: string; createdAt: Date; createdByLabel: string } | null> {
-  const { rows } = await client.query<
-    Columns<'app.inbox_message', 'conversation_id' | 'text' | 'state' | 'created_at' | 'created_by_label'>
-  >({
+export async function findMessage(client: PoolClient, orgId: string, id: string): Promise<FoundMessage | null> {
+  const { rows } = await client.query<FoundMessage>({
     name: 'find-message',
-    text: 'SELECT conversation_id, text, state, created_at, created_by_label FROM app.inbox_message WHERE org_id = $1 AND id = $2',
+    text: `SELECT conversation_id AS "conversationId", text, state, created_at AS "createdAt", created_by AS "createdBy",
+             created_by_label AS "createdByLabel", version
+           FROM app.inbox_message WHERE org_id = $1 AND id = $2`,
     values: [orgId, id],
   });
-  const row = rows[0];
-  return row === undefined
-    ? null
-    : {
-        conversationId: row.conversation_id,
-        text: row.text,
-        state: row.state,
-        createdAt: row.created_at,
-        createdByLabel: row.created_by_label,
-      };
+  return rows[0] ?? null;
 }
 
 /** False when a message of this organization has the id already. For a caller that holds the conversation's row. */
@@ -61,11 +72,11 @@ export async function insertMessage(
   client: PoolClient,
   caller: Principal,
   conversationId: string,
-  message: { id: string; text: string },
+  message: { id: string; text: string; held: boolean },
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'insert-message',
-    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (org_id, id) DO NOTHING',
+    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id, held) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (org_id, id) DO NOTHING',
     values: [
       message.id,
       caller.orgId,
@@ -74,6 +85,7 @@ export async function insertMessage(
       caller.actor.id,
       caller.actor.label,
       currentTraceId(),
+      message.held,
     ],
   });
   if (rowCount !== 1) return false;
@@ -99,4 +111,65 @@ export async function withdraw(
   });
   const message = await findMessage(client, orgId, id);
   return message?.conversationId === conversationId ? message.state : null;
+}
+
+/** For a caller that holds the conversation's row and has seen that the message is queued. */
+export async function rewrite(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { id, text }: { readonly id: string; readonly text: string },
+): Promise<void> {
+  await client.query({
+    name: 'rewrite-message',
+    text: `WITH before AS (SELECT octet_length(text) AS bytes FROM app.inbox_message WHERE org_id = $1 AND id = $3),
+             written AS (UPDATE app.inbox_message SET text = $4, version = version + 1 WHERE org_id = $1 AND id = $3)
+           SELECT app.count_storage($1, $2::uuid, octet_length($4::text) - bytes, 0, 0, 'work') FROM before`,
+    values: [orgId, conversationId, id, text],
+  });
+}
+
+/**
+ * Gives the held messages the places that they have together, in this order; the ones that are not named come last, in
+ * theirs. For a caller that holds the conversation's row.
+ */
+export async function reorder(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await client.query({
+    name: 'reorder-messages',
+    text: `WITH held AS (
+             SELECT id, position, row_number() OVER (ORDER BY position) AS place,
+               row_number() OVER (ORDER BY array_position($3::uuid[], id) NULLS LAST, position) AS wanted
+             FROM app.inbox_message WHERE org_id = $1 AND conversation_id = $2 AND state = 'queued' AND held)
+           UPDATE app.inbox_message m SET position = p.position FROM held h JOIN held p ON p.place = h.wanted
+           WHERE m.org_id = $1 AND m.id = h.id`,
+    values: [orgId, conversationId, ids],
+  });
+}
+
+/** Puts a queued message before all others, to be handed over at once. For a caller that holds the row. */
+export async function putFirst(client: PoolClient, orgId: string, conversationId: string, id: string): Promise<void> {
+  await client.query({
+    name: 'put-message-first',
+    text: `UPDATE app.inbox_message SET held = false, position =
+             (SELECT min(position) - 1 FROM app.inbox_message WHERE org_id = $1 AND conversation_id = $2 AND state = 'queued')
+           WHERE org_id = $1 AND id = $3`,
+    values: [orgId, conversationId, id],
+  });
+}
+
+/** Whether the end of a turn has queued a message that waited for it. */
+export function hasReleased(pool: SqlPool, orgId: string, conversationId: string): Promise<boolean> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rowCount } = await client.query({
+      name: 'has-released',
+      text: `SELECT 1 FROM app.outbox WHERE org_id = $1 AND queue = 'conversation-deliver' AND key = $2`,
+      values: [orgId, conversationId],
+    });
+    return rowCount === 1;
+  });
 }

@@ -64,11 +64,6 @@ export type ConversationRow = Columns<
   readonly baseCommit: string | null;
 };
 
-export type InboxRow = Columns<'app.inbox_message', 'id' | 'text'> & {
-  readonly createdBy: string;
-  readonly createdByLabel: string;
-};
-
 const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", created_by_label AS "createdByLabel", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
   start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
   runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
@@ -121,27 +116,6 @@ export function renewLease(pool: SqlPool, orgId: string, id: string, leaseMs: nu
   });
 }
 
-/** Messages that no log has yet, in order. Those still `queued` are claimed: from here on they cannot be withdrawn. */
-export function claimInbox(
-  pool: SqlPool,
-  orgId: string,
-  id: string,
-): Promise<{ messages: InboxRow[]; claimed: number }> {
-  return inOrg(pool, orgId, async (client) => {
-    const claimed = await client.query({
-      name: 'claim-inbox',
-      text: `UPDATE app.inbox_message SET state = 'delivered' WHERE conversation_id = $1 AND state = 'queued'`,
-      values: [id],
-    });
-    const messages = await client.query<InboxRow>({
-      name: 'read-inbox',
-      text: `SELECT id, text, created_by AS "createdBy", created_by_label AS "createdByLabel" FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
-      values: [id],
-    });
-    return { messages: messages.rows, claimed: claimed.rowCount ?? 0 };
-  });
-}
-
 /** Queues whose outbox job is the same: a sandbox that runs, with the inbox in it. */
 const RUN_QUEUES = ['conversation-start', 'conversation-deliver'];
 
@@ -161,7 +135,7 @@ export function resumeIsAsked(pool: SqlPool, orgId: string, id: string): Promise
   return inOrg(pool, orgId, async (client) => {
     const result = await client.query<{ asked: boolean }>(
       `SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = 'conversation-start' AND key = $1::text)
-          AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1::uuid AND state IN ('queued', 'delivered')) AS asked`,
+          AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1::uuid AND state IN ('queued', 'delivered') AND NOT held) AS asked`,
       [id],
     );
     return result.rows[0]?.asked ?? false;
@@ -219,7 +193,7 @@ async function hasInbox(
 ): Promise<boolean> {
   const result = await client.query<{ waits: boolean }>({
     name: 'has-inbox',
-    text: `SELECT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state = ANY($2)) AS waits`,
+    text: `SELECT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state = ANY($2) AND NOT held) AS waits`,
     values: [id, states],
   });
   return result.rows[0]?.waits ?? false;

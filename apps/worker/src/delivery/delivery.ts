@@ -1,6 +1,6 @@
 import type { AgentClient } from '@slipway/agent-client';
+import { claimInbox } from '@slipway/db/conversations';
 import type { SqlPool } from '@slipway/db/sql';
-import { claimInbox } from '../conversations/conversation.queries.js';
 import type { ConversationLog } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';

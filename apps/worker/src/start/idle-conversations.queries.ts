@@ -11,7 +11,7 @@ const GATEWAY_USE_SECONDS = 150;
  */
 const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.execution_status <> 'running'
   AND EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id)
-  AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered'))
+  AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered') AND NOT m.held)
   AND NOT EXISTS (SELECT 1 FROM app.outbox o WHERE o.queue = 'conversation-start' AND o.key = c.id::text)
   AND NOT EXISTS (SELECT 1 FROM app.sandbox_grant g WHERE g.org_id = c.org_id AND g.conversation_id = c.id
     AND g.used_at > now() - ${GATEWAY_USE_SECONDS} * interval '1 second')`;

@@ -69,7 +69,7 @@ export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<I
          NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id) AS "withoutTask"
        FROM app.conversation c
        WHERE desired = 'run' AND start_status = 'READY' AND sandbox_status = 'RUNNING' AND execution_status <> 'running' AND updated_at < now() - $1 * interval '1 second'
-         AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered'))
+         AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered') AND NOT m.held)
          AND NOT ${USED_THROUGH_GATEWAY}
        ORDER BY random() LIMIT $3`,
       [idleSeconds, idleSeconds + SANDBOX_USE_NOTED_SECONDS, BATCH],
@@ -97,7 +97,7 @@ export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outbox
       return false;
     // Checked under the row's lock: a message that came meanwhile is seen.
     const idle = await client.query<{ idle: boolean }>(
-      `SELECT updated_at < now() - $3 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered'))
+      `SELECT updated_at < now() - $3 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered') AND NOT held)
          AND NOT ${USED_THROUGH_GATEWAY} AS idle
        FROM app.conversation c WHERE id = $1`,
       [found.id, idleSeconds + SANDBOX_USE_NOTED_SECONDS, idleSeconds],

@@ -10,7 +10,7 @@ import { StartStatus, StartStep } from './start-task.js';
 /** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */
 export const MAX_PROMPT_LENGTH = 200_000;
 /** Longest inbox of one conversation, in messages not yet taken in. */
-export const MAX_QUEUED_MESSAGES = 100;
+export const MAX_QUEUED_MESSAGES = 50;
 
 /** Text that the database can hold: everything but NUL. */
 const text = z.string().refine((value) => !value.includes('\u0000'), 'must not contain the character NUL');
@@ -104,6 +104,12 @@ export const QueuedMessage = z.object({
   state: z.enum(['queued', 'delivered']),
   createdAt: z.iso.datetime(),
   createdBy: z.string(),
+  /** Id of the user or service account that wrote it. A server of the version before answers none of these three. */
+  createdById: z.string().optional(),
+  /** Waits until the agent's turn ends. Otherwise it is handed over as soon as there is a sandbox. */
+  held: z.boolean().optional(),
+  /** Counts the changes of its text, from 1. */
+  version: z.int().positive().optional(),
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
 
@@ -189,6 +195,22 @@ export const SendMessage = z.strictObject({
   text: text.trim().min(1).max(MAX_PROMPT_LENGTH),
 });
 export type SendMessage = z.infer<typeof SendMessage>;
+
+export const EditMessage = z.strictObject({
+  text: text.trim().min(1).max(MAX_PROMPT_LENGTH),
+  /** The version that was edited: another one now refuses the change. */
+  version: z.int().positive(),
+});
+export type EditMessage = z.infer<typeof EditMessage>;
+
+export const OrderMessages = z.strictObject({
+  /** Messages that wait, the next first. Those that are left out follow, in their order. */
+  ids: z.array(z.uuid()).min(1).max(MAX_QUEUED_MESSAGES),
+});
+export type OrderMessages = z.infer<typeof OrderMessages>;
+
+export const QueuedMessageList = z.object({ data: z.array(QueuedMessage) });
+export type QueuedMessageList = z.infer<typeof QueuedMessageList>;
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),

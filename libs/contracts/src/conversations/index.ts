@@ -27,14 +27,17 @@ export {
   ConversationStatus,
   ConversationSummary,
   CreateConversation,
+  EditMessage,
   EnvironmentName,
   EventsQuery,
   ListConversationsQuery,
   MAX_PROMPT_LENGTH,
   MAX_QUEUED_MESSAGES,
+  OrderMessages,
   PageQuery,
   pageOf,
   QueuedMessage,
+  QueuedMessageList,
   RepositoryReference,
   RepositoryUrl,
   SANDBOX_STATUSES,
@@ -43,6 +46,7 @@ export {
   SHOWN,
   SwitchModel,
 } from './conversations.js';
+export { DraftSubject, DropDraftQuery, KeepDraft, KeptDraft, MAX_DRAFT_BYTES, MessageDraft, NEW_TASK } from './drafts.js';
 export {
   BULK_ACTIONS,
   BulkEdit,

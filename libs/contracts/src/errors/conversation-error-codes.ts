@@ -39,6 +39,24 @@ export const CONVERSATION_ERRORS = {
     retry: 'later',
     nextStep: 'Wait until the agent has processed some of them.',
   },
+  'message.already-taken': {
+    status: 409,
+    title: 'The agent has this message',
+    retry: 'never',
+    nextStep: 'Send another message to correct it.',
+  },
+  'message.changed': {
+    status: 409,
+    title: 'The message was changed meanwhile',
+    retry: 'never',
+    nextStep: 'Read its text as it is now, then change it again.',
+  },
+  'message.not-yours': {
+    status: 403,
+    title: 'Another user wrote this message',
+    retry: 'never',
+    nextStep: 'Ask its author or an administrator to change it, or send a message of your own.',
+  },
   'conversation.no-workspace': {
     status: 409,
     title: 'There is no workspace to read',

@@ -33,6 +33,7 @@ import { integrationOperations } from './integrations.js';
 import { invitationOperations } from './invitations.js';
 import { linkedAccountOperations } from './linked-accounts.js';
 import { memberOperations } from './members.js';
+import { messageQueueOperations } from './message-queue.js';
 import { modelHealthOperations } from './model-health.js';
 import { openHandsOperations } from './openhands.js';
 import { openHandsSandboxOperations } from './openhands-sandboxes.js';
@@ -305,6 +306,7 @@ export const operations = {
   ...pullRequestOperations,
   ...reviewOperations,
   ...conversationControlOperations,
+  ...messageQueueOperations,
   ...conversationModelOperations,
   ...editConversationOperations,
   ...securityOperations,

@@ -10,6 +10,7 @@ import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';
 import type { AnswerAudit } from '../../conversations/confirmation/answer-audit.js';
 import { approvedActions } from '../../conversations/confirmation/approvals.queries.js';
+import { hasReleased } from '../../conversations/inbox.queries.js';
 import { Jobs } from '../../platform/jobs.js';
 import { wantJob } from '../../platform/outbox.queries.js';
 import { fullStorage } from '../../sandboxes/storage/full-storage.js';
@@ -88,6 +89,7 @@ export class IngestService {
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
+    let turnEnded = false;
     let count = (): void => {};
     const also = async (
       client: PoolClient,
@@ -97,6 +99,7 @@ export class IngestService {
       await this.answers.write(client, orgId, conversationId, fresh);
       count = await this.ends.note(client, orgId, conversationId, fresh);
       snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
+      turnEnded = patch.execution_status === 'finished' || patch.execution_status === 'idle';
       if (snapshot) await wantJob(client, orgId, 'conversation-snapshot', conversationId);
     };
     for (const part of withoutRepeatedIds(events)) {
@@ -114,6 +117,8 @@ export class IngestService {
       this.remember(conversationId, batch.epoch);
       this.publish(orgId, conversationId, { epoch: batch.epoch, events: part, appended });
       if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
+      if (turnEnded) void this.handOver(orgId, conversationId);
+      turnEnded = false;
       ack = {
         ackedProducerSeq: appended.acked,
         head: appended.head,
@@ -182,6 +187,16 @@ export class IngestService {
       inOrg(this.pool, orgId, (client) => approvedActions(client, orgId, conversationId)),
     );
     return { action_ids: [...actions] };
+  }
+
+  /**
+   * After a turn: the message that `app.append_events` has released for delivery. Not awaited: the sandbox's answer does
+   * not wait for it, and a job that is not queued here is queued by worker's sweep.
+   */
+  private async handOver(orgId: string, conversationId: string): Promise<void> {
+    if (!(await hasReleased(this.pool, orgId, conversationId).catch(() => false))) return;
+    this.jobs.enqueue('conversation-deliver', orgId, conversationId);
+    this.hubs.inboxChanged(orgId, conversationId);
   }
 
   private async haltIfFull(orgId: string, conversationId: string, error: unknown): Promise<never> {

@@ -164,6 +164,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     message: message.id,
     thread: thread.id,
     comment: thread.comments[0]?.id ?? '',
+    draft: conversation.id,
     'sandbox-access/access': access.id,
     'sandbox-access/conversation': sandbox.id,
     sha256: logged[0]?.sha256 ?? '',

@@ -1,28 +1,27 @@
 'use client';
-import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts/conversations';
-import { Button, cn, IconButton, Kbd, Spinner } from '@slipway/ui';
-import { useMutation } from '@tanstack/react-query';
-import { CircleAlert, Clock, X } from 'lucide-react';
+import { type ConversationStatus, MAX_PROMPT_LENGTH } from '@slipway/contracts/conversations';
+import { Button, cn, Kbd, Spinner } from '@slipway/ui';
+import { CircleAlert } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useId, useState } from 'react';
-import { toast } from 'sonner';
-import { api } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
 import type { MessageKey } from '../../messages/translate.ts';
 import { readsLikeYes } from '../approval/decisions.ts';
+import { DraftNote } from '../draft/draft-note.tsx';
+import { useDraft } from '../draft/use-draft.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
-import { useConversation, useSlice, useView } from './conversation-context.ts';
+import { useConversation, useView } from './conversation-context.ts';
+import { MessageQueue } from './message-queue.tsx';
 import { type OutgoingMessages, useOutgoing } from './use-outgoing.ts';
 
 /** What a message does now. */
 const PLACEHOLDERS: Record<ConversationStatus, MessageKey> = {
   starting: 'conversation.addDetailsWhileItStarts',
-  working: 'conversation.steerTheAgentItReads',
+  working: 'conversation.queueAMessageForThe',
   waiting: 'conversation.replyOrGiveTheNext',
   paused: 'conversation.sendAMessageToResume',
   finished: 'conversation.replyOrGiveTheNext',
@@ -45,10 +44,13 @@ export function MessageComposer() {
 /** Open from the first second: what is sent early waits in the queue, in order. */
 function Composer() {
   const t = useTranslations();
-  const { conversation } = useConversation();
+  const { conversation, orgId } = useConversation();
   const status = useView((view) => view.status);
-  const [text, setText] = useStored(`slipway.message.${conversation.id}`, '');
+  const key = `slipway.message.${conversation.id}`;
+  const [text, setText] = useStored(key, '');
   const outgoing = useOutgoing((unsent) => setText((now) => (now === '' ? unsent : `${unsent}\n\n${now}`)));
+  const sending = outgoing.messages.length > 0;
+  const draft = useDraft({ orgId, subject: conversation.id, key, text, setText, sending });
   const waits = useView((view) => view.state.execution === 'waiting_for_confirmation');
   /** The message that is not sent before the user has said that it may reject what waits. */
   const [asked, setAsked] = useState<string | null>(null);
@@ -72,8 +74,9 @@ function Composer() {
       className="shrink-0 border-t border-line bg-surface px-4 py-2.5 md:px-6"
     >
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
-        <Queue />
+        <MessageQueue />
         <OutgoingList outgoing={outgoing} />
+        <DraftNote draft={draft} onTake={(other) => setText((now) => (now === '' ? other : `${now}\n\n${other}`))} />
         {waits && asked !== null && asked === text ? (
           <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} />
         ) : null}
@@ -132,21 +135,6 @@ function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend
   );
 }
 
-/** Messages that the agent has not taken in yet, next first. */
-function Queue() {
-  const t = useTranslations();
-  const { store } = useConversation();
-  const queue = useSlice(store.queue);
-  if (queue.length === 0) return null;
-  return (
-    <ul aria-label={t('conversation.queuedMessages')} className="flex max-h-40 flex-col gap-1 overflow-auto">
-      {queue.map((message) => (
-        <QueuedLine key={message.id} message={message} />
-      ))}
-    </ul>
-  );
-}
-
 /** Messages that the server has not said it has. */
 function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: OutgoingMessages }) {
   const t = useTranslations();
@@ -192,40 +180,5 @@ function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: Ou
         </li>
       ))}
     </ul>
-  );
-}
-
-function QueuedLine({ message }: { message: QueuedMessage }) {
-  const t = useTranslations();
-  const { store, orgId, conversation } = useConversation();
-  const withdraw = useMutation({
-    mutationFn: () => api.withdrawMessage({ org: orgId, conversation: conversation.id, message: message.id }),
-    onSuccess: () => store.queue.set(store.queue.get().filter((queued) => queued.id !== message.id)),
-    onError: (error) => toast.error(failureOf(error).title, { description: failureOf(error).detail }),
-  });
-  const queued = message.state === 'queued';
-  return (
-    <li className="flex items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-2.5 text-sm">
-      <Clock aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
-      <span className="shrink-0 text-xs text-ink-muted">
-        {queued ? t('conversation.queued') : t('conversation.delivered')}
-      </span>
-      <span dir="auto" className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
-        {message.text}
-      </span>
-      {queued ? (
-        <IconButton
-          label={t('conversation.withdrawMessage')}
-          size="icon-small"
-          side="top"
-          busy={withdraw.isPending}
-          onClick={() => withdraw.mutate()}
-        >
-          {withdraw.isPending ? null : <X aria-hidden />}
-        </IconButton>
-      ) : (
-        <span className="size-6" />
-      )}
-    </li>
   );
 }

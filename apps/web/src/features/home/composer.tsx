@@ -1,5 +1,5 @@
 'use client';
-import { CreateConversation } from '@slipway/contracts/conversations';
+import { CreateConversation, NEW_TASK } from '@slipway/contracts/conversations';
 import { Button, Card, Field, Kbd, Select } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
@@ -11,6 +11,8 @@ import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
+import { DraftNote } from '../draft/draft-note.tsx';
+import { useDraft } from '../draft/use-draft.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
@@ -38,7 +40,8 @@ export function Composer() {
   const queries = useQueryClient();
   const [stored, store] = useStored(draftKey(org.id), '');
   const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
-  const change = (part: Partial<Draft>) => store(JSON.stringify({ ...draft, ...part }));
+  const change = (part: Partial<Draft>) =>
+    store((before) => JSON.stringify({ ...(before === '' ? EMPTY_DRAFT : readDraft(before)), ...part }));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const form = useRef<HTMLFormElement>(null);
   /** One key for one draft: pressing again after a lost answer does not start a second agent. */
@@ -58,6 +61,15 @@ export function Composer() {
     },
     onError: (error) =>
       setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(t, field.message)]))),
+  });
+
+  const kept = useDraft({
+    orgId: org.id,
+    subject: NEW_TASK,
+    key: draftKey(org.id),
+    text: draft.prompt,
+    setText: (prompt) => change({ prompt }),
+    sending: create.isPending,
   });
 
   const submit = (event?: SyntheticEvent) => {
@@ -107,6 +119,10 @@ export function Composer() {
           </Button>
         </div>
       </Card>
+      <DraftNote
+        draft={kept}
+        onTake={(other) => change({ prompt: draft.prompt === '' ? other : `${draft.prompt}\n\n${other}` })}
+      />
       {failure ? (
         <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm">
           <p className="font-medium text-bad">{failure.title}</p>

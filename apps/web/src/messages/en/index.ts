@@ -26,6 +26,7 @@ import { common } from './common.ts';
 import { conversation } from './conversation.ts';
 import { conversations } from './conversations.ts';
 import { device } from './device.ts';
+import { draft } from './draft.ts';
 import { files } from './files.ts';
 import { form } from './form.ts';
 import { frame } from './frame.ts';
@@ -81,6 +82,7 @@ export const en = {
   conversation,
   conversations,
   device,
+  draft,
   files,
   form,
   frame,

@@ -1,0 +1,6 @@
+export const draft = {
+  fromAnotherDevice: 'Unsent text from another device:',
+  insert: 'Insert',
+  dismiss: 'Dismiss',
+  tooLongToKeep: 'This text is longer than 64 KB. It is kept in this browser only.',
+} as const;

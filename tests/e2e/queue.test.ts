@@ -1,0 +1,182 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { type ModelServer, startModelServer } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
+import type { Browser, Page } from 'playwright-core';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { finish, type Harness, ScriptBook } from '../stack/script-book.ts';
+import { findChromium, launchChromium, openPage, violations } from './browser.ts';
+
+const executable = findChromium();
+
+jest.setTimeout(300_000);
+
+describeUnless(
+  executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+)('messages that wait for the agent, in a browser', () => {
+  const book = new ScriptBook();
+  const complaints: string[] = [];
+  let folder: string;
+  let stack: Stack;
+  let model: ModelServer;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-queue-'));
+    model = await startModelServer({ script: book.script, apiKey: 'sk-of-the-script' });
+    const deployment = { id: 'scripted/1', provider: 'openai', baseUrl: model.url, apiKeyEnv: 'SCRIPT_KEY', model: 'm' };
+    await writeFile(
+      path.join(folder, 'models.json'),
+      JSON.stringify({ models: [{ name: 'gpt-5', deployments: [deployment] }] }),
+    );
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        LLM_MODELS_FILE: path.join(folder, 'models.json'),
+        SCRIPT_KEY: 'sk-of-the-script',
+      },
+      log: () => {},
+      signal: AbortSignal.timeout(120_000),
+      without: ['sandbox-gateway'],
+    });
+    browser = await launchChromium(executable ?? '');
+    page = await signIn();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+    await model?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A device of the same user. */
+  const signIn = async (): Promise<Page> => {
+    const device = await openPage(
+      await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' }),
+      complaints,
+    );
+    await device.goto(stack.url);
+    await device.getByRole('link', { name: /^Sign in/ }).click();
+    await device.getByLabel('User name or e-mail').fill('demo');
+    await device.getByLabel('Password').fill('demo');
+    await device.getByRole('button', { name: 'Sign in' }).click();
+    await device.getByRole('textbox', { name: 'Task', exact: true }).waitFor();
+    return device;
+  };
+  const give = async (name: string, harness: Harness) => {
+    await page.goto(stack.url);
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, harness));
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+  };
+  const box = (of: Page = page) => of.getByRole('textbox', { name: 'Message', exact: true });
+  const queued = () => page.getByRole('list', { name: 'Queued messages' }).getByRole('listitem');
+  const line = (name: string) => queued().filter({ hasText: `[${name}]` });
+  const say = async (name: string, harness: Harness) => {
+    await box().fill(book.write(name, harness));
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await line(name).getByText('queued', { exact: true }).waitFor();
+  };
+  const status = (name: string) => page.locator('header').getByText(name, { exact: true });
+  const timeline = () => page.getByRole('log', { name: 'Timeline' });
+  /** Works until it is let go. */
+  const gated = (message: string) => {
+    const gate = Promise.withResolvers<void>();
+    return { harness: () => gate.promise.then(() => finish(message)), open: gate.resolve };
+  };
+  const pictures = process.env['SCREENSHOTS'];
+  const clean = async (name: string) => {
+    for (const width of [390, 1440])
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        if (pictures !== undefined) {
+          await mkdir(pictures, { recursive: true });
+          await page.screenshot({ path: path.join(pictures, `${name}-${width}-${colorScheme}.png`) });
+        }
+        expect({ name, width, colorScheme, found: await violations(page) }).toEqual({
+          name,
+          width,
+          colorScheme,
+          found: [],
+        });
+      }
+  };
+
+  it('takes in two of three, in the order and words that they have by then', async () => {
+    const first = gated('First done.');
+    await give('first', first.harness);
+    await status('Working').waitFor({ timeout: 60_000 });
+    await say('alpha', [finish('Heard alpha.')]);
+    await say('beta', [finish('Heard beta.')]);
+    await say('gamma', [finish('Heard gamma.')]);
+    await line('gamma').getByRole('button', { name: 'Move up' }).click();
+    await queued().nth(1).getByText('[gamma]').waitFor();
+    await line('gamma').getByRole('button', { name: 'Move up' }).click();
+    await queued().nth(0).getByText('[gamma]').waitFor();
+    await clean('queue');
+    await line('beta').getByRole('button', { name: 'Edit message' }).click();
+    await page.getByRole('textbox', { name: 'Queued message' }).fill('[beta] In other words.');
+    await clean('queue-edit');
+    await page.getByRole('textbox', { name: 'Queued message' }).press('Control+Enter');
+    await line('beta').getByText('In other words.').waitFor();
+    await line('alpha').getByRole('button', { name: 'Withdraw message' }).click();
+    await line('alpha').waitFor({ state: 'detached' });
+    first.open();
+    await timeline().getByText('Heard beta.').waitFor({ timeout: 60_000 });
+    await status('Finished').waitFor();
+    const said = await timeline()
+      .getByText(/^\[\w+\] /)
+      .allInnerTexts();
+    expect(said).toEqual(['[first] Please do it.', '[gamma] Please do it.', '[beta] In other words.']);
+    expect(await queued().count()).toBe(0);
+  });
+
+  it('interrupts the agent for a message that is sent now', async () => {
+    const long = gated('Never said.');
+    await give('long', long.harness);
+    await status('Working').waitFor({ timeout: 60_000 });
+    await say('waits', [finish('Heard the other.')]);
+    await say('urgent', [finish('Heard the urgent one.')]);
+    await line('urgent').getByRole('button', { name: 'Interrupt the agent and send now' }).click();
+    await timeline().getByText('Heard the urgent one.').waitFor({ timeout: 60_000 });
+    await timeline().getByText('Heard the other.').waitFor({ timeout: 60_000 });
+    long.open();
+    expect(await timeline().getByText('Never said.').count()).toBe(0);
+  });
+
+  it('is written on one device and sent on another', async () => {
+    const phone = await signIn();
+    await phone.goto(page.url());
+    const kept = phone.waitForResponse(
+      (answer) => answer.url().includes('/drafts/') && answer.request().method() === 'PUT',
+    );
+    await box(phone).fill(book.write('draft', [finish('Heard the draft.')]));
+    expect((await kept).status()).toBe(200);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('textarea')?.value.startsWith('[draft]'));
+    await clean('draft');
+    const dropped = page.waitForResponse(
+      (answer) => answer.url().includes('/drafts/') && answer.request().method() === 'DELETE',
+    );
+    await page.getByRole('button', { name: /^Send/ }).click();
+    expect((await dropped).status()).toBe(204);
+    await timeline().getByText('Heard the draft.').waitFor({ timeout: 60_000 });
+    await phone.reload();
+    await phone.getByText('Heard the draft.').first().waitFor();
+    await phone.waitForFunction(() => document.querySelector('textarea')?.value === '');
+  });
+
+  it('has seen no error of the page', () => {
+    expect(complaints).toEqual([]);
+  });
+});

@@ -176,6 +176,17 @@ describeUnless(
     await phone.waitForFunction(() => document.querySelector('textarea')?.value === '');
   });
 
+  it('reads at once why 50 MB cannot be pasted, and keeps what is in the box', async () => {
+    await box().fill('kept');
+    await box().evaluate((element) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'x'.repeat(50_000_000));
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await page.getByText('The pasted text is too long').waitFor();
+    expect(await box().inputValue()).toBe('kept');
+  });
+
   it('has seen no error of the page', () => {
     expect(complaints).toEqual([]);
   });

@@ -36,6 +36,8 @@ export interface CallOptions {
    * newer one.
    */
   readonly ifMatch?: number;
+  /** Preferences of RFC 7240, such as `delivery=after-turn`. A server that does not know one ignores it. */
+  readonly prefer?: string;
 }
 
 export interface ApiClientOptions {
@@ -84,7 +86,8 @@ export function urlOf(
  */
 export function createCaller(options: ApiClientOptions): Caller {
   const { fetch: send = (...args) => globalThis.fetch(...args), timeoutMs = 30_000 } = options;
-  return async ({ method, url, body, keyed, answer, absent = [], options: { signal, idempotencyKey, ifMatch } }) => {
+  return async ({ method, url, body, keyed, answer, absent = [], options: wanted }) => {
+    const { signal, idempotencyKey, ifMatch, prefer } = wanted;
     const timeout = new AbortController();
     const timer = setTimeout(
       () => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))),
@@ -100,6 +103,7 @@ export function createCaller(options: ApiClientOptions): Caller {
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(keyed ? { 'idempotency-key': idempotencyKey ?? options.newKey() } : {}),
           ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
+          ...(prefer === undefined ? {} : { prefer }),
           ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
           ...options.headers?.(),
         },

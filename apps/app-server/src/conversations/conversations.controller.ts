@@ -29,6 +29,7 @@ import { ConversationsService } from './conversations.service.js';
 import { RunControlService } from './run-control.service.js';
 import { StartWait } from './start-wait.js';
 import { trajectory } from './trajectory.js';
+import { wantsAfterTurn } from './turn-preference.js';
 import { WorkspaceService } from './workspace.service.js';
 
 @Controller()
@@ -75,9 +76,11 @@ export class ConversationsController {
     @Caller() caller: Principal,
     @Param('conversation') id: string,
     @Body() body: SendMessage,
-    @ReservedId() messageId: string | undefined,
+    @ReservedId() reservedId: string | undefined,
+    @Req() { headers }: FastifyRequest,
   ): Promise<QueuedMessage> {
-    return this.conversations.send(caller, conversationId(id), body, messageId);
+    const afterTurn = wantsAfterTurn(headers['prefer']);
+    return this.conversations.send(caller, conversationId(id), body, { reservedId, afterTurn });
   }
 
   @Serves(operations.withdrawMessage)

@@ -139,8 +139,8 @@ export class ConversationsService {
   }
 
   /**
-   * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message. While
-   * the agent works it waits there until the turn ends.
+   * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
+   * An agent at work gets it at its next step, or with `afterTurn` when its turn ends: until then it can be changed.
    * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner,
    * `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
@@ -148,9 +148,9 @@ export class ConversationsService {
     caller: Principal,
     conversationId: string,
     body: SendMessage,
-    reservedId: string = this.ids.uuid(),
+    { reservedId, afterTurn = false }: { readonly reservedId?: string | undefined; readonly afterTurn?: boolean } = {},
   ): Promise<QueuedMessage> {
-    const id = body.id?.toLowerCase() ?? reservedId;
+    const id = body.id?.toLowerCase() ?? reservedId ?? this.ids.uuid();
     const sent = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, conversationId);
       if (row === null) throw notFound();
@@ -182,8 +182,7 @@ export class ConversationsService {
         });
       await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
       await assertStorage(client, caller.orgId);
-      // A message to an agent at work waits for the end of its turn, where it can still be changed.
-      const held = isAtWork(row);
+      const held = afterTurn && isAtWork(row);
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text, held }))) throw idTaken();
       const job = held ? null : isLive(row) ? 'conversation-deliver' : 'conversation-start';
       if (job !== null) {

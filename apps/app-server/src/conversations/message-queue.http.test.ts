@@ -5,6 +5,8 @@ import { claimInbox } from '@slipway/db/conversations';
 import { until } from '@slipway/testing';
 import { ConversationApp, executionStatus, type User } from '../testing/conversation-app.js';
 
+const AFTER_TURN = { prefer: 'delivery=after-turn' };
+
 describe('the queue of messages over HTTP', () => {
   let app: ConversationApp;
   let user: User;
@@ -18,7 +20,7 @@ describe('the queue of messages over HTTP', () => {
   afterAll(() => app?.close());
 
   const send = async (id: string, text: string) =>
-    (await app.http<QueuedMessage>(user, 'POST', app.path(user, id, '/messages'), { text })).body;
+    (await app.http<QueuedMessage>(user, 'POST', app.path(user, id, '/messages'), { text }, AFTER_TURN)).body;
   const queue = async (id: string) => (await app.http<Conversation>(user, 'GET', app.path(user, id))).body.queued;
   const texts = async (id: string) => (await queue(id)).map(({ text }) => text);
   const edit = (id: string, message: string, body: unknown, by: User = user) =>
@@ -63,6 +65,15 @@ describe('the queue of messages over HTTP', () => {
     await app.ingest(user, id, [{ producerSeq: 4, event: executionStatus('running') }]);
     await app.ingest(user, id, [{ producerSeq: 5, event: executionStatus('finished') }]);
     expect((await claim(id)).messages.map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+
+  it('hands over at once what is sent without that preference, before what waits', async () => {
+    const id = await working();
+    await send(id, 'waits');
+    await app.http(user, 'POST', app.path(user, id, '/messages'), { text: 'steers' });
+    expect(await texts(id)).toEqual(['steers', 'waits']);
+    expect(await jobs(id)).toEqual(['conversation-deliver']);
+    expect((await claim(id)).messages.map(({ text }) => text)).toEqual(['steers']);
   });
 
   it('keeps it after a stop or a failure; what is sent then goes first', async () => {

@@ -46,7 +46,15 @@ describe('the queue, whatever happens to it at once', () => {
         const sent: QueuedMessage[] = [];
         for (let index = 0; index < MESSAGES; index += 1)
           sent.push(
-            (await app.http<QueuedMessage>(user, 'POST', app.path(user, id, '/messages'), { text: `m${index}` })).body,
+            (
+              await app.http<QueuedMessage>(
+                user,
+                'POST',
+                app.path(user, id, '/messages'),
+                { text: `m${index}` },
+                { prefer: 'delivery=after-turn' },
+              )
+            ).body,
           );
         const granted = new Map(sent.map(({ id: of, text }) => [of, { text, version: 1 }]));
         const withdrawn = new Set<string>();

@@ -151,7 +151,8 @@ export const operations = {
     id: 'conversations.messages.create',
     method: 'POST',
     path: `${CONVERSATION}/messages`,
-    summary: 'Queue a message; it is taken in once, in order',
+    summary:
+      'Queue a message; it is taken in once, in order. An agent at work reads it at its next step, with `Prefer: delivery=after-turn` when its turn ends',
     permission: 'conversation:write',
     status: 202,
     body: SendMessage,

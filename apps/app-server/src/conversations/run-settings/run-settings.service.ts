@@ -129,7 +129,7 @@ export class RunSettingsService {
   ): Promise<QueuedMessage> {
     await this.change(caller, id, { agentType: 'default' });
     const text = note === undefined || note === '' ? CARRY_OUT : `${CARRY_OUT}\n\n${note}`;
-    return this.conversations.send(caller, id, { text }, messageId);
+    return this.conversations.send(caller, id, { text }, { reservedId: messageId });
   }
 }
 

@@ -12,6 +12,7 @@ import type { MessageKey } from '../../messages/translate.ts';
 import { readsLikeYes } from '../approval/decisions.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
+import { usePasteLimit } from '../draft/use-paste-limit.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
@@ -51,6 +52,7 @@ function Composer() {
   const outgoing = useOutgoing((unsent) => setText((now) => (now === '' ? unsent : `${unsent}\n\n${now}`)));
   const sending = outgoing.messages.length > 0;
   const draft = useDraft({ orgId, subject: conversation.id, key, text, setText, sending });
+  const onPaste = usePasteLimit();
   const waits = useView((view) => view.state.execution === 'waiting_for_confirmation');
   /** The message that is not sent before the user has said that it may reject what waits. */
   const [asked, setAsked] = useState<string | null>(null);
@@ -88,6 +90,7 @@ function Composer() {
               autoFocus={window.matchMedia(WIDE).matches}
               value={text}
               onChange={(event) => setText(event.target.value)}
+              onPaste={onPaste}
               rows={1}
               placeholder={waits ? t('conversation.sayWhatToDoInstead') : t(PLACEHOLDERS[status])}
               dir="auto"

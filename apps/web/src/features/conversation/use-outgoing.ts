@@ -32,7 +32,13 @@ export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages 
     // One after the other: what was written later does not overtake what is still on its way.
     scope: { id: `messages-of-${conversation.id}` },
     mutationFn: ({ id, text }: Outgoing) =>
-      api.sendMessage({ org: orgId, conversation: conversation.id, body: { id, text }, idempotencyKey: id }),
+      api.sendMessage({
+        org: orgId,
+        conversation: conversation.id,
+        body: { id, text },
+        idempotencyKey: id,
+        prefer: 'delivery=after-turn',
+      }),
     onMutate: ({ id }) => setBusy((before) => new Set([...before, id])),
     onSuccess: (message, { id }) => {
       drop(id);

@@ -13,6 +13,7 @@ import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
+import { usePasteLimit } from '../draft/use-paste-limit.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
@@ -180,6 +181,7 @@ function PromptField({
   onChange: (prompt: string) => void;
 }) {
   const t = useTranslations();
+  const onPaste = usePasteLimit();
   return (
     <>
       <label className="flex flex-col">
@@ -190,6 +192,7 @@ function PromptField({
           dir="auto"
           value={prompt}
           onChange={(event) => onChange(event.target.value)}
+          onPaste={onPaste}
           placeholder={t('home.whatShouldTheAgentDo')}
           rows={4}
           aria-invalid={error ? true : undefined}

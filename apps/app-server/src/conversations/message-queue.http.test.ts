@@ -62,8 +62,11 @@ describe('the queue of messages over HTTP', () => {
     // More of the same turn's events release nothing further.
     await app.ingest(user, id, [{ producerSeq: 3, event: executionStatus('finished') }]);
     expect((await claim(id)).claimed).toBe(0);
-    await app.ingest(user, id, [{ producerSeq: 4, event: executionStatus('running') }]);
-    await app.ingest(user, id, [{ producerSeq: 5, event: executionStatus('finished') }]);
+    // A short turn comes in one batch.
+    await app.ingest(user, id, [
+      { producerSeq: 4, event: executionStatus('running') },
+      { producerSeq: 5, event: executionStatus('finished') },
+    ]);
     expect((await claim(id)).messages.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 

@@ -72,7 +72,7 @@ export async function insertMessage(
   client: PoolClient,
   caller: Principal,
   conversationId: string,
-  message: { id: string; text: string; held: boolean },
+  message: { id: string; text: string; held?: boolean },
 ): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'insert-message',
@@ -85,7 +85,7 @@ export async function insertMessage(
       caller.actor.id,
       caller.actor.label,
       currentTraceId(),
-      message.held,
+      message.held ?? false,
     ],
   });
   if (rowCount !== 1) return false;

@@ -28,7 +28,13 @@ describeUnless(
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-queue-'));
     model = await startModelServer({ script: book.script, apiKey: 'sk-of-the-script' });
-    const deployment = { id: 'scripted/1', provider: 'openai', baseUrl: model.url, apiKeyEnv: 'SCRIPT_KEY', model: 'm' };
+    const deployment = {
+      id: 'scripted/1',
+      provider: 'openai',
+      baseUrl: model.url,
+      apiKeyEnv: 'SCRIPT_KEY',
+      model: 'm',
+    };
     await writeFile(
       path.join(folder, 'models.json'),
       JSON.stringify({ models: [{ name: 'gpt-5', deployments: [deployment] }] }),

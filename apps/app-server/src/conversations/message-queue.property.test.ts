@@ -40,8 +40,7 @@ describe('the queue, whatever happens to it at once', () => {
         await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
         await app.owner.query(`UPDATE app.inbox_message SET state = 'consumed' WHERE conversation_id = $1`, [id]);
         let seq = 0;
-        const status = (value: string) =>
-          app.ingest(user, id, [{ producerSeq: ++seq, event: executionStatus(value) }]);
+        const status = (value: string) => app.ingest(user, id, [{ producerSeq: ++seq, event: executionStatus(value) }]);
         await status('running');
         const sent: QueuedMessage[] = [];
         for (let index = 0; index < MESSAGES; index += 1)
@@ -109,7 +108,10 @@ describe('the queue, whatever happens to it at once', () => {
           await status('running');
         }
         expect(taken.map(({ id: of }) => of).sort()).toEqual(
-          sent.map(({ id: of }) => of).filter((of) => !withdrawn.has(of)).sort(),
+          sent
+            .map(({ id: of }) => of)
+            .filter((of) => !withdrawn.has(of))
+            .sort(),
         );
         for (const each of taken) expect(each.text).toBe(granted.get(each.id)?.text);
         // What waited at the end of all changes was taken in that order.

@@ -14,7 +14,16 @@ import { CLOCK, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { assertStorage, fullStorage } from '../sandboxes/storage/full-storage.js';
 import { assertBudget } from '../spending/budgets/spent-budget.js';
 import { lockSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
-import { type FoundMessage, findMessage, isAtWork, isLive, putFirst, queuedOf, reorder, rewrite } from './inbox.queries.js';
+import {
+  type FoundMessage,
+  findMessage,
+  isAtWork,
+  isLive,
+  putFirst,
+  queuedOf,
+  reorder,
+  rewrite,
+} from './inbox.queries.js';
 import { reachSandbox } from './reach-sandbox.js';
 
 /**

@@ -46,7 +46,15 @@ export {
   SHOWN,
   SwitchModel,
 } from './conversations.js';
-export { DraftSubject, DropDraftQuery, KeepDraft, KeptDraft, MAX_DRAFT_BYTES, MessageDraft, NEW_TASK } from './drafts.js';
+export {
+  DraftSubject,
+  DropDraftQuery,
+  KeepDraft,
+  KeptDraft,
+  MAX_DRAFT_BYTES,
+  MessageDraft,
+  NEW_TASK,
+} from './drafts.js';
 export {
   BULK_ACTIONS,
   BulkEdit,

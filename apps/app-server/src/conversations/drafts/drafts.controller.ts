@@ -26,7 +26,11 @@ export class DraftsController {
   }
 
   @Serves(operations.keepDraft)
-  async keep(@Caller() caller: Principal, @Param('draft') subject: string, @Body() body: KeepDraft): Promise<KeptDraft> {
+  async keep(
+    @Caller() caller: Principal,
+    @Param('draft') subject: string,
+    @Body() body: KeepDraft,
+  ): Promise<KeptDraft> {
     return found(await writeDraft(this.pool, keyOf(caller, subject), body));
   }
 

@@ -141,6 +141,7 @@ function EditedLine({ text, busy, onChange, onSave, onCancel }: EditedLineProps)
   return (
     <li className="flex flex-col gap-1.5 rounded-md bg-raised p-1.5 text-sm">
       <textarea
+        // biome-ignore lint/a11y/noAutofocus: the user has pressed Edit, and the button that had the focus is gone
         autoFocus
         aria-label={t('conversation.queuedMessage')}
         aria-invalid={wrong || undefined}

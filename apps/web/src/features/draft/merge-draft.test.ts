@@ -32,6 +32,7 @@ describe('a draft on two devices', () => {
   it('is read back as it was kept, and broken storage is none', () => {
     expect(readSynced(writeSynced({ text: 'x', version: 5 }))).toEqual({ text: 'x', version: 5 });
     expect(writeSynced(NOTHING_SYNCED)).toBe('');
-    for (const broken of ['', '{', 'null', '{"text":1,"version":1}']) expect(readSynced(broken)).toEqual(NOTHING_SYNCED);
+    for (const broken of ['', '{', 'null', '{"text":1,"version":1}'])
+      expect(readSynced(broken)).toEqual(NOTHING_SYNCED);
   });
 });

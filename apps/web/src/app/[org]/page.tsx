@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.newTask');
 
 export default function HomePage() {
   return (
-    <WithMessages of={['conversations', 'home', 'promptLog']}>
+    <WithMessages of={['conversations', 'draft', 'home', 'promptLog']}>
       <Home />
     </WithMessages>
   );

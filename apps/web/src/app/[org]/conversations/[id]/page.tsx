@@ -20,6 +20,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'browserView',
         'changes',
         'conversation',
+        'draft',
         'conversations',
         'files',
         'live',

@@ -67,6 +67,16 @@ export async function findMessage(client: PoolClient, orgId: string, id: string)
   return rows[0] ?? null;
 }
 
+/** The same, and it stays as it is until the transaction ends: whoever withdraws it waits. */
+export async function holdMessage(client: PoolClient, orgId: string, id: string): Promise<FoundMessage | null> {
+  await client.query({
+    name: 'hold-message',
+    text: 'SELECT 1 FROM app.inbox_message WHERE org_id = $1 AND id = $2 FOR UPDATE',
+    values: [orgId, id],
+  });
+  return findMessage(client, orgId, id);
+}
+
 /** False when a message of this organization has the id already. For a caller that holds the conversation's row. */
 export async function insertMessage(
   client: PoolClient,

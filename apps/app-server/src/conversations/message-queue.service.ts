@@ -17,6 +17,7 @@ import { lockSandbox, type SandboxRow, setDesired } from './conversations.querie
 import {
   type FoundMessage,
   findMessage,
+  holdMessage,
   isAtWork,
   isLive,
   putFirst,
@@ -137,7 +138,7 @@ export class MessageQueueService {
   ): Promise<QueuedMessage> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, conversationId);
-      const found = await findMessage(client, caller.orgId, messageId);
+      const found = await holdMessage(client, caller.orgId, messageId);
       if (row === null || found === null || found.conversationId !== conversationId) throw notFound();
       if (found.state !== 'queued') throw alreadyTaken();
       await work(client, found, row);

@@ -362,6 +362,10 @@ export interface Tables {
     readonly thread_key: string | null;
     /** 32 hex digits: the trace of the request that sent it. Null for messages of earlier releases. */
     readonly trace_id: string | null;
+    /** Queued until the agent's turn ends. */
+    readonly held: boolean;
+    /** Counts the changes of its text, from 1. */
+    readonly version: number;
   };
   'app.integration_account_claim': {
     readonly provider: string;
@@ -594,6 +598,17 @@ export interface Tables {
     readonly created_at: Date;
     /** `founder`, `invitation`, `domain`. */
     readonly source: string;
+  };
+  'app.message_draft': {
+    readonly org_id: string;
+    readonly user_id: string;
+    /** A conversation's id, or `new-task`. */
+    readonly subject: string;
+    readonly conversation_id: string | null;
+    readonly text: string;
+    /** Milliseconds of the clock of its last change, and more than before. */
+    readonly version: number;
+    readonly updated_at: Date;
   };
   'app.org': {
     readonly id: string;

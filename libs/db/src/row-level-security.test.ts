@@ -259,18 +259,12 @@ describe('row-level security', () => {
           'INSERT INTO app.pull_request_work (org_id, pull_request_id, conversation_id) VALUES ($1, $2, $3)',
           [org, outcome[0]?.id, conversation],
         );
-        await owner.query('INSERT INTO app.trace_export (conversation_id, org_id, upto) VALUES ($1, $2, 1)', [
-          conversation,
-          org,
-        ]);
+        await owner.query('INSERT INTO app.trace_export VALUES ($1, $2, 1)', [conversation, org]);
         await owner.query(
           `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`,
           [conversation, org],
         );
-        await owner.query(
-          `INSERT INTO app.message_draft (org_id, user_id, subject, text, version) VALUES ($1, 'usr', 'new-task', 't', 1)`,
-          [org],
-        );
+        await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(
           `INSERT INTO app.analytics_conversation (conversation_id, org_id, upto, state) VALUES ($1, $2, 1, '{}')`,

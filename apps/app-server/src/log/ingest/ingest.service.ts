@@ -190,8 +190,8 @@ export class IngestService {
   }
 
   /**
-   * After a turn: the message that `app.append_events` has released for delivery. Not awaited by the sandbox's answer. A
-   * job that is not queued here is queued by worker's sweep.
+   * After a turn: the message that `app.append_events` has released for delivery. Not awaited by the sandbox's answer.
+   * A job that is not queued here is queued by worker's sweep.
    */
   private async handOver(orgId: string, conversationId: string): Promise<void> {
     if (!(await hasReleased(this.pool, orgId, conversationId).catch(() => false))) return;

@@ -133,8 +133,11 @@ describeUnless(
     await line(number).click();
     await page.getByRole('textbox', { name: /^Comment on lines/ }).fill(text);
     await page.getByRole('button', { name: 'Add comment' }).click();
-    await page.getByText('Not sent yet').first().waitFor();
-    await page.getByText(text).waitFor();
+    await page.getByRole('textbox', { name: /^Comment on lines/ }).waitFor({ state: 'detached' });
+    await page
+      .getByRole('region', { name: /^Thread/ })
+      .getByText(text)
+      .waitFor();
   };
   const picture = async (name: string): Promise<void> => {
     const shots = process.env['SCREENSHOTS'];

@@ -216,6 +216,7 @@ function conversation(id: string, events: number, began: number): FakeConversati
       tags: [],
       archivedAt: null,
       deletedAt: null,
+      readSeq: 0,
     },
     start: { status: 'READY', steps: [] },
     log: sampleLog(id, events, began),

@@ -275,6 +275,10 @@ describe('row-level security', () => {
           `INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`,
           [conversation, org],
         );
+        await owner.query(`INSERT INTO app.read_mark (conversation_id, user_id, org_id) VALUES ($1, 'usr', $2)`, [
+          conversation,
+          org,
+        ]);
         await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);
         await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [
           org,

@@ -1,5 +1,5 @@
--- ConversationSummary of libs/contracts, except for its pull request and the pins of a user: the query of a page
--- replaces this `null` and this `false`.
+-- ConversationSummary of libs/contracts, except for its pull request, and the pin and read mark of a user: the query of
+-- a page replaces these.
 -- `concat` looks up once a statement how a column is written, `json_build_object` once a value. All text goes through
 -- `to_json`, which escapes; what is written as it is has a type that needs no escape.
 CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS text LANGUAGE sql STABLE AS $$
@@ -15,5 +15,5 @@ CREATE OR REPLACE FUNCTION app.conversation_summary(c app.conversation) RETURNS 
     ',"tags":', CASE WHEN c.tags = '{}' THEN '[]' ELSE to_json(c.tags)::text END,
     ',"archivedAt":', coalesce('"' || to_char(c.archived_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null'),
     ',"deletedAt":', coalesce('"' || to_char(c.deleted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', 'null'),
-    ',"pinned":false,"pullRequest":null}')
+    ',"pinned":false,"pullRequest":null,"readSeq":0}')
 $$;

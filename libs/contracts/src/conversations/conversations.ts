@@ -147,6 +147,8 @@ export const Conversation = z.object({
   archivedAt: z.iso.datetime().nullable().default(null),
   /** It can be restored for 48 hours from then on; `null`: it is not deleted. */
   deletedAt: z.iso.datetime().nullable().default(null),
+  /** Position of the log that the caller has looked at, on any device; 0: never. */
+  readSeq: z.int().nonnegative().default(0),
 });
 export type Conversation = z.infer<typeof Conversation>;
 
@@ -181,11 +183,14 @@ export const ConversationSummary = Conversation.omit({
   agentType: true,
   maxIterations: true,
   maxBudgetUsd: true,
+  readSeq: true,
 }).extend({
   /** The newest, where it has published any. */
   pullRequest: ConversationPullRequest.nullable().default(null),
   /** Why it does not go on by itself; `null` where nothing but its status says so. */
   stopReason: StopReason.nullable().default(null),
+  /** Position of the log that the caller has looked at, on any device; 0: never. */
+  readSeq: z.int().nonnegative().default(0),
 });
 export type ConversationSummary = z.infer<typeof ConversationSummary>;
 

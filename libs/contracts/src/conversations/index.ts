@@ -88,6 +88,26 @@ export {
   ViewedFile,
 } from './review.js';
 export {
+  DECISION_KINDS,
+  DESK_DAYS,
+  DESK_GROUPS,
+  Desk,
+  DeskApproval,
+  DeskConversation,
+  DeskDecision,
+  DeskGroup,
+  DeskMark,
+  DeskQuery,
+  DeskRow,
+  DeskWord,
+  MAX_ASKED_LENGTH,
+  MAX_DESK_ROWS,
+  MAX_SNOOZE_DAYS,
+  PutReadMark,
+  ReadMark,
+  SetDeskMark,
+} from './desk.js';
+export {
   AskConversation,
   CarryOutPlan,
   ConfirmationRuleList,

@@ -38,10 +38,12 @@ export {
   Confirm,
   ConfirmAnswer,
   DeltaFrame,
+  DeskFrame,
   EventsFrame,
   GoneFrame,
   Hint,
   InboxFrame,
+  MarkFrame,
   ResumeFrame,
   ReviewFrame,
   SOCKET_MAX_BYTES,
@@ -49,7 +51,10 @@ export {
   SOCKET_PING_MS,
   Subscribe,
   SubscribeAnswer,
+  SubscribeOrg,
+  SubscribeOrgAnswer,
   Unsubscribe,
+  UnsubscribeOrg,
 } from './realtime.js';
 export {
   isUpdateOf,

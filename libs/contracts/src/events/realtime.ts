@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AnswerConfirmation } from '../conversations/confirmation.js';
 import { QueuedMessage } from '../conversations/conversations.js';
+import { DeskConversation, DeskMark, ReadMark } from '../conversations/desk.js';
 import { LoggedEvent, StreamingDelta } from './conversation-event.js';
 
 /**
@@ -72,6 +73,42 @@ export type ResumeFrame = z.infer<typeof ResumeFrame>;
 export const GoneFrame = z.object({ conversationId: z.uuid() });
 export type GoneFrame = z.infer<typeof GoneFrame>;
 
+/**
+ * Client → server, event `subscribe_org`, answered by acknowledgement with `SubscribeOrgAnswer`: changes of all
+ * conversations of an organization from now on. The client reads `GET …/desk` after the answer: what changed before is
+ * in it.
+ */
+export const SubscribeOrg = z.object({ orgId: z.string() });
+export type SubscribeOrg = z.infer<typeof SubscribeOrg>;
+export const SubscribeOrgAnswer = z.union([
+  z.object({ ok: z.literal(true) }),
+  z.object({ ok: z.literal(false), code: z.string(), detail: z.string() }),
+]);
+export type SubscribeOrgAnswer = z.infer<typeof SubscribeOrgAnswer>;
+
+/** Client → server, event `unsubscribe_org`. */
+export const UnsubscribeOrg = z.object({ orgId: z.string() });
+
+/**
+ * Server → client, event `desk`: conversations that changed, as they are now, and those that are gone. `stale`: some
+ * were left out because the client, or the server, was behind; it reads `GET …/desk` again.
+ */
+export const DeskFrame = z.object({
+  orgId: z.string(),
+  changed: z.array(DeskConversation),
+  gone: z.array(z.uuid()),
+  stale: z.boolean(),
+});
+export type DeskFrame = z.infer<typeof DeskFrame>;
+
+/** Server → client, event `mark`, to the sockets of the user whose mark it is. */
+export const MarkFrame = z.object({
+  orgId: z.string(),
+  conversationId: z.uuid(),
+  mark: z.object({ ...ReadMark.shape, ...DeskMark.shape }),
+});
+export type MarkFrame = z.infer<typeof MarkFrame>;
+
 /** A socket with this much unsent stops getting deltas, then is moved to pull mode. */
 export const SOCKET_MAX_FRAMES = 256;
 /** Bytes. */
@@ -100,6 +137,13 @@ export const Hint = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
   z.object({ kind: z.literal('review'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
   z.object({ kind: z.literal('gone'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
+  z.object({
+    kind: z.literal('mark'),
+    orgId: z.string(),
+    conversationId: z.uuid(),
+    userId: z.string(),
+    from: z.string(),
+  }),
 ]);
 export type Hint = z.infer<typeof Hint>;
 

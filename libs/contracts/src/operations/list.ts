@@ -24,6 +24,7 @@ import { confirmationOperations } from './confirmation.js';
 import { connectionAuthorizationOperations } from './connection-authorization.js';
 import { conversationControlOperations } from './conversation-control.js';
 import { conversationModelOperations } from './conversation-model.js';
+import { deskOperations } from './desk.js';
 import { deviceOperations } from './device.js';
 import { domainOperations } from './domains.js';
 import { editConversationOperations } from './edit-conversations.js';
@@ -287,6 +288,7 @@ export const operations = {
   ...accountOperations,
   ...apiKeyOperations,
   ...serviceAccountOperations,
+  ...deskOperations,
   ...deviceOperations,
   ...orgOperations,
   ...memberOperations,

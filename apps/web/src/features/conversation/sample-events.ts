@@ -94,6 +94,7 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     tags: [],
     archivedAt: null,
     deletedAt: null,
+    readSeq: 0,
     ...more,
   };
 }

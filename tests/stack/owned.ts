@@ -45,6 +45,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
   'conversations.confirmation-mode.set': { mode: 'risky' },
   'conversations.model.set': { model: 'slipway-demo' },
+  'conversations.read-mark.put': { seq: 1 },
+  'conversations.desk-mark.set': { muted: true },
   'conversations.run-settings.update': { maxIterations: 5 },
   'conversations.carry-out-plan': {},
   'conversations.ask': { question: 'x' },

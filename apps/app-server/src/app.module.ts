@@ -8,6 +8,7 @@ import { SecretsModule } from './agents/secrets/secrets.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { ConfirmationModule } from './conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
+import { DeskModule } from './conversations/desk/desk.module.js';
 import { PullRequestsModule } from './conversations/pull-requests/pull-requests.module.js';
 import { ReviewModule } from './conversations/review/review.module.js';
 import { RunSettingsModule } from './conversations/run-settings/run-settings.module.js';
@@ -58,6 +59,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   IngestModule,
   ConversationsModule,
   ConfirmationModule,
+  DeskModule,
   RunSettingsModule,
   SandboxAccessModule,
   AuditModule,

@@ -48,7 +48,7 @@ export interface ConversationRow {
   readonly pinned: boolean;
 }
 
-function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest' | 'stopReason'> {
+function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest' | 'stopReason' | 'readSeq'> {
   return {
     id: row.id,
     orgId: row.org_id,
@@ -73,7 +73,7 @@ function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest
   };
 }
 
-export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Conversation {
+export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Omit<Conversation, 'readSeq'> {
   return {
     ...toSummary(row),
     start: { status: row.start_status, steps: [...row.steps] },

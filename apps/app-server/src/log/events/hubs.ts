@@ -25,6 +25,16 @@ interface Entry {
   hinted: number;
 }
 
+/** Whoever shows a whole organization. */
+export interface ChangeListener {
+  /** A conversation has new events, or other messages that wait. Nothing is said of what changed. */
+  changed(orgId: string, conversationId: string): void;
+  /** A user has looked further, or changed their own row. */
+  marked(orgId: string, conversationId: string, userId: string): void;
+  /** Changes may have been missed. */
+  missed(): void;
+}
+
 /**
  * The hubs of the conversations with readers in this process, and the entry of new events: own commits come by
  * `committed`, those of other replicas and of the worker by hint, and after a lost hint by the head check.
@@ -34,6 +44,7 @@ export class Hubs {
   private readonly from = randomUUID();
   private readonly entries = new Map<string, Entry>();
   private readonly partials = new Partials();
+  private readonly listeners = new Set<ChangeListener>();
   private readonly unsubscribe: () => void;
   private readonly timer: NodeJS.Timeout;
   private checking = false;
@@ -106,7 +117,20 @@ export class Hubs {
       entry?.early.push([...lines]);
       this.partials.change(key, (partial) => partial.endedBy(lines), false);
     }
+    this.changed(orgId, conversationId);
     this.bus.publish({ kind: 'events', orgId, conversationId, head: last.seq, from: this.from, at: Date.now() });
+  }
+
+  /** Hears of every conversation of every organization, with readers or without. @returns what ends it. */
+  listenToAll(listener: ChangeListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** A user's own mark in a conversation was stored. */
+  markChanged(orgId: string, conversationId: string, userId: string): void {
+    for (const listener of this.listeners) listener.marked(orgId, conversationId, userId);
+    this.bus.publish({ kind: 'mark', orgId, conversationId, userId, from: this.from });
   }
 
   delta(orgId: string, conversationId: string, delta: StreamingDelta): void {
@@ -122,6 +146,7 @@ export class Hubs {
 
   inboxChanged(orgId: string, conversationId: string): void {
     this.entries.get(keyOf(orgId, conversationId))?.hub?.inboxChanged();
+    this.changed(orgId, conversationId);
     this.bus.publish({ kind: 'inbox', orgId, conversationId, from: this.from });
   }
 
@@ -133,6 +158,7 @@ export class Hubs {
   /** The conversation has been deleted: its readers here and on other replicas are sent away. */
   gone(orgId: string, conversationId: string): void {
     this.sendAway(keyOf(orgId, conversationId));
+    this.changed(orgId, conversationId);
     this.bus.publish({ kind: 'gone', orgId, conversationId, from: this.from });
   }
 
@@ -185,6 +211,10 @@ export class Hubs {
     return hub;
   }
 
+  private changed(orgId: string, conversationId: string): void {
+    for (const listener of this.listeners) listener.changed(orgId, conversationId);
+  }
+
   private drop(key: string, entry: Entry): void {
     entry.holders -= 1;
     if (entry.holders > 0) return;
@@ -199,6 +229,11 @@ export class Hubs {
       this.written(key, hint.delta);
       return;
     }
+    if (hint.kind === 'mark') {
+      for (const listener of this.listeners) listener.marked(hint.orgId, hint.conversationId, hint.userId);
+      return;
+    }
+    this.changed(hint.orgId, hint.conversationId);
     if (hint.kind === 'gone') {
       this.sendAway(key);
       return;
@@ -217,6 +252,7 @@ export class Hubs {
 
   /** Any hint may have been lost, not only those of heads. */
   private missed(): void {
+    for (const listener of this.listeners) listener.missed();
     for (const { hub } of this.entries.values()) {
       hub?.inboxChanged();
       hub?.reviewChanged();

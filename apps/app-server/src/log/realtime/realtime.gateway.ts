@@ -1,4 +1,4 @@
-import { type BeforeApplicationShutdown, Inject, UseFilters } from '@nestjs/common';
+import { type BeforeApplicationShutdown, UseFilters } from '@nestjs/common';
 import {
   Ack,
   ConnectedSocket,
@@ -15,17 +15,19 @@ import {
   SOCKET_PING_MS,
   Subscribe,
   type SubscribeAnswer,
+  SubscribeOrg,
+  type SubscribeOrgAnswer,
   Unsubscribe,
+  UnsubscribeOrg,
 } from '@slipway/contracts/events';
-import { Gauge, type Registry } from '@slipway/telemetry/http';
 import type { Server, Socket } from 'socket.io';
 import { ConfirmationService } from '../../conversations/confirmation/confirmation.service.js';
 import { AuthenticatesItself } from '../../http/serves.js';
-import { METRICS } from '../../platform/tokens.js';
 import { backlogOf } from './backlog.js';
 import { Receives } from './messages/receives.js';
 import { RefusalFilter } from './messages/refusal.filter.js';
 import { type Acknowledge, type Sender, SentBy } from './messages/socket-message.js';
+import { OrgRooms } from './org-rooms.js';
 import { SocketExit } from './socket-exit.js';
 import { SocketHandshake } from './socket-handshake.js';
 import { Subscriptions } from './subscriptions.js';
@@ -49,24 +51,25 @@ export class RealtimeGateway
   constructor(
     private readonly handshake: SocketHandshake,
     private readonly subscriptions: Subscriptions,
+    private readonly orgs: OrgRooms,
     private readonly confirmations: ConfirmationService,
     private readonly exit: SocketExit,
-    @Inject(METRICS) private readonly metrics: Registry,
   ) {}
 
   afterInit(server: Server): void {
     this.server = server;
     server.use(this.handshake.middleware);
-    this.gauge('realtime_sockets', 'Connected sockets', () => server.engine.clientsCount);
-    this.gauge('realtime_unsent_bytes', 'Bytes buffered for sockets that read slowly', () => this.unsentBytes());
+    this.exit.measure(server, () => this.unsentBytes());
   }
 
   handleConnection(socket: Socket): void {
     this.subscriptions.open(socket);
+    this.orgs.open(socket);
   }
 
   handleDisconnect(socket: Socket): void {
     this.subscriptions.close(socket);
+    this.orgs.close(socket);
   }
 
   /** Acknowledges before the first frame, and so by itself. */
@@ -87,6 +90,25 @@ export class RealtimeGateway
   unsubscribe(@ConnectedSocket() socket: Socket, @MessageBody('body') body: unknown): void {
     const parsed = Unsubscribe.safeParse(body);
     if (parsed.success) this.subscriptions.end(socket, parsed.data.conversationId.toLowerCase());
+  }
+
+  /** Acknowledges before the first frame, as `subscribe` does. */
+  @SubscribeMessage('subscribe_org')
+  @Receives({ body: SubscribeOrg, permission: 'conversation:read' })
+  subscribeOrg(
+    @ConnectedSocket() socket: Socket,
+    @SentBy() sender: Sender,
+    @Ack() acknowledge: Acknowledge<SubscribeOrgAnswer>,
+  ): void {
+    this.orgs.subscribe(socket, sender, acknowledge);
+  }
+
+  /** Is never acknowledged. */
+  @SubscribeMessage('unsubscribe_org')
+  @AuthenticatesItself('ends nothing but what its own socket has opened')
+  unsubscribeOrg(@ConnectedSocket() socket: Socket, @MessageBody('body') body: unknown): void {
+    const parsed = UnsubscribeOrg.safeParse(body);
+    if (parsed.success) this.orgs.end(socket, parsed.data.orgId);
   }
 
   /** A user's answer to pending actions; the same rules as for a request. */
@@ -115,16 +137,5 @@ export class RealtimeGateway
   /** The adapter ends the connections when the hooks have run. */
   beforeApplicationShutdown(): void {
     if (this.server !== undefined) this.exit.now(this.server);
-  }
-
-  private gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.metrics],
-      collect() {
-        this.set(read());
-      },
-    });
   }
 }

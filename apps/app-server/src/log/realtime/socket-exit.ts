@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ResumeFrame } from '@slipway/contracts/events';
 import { PACE_LEAVE_MS } from '@slipway/net';
 import type { Logger } from '@slipway/telemetry';
-import { Counter, type Registry } from '@slipway/telemetry/http';
+import { Counter, Gauge, type Registry } from '@slipway/telemetry/http';
 import type { Server, Socket } from 'socket.io';
 import { LOGGER, METRICS } from '../../platform/tokens.js';
 import { backlogOf, cutterOf } from './backlog.js';
@@ -23,13 +23,30 @@ export class SocketExit {
 
   constructor(
     private readonly handshake: SocketHandshake,
-    @Inject(METRICS) metrics: Registry,
+    @Inject(METRICS) private readonly metrics: Registry,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.slow = new Counter({
       name: 'realtime_slow_sockets_total',
       help: 'Sockets sent away because they read too slowly',
       registers: [metrics],
+    });
+  }
+
+  /** How many sockets there are to send away, and what waits for them. @param unsentBytes read at each scrape. */
+  measure({ engine }: Server, unsentBytes: () => number): void {
+    this.gauge('realtime_sockets', 'Connected sockets', () => engine.clientsCount);
+    this.gauge('realtime_unsent_bytes', 'Bytes buffered for sockets that read slowly', unsentBytes);
+  }
+
+  private gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.metrics],
+      collect() {
+        this.set(read());
+      },
     });
   }
 

@@ -13,6 +13,8 @@ export interface Subscription {
 export interface SocketState {
   /** By conversation; absent before the socket is connected and after its end. */
   subscriptions?: Map<string, Subscription>;
+  /** What ends the showing of an organization, by its id; as long as `subscriptions`. */
+  orgs?: Map<string, () => void>;
 }
 
 export function stateOf(socket: Socket): SocketState {

@@ -56,6 +56,26 @@ export {
   NEW_TASK,
 } from './drafts.js';
 export {
+  DECISION_KINDS,
+  DESK_DAYS,
+  DESK_GROUPS,
+  Desk,
+  DeskApproval,
+  DeskConversation,
+  DeskDecision,
+  DeskGroup,
+  DeskMark,
+  DeskQuery,
+  DeskRow,
+  DeskWord,
+  MAX_ASKED_LENGTH,
+  MAX_DESK_ROWS,
+  MAX_SNOOZE_DAYS,
+  PutReadMark,
+  ReadMark,
+  SetDeskMark,
+} from './desk.js';
+export {
   BULK_ACTIONS,
   BulkEdit,
   BulkEditResult,
@@ -87,26 +107,6 @@ export {
   UpdateReviewThread,
   ViewedFile,
 } from './review.js';
-export {
-  DECISION_KINDS,
-  DESK_DAYS,
-  DESK_GROUPS,
-  Desk,
-  DeskApproval,
-  DeskConversation,
-  DeskDecision,
-  DeskGroup,
-  DeskMark,
-  DeskQuery,
-  DeskRow,
-  DeskWord,
-  MAX_ASKED_LENGTH,
-  MAX_DESK_ROWS,
-  MAX_SNOOZE_DAYS,
-  PutReadMark,
-  ReadMark,
-  SetDeskMark,
-} from './desk.js';
 export {
   AskConversation,
   CarryOutPlan,

@@ -47,15 +47,6 @@ export {
   SwitchModel,
 } from './conversations.js';
 export {
-  DraftSubject,
-  DropDraftQuery,
-  KeepDraft,
-  KeptDraft,
-  MAX_DRAFT_BYTES,
-  MessageDraft,
-  NEW_TASK,
-} from './drafts.js';
-export {
   DECISION_KINDS,
   DESK_DAYS,
   DESK_GROUPS,
@@ -75,6 +66,15 @@ export {
   ReadMark,
   SetDeskMark,
 } from './desk.js';
+export {
+  DraftSubject,
+  DropDraftQuery,
+  KeepDraft,
+  KeptDraft,
+  MAX_DRAFT_BYTES,
+  MessageDraft,
+  NEW_TASK,
+} from './drafts.js';
 export {
   BULK_ACTIONS,
   BulkEdit,

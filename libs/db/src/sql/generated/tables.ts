@@ -795,6 +795,16 @@ export interface Tables {
     readonly pull_request_id: string;
     readonly conversation_id: string;
   };
+  'app.read_mark': {
+    readonly conversation_id: string;
+    readonly user_id: string;
+    readonly org_id: string;
+    readonly seq: number;
+    readonly tree_hash: string | null;
+    readonly done_key: string | null;
+    readonly snoozed_until: Date | null;
+    readonly muted: boolean;
+  };
   'app.repository_grant': {
     readonly org_id: string;
     readonly conversation_id: string;

@@ -26,6 +26,7 @@ import { IntegrationsModule } from './integrations/integrations.module.js';
 import { PressesModule } from './integrations/presses/presses.module.js';
 import { EventsModule } from './log/events/events.module.js';
 import { IngestModule } from './log/ingest/ingest.module.js';
+import { LookupModule } from './log/lookup/lookup.module.js';
 import { RealtimeModule } from './log/realtime/realtime.module.js';
 import { OpenHandsModule } from './openhands/openhands.module.js';
 import { OpenHandsSandboxesModule } from './openhands/sandboxes/openhands-sandboxes.module.js';
@@ -56,6 +57,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   SessionsModule,
   JobsModule,
   EventsModule,
+  LookupModule,
   IngestModule,
   ConversationsModule,
   ConfirmationModule,

@@ -4,6 +4,7 @@ import type { Translate } from '../messages/translate.ts';
 export const LOCALE = 'en';
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto', style: 'short' });
 const absolute = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+const hourAndMinute = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const count = new Intl.NumberFormat(LOCALE);
 const compact = new Intl.NumberFormat(LOCALE, { notation: 'compact', maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat(LOCALE, { style: 'currency', currency: 'USD' });
@@ -34,6 +35,11 @@ export function ahead(t: Translate, at: string, now: number): string {
 
 export function exactTime(at: string): string {
   return absolute.format(new Date(at));
+}
+
+/** The time of day as `14:02`, in the reader's zone. */
+export function clock(at: string): string {
+  return hourAndMinute.format(new Date(at));
 }
 
 /** Milliseconds as `240 ms`, `4.1 s`, `2 min 05 s`. */

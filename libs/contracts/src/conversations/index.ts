@@ -89,6 +89,18 @@ export {
   Tag,
 } from './edit-conversations.js';
 export {
+  ConversationTurn,
+  ConversationTurns,
+  EventHit,
+  EventHits,
+  EventSearchQuery,
+  MAX_LOOKED_AT,
+  MAX_TURN_FAILURES,
+  MAX_TURN_LINE,
+  MAX_TURNS,
+  TurnsQuery,
+} from './lookup.js';
+export {
   CreateReviewComment,
   CreateReviewThread,
   MAX_COMMENT_LENGTH,

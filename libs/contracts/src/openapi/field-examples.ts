@@ -7,6 +7,12 @@ const ACME = 'org_01k2a8kz9c4f6h8j0m2p5r7t9v';
  * path, and by the name of a schema for a whole value.
  */
 export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
+  // Where something stands in a log.
+  'conversations.q': 'npm test',
+  'EventHit.actionId': '0197c0de-0000-7000-8000-000000000001',
+  'EventHit.excerpt': 'cd app && npm test',
+  'ConversationTurn.text': 'Mend the sum.',
+
   // Whose it is.
   orgId: ACME,
   org: 'acme',

@@ -33,6 +33,7 @@ import { integrationHookOperations } from './integration-hooks.js';
 import { integrationOperations } from './integrations.js';
 import { invitationOperations } from './invitations.js';
 import { linkedAccountOperations } from './linked-accounts.js';
+import { lookupOperations } from './lookup.js';
 import { memberOperations } from './members.js';
 import { messageQueueOperations } from './message-queue.js';
 import { modelHealthOperations } from './model-health.js';
@@ -320,6 +321,7 @@ export const operations = {
   ...settingsOperations,
   ...adminUsageOperations,
   ...storageOperations,
+  ...lookupOperations,
   ...traceOperations,
   ...outcomeOperations,
   ...analyticsOperations,

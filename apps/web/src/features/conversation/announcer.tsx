@@ -1,32 +1,31 @@
 'use client';
 import { useTranslations } from 'next-intl';
 import { useEffect, useRef, useState } from 'react';
+import type { MessageKey } from '../../messages/translate.ts';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useConversation } from './conversation-context.ts';
+import type { ConversationView } from './conversation-view.ts';
 
-/** At most one announcement in this time, however fast events come. Milliseconds. */
-const COALESCE_MS = 5_000;
+/** At most one announcement in this time, however fast the status changes: what holds then is said. Milliseconds. */
+const COALESCE_MS = 1_000;
 
-/** Tells a screen reader the status and how much is new, politely. */
+/** Tells a screen reader, politely, that the agent works, asks or is done; never a word of what it writes. */
 export function Announcer() {
   const t = useTranslations();
   const { store } = useConversation();
   const [text, setText] = useState('');
-  const said = useRef({ status: store.view.get().status, rows: store.view.get().timeline.rows.length });
+  const said = useRef(wordsOf(store.view.get()));
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const speak = () => {
       timer = undefined;
-      const { status, timeline } = store.view.get();
-      const parts = [];
-      if (timeline.rows.length > said.current.rows)
-        parts.push(t('conversation.newInTheTimeline', { count: timeline.rows.length - said.current.rows }));
-      if (status !== said.current.status) parts.push(t(STATUS_LABELS[status]));
-      said.current = { status, rows: timeline.rows.length };
-      if (parts.length > 0) setText(parts.join('. '));
+      const words = wordsOf(store.view.get());
+      if (words === said.current) return;
+      said.current = words;
+      setText(t(words));
     };
     const unsubscribe = store.view.subscribe(() => {
-      timer ??= setTimeout(speak, COALESCE_MS);
+      if (wordsOf(store.view.get()) !== said.current) timer ??= setTimeout(speak, COALESCE_MS);
     });
     return () => {
       unsubscribe();
@@ -38,4 +37,10 @@ export function Announcer() {
       {text}
     </div>
   );
+}
+
+function wordsOf({ status, state }: Pick<ConversationView, 'status' | 'state'>): MessageKey {
+  if (state.execution === 'waiting_for_confirmation') return 'reading.asks';
+  if (status === 'working') return 'reading.works';
+  return status === 'finished' ? 'reading.done' : STATUS_LABELS[status];
 }

@@ -3,6 +3,7 @@ import type { Conversation } from '@slipway/contracts/conversations';
 import { createContext, use, useSyncExternalStore } from 'react';
 import type { ConversationStore, Slice } from './conversation-store.ts';
 import type { ConversationView } from './conversation-view.ts';
+import type { OpenRows } from './open-rows.ts';
 import type { Reveal } from './reveal.ts';
 
 /** What the parts of one conversation page share; stable for the life of the page. */
@@ -11,8 +12,7 @@ export interface ConversationScope {
   /** What never changes: id, repository, branch, model, owner. */
   readonly conversation: Conversation;
   readonly orgId: string;
-  /** Which rows the user opened or closed: a row that scrolls away and back stays as it was. */
-  readonly openRows: Map<string, boolean>;
+  readonly openRows: OpenRows;
   /** Brings a position of the log into sight. */
   readonly reveal: Reveal;
 }

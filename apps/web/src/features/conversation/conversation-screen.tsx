@@ -16,6 +16,7 @@ import { ConversationContext } from './conversation-context.ts';
 import { ConversationHeader } from './conversation-header.tsx';
 import { ConversationStore, type Schedule } from './conversation-store.ts';
 import { MessageComposer } from './message-composer.tsx';
+import { OpenRows } from './open-rows.ts';
 import { Reveal } from './reveal.ts';
 import { RowRenderer } from './rows/row-renderer.ts';
 import { RowView } from './rows/row-view.tsx';
@@ -44,7 +45,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
         store,
         conversation: snapshot,
         orgId: org.id,
-        openRows: new Map<string, boolean>(),
+        openRows: new OpenRows(),
         reveal: new Reveal(),
       },
     };

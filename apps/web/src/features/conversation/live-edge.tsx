@@ -5,12 +5,23 @@ import { useDeferredValue } from 'react';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
 import { progressLines } from './live-text.ts';
 import { Markdown } from './markdown.tsx';
+import { WhyStill } from './stillness/why-still.tsx';
+
+/** Below the last row: what is being done, and why nothing moves where nothing does. */
+export function EndOfRows({ working }: { working: boolean }) {
+  return (
+    <>
+      <LiveEdge shown={working} />
+      <WhyStill />
+    </>
+  );
+}
 
 /**
  * The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming
  * renders.
  */
-export function LiveEdge({ shown }: { shown: boolean }) {
+function LiveEdge({ shown }: { shown: boolean }) {
   const t = useTranslations();
   const { store, openRows } = useConversation();
   const live = useDeferredValue(useSlice(store.live));

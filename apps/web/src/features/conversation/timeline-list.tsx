@@ -1,5 +1,5 @@
 'use client';
-import { Button, cn } from '@slipway/ui';
+import { Button } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useTranslations } from 'next-intl';
@@ -7,13 +7,19 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react
 import { ConnectionMark, ReconnectNote } from './connection.tsx';
 import { useConversation, usePicked, useView } from './conversation-context.ts';
 import { EarlyRows } from './early-conversation.tsx';
-import { LiveEdge } from './live-edge.tsx';
+import { Find } from './find/find.tsx';
+import { EndOfRows } from './live-edge.tsx';
 import { usePreview } from './page-preview.tsx';
-import { RowView } from './rows/row-view.tsx';
+import { PermalinkNote } from './permalink-note.tsx';
+import { RowItem } from './row-item.tsx';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
+import { JumpToTurn } from './turns/jump-to-turn.tsx';
+import { TurnRail } from './turns/turn-rail.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
 import { useReveal } from './use-reveal.ts';
+import { useRowCommands } from './use-row-commands.ts';
+import { useRowFocus } from './use-row-focus.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
@@ -70,6 +76,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
    * it anchors to.
    */
   const count = rows.length + 1;
+  const focus = useRowFocus(rows, scroller, (index) => virtualizer.scrollToIndex(index, { align: 'auto' }));
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -78,6 +85,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     anchorTo: 'end',
     scrollEndThreshold: END_THRESHOLD,
     overscan: 8,
+    rangeExtractor: focus.rangeExtractor,
     paddingStart: 16,
     paddingEnd: 28,
   });
@@ -124,10 +132,17 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
   }, [rows, loadOlder]);
 
-  const revealed = useReveal(history, (index) => {
+  const goTo = (index: number, withFocus = true) => {
     following.current = false;
     setLeftAt(store.view.get().lastSeq);
     virtualizer.scrollToIndex(index, { align: 'start' });
+    if (withFocus) focus.focus(index);
+  };
+  const revealed = useReveal(history, goTo);
+  useRowCommands(rows, {
+    focused: focus.index,
+    inSight: () => virtualizer.getVirtualItemForOffset(scroller.current?.scrollTop ?? 0)?.index ?? rows.length,
+    goTo,
   });
 
   const fresh = leftAt === null ? 0 : countAfter(rows, leftAt);
@@ -139,8 +154,12 @@ export function TimelineList({ history }: { history: HistoryPages }) {
 
   return (
     <div className="relative min-h-0 flex-1">
+      <TurnRail />
+      <JumpToTurn />
       <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex flex-col items-center gap-2 px-4">
         <ReconnectNote />
+        <Find />
+        <PermalinkNote />
         {top ? null : <OlderNote history={history} />}
       </div>
       <div
@@ -149,6 +168,8 @@ export function TimelineList({ history }: { history: HistoryPages }) {
         onClickCapture={(event) => {
           if ((event.target as Element).closest('[aria-expanded]')) handledAt.current = performance.now();
         }}
+        onFocus={focus.onFocus}
+        onKeyDown={focus.onKeyDown}
         role="log"
         aria-live="off"
         aria-label={t('conversation.timeline')}
@@ -169,13 +190,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
                 key={item.key}
                 ref={virtualizer.measureElement}
                 data-index={item.index}
-                className={cn(
-                  'absolute inset-x-0 top-0 px-4 md:px-6',
-                  row !== undefined && row.key === revealed && 'rounded-md bg-accent-soft',
-                )}
+                className="absolute inset-x-0 top-0 px-4 md:px-6"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                {row ? <RowView row={row} /> : <LiveEdge shown={tail} />}
+                {row ? <RowItem row={row} marked={row.key === revealed} /> : <EndOfRows working={tail} />}
               </div>
             );
           })}

@@ -1,6 +1,8 @@
 'use client';
 import { useEffect, useRef, useState } from 'react';
 import { useConversation, useView } from './conversation-context.ts';
+import type { Place } from './reveal.ts';
+import type { Row } from './timeline-row.ts';
 import type { HistoryPages } from './use-history-pages.ts';
 
 /** How long a row that was asked for is marked. Milliseconds. */
@@ -11,11 +13,11 @@ const MARK_MS = 2_500;
  * cannot be read.
  * @returns key of the row that is marked; `null`: none
  */
-export function useReveal(history: HistoryPages, scrollTo: (index: number) => void): string | null {
-  const { store, reveal } = useConversation();
+export function useReveal(history: HistoryPages, scrollTo: (index: number, focus: boolean) => void): string | null {
+  const { reveal, openRows } = useConversation();
   const rows = useView((view) => view.timeline.rows);
   const firstSeq = useView((view) => view.firstSeq);
-  const [wanted, setWanted] = useState<number | null>(null);
+  const [wanted, setWanted] = useState<Place | null>(null);
   const [marked, setMarked] = useState<string | null>(null);
   const scroll = useRef(scrollTo);
   scroll.current = scrollTo;
@@ -23,25 +25,40 @@ export function useReveal(history: HistoryPages, scrollTo: (index: number) => vo
   const { state, loadOlder } = history;
   useEffect(() => {
     if (wanted === null) return;
-    if (firstSeq > wanted && firstSeq > 1) {
+    if (firstSeq > wanted.seq && firstSeq > 1) {
       if (state === 'failed') setWanted(null);
       else if (state === 'idle') loadOlder();
       return;
     }
     setWanted(null);
-    const index = Math.max(
-      0,
-      store.view.get().timeline.rows.findLastIndex(({ seq }) => seq <= wanted),
-    );
+    const index = rowIndexOf(rows, wanted);
     const row = rows[index];
     if (row === undefined) return;
+    if (wanted.stepId !== null) {
+      if (row.kind === 'steps' && row.steps.length > 1) openRows.set(row.key, true);
+      openRows.set(wanted.stepId, true);
+    }
     setMarked(row.key);
-    scroll.current(index);
-  }, [wanted, firstSeq, rows, state, loadOlder, store]);
+    scroll.current(index, wanted.focus);
+  }, [wanted, firstSeq, rows, state, loadOlder, openRows]);
   useEffect(() => {
     if (marked === null) return;
     const timer = setTimeout(() => setMarked(null), MARK_MS);
     return () => clearTimeout(timer);
   }, [marked]);
   return marked;
+}
+
+/** The row of a place: the one that holds its call, else the last that begins at or before it. */
+export function rowIndexOf(rows: readonly Row[], { seq, stepId }: Omit<Place, 'focus'>): number {
+  const ofStep =
+    stepId === null
+      ? -1
+      : rows.findLastIndex((row) => row.kind === 'steps' && row.steps.some((step) => step.id === stepId));
+  return ofStep >= 0
+    ? ofStep
+    : Math.max(
+        0,
+        rows.findLastIndex((row) => row.seq <= seq),
+      );
 }

@@ -14,7 +14,6 @@ export const conversation = {
   startTheAgent: 'Start the agent',
   ready: 'Ready',
   startFailed: 'Start failed',
-  newInTheTimeline: '{count} new in the timeline',
   live: 'live',
   reconnectingNothingIsLost: 'Reconnecting. Nothing is lost.',
   pausing: 'Pausing…',

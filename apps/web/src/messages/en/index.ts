@@ -41,6 +41,7 @@ import { promptAndTools } from './prompt-and-tools.ts';
 import { promptLog } from './prompt-log.ts';
 import { pullRequest } from './pull-request.ts';
 import { reviewPage } from './review-page.ts';
+import { reading } from './reading.ts';
 import { runtime } from './runtime.ts';
 import { session } from './session.ts';
 import { settingsConnections } from './settings-connections.ts';
@@ -97,6 +98,7 @@ export const en = {
   promptLog,
   pullRequest,
   reviewPage,
+  reading,
   runtime,
   session,
   settingsConnections,

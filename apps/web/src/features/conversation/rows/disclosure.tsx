@@ -1,21 +1,15 @@
 'use client';
 import { cn } from '@slipway/ui';
 import { ChevronRight } from 'lucide-react';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useSyncExternalStore } from 'react';
 import { useConversation } from '../conversation-context.ts';
 
-/** Opened or closed by the user, else as the row itself begins: a failed command opens by itself when it fails. */
+/** Opened or closed by the user or what led here, else as the row itself begins: a failed command opens by itself when it fails. */
 export function useOpen(key: string, startsOpen: boolean): [boolean, () => void] {
   const { openRows } = useConversation();
-  const [chosen, setChosen] = useState(openRows.get(key));
-  const open = chosen ?? startsOpen;
-  return [
-    open,
-    () => {
-      openRows.set(key, !open);
-      setChosen(!open);
-    },
-  ];
+  const chosen = () => openRows.get(key);
+  const open = useSyncExternalStore(openRows.subscribe, chosen, chosen) ?? startsOpen;
+  return [open, () => openRows.set(key, !open)];
 }
 
 /** A line that opens. `aside` stands at its right end. */

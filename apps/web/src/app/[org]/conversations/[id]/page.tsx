@@ -28,6 +28,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'promptAndTools',
         'promptLog',
         'pullRequest',
+        'reading',
         'runtime',
         'terminal',
         'terms',

@@ -5,7 +5,7 @@ import pg from 'pg';
 const CALLS_A_TURN = 49;
 
 /**
- * Puts `count` events at the end of a conversation that rests, straight into the database: turns of a user's message,
+ * Puts `count` events at the end of a finished conversation, straight into the database: turns of a user's message,
  * commands (one in each turn fails) and runs of edits that the page folds into one row.
  */
 export async function lengthenLog(databaseUrl: string, conversation: string, count: number): Promise<void> {

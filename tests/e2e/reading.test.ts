@@ -134,7 +134,7 @@ describeUnless(
 
   step('goes from row to row by keys, and hears each by its name', goThroughRows);
 
-  step('opens the link to an event, and is told when there is none', followLinks);
+  step('opens the link to an event, and reads when there is none', followLinks);
 
   step('finds text in rows that are folded, and in those that are not loaded', findAcrossFolds);
 

@@ -98,8 +98,10 @@ export function stepText(step: Step, { t, paths }: NameWords): string {
 
 function stateText(row: RowOf<'steps'>, t: Translate): string {
   const states = new Set(row.steps.map(stepState));
-  const worst = (['failed', 'rejected', 'interrupted', 'running'] as const).find((state) => states.has(state));
-  return worst === undefined ? '' : t(`reading.${worst}`);
+  if (states.has('failed')) return t('reading.failed');
+  if (states.has('rejected')) return t('reading.rejected');
+  if (states.has('interrupted')) return t('reading.interrupted');
+  return states.has('running') ? t('reading.running') : '';
 }
 
 /** The first line that says something, cut where it is long. */

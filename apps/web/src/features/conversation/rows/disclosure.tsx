@@ -4,7 +4,10 @@ import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useSyncExternalStore } from 'react';
 import { useConversation } from '../conversation-context.ts';
 
-/** Opened or closed by the user or what led here, else as the row itself begins: a failed command opens by itself when it fails. */
+/**
+ * Opened or closed by the user or what led here, else as the row itself begins: a failed command opens by itself when
+ * it fails.
+ */
 export function useOpen(key: string, startsOpen: boolean): [boolean, () => void] {
   const { openRows } = useConversation();
   const chosen = () => openRows.get(key);

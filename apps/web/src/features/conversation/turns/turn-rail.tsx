@@ -4,7 +4,7 @@ import { useConversation } from '../conversation-context.ts';
 import type { Turn } from './turns-of-rows.ts';
 import { useTurns } from './use-turns.ts';
 
-/** More marks than this are not told apart: of a longer conversation every so many turns have one. */
+/** More marks than this cannot be seen apart: of a longer conversation every so many turns have one. */
 const MOST_MARKS = 120;
 
 /**

@@ -9,7 +9,7 @@ import { type Turn, turnsOfRows } from './turns-of-rows.ts';
 /** Most answers that are asked for: a log of ten times as many events as one answer looks at. */
 const MOST_PAGES = 10;
 
-/** Turns of the whole log, those of its unloaded part as soon as the server has told them. Oldest first. */
+/** Turns of the whole log, those of its unloaded part as soon as the server has sent them. Oldest first. */
 export function useTurns(): readonly Turn[] {
   const { orgId, conversation } = useConversation();
   const rows = useDeferredValue(useView((view) => view.timeline.rows));

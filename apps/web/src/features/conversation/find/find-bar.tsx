@@ -36,7 +36,7 @@ export default function FindBar({ close }: { close: () => void }) {
     }
   };
   return (
-    <search className="pointer-events-auto ml-auto flex items-center gap-1 rounded-md border border-line bg-surface p-1 shadow-float">
+    <search className="pointer-events-auto ml-auto flex max-w-full items-center gap-1 rounded-md border border-line bg-surface p-1 shadow-float">
       <input
         ref={field}
         value={text}
@@ -48,9 +48,9 @@ export default function FindBar({ close }: { close: () => void }) {
         maxLength={200}
         aria-label={t('reading.findInConversation')}
         placeholder={t('reading.findInConversation')}
-        className="h-7 w-44 min-w-0 rounded bg-transparent px-2 text-sm outline-offset-0 touch:h-11"
+        className="h-7 w-44 min-w-0 shrink rounded bg-transparent px-2 text-sm outline-offset-0 touch:h-11"
       />
-      <span role="status" className="min-w-20 px-1 text-right text-xs text-ink-muted tabular-nums">
+      <span role="status" className="min-w-16 shrink-0 px-1 text-right text-xs text-ink-muted tabular-nums">
         {text.trim() === '' ? '' : counted(at)}
       </span>
       <IconButton label={t('reading.previousMatch')} size="icon-small" onClick={() => go(-1)}>

@@ -8,7 +8,7 @@ const focused = (page: ReadingDesk['page']): Promise<string> =>
   page.evaluate(() => document.activeElement?.closest('article')?.getAttribute('aria-label') ?? '');
 
 /** Waits until the row with the focus has such a name. */
-export async function reads(page: ReadingDesk['page'], name: RegExp): Promise<void> {
+async function reads(page: ReadingDesk['page'], name: RegExp): Promise<void> {
   await until(`a row ${name} has the focus`, async () => name.test(await focused(page)), 20_000).catch(() => {});
   expect(await focused(page)).toMatch(name);
 }

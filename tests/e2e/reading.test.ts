@@ -9,7 +9,7 @@ import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { finish, type Harness, ScriptBook, terminal } from '../stack/script-book.ts';
 import { findChromium, launchChromium, openPage } from './browser.ts';
-import { findAcrossFolds, jumpToTurns } from './find-and-turns.ts';
+import { findAcrossFolds } from './find-text.ts';
 import { lengthenLog } from './long-log.ts';
 import { followLinks, goThroughRows } from './read-rows.ts';
 
@@ -137,8 +137,6 @@ describeUnless(
   step('opens the link to an event, and reads when there is none', followLinks);
 
   step('finds text in rows that are folded, and in those that are not loaded', findAcrossFolds);
-
-  step('jumps to a turn by its words', jumpToTurns);
 
   step('has seen no error of the page', async () => {
     expect(complaints).toEqual([]);

@@ -88,7 +88,6 @@ const TABLE = {
   'turn.next': { label: 'commands.nextTurn', group: 'conversation', keys: ']' },
   'failure.previous': { label: 'commands.previousFailure', group: 'conversation', keys: '[Shift]+{' },
   'failure.next': { label: 'commands.nextFailure', group: 'conversation', keys: '[Shift]+}' },
-  'turn.jump': { label: 'commands.jumpToTurn', group: 'conversation', keys: null },
   'page.find': { label: 'commands.findInConversation', group: 'conversation', keys: '$mod+f', inFields: true },
   'row.copy-link': { label: 'commands.copyLinkToRow', group: 'conversation', keys: 'y' },
   'account.theme-light': { label: 'commands.themeLight', group: 'account', keys: null },

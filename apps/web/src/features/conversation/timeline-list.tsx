@@ -14,7 +14,6 @@ import { PermalinkNote } from './permalink-note.tsx';
 import { RowItem } from './row-item.tsx';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
-import { JumpToTurn } from './turns/jump-to-turn.tsx';
 import { TurnRail } from './turns/turn-rail.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
 import { useReveal } from './use-reveal.ts';
@@ -155,7 +154,6 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   return (
     <div className="relative min-h-0 flex-1">
       <TurnRail />
-      <JumpToTurn />
       <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex flex-col items-center gap-2 px-4">
         <ReconnectNote />
         <Find />

@@ -38,7 +38,6 @@ export const commands = {
   nextTurn: 'Next turn',
   previousFailure: 'Previous failure',
   nextFailure: 'Next failure',
-  jumpToTurn: 'Jump to turn…',
   findInConversation: 'Find in the conversation',
   copyLinkToRow: 'Copy link to the focused row',
   themeLight: 'Use light theme',

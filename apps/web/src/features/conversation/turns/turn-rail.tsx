@@ -8,8 +8,8 @@ import { useTurns } from './use-turns.ts';
 const MOST_MARKS = 120;
 
 /**
- * One mark a turn, for the eye and the pointer alone: everybody else has the same turns in "Jump to turn…". A mark's
- * shape says what the turn brought.
+ * One mark a turn, for the eye and the pointer alone: keys have the commands of turns. A mark's shape says what the turn
+ * brought.
  */
 export function TurnRail() {
   const { reveal } = useConversation();
@@ -23,7 +23,7 @@ export function TurnRail() {
     >
       {turns.map((turn, index) =>
         index % every === 0 ? (
-          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: for the pointer alone; keys and readers have the list of turns
+          // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: for the pointer alone; keys and readers have the commands of turns
           <div
             key={turn.seq}
             title={turn.text}

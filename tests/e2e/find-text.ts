@@ -1,6 +1,4 @@
-import { expect } from 'expect';
 import { expectClean } from './browser.ts';
-import { reads } from './read-rows.ts';
 import type { ReadingDesk } from './reading.test.ts';
 
 /** Finds what is in folded rows and in those that are not loaded, by the page's own bar. */
@@ -30,23 +28,4 @@ export async function findAcrossFolds({ page, address, picture }: ReadingDesk): 
   await page.getByRole('search').getByText('No match').waitFor();
   await field.press('Escape');
   await field.waitFor({ state: 'detached' });
-}
-
-/** All turns are in a list that is found by words, loaded or not. */
-export async function jumpToTurns({ page, address, picture }: ReadingDesk): Promise<void> {
-  await page.goto(address);
-  await page.getByRole('log', { name: 'Timeline' }).getByRole('article').last().waitFor();
-  await page.keyboard.press('Control+k');
-  await page.getByRole('combobox').fill('Jump to turn');
-  await page.keyboard.press('Enter');
-  const list = page.getByRole('dialog', { name: 'Jump to turn…' });
-  await list.getByRole('option').first().waitFor();
-  await expect(list.getByRole('option').count()).resolves.toBeGreaterThanOrEqual(4);
-  await list.getByRole('combobox').fill('part 3.');
-  await list.getByRole('option', { name: /Turn 3: look at part 3\./ }).waitFor({ timeout: 20_000 });
-  await picture('turns');
-  await expectClean(page, 'the list of turns', 'everyTheme');
-  await list.getByRole('combobox').fill('Turn 3: look at part 3.');
-  await page.keyboard.press('Enter');
-  await reads(page, /, Turn 3: look at part 3\.$/);
 }

@@ -658,6 +658,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Storage that is used, by kind, its limit, and the largest conversations. */
     getStorage: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/storage', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getStorage'>>,
+    /** The turns of a conversation: what each message of a user brought. */
+    listTurns: (request: { org: string; conversation: string; query?: OperationQuery<'listTurns'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/turns', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listTurns'>>,
+    /** Where a text stands in the log, newest first. */
+    searchEvents: (request: { org: string; conversation: string; query: OperationQuery<'searchEvents'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/events/search', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'searchEvents'>>,
     /** Where the time and the money of a conversation went: its log, starts and model calls as spans, turn by turn. */
     readTrace: (request: { org: string; conversation: string; query?: OperationQuery<'readTrace'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trace', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readTrace'>>,

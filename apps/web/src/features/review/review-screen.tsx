@@ -12,6 +12,7 @@ import { useChanges, useFreshChanges, useIsAway } from '../changes/use-changes.t
 import { useCommand } from '../commands/command-context.tsx';
 import { ConversationContext, useConversation, useView } from '../conversation/conversation-context.ts';
 import { ConversationStore, type Schedule } from '../conversation/conversation-store.ts';
+import { OpenRows } from '../conversation/open-rows.ts';
 import { Reveal } from '../conversation/reveal.ts';
 import { useSocket } from '../conversation/use-socket.ts';
 import { useSession } from '../session/me.ts';
@@ -36,7 +37,7 @@ export function ReviewScreen({ snapshot }: { snapshot: Conversation }) {
     const reveal = new Reveal();
     return {
       gaps,
-      scope: { store, conversation: snapshot, orgId: org.id, openRows: new Map<string, boolean>(), reveal },
+      scope: { store, conversation: snapshot, orgId: org.id, openRows: new OpenRows(), reveal },
     };
   });
   useSocket(scope.store, org.id, snapshot.id, gaps);

@@ -25,7 +25,7 @@ export async function goThroughRows({ page, address, picture }: ReadingDesk): Pr
   for (let press = 0; press < 60; press += 1) await page.keyboard.press('ArrowUp');
   await until('another row has the focus', async () => (await focused(page)) !== last);
   // However far: the row with the focus stays, and is in sight.
-  expect(await inSight(page)).toBe(true);
+  await until('the row is in sight', () => inSight(page));
   await page.keyboard.press('Shift+[');
   await reads(page, /^Agent, .*ran \.\/check part-\d+ 15, failed$/);
   const link = await copied(page);
@@ -49,7 +49,7 @@ export async function goThroughRows({ page, address, picture }: ReadingDesk): Pr
 export async function followLinks({ page, address, picture }: ReadingDesk): Promise<void> {
   await page.goto(`${address}?event=3000`);
   await reads(page, /part-\d+/);
-  expect(await inSight(page)).toBe(true);
+  await until('the row is in sight', () => inSight(page));
   expect(await copied(page)).toBe(`${address}?event=${await eventOf(page)}`);
   for (const none of ['999999', '0', 'nonsense']) {
     await page.goto(`${address}?event=${none}`);

@@ -142,6 +142,8 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     focused: focus.index,
     inSight: () => virtualizer.getVirtualItemForOffset(scroller.current?.scrollTop ?? 0)?.index ?? rows.length,
     goTo,
+    history,
+    top,
   });
 
   const fresh = leftAt === null ? 0 : countAfter(rows, leftAt);

@@ -1,30 +1,56 @@
 'use client';
 import { useTranslations } from 'next-intl';
+import { useEffect, useState } from 'react';
 import { toast } from 'sonner';
 import { copyText } from '../../browser/copy-button.tsx';
 import { useCommand } from '../commands/command-context.tsx';
 import { linkTo } from './reveal.ts';
 import { beginsTurn, isFailure } from './row-name.ts';
 import type { Row } from './timeline-row.ts';
+import type { HistoryPages } from './use-history-pages.ts';
 
-/** Where the reader is, and how they are brought to another row of those that are loaded. */
+/** Where the reader is, and how they are brought to another row. */
 interface Reading {
   /** Place of the row with the focus; -1: none, so the last row in sight counts. */
   readonly focused: number;
   readonly inSight: () => number;
   readonly goTo: (index: number) => void;
+  /** Pages above the rows that are loaded; `top`: there are none. */
+  readonly history: HistoryPages;
+  readonly top: boolean;
+}
+
+/** What a command looks for, from which row on. */
+interface Sought {
+  readonly is: (row: Row) => boolean;
+  readonly step: -1 | 1;
+  readonly from: string;
 }
 
 /** The commands that lead from row to row: turns, failures, and a link to where one is. */
-export function useRowCommands(rows: readonly Row[], { focused, inSight, goTo }: Reading): void {
+export function useRowCommands(rows: readonly Row[], { focused, inSight, goTo, history, top }: Reading): void {
   const t = useTranslations();
+  const [sought, setSought] = useState<Sought | null>(null);
+  const { state, loadOlder } = history;
   const go = (is: (row: Row) => boolean, step: -1 | 1) => () => {
-    const from = focused >= 0 ? focused : inSight();
-    for (let at = from + step; at >= 0 && at < rows.length; at += step) {
-      const row = rows[at];
-      if (row !== undefined && is(row)) return goTo(at);
-    }
+    const from = rows[focused >= 0 ? focused : inSight()];
+    if (from !== undefined) setSought({ is, step, from: from.key });
   };
+  useEffect(() => {
+    if (sought === null) return;
+    const from = rows.findLastIndex((row) => row.key === sought.from);
+    if (from < 0) return setSought(null);
+    let at = from + sought.step;
+    for (; at >= 0 && at < rows.length; at += sought.step) {
+      const row = rows[at];
+      if (row !== undefined && sought.is(row)) break;
+    }
+    // Above the rows that are loaded: the page is read, and the search goes on with it.
+    if (at < 0 && !top && state === 'loading') return;
+    if (at < 0 && !top && state === 'idle') return loadOlder();
+    setSought(null);
+    if (at >= 0 && at < rows.length) goTo(at);
+  }, [sought, rows, top, state, loadOlder, goTo]);
   const any = rows.length > 0;
   useCommand('turn.previous', any ? go(beginsTurn, -1) : null);
   useCommand('turn.next', any ? go(beginsTurn, 1) : null);

@@ -80,7 +80,12 @@ describe('a deleted conversation', () => {
         .replace('{org}', user.orgId)
         .replace('{conversation}', id)
         .replaceAll(/\{\w+\}/g, () => randomUUID());
-      const { status, body } = await app.http(user, operation.method, path, bodyOf(request, { conversation: id, message: randomUUID() }));
+      const { status, body } = await app.http(
+        user,
+        operation.method,
+        path,
+        bodyOf(request, { conversation: id, message: randomUUID() }),
+      );
       // Ending what is not there is done.
       if (status !== 404 && !(operation.method === 'DELETE' && status === 204)) answers.push(`${name}: ${status}`);
       expect(JSON.stringify(body ?? '')).not.toContain('canary');

@@ -8,8 +8,8 @@ import { useTurns } from './use-turns.ts';
 const MOST_MARKS = 120;
 
 /**
- * One mark a turn, for the eye and the pointer alone: keys have the commands of turns. A mark's shape says what the turn
- * brought.
+ * One mark a turn, for the eye and the pointer alone: keys have the commands of turns. A mark's shape says what the
+ * turn brought.
  */
 export function TurnRail() {
   const { reveal } = useConversation();

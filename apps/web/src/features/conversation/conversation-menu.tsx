@@ -7,6 +7,7 @@ import { useAddressValue } from '../../browser/address.ts';
 import { useReport } from '../analytics/use-report.ts';
 import { AskingChoices } from '../approval/asking-choices.tsx';
 import { useAgentMenu } from '../beside/agent-menu.tsx';
+import { useEditMenu } from '../conversation-edits/edit-menu.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation } from './conversation-context.ts';
 import { ModelChoices } from './model-choices.tsx';
@@ -19,6 +20,7 @@ export function ConversationMenu() {
   const [, setTab] = useAddressValue('tab');
   const report = useReport();
   const agent = useAgentMenu();
+  const edits = useEditMenu();
   const target = { org: orgId, conversation: conversation.id };
   return (
     <>
@@ -29,6 +31,7 @@ export function ConversationMenu() {
           </Button>
         }
       >
+        {edits.items}
         {org.permissions.includes('sandbox:access') ? (
           <MenuItem onSelect={() => setTab('ports', 'push')}>
             <ExternalLink aria-hidden /> {t('conversation.openAPort')}
@@ -52,6 +55,7 @@ export function ConversationMenu() {
         <ModelChoices />
         <AskingChoices />
       </Menu>
+      {edits.dialog}
       {agent.dialog}
     </>
   );

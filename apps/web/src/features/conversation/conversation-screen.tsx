@@ -7,12 +7,13 @@ import { useAddressValue } from '../../browser/address.ts';
 import { useMedia, WIDE } from '../../browser/media.ts';
 import { ApprovalCard } from '../approval/approval-card.tsx';
 import { SidePanel } from '../changes/side-panel.tsx';
+import { GoneState } from '../conversation-edits/gone-state.tsx';
 import { LimitCard } from '../run-settings/limit-card.tsx';
 import { PlanCard } from '../run-settings/plan-card.tsx';
 import { EndNote } from '../runtime/end-note.tsx';
 import { useSession } from '../session/me.ts';
 import { Announcer } from './announcer.tsx';
-import { ConversationContext } from './conversation-context.ts';
+import { ConversationContext, useSlice } from './conversation-context.ts';
 import { ConversationHeader } from './conversation-header.tsx';
 import { ConversationStore, type Schedule } from './conversation-store.ts';
 import { MessageComposer } from './message-composer.tsx';
@@ -55,6 +56,13 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
   const wide = useMedia(WIDE);
   const [tab, setTab] = useAddressValue('tab');
   const panel = useMemo(() => <SidePanel />, []);
+  const gone = useSlice(scope.store.gone);
+  if (gone)
+    return (
+      <ConversationContext value={scope}>
+        <GoneState onRestored={() => gaps.dispatchEvent(new Event('gap'))} />
+      </ConversationContext>
+    );
   return (
     <ConversationContext value={scope}>
       <div className="flex h-full flex-col">

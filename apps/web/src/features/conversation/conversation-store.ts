@@ -21,6 +21,8 @@ export class ConversationStore {
   readonly live = new Slice<LiveText | null>(null);
   readonly printed = new Slice<PrintedOutputs>(new Map());
   readonly queue: Slice<readonly QueuedMessage[]>;
+  /** It has been deleted. */
+  readonly gone = new Slice(false);
   readonly connection = new Slice<Connection>('connecting');
 
   private pending: LoggedEvent[] = [];

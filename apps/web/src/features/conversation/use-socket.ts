@@ -2,6 +2,7 @@
 import {
   type DeltaFrame,
   type EventsFrame,
+  type GoneFrame,
   type InboxFrame,
   type ResumeFrame,
   type ReviewFrame,
@@ -56,13 +57,16 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
           .catch(() => null),
       );
       if (!socket.connected) return;
-      if (answer.success && answer.data.ok) store.connection.set('live');
-      else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
+      if (answer.success && answer.data.ok) {
+        store.gone.set(false);
+        store.connection.set('live');
+      } else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
       else {
         // The organization may ask for another sign-in by now, or the user may have left it: the page says so when it
         // is read again who is signed in.
         if (answer.success) void queries.invalidateQueries({ queryKey: ['me'] });
-        later(() => void subscribe());
+        if (isNotFound(answer.data)) store.gone.set(true);
+        else later(() => void subscribe());
       }
     };
     /** This replica is about to end and another one is there: no reason to wait. */
@@ -101,6 +105,7 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       if (frame.conversationId === conversationId)
         void queries.invalidateQueries({ queryKey: ['review', orgId, conversationId] });
     });
+    socket.on('gone', (frame: GoneFrame) => frame.conversationId === conversationId && store.gone.set(true));
     socket.on('resume', (frame: ResumeFrame) => {
       sentAway = frame.code === 'draining';
       lost();
@@ -118,6 +123,10 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     };
   }, [store, orgId, conversationId, gaps, queries]);
 }
+
+/** Deleted while nothing was heard, or left by the user: asking again would not help. */
+const isNotFound = (answer: SubscribeAnswer | undefined): boolean =>
+  answer?.ok === false && answer.code === 'resource.not-found';
 
 /** Breaks the connection to a server that hangs: it keeps its connections open, and only its silence tells. */
 function watchSilence(socket: Socket): { heard: () => void; stop: () => void } {

@@ -24,6 +24,7 @@ import { changes } from './changes.ts';
 import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { conversation } from './conversation.ts';
+import { conversationEdits } from './conversation-edits.ts';
 import { conversations } from './conversations.ts';
 import { device } from './device.ts';
 import { draft } from './draft.ts';
@@ -81,6 +82,7 @@ export const en = {
   commands,
   common,
   conversation,
+  conversationEdits,
   conversations,
   device,
   draft,

@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.conversations');
 
 export default function ConversationsPage() {
   return (
-    <WithMessages of={['conversations']}>
+    <WithMessages of={['conversationEdits', 'conversations']}>
       <ConversationList />
     </WithMessages>
   );

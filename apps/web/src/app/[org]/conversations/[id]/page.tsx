@@ -21,6 +21,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'changes',
         'conversation',
         'draft',
+        'conversationEdits',
         'conversations',
         'files',
         'live',

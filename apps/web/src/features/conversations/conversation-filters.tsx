@@ -12,6 +12,9 @@ import { useSession } from '../session/me.ts';
 import { STATUS_LABELS } from './status-label.ts';
 
 const ALL = 'all';
+/** A tag may have any name, also that of the choice of all. */
+const ALL_TAGS = 'all';
+const TAG = 'tag:';
 const STATUSES: readonly Option[] = [
   { value: ALL, label: 'conversations.allStatuses' },
   ...CONVERSATION_STATUSES.map((status) => ({ value: status, label: STATUS_LABELS[status] })),
@@ -22,7 +25,16 @@ const SORT_LABELS = {
   cost: 'conversations.mostExpensiveFirst',
 } as const;
 const SORTS = CONVERSATION_SORTS.map((sort) => ({ value: sort, label: SORT_LABELS[sort] }));
-const NAMES = ['status', 'owner', 'repository', 'model', 'search', 'sort'] as const;
+const NAMES = ['status', 'owner', 'repository', 'model', 'search', 'shown', 'tag', 'sort'] as const;
+/** A place of its own or an order: nothing that leaves conversations out of it. */
+const NO_FILTERS: readonly string[] = ['shown', 'sort'];
+
+const SHOWN_OPTIONS: readonly Option[] = [
+  { value: 'open', label: 'conversationEdits.shownOpen' },
+  { value: 'archived', label: 'conversationEdits.shownArchived' },
+  { value: 'deleted', label: 'conversationEdits.shownTrash' },
+  { value: 'all', label: 'conversationEdits.shownAll' },
+];
 
 export type ConversationFilters = Pick<ListConversationsQuery, (typeof NAMES)[number]>;
 
@@ -44,24 +56,35 @@ export function useConversationFilters(): {
     repository: true,
     model: true,
     search: true,
+    shown: true,
+    tag: true,
     sort: true,
   }).parse(Object.fromEntries(values));
   return {
     filters,
-    any: values.some(([name]) => name !== 'sort'),
+    any: values.some(([name]) => !NO_FILTERS.includes(name)),
     clear: () => {
       const url = new URL(window.location.href);
-      for (const name of NAMES) if (name !== 'sort') url.searchParams.delete(name);
+      for (const name of NAMES) if (!NO_FILTERS.includes(name)) url.searchParams.delete(name);
       window.history.replaceState(null, '', url);
     },
   };
 }
 
 /** Search, status, order, one's own; and what a link from elsewhere has chosen, each to be taken away. */
-export function ConversationFilterBar({ filters }: { filters: ConversationFilters }) {
+export function ConversationFilterBar({
+  filters,
+  tags,
+}: {
+  filters: ConversationFilters;
+  /** Of the conversations that are listed. */
+  tags: readonly string[];
+}) {
   const t = useTranslations();
   const { me } = useSession();
   const [, setStatus] = useAddressValue('status');
+  const [, setShown] = useAddressValue('shown');
+  const [, setTag] = useAddressValue('tag');
   const [, setSort] = useAddressValue('sort');
   const [, setSearch] = useAddressValue('search');
   const [, setOwner] = useAddressValue('owner');
@@ -77,6 +100,13 @@ export function ConversationFilterBar({ filters }: { filters: ConversationFilter
         className="w-full sm:w-60"
       />
       <Select
+        aria-label={t('conversationEdits.show')}
+        className="w-44"
+        options={translated(t, SHOWN_OPTIONS)}
+        value={filters.shown}
+        onChange={(value) => setShown(value === 'open' ? null : value, 'push')}
+      />
+      <Select
         aria-label={t('conversations.status')}
         className="w-40"
         options={translated(t, STATUSES)}
@@ -90,6 +120,21 @@ export function ConversationFilterBar({ filters }: { filters: ConversationFilter
         value={filters.sort}
         onChange={(value) => setSort(value === 'created' ? null : value, 'push')}
       />
+      {tags.length === 0 && filters.tag === undefined ? null : (
+        <Select
+          aria-label={t('conversationEdits.tags')}
+          className="w-36"
+          options={[
+            { value: ALL_TAGS, label: t('conversationEdits.allTags') },
+            ...[...new Set([...tags, ...(filters.tag === undefined ? [] : [filters.tag])])].map((tag) => ({
+              value: `${TAG}${tag}`,
+              label: tag,
+            })),
+          ]}
+          value={filters.tag === undefined ? ALL_TAGS : `${TAG}${filters.tag}`}
+          onChange={(value) => setTag(value === ALL_TAGS ? null : value.slice(TAG.length), 'push')}
+        />
+      )}
       <Checkbox
         label={t('common.mine')}
         checked={mine}

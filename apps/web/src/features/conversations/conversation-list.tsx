@@ -1,24 +1,85 @@
 'use client';
-import { AfterDelay, Button, EmptyState, Skeleton } from '@slipway/ui';
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { Button } from '@slipway/ui';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { SquarePen } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import { useEffect, useRef } from 'react';
+import { useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
+import { BulkBar } from '../conversation-edits/bulk-bar.tsx';
+import { useMayEdit } from '../conversation-edits/may-edit.ts';
+import { useEdits } from '../conversation-edits/use-edits.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
-import { ConversationFilterBar, useConversationFilters } from './conversation-filters.tsx';
-import { ConversationColumns, ConversationLine } from './conversation-row.tsx';
+import { ConversationFilterBar, type ConversationFilters, useConversationFilters } from './conversation-filters.tsx';
+import { ListSkeleton, NoConversations } from './list-states.tsx';
+import { pinnedFirst } from './pinned-first.ts';
 import { isActive } from './status-label.ts';
+import { VirtualList } from './virtual-list.tsx';
 
 /** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
 const REFRESH_MS = 15_000;
+
 export function ConversationList() {
   const t = useTranslations();
   const { org } = useSession();
   const { filters, any, clear } = useConversationFilters();
+  const { list, rows } = useConversations(filters);
+  const { mayEdit } = useMayEdit();
+  const edits = useEdits();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  /** What is no longer in the list is not changed unseen. */
+  const selected = useMemo(() => rows.filter(({ id }) => chosen.has(id)), [rows, chosen]);
+  const tags = useMemo(() => [...new Set(rows.flatMap((row) => row.tags))].sort(), [rows]);
+  const select = (id: string, on: boolean) =>
+    setChosen((before) => {
+      const after = new Set(before);
+      if (on) after.add(id);
+      else after.delete(id);
+      return after;
+    });
+  return (
+    <div className="flex h-full flex-col">
+      <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
+        <h1 className="flex-1 text-base font-semibold">{t('common.conversations')}</h1>
+        <Button asChild tone="primary" className="max-md:hidden">
+          <Link href={`/${org.slug}`}>
+            <SquarePen aria-hidden /> {t('common.newTask')}
+          </Link>
+        </Button>
+      </header>
+      <ConversationFilterBar filters={filters} tags={tags} />
+      {list.isError && rows.length === 0 ? (
+        <Failed error={list.error} retry={() => list.refetch()} className="m-4 max-w-xl md:m-6" />
+      ) : list.isPending ? (
+        <ListSkeleton />
+      ) : rows.length === 0 ? (
+        <NoConversations shown={filters.shown} clear={any ? clear : null} />
+      ) : (
+        <>
+          {selected.length === 0 ? null : (
+            <BulkBar
+              selected={selected}
+              shown={filters.shown}
+              edits={edits}
+              all={selected.length < rows.length ? () => setChosen(new Set(rows.map(({ id }) => id))) : null}
+              clear={() => setChosen(new Set())}
+            />
+          )}
+          <VirtualList
+            rows={rows}
+            more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null}
+            editing={mayEdit ? { edits, chosen, select } : null}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Pages of the list, with what the user has pinned before all others. */
+function useConversations(filters: ConversationFilters) {
+  const { org } = useSession();
   const list = useInfiniteQuery({
     queryKey: ['conversations', org.id, filters],
     queryFn: ({ pageParam, signal }) =>
@@ -34,106 +95,15 @@ export function ConversationList() {
         ? REFRESH_MS
         : false,
   });
-  const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
-  return (
-    <div className="flex h-full flex-col">
-      <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
-        <h1 className="flex-1 text-base font-semibold">{t('common.conversations')}</h1>
-        <Button asChild tone="primary" className="max-md:hidden">
-          <Link href={`/${org.slug}`}>
-            <SquarePen aria-hidden /> {t('common.newTask')}
-          </Link>
-        </Button>
-      </header>
-      <ConversationFilterBar filters={filters} />
-      {list.isError && rows.length === 0 ? (
-        <Failed error={list.error} retry={() => list.refetch()} className="m-4 max-w-xl md:m-6" />
-      ) : list.isPending ? (
-        <ListSkeleton />
-      ) : rows.length === 0 && any ? (
-        <EmptyState
-          title={t('conversations.noConversationsMatchTheFilters')}
-          action={<Button onClick={clear}>{t('conversations.clearFilters')}</Button>}
-        />
-      ) : rows.length === 0 ? (
-        <EmptyState
-          title={t('conversations.noConversationsYet')}
-          action={
-            <Button asChild tone="primary">
-              <Link href={`/${org.slug}`}>{t('conversations.startATask')}</Link>
-            </Button>
-          }
-        >
-          {t('conversations.eachTaskBecomesAConversation')}
-        </EmptyState>
-      ) : (
-        <VirtualList
-          rows={rows}
-          orgSlug={org.slug}
-          more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null}
-        />
-      )}
-    </div>
-  );
-}
-
-type Rows = Parameters<typeof ConversationLine>[0]['conversation'][];
-
-function VirtualList({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; more: (() => void) | null }) {
-  const t = useTranslations();
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 44,
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: 12,
+  const pinned = useQuery({
+    queryKey: ['conversations', org.id, filters, 'pinned'],
+    queryFn: ({ signal }) =>
+      api.listConversations({ org: org.id, query: { limit: 100, ...filters, pinned: 'true' }, signal }),
+    enabled: filters.shown !== 'deleted',
   });
-  const items = virtualizer.getVirtualItems();
-  const nearEnd = (items.at(-1)?.index ?? 0) >= rows.length - 20;
-  useEffect(() => {
-    if (nearEnd) more?.();
-  }, [nearEnd, more]);
-  return (
-    <div className="flex min-h-0 flex-1 flex-col">
-      <ConversationColumns />
-      <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
-        <ul aria-label={t('common.conversations')} className="relative" style={{ height: virtualizer.getTotalSize() }}>
-          {items.map((item) => {
-            const row = rows[item.index];
-            return row ? (
-              <li
-                key={item.key}
-                ref={virtualizer.measureElement}
-                data-index={item.index}
-                aria-setsize={rows.length}
-                aria-posinset={item.index + 1}
-                className="absolute inset-x-0 top-0"
-                style={{ transform: `translateY(${item.start}px)` }}
-              >
-                <ConversationLine orgSlug={orgSlug} conversation={row} />
-              </li>
-            ) : null;
-          })}
-        </ul>
-      </div>
-    </div>
+  const rows = useMemo(
+    () => pinnedFirst(pinned.data?.data ?? [], list.data?.pages.flatMap((page) => page.data) ?? []),
+    [pinned.data, list.data],
   );
-}
-
-const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
-
-function ListSkeleton() {
-  const t = useTranslations();
-  return (
-    <div role="status" aria-label={t('conversations.loadingConversations')}>
-      <AfterDelay>
-        <div className="flex flex-col gap-2 p-4 md:px-6">
-          {SKELETON_ROWS.map((row) => (
-            <Skeleton key={row} className="h-9 w-full" />
-          ))}
-        </div>
-      </AfterDelay>
-    </div>
-  );
+  return { list, rows };
 }

@@ -1,7 +1,7 @@
 'use client';
 import type { ConversationSummary } from '@slipway/contracts/conversations';
-import { StatusChip } from '@slipway/ui';
-import { FolderGit2, GitBranch } from 'lucide-react';
+import { Badge, StatusChip } from '@slipway/ui';
+import { FolderGit2, GitBranch, Pin } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { memo } from 'react';
@@ -90,6 +90,9 @@ export function ConversationColumns() {
   );
 }
 
+/** Tags in a line; the others are counted. */
+const MAX_SHOWN_TAGS = 2;
+
 /** One line of the list, the whole of it a link; below 768 px the same on two short lines, without the owner. */
 export const ConversationLine = memo(function ConversationLine({
   orgSlug,
@@ -104,8 +107,26 @@ export const ConversationLine = memo(function ConversationLine({
       href={`/${orgSlug}/conversations/${conversation.id}`}
       className={`grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2.5 text-sm outline-offset-[-2px] hover:bg-raised md:h-11 md:px-6 md:py-0 ${COLUMNS}`}
     >
-      <span dir="auto" className="min-w-0 truncate font-medium">
-        {conversation.title}
+      <span className="flex min-w-0 items-center gap-2">
+        {conversation.pinned ? (
+          <>
+            <Pin aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
+            <span className="sr-only">{t('conversationEdits.pinned')}</span>
+          </>
+        ) : null}
+        <span dir="auto" className="min-w-0 truncate font-medium">
+          {conversation.title}
+        </span>
+        {conversation.tags.slice(0, MAX_SHOWN_TAGS).map((tag) => (
+          <Badge key={tag} className="max-w-24 min-w-0 shrink truncate">
+            {tag}
+          </Badge>
+        ))}
+        {conversation.tags.length > MAX_SHOWN_TAGS ? (
+          <span className="text-xs text-ink-muted" title={conversation.tags.join(', ')}>
+            +{conversation.tags.length - MAX_SHOWN_TAGS}
+          </span>
+        ) : null}
       </span>
       <StatusChip
         state={conversation.status}

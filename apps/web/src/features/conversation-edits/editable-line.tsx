@@ -167,7 +167,7 @@ function DeletedLine({
       <span dir="auto" className="min-w-0 flex-1 basis-40 truncate font-medium">
         {conversation.title}
       </span>
-      <span className="text-xs text-ink-muted">{conversation.createdBy.label}</span>
+      <span className="text-xs text-ink-muted max-sm:hidden">{conversation.createdBy.label}</span>
       <span className="text-xs text-ink-muted">{timeLeft(t, deletedAt, Date.now())}</span>
       {mayDelete(conversation) ? (
         <Button

@@ -69,6 +69,7 @@ export function ConversationList() {
           <VirtualList
             rows={rows}
             more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null}
+            columns={filters.shown !== 'deleted'}
             editing={mayEdit ? { edits, chosen, select } : null}
           />
         </>

@@ -118,7 +118,7 @@ export const ConversationLine = memo(function ConversationLine({
           {conversation.title}
         </span>
         {conversation.tags.slice(0, MAX_SHOWN_TAGS).map((tag) => (
-          <Badge key={tag} className="max-w-24 min-w-0 shrink truncate">
+          <Badge key={tag} className="max-w-24 min-w-0 shrink truncate max-sm:hidden">
             {tag}
           </Badge>
         ))}

@@ -12,10 +12,13 @@ import { ConversationColumns, ConversationLine } from './conversation-row.tsx';
 export function VirtualList({
   rows,
   more,
+  columns,
   editing,
 }: {
   rows: readonly ConversationSummary[];
   more: (() => void) | null;
+  /** Names over the columns; what is in the trash has none of them. */
+  columns: boolean;
   /** `null`: this user changes none. */
   editing: {
     readonly edits: Edits;
@@ -40,9 +43,11 @@ export function VirtualList({
   }, [nearEnd, more]);
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      <div className={editing === null ? '' : 'border-b border-line md:px-11 [&>div]:border-b-0'}>
-        <ConversationColumns />
-      </div>
+      {columns ? (
+        <div className={editing === null ? '' : 'border-b border-line md:px-11 [&>div]:border-b-0'}>
+          <ConversationColumns />
+        </div>
+      ) : null}
       <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
         <ul aria-label={t('common.conversations')} className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {

@@ -8,7 +8,7 @@ import { describeUnless, skipTest } from '@slipway/testing/jest';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { findChromium, launchChromium, openPage, violations as axeViolations } from './browser.ts';
+import { violations as axeViolations, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
 const WIDE = { width: 1440, height: 900 };

@@ -72,37 +72,37 @@ const TABLE = {
   'agent.stop': { label: 'commands.stopAgent', group: 'conversation', keys: null },
   'agent.pause': { label: 'commands.pauseAgent', group: 'conversation', keys: null },
   'agent.resume': { label: 'commands.resumeAgent', group: 'conversation', keys: null },
-  'conversation.rename': {
+  'edit.rename': {
     label: 'commands.renameConversation',
     group: 'conversation',
     keys: null,
     permission: 'conversation:write',
   },
-  'conversation.pin': {
+  'edit.pin': {
     label: 'commands.pinConversation',
     group: 'conversation',
     keys: null,
     permission: 'conversation:write',
   },
-  'conversation.unpin': {
+  'edit.unpin': {
     label: 'commands.unpinConversation',
     group: 'conversation',
     keys: null,
     permission: 'conversation:write',
   },
-  'conversation.archive': {
+  'edit.archive': {
     label: 'commands.archiveConversation',
     group: 'conversation',
     keys: null,
     permission: 'conversation:write',
   },
-  'conversation.unarchive': {
+  'edit.unarchive': {
     label: 'commands.unarchiveConversation',
     group: 'conversation',
     keys: null,
     permission: 'conversation:write',
   },
-  'conversation.delete': {
+  'edit.delete': {
     label: 'commands.deleteConversation',
     group: 'conversation',
     keys: null,

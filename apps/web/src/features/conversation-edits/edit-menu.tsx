@@ -16,12 +16,12 @@ import { useEdits } from './use-edits.ts';
 
 /** In the order of the menu. */
 const ENTRIES = [
-  ['conversation.rename', PencilLine],
-  ['conversation.pin', Pin],
-  ['conversation.unpin', PinOff],
-  ['conversation.archive', Archive],
-  ['conversation.unarchive', ArchiveRestore],
-  ['conversation.delete', Trash2],
+  ['edit.rename', PencilLine],
+  ['edit.pin', Pin],
+  ['edit.unpin', PinOff],
+  ['edit.archive', Archive],
+  ['edit.unarchive', ArchiveRestore],
+  ['edit.delete', Trash2],
 ] as const;
 
 /** Offers the commands that change the open conversation, their entries of its menu, and what they open. */
@@ -47,12 +47,12 @@ export function useEditMenu(): { items: ReactNode; dialog: ReactNode } {
     void edits.run('delete', [id], (done) => {
       if (done === 'delete') router.push(`/${org.slug}/conversations`);
     });
-  useCommand('conversation.rename', mayEdit ? () => setRenames(true) : null);
-  useCommand('conversation.pin', mayEdit && !pinned ? () => void pin(true) : null);
-  useCommand('conversation.unpin', mayEdit && pinned ? () => void pin(false) : null);
-  useCommand('conversation.archive', mayEdit && !archived ? () => archive('archive') : null);
-  useCommand('conversation.unarchive', mayEdit && archived ? () => archive('unarchive') : null);
-  useCommand('conversation.delete', mayDelete(conversation) ? remove : null);
+  useCommand('edit.rename', mayEdit ? () => setRenames(true) : null);
+  useCommand('edit.pin', mayEdit && !pinned ? () => void pin(true) : null);
+  useCommand('edit.unpin', mayEdit && pinned ? () => void pin(false) : null);
+  useCommand('edit.archive', mayEdit && !archived ? () => archive('archive') : null);
+  useCommand('edit.unarchive', mayEdit && archived ? () => archive('unarchive') : null);
+  useCommand('edit.delete', mayDelete(conversation) ? remove : null);
   const offered = ENTRIES.filter(([command]) => ids.includes(command));
   return {
     items:

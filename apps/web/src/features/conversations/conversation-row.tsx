@@ -111,7 +111,7 @@ export const ConversationLine = memo(function ConversationLine({
         {conversation.pinned ? (
           <>
             <Pin aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
-            <span className="sr-only">{t('conversationEdits.pinned')}</span>
+            <span className="sr-only">{t('conversations.pinned')}</span>
           </>
         ) : null}
         <span dir="auto" className="min-w-0 truncate font-medium">

@@ -17,7 +17,6 @@ export const conversationEdits = {
   rename: 'Rename',
   pin: 'Pin',
   unpin: 'Unpin',
-  pinned: 'Pinned',
   archive: 'Archive',
   unarchive: 'Move back to open',
   editTags: 'Tags…',

@@ -37,4 +37,5 @@ export const conversations = {
   title: 'Title',
   approved: 'approved',
   conflicts: 'conflicts',
+  pinned: 'Pinned',
 } as const;

@@ -91,7 +91,7 @@ describe('stop, pause and resume', () => {
       },
       { producerSeq: 3, event: executionStatus('paused') },
     ]);
-    expect(await listed(spent)).toEqual(['waiting', { code: 'agent.budget-limit', by: null }]);
+    expect(await listed(spent)).toEqual(['paused', { code: 'agent.budget-limit', by: null }]);
     await app.ingest(user, spent, [{ producerSeq: 4, event: executionStatus('running') }]);
     expect(await listed(spent)).toEqual(['working', null]);
   });

@@ -81,11 +81,12 @@ BEGIN
       CASE WHEN p_epoch IS NULL THEN 'platform' WHEN g.desired = 'rest' THEN 'ending' ELSE 'work' END);
   END IF;
 
-  -- A short turn begins and ends in one batch.
+  -- A short turn begins and ends in one batch. Its text is searched, not parsed: an event may hold NUL or half a
+  -- character, which no operator of JSON takes; a quote within a string is escaped, so no words look like these.
   IF p_patch->>'execution_status' IN ('finished', 'idle') AND g.desired = 'run' AND (c.execution_status = 'running' OR EXISTS (
     SELECT 1 FROM unnest(p_ids, p_kinds, p_events) AS u(id, kind, body)
     WHERE u.kind = 'ConversationStateUpdateEvent' AND u.id = ANY (v_stored)
-      AND u.body::json->>'key' = 'execution_status' AND u.body::json->>'value' = 'running')) THEN
+      AND u.body::text LIKE '%"key":"execution_status"%' AND u.body::text LIKE '%"value":"running"%')) THEN
     UPDATE app.inbox_message m SET held = false WHERE m.org_id = p_org AND m.id = (
       SELECT n.id FROM app.inbox_message n WHERE n.org_id = p_org AND n.conversation_id = p_conversation AND n.state = 'queued' AND n.held
       ORDER BY n.position LIMIT 1);

@@ -4,7 +4,7 @@ import type { SubscribeAnswer } from '@slipway/contracts/events';
 import { until } from '@slipway/testing';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, thought, type User } from '../../testing/conversation-app.js';
-import { bodyOf, ORG_REQUESTS } from '../../testing/tenancy/requests.js';
+import { bodyOf, ORG_REQUESTS, queryOf } from '../../testing/tenancy/requests.js';
 
 jest.setTimeout(120_000);
 
@@ -79,7 +79,8 @@ describe('a deleted conversation', () => {
       const path = operation.path
         .replace('{org}', user.orgId)
         .replace('{conversation}', id)
-        .replaceAll(/\{\w+\}/g, () => randomUUID());
+        .replaceAll(/\{\w+\}/g, () => randomUUID())
+        .concat(queryOf(name, {}));
       const { status, body } = await app.http(
         user,
         operation.method,

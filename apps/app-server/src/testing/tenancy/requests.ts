@@ -115,7 +115,6 @@ export function bodyOf({ name, operation }: Request, own: Things): unknown {
 
 /** @throws Error when the path names a noun that `things.ts` does not make. */
 export function pathOf({ name, operation }: Request, org: string, things: Things): string {
-  const query = QUERIES[name]?.(things);
   const path = operation.path.replaceAll(
     /(\w[\w-]*\/)?\{(\w+)\}/g,
     (_whole, before: string | undefined, noun: string) => {
@@ -124,7 +123,13 @@ export function pathOf({ name, operation }: Request, org: string, things: Things
       return `${place}${encodeURIComponent(thingOf(operation.path, noun, things))}`;
     },
   );
-  return query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
+  return `${path}${queryOf(name, things)}`;
+}
+
+/** With its `?`; empty for an operation that needs no query. */
+export function queryOf(name: OperationName, things: Things): string {
+  const query = QUERIES[name]?.(things);
+  return query === undefined ? '' : `?${new URLSearchParams(query)}`;
 }
 
 function thingOf(path: string, name: string, things: Things): string {

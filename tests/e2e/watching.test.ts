@@ -161,7 +161,9 @@ describeUnless(
     expect(await direction(page.getByRole('heading', { level: 1 }))).toBe('rtl');
     const conversation = page.url();
     await page.goto(stack.url);
-    expect(await direction(page.getByRole('region', { name: 'Recent' }).getByText('[ראשון]'))).toBe('rtl');
+    await page.getByRole('link', { name: 'All conversations' }).click();
+    await page.waitForURL(/\/conversations$/);
+    expect(await direction(page.getByText('[ראשון]'))).toBe('rtl');
     await page.goto(conversation);
   });
 

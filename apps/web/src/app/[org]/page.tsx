@@ -2,11 +2,11 @@ import { Home } from '../../features/home/home.tsx';
 import { titled } from '../../messages/titled.ts';
 import { WithMessages } from '../../messages/with-messages.tsx';
 
-export const generateMetadata = titled('common.newTask');
+export const generateMetadata = titled('common.desk');
 
 export default function HomePage() {
   return (
-    <WithMessages of={['conversations', 'draft', 'home', 'promptLog']}>
+    <WithMessages of={['conversations', 'deskPage', 'draft', 'home', 'promptLog', 'undo']}>
       <Home />
     </WithMessages>
   );

@@ -56,10 +56,15 @@ export function collide(one: string, other: string): boolean {
   return a.every((press, index) => index >= b.length || press === b[index]);
 }
 
-/** The commands whose keys these would take, other than `id`. */
+const areApart = (one: CommandId, other: CommandId): boolean => {
+  const [here, there] = [COMMANDS[one].page, COMMANDS[other].page];
+  return here !== undefined && there !== undefined && here !== there;
+};
+
+/** The commands whose keys these would take, other than `id`; those of another page are not there at the same time. */
 export function conflictsOf(id: CommandId, keys: string, settings: KeySettings): readonly CommandId[] {
   return COMMAND_IDS.filter((other) => {
-    const theirs = other === id ? null : keysOf(other, { ...settings, singleKeys: true });
+    const theirs = other === id || areApart(id, other) ? null : keysOf(other, { ...settings, singleKeys: true });
     return theirs !== null && collide(keys, theirs);
   });
 }

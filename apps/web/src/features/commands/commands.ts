@@ -20,6 +20,8 @@ export interface Command {
   readonly inFields?: true;
   /** Handled where the focus is; listed here so that no other command takes its keys. Cannot be changed. */
   readonly fixed?: true;
+  /** Works on this page only: commands of another page may have the same keys. */
+  readonly page?: 'desk' | 'review';
   /** Not offered by the palette, which is open already or cannot do it. */
   readonly keysOnly?: true;
 }
@@ -40,6 +42,7 @@ const TABLE = {
     to: { org: '' },
     permission: 'conversation:create',
   },
+  'go.desk': { label: 'commands.goToDesk', group: 'navigation', keys: 'g h', to: { org: '' } },
   'go.conversations': {
     label: 'commands.goToConversations',
     group: 'navigation',
@@ -113,13 +116,27 @@ const TABLE = {
   'pane.files': { label: 'commands.showFiles', group: 'conversation', keys: 'g f' },
   'pane.details': { label: 'commands.showDetails', group: 'conversation', keys: 'g i' },
   'review.open': { label: 'commands.openReview', group: 'conversation', keys: 'g r' },
-  'review.next-file': { label: 'commands.nextFile', group: 'page', keys: 'j' },
-  'review.previous-file': { label: 'commands.previousFile', group: 'page', keys: 'k' },
-  'review.comment': { label: 'commands.commentOnLines', group: 'page', keys: 'm' },
-  'review.viewed': { label: 'commands.markViewed', group: 'page', keys: 'v' },
-  'review.split': { label: 'commands.splitDiff', group: 'page', keys: 'd' },
-  'review.order': { label: 'commands.chaptersOrPaths', group: 'page', keys: 't' },
-  'review.send': { label: 'commands.sendReview', group: 'page', keys: null },
+  'desk.next': { label: 'commands.deskNext', group: 'page', keys: 'j', page: 'desk' },
+  'desk.previous': { label: 'commands.deskPrevious', group: 'page', keys: 'k', page: 'desk' },
+  'desk.open': {
+    label: 'commands.deskOpen',
+    group: 'page',
+    keys: 'Enter',
+    page: 'desk',
+    fixed: true,
+    keysOnly: true,
+  },
+  'desk.done': { label: 'commands.deskDone', group: 'page', keys: 'e', page: 'desk' },
+  'desk.snooze': { label: 'commands.deskSnooze', group: 'page', keys: 's', page: 'desk' },
+  'desk.snooze-tomorrow': { label: 'commands.deskSnoozeTomorrow', group: 'page', keys: 'Shift+s', page: 'desk' },
+  'desk.mute': { label: 'commands.deskMute', group: 'page', keys: 'm', page: 'desk' },
+  'review.next-file': { label: 'commands.nextFile', group: 'page', keys: 'j', page: 'review' },
+  'review.previous-file': { label: 'commands.previousFile', group: 'page', keys: 'k', page: 'review' },
+  'review.comment': { label: 'commands.commentOnLines', group: 'page', keys: 'm', page: 'review' },
+  'review.viewed': { label: 'commands.markViewed', group: 'page', keys: 'v', page: 'review' },
+  'review.split': { label: 'commands.splitDiff', group: 'page', keys: 'd', page: 'review' },
+  'review.order': { label: 'commands.chaptersOrPaths', group: 'page', keys: 't', page: 'review' },
+  'review.send': { label: 'commands.sendReview', group: 'page', keys: null, page: 'review' },
   'turn.previous': { label: 'commands.previousTurn', group: 'conversation', keys: '[' },
   'turn.next': { label: 'commands.nextTurn', group: 'conversation', keys: ']' },
   'failure.previous': { label: 'commands.previousFailure', group: 'conversation', keys: '[Shift]+{' },

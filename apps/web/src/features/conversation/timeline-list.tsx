@@ -16,6 +16,7 @@ import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
 import { TurnRail } from './turns/turn-rail.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
+import { useReadMark } from './use-read-mark.ts';
 import { useReveal } from './use-reveal.ts';
 import { useRowCommands } from './use-row-commands.ts';
 import { useRowFocus } from './use-row-focus.ts';
@@ -64,6 +65,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const top = useView((view) => view.firstSeq <= 1);
   const scroller = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  useReadMark(following);
   /** Where the list stood at the last look. */
   const seen = useRef({ top: 0, height: 0 });
   /** When the reader last opened or closed a row: what grows then is theirs to look at. */

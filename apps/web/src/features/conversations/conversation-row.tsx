@@ -10,36 +10,6 @@ import { money, repositoryName } from '../../browser/format.ts';
 import { PullRequestMarks } from './pull-request-marks.tsx';
 import { STATUS_LABELS, stopReasonWords } from './status-label.ts';
 
-/** One conversation in a short list: two lines, the whole of it a link. */
-export const ConversationCard = memo(function ConversationCard({
-  orgSlug,
-  conversation,
-}: {
-  orgSlug: string;
-  conversation: ConversationSummary;
-}) {
-  const t = useTranslations();
-  return (
-    <Link
-      href={`/${orgSlug}/conversations/${conversation.id}`}
-      className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised"
-    >
-      <span className="min-w-0 flex-1">
-        <span dir="auto" className="block truncate text-sm font-medium">
-          {conversation.title}
-        </span>
-        <span className="flex items-center gap-3 text-xs text-ink-muted">
-          <StopReason conversation={conversation} />
-          <Repository conversation={conversation} />
-          {conversation.pullRequest === null ? null : <PullRequestMarks pull={conversation.pullRequest} />}
-          <Ago at={conversation.createdAt} className="shrink-0" />
-        </span>
-      </span>
-      <StatusChip state={conversation.status} label={t(STATUS_LABELS[conversation.status])} />
-    </Link>
-  );
-});
-
 /** By whom or by what it was stopped. The repository beside it gives way. */
 function StopReason({ conversation }: { conversation: ConversationSummary }) {
   const words = stopReasonWords(useTranslations(), conversation);

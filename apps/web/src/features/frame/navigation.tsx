@@ -1,24 +1,47 @@
 'use client';
 import { cn, IconButton, Tooltip } from '@slipway/ui';
-import { House, MessagesSquare, PanelLeftClose, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
+import {
+  Inbox,
+  type LucideIcon,
+  MessagesSquare,
+  PanelLeftClose,
+  PanelLeftOpen,
+  Settings2,
+  SquarePen,
+} from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useTranslations } from 'next-intl';
 import { useStored } from '../../browser/stored.ts';
+import type { Translate } from '../../messages/translate.ts';
 import { adminTabs, isAdmin } from '../admin/tabs.ts';
+import { useWaitingCount } from '../desk/desk-context.tsx';
 import { useSession } from '../session/me.ts';
 import { OrgSwitcher } from './org-switcher.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-function usePlaces() {
+interface Place {
+  readonly href: string;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  readonly current: boolean;
+  /** What waits there. */
+  readonly count?: number;
+  /** Left out below 768 px: the Desk holds it. */
+  readonly wideOnly?: boolean;
+}
+
+function usePlaces(): readonly Place[] {
+  const waiting = useWaitingCount();
   const t = useTranslations();
   const { org } = useSession();
   const path = usePathname();
   const home = `/${org.slug}`;
   return [
-    org.permissions.includes('conversation:create')
-      ? { href: home, label: t('common.newTask'), icon: SquarePen, current: path === home }
-      : { href: home, label: 'Home', icon: House, current: path === home },
+    { href: home, label: t('common.desk'), icon: Inbox, current: path === home, count: waiting },
+    ...(org.permissions.includes('conversation:create')
+      ? [{ href: `${home}#new-task`, label: t('common.newTask'), icon: SquarePen, current: false, wideOnly: true }]
+      : []),
     {
       href: `${home}/conversations`,
       label: t('common.conversations'),
@@ -63,21 +86,27 @@ export function Rail() {
         )}
       </div>
       <div className="flex flex-1 flex-col gap-0.5 p-2">
-        {places.map(({ href, label, icon: Icon, current }) => {
+        {places.map(({ href, label, icon: Icon, current, count = 0 }) => {
           const link = (
             <Link
               key={href}
               href={href}
               aria-current={current ? 'page' : undefined}
-              aria-label={narrow ? label : undefined}
+              aria-label={narrow ? nameOf(t, label, count) : undefined}
               className={cn(
                 'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-sm text-ink-muted hover:bg-raised hover:text-ink',
                 current && 'bg-raised font-medium text-ink',
-                narrow && 'justify-center px-0',
+                narrow && 'relative justify-center px-0',
               )}
             >
               <Icon aria-hidden className="size-4 shrink-0" />
-              {narrow ? null : label}
+              {narrow ? null : (
+                <span>
+                  {label}
+                  {count === 0 ? null : <span className="sr-only">, {waitingWords(t, count)}</span>}
+                </span>
+              )}
+              <Count count={count} corner={narrow} />
             </Link>
           );
           return narrow ? (
@@ -117,19 +146,46 @@ export function CompactHeader() {
     >
       <OrgSwitcher />
       <div className="flex shrink-0">
-        {places.map(({ href, label, icon: Icon, current }) => (
-          <Link
-            key={href}
-            href={href}
-            aria-label={label}
-            aria-current={current ? 'page' : undefined}
-            className={cn('grid size-11 place-items-center rounded-md text-ink-muted', current && 'text-accent')}
-          >
-            <Icon aria-hidden className="size-5" />
-          </Link>
-        ))}
+        {places
+          .filter(({ wideOnly }) => wideOnly !== true)
+          .map(({ href, label, icon: Icon, current, count = 0 }) => (
+            <Link
+              key={href}
+              href={href}
+              aria-label={nameOf(t, label, count)}
+              aria-current={current ? 'page' : undefined}
+              className={cn(
+                'relative grid size-11 place-items-center rounded-md text-ink-muted',
+                current && 'text-accent',
+              )}
+            >
+              <Icon aria-hidden className="size-5" />
+              <Count count={count} corner />
+            </Link>
+          ))}
       </div>
       <UserMenu narrow />
     </nav>
+  );
+}
+
+const shownOf = (count: number): string => (count > 9 ? '9+' : String(count));
+const waitingWords = (t: Translate, count: number): string => t('frame.waiting', { shown: shownOf(count), count });
+const nameOf = (t: Translate, label: string, count: number): string =>
+  count === 0 ? label : `${label}, ${waitingWords(t, count)}`;
+
+/** How many wait; more than nine are many. */
+function Count({ count, corner }: { count: number; corner: boolean }) {
+  if (count === 0) return null;
+  return (
+    <span
+      aria-hidden
+      className={cn(
+        'grid h-4 min-w-4 place-items-center rounded-full bg-accent px-1 text-[11px] font-medium text-on-accent tabular-nums',
+        corner ? 'absolute top-0.5 right-0.5' : 'ml-auto',
+      )}
+    >
+      {shownOf(count)}
+    </span>
   );
 }

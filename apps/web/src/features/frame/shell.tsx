@@ -4,6 +4,7 @@ import { useTranslations } from 'next-intl';
 import { type ReactNode, useMemo } from 'react';
 import { CommandProvider } from '../commands/command-context.tsx';
 import { ShellCommands } from '../commands/shell-commands.tsx';
+import { DeskProvider } from '../desk/desk-context.tsx';
 import { SessionContext } from '../session/me.ts';
 import { AdoptTheme } from '../settings/adopt-theme.tsx';
 import { DeletionNote } from './deletion-note.tsx';
@@ -16,25 +17,27 @@ export function Shell({ me, org, children }: { me: Me; org: Org; children: React
   const session = useMemo(() => ({ me, org }), [me, org]);
   return (
     <SessionContext value={session}>
-      <CommandProvider>
-        <AdoptTheme />
-        <a
-          href="#content"
-          className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
-        >
-          {t('frame.skipToContent')}
-        </a>
-        <div className="flex h-dvh flex-col md:flex-row">
-          <CompactHeader />
-          <Rail />
-          <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
-            <OfflineNote />
-            <DeletionNote />
-            <div className="min-h-0 flex-1">{children}</div>
-          </main>
-        </div>
-        <ShellCommands />
-      </CommandProvider>
+      <DeskProvider>
+        <CommandProvider>
+          <AdoptTheme />
+          <a
+            href="#content"
+            className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
+          >
+            {t('frame.skipToContent')}
+          </a>
+          <div className="flex h-dvh flex-col md:flex-row">
+            <CompactHeader />
+            <Rail />
+            <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
+              <OfflineNote />
+              <DeletionNote />
+              <div className="min-h-0 flex-1">{children}</div>
+            </main>
+          </div>
+          <ShellCommands />
+        </CommandProvider>
+      </DeskProvider>
     </SessionContext>
   );
 }

@@ -75,4 +75,5 @@ export const common = {
   now: 'now',
   senderUnknown: 'Unknown sender',
   review: 'Review',
+  desk: 'Desk',
 } as const;

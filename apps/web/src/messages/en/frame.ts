@@ -13,6 +13,7 @@ export const frame = {
   checkTheAddressYouMay: 'Check the address. You may not be a member of it.',
   admin: 'Admin',
   main: 'Main',
+  waiting: '{shown} {count, plural, one {decision} other {decisions}}',
   collapseNavigation: 'Collapse navigation',
   expandNavigation: 'Expand navigation',
   youAreOfflineAgentsKeep: 'You are offline. Agents keep working. This page updates when the connection is back.',

@@ -16,9 +16,7 @@ export const home = {
   exampleTasks: 'Example tasks',
   agentsIn: 'Agents in {name}',
   youHaveViewAccessAnd:
-    'You have view access and can open every conversation below. To start tasks, ask an admin of {name} for the member role.',
-  runningNow: 'Running now',
-  recent: 'Recent',
+    'You have view access and can open every conversation. To start tasks, ask an admin of {name} for the member role.',
   allConversations: 'All conversations',
   doTheWork: 'Do the work',
   planOnly: 'Plan only',

@@ -26,6 +26,7 @@ import { common } from './common.ts';
 import { conversation } from './conversation.ts';
 import { conversationEdits } from './conversation-edits.ts';
 import { conversations } from './conversations.ts';
+import { deskPage } from './desk-page.ts';
 import { device } from './device.ts';
 import { draft } from './draft.ts';
 import { files } from './files.ts';
@@ -84,6 +85,7 @@ export const en = {
   conversation,
   conversationEdits,
   conversations,
+  deskPage,
   device,
   draft,
   files,

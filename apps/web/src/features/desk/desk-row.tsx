@@ -1,0 +1,89 @@
+'use client';
+import { Badge, Button, cn, IconButton, Menu, MenuItem } from '@slipway/ui';
+import { CircleAlert, Ellipsis, GitMerge, Hand, MessageCircleQuestion, ScanSearch } from 'lucide-react';
+import Link from 'next/link';
+import { useTranslations } from 'next-intl';
+import { Ago } from '../../browser/ago.tsx';
+import { Repository } from '../conversations/conversation-row.tsx';
+import { useSession } from '../session/me.ts';
+import type { DeskLine } from './desk-store.ts';
+import { ACTION_WORDS, addressOf, askedWords, estimateWords, KIND_WORDS } from './desk-words.ts';
+import type { DeskChange } from './use-desk-marks.ts';
+
+const ICONS = {
+  approve: Hand,
+  answer: MessageCircleQuestion,
+  review: ScanSearch,
+  unblock: CircleAlert,
+  merge: GitMerge,
+};
+
+/** One conversation that waits for a decision: the dearest of what waits in it, and the way there. */
+export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskLine, change: DeskChange) => void }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const [decision, ...others] = line.decisions;
+  if (decision === undefined) return null;
+  const { facts, mayDecide } = line;
+  const { kind, seconds } = decision;
+  const Icon = ICONS[kind];
+  const label = t(mayDecide === 'yes' ? ACTION_WORDS[kind] : 'deskPage.open');
+  return (
+    <li
+      data-desk-line={facts.id}
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3 focus-within:bg-raised"
+    >
+      <div className="flex min-w-0 flex-1 basis-72 flex-col gap-1">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-muted">
+          <span className="flex items-center gap-1 font-medium text-ink">
+            <Icon aria-hidden className="size-3.5 text-warn" /> {t(KIND_WORDS[kind])}
+          </span>
+          {kind === 'approve' && facts.approval?.risk === 'HIGH' ? (
+            <Badge tone="bad">{t('deskPage.highRisk')}</Badge>
+          ) : null}
+          {others.length === 0 ? null : <span>{t('deskPage.moreWaits', { count: others.length })}</span>}
+          <Ago at={facts.since} />
+          <span>{t('deskPage.about', { time: estimateWords(t, seconds) })}</span>
+        </p>
+        <p dir="auto" className={cn('line-clamp-2 text-sm break-words', kind === 'approve' && 'font-mono text-xs')}>
+          {askedWords(t, line, decision)}
+        </p>
+        <p className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
+          <span dir="auto" className="min-w-0 truncate">
+            {facts.title}
+          </span>
+          <Repository conversation={facts} />
+        </p>
+        {mayDecide === 'yes' ? null : (
+          <p className="text-xs text-ink-muted">
+            {t(mayDecide === 'four-eyes' ? 'deskPage.somebodyElseHasTo' : 'deskPage.youHaveViewAccess')}
+          </p>
+        )}
+      </div>
+      <div className="flex items-center gap-1">
+        <Button asChild size="small">
+          <Link
+            data-opens
+            href={addressOf(org.slug, line, kind)}
+            aria-label={`${label}: ${facts.title}`}
+            {...(kind === 'merge' && facts.pullRequest?.url ? { target: '_blank', rel: 'noreferrer' } : {})}
+          >
+            {label}
+          </Link>
+        </Button>
+        <Menu
+          trigger={
+            <IconButton label={t('common.actionsOf', { name: facts.title })} size="icon-small">
+              <Ellipsis aria-hidden />
+            </IconButton>
+          }
+        >
+          <MenuItem onSelect={() => change(line, 'done')}>{t('deskPage.done')}</MenuItem>
+          <MenuItem onSelect={() => change(line, 'hour')}>{t('deskPage.snoozeHour')}</MenuItem>
+          <MenuItem onSelect={() => change(line, 'tomorrow')}>{t('deskPage.snoozeTomorrow')}</MenuItem>
+          <MenuItem onSelect={() => change(line, 'mute')}>{t('deskPage.mute')}</MenuItem>
+        </Menu>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,137 @@
+import type { Desk, DeskConversation, DeskRow } from '@slipway/contracts/conversations';
+import type { DeskFrame, MarkFrame } from '@slipway/contracts/events';
+import { type Decided, type DeskMarks, decide, deskOf, keyOf, NO_MARKS } from '@slipway/domain/desk';
+
+/** One line of the Desk, as it is now. */
+export interface DeskLine extends Decided<DeskConversation> {
+  readonly mark: DeskMarks;
+  /** What keeps this user from deciding; what came by the room counts as `yes` until it is read. */
+  readonly mayDecide: DeskRow['mayDecide'];
+}
+
+export interface DeskView {
+  /** Needs you, Ready, Working; `null` until it was read once. */
+  readonly lines: readonly DeskLine[] | null;
+  /** There are more than are shown. */
+  readonly more: boolean;
+  /** When it was last read. ISO time. */
+  readonly at: string | null;
+  /** Why the last reading failed; `null`: it did not. */
+  readonly error: unknown;
+  /** What somebody else answered last: an agent asked for it while its row was on this Desk. */
+  readonly answered: { readonly by: string; readonly accepted: boolean; readonly title: string } | null;
+}
+
+/** How long it stays to be read who answered. Milliseconds. */
+const ANSWER_SHOWN_MS = 60_000;
+
+const NOTHING: DeskView = { lines: null, more: false, at: null, error: null, answered: null };
+
+/** What one organization's Desk is made of in this page, and who listens to its changes. */
+export class DeskStore {
+  private view = NOTHING;
+  private readonly facts = new Map<string, DeskConversation>();
+  private readonly marks = new Map<string, DeskMarks>();
+  private readonly may = new Map<string, DeskRow['mayDecide']>();
+  /** Conversations whose marks were asked for in vain, and as what: those rest, as long as they stay as they are. */
+  private readonly resting = new Map<string, string>();
+  /** What came while the Desk was read: the answer may be older. `null`: it is not being read. */
+  private meanwhile: DeskConversation[] | null = null;
+  private answeredAt = 0;
+  private readonly listeners = new Set<() => void>();
+  private readonly me: string;
+  /** Reads the Desk again; set by who keeps it live. */
+  again: () => void = () => {};
+
+  /** @param me name of the user: their own answers are no news to them. */
+  constructor(me: string) {
+    this.me = me;
+  }
+
+  readonly get = (): DeskView => this.view;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  beginReading(): void {
+    this.meanwhile = [];
+  }
+
+  /** @param now milliseconds since 1970, as everywhere here. */
+  read({ rows, more, at }: Desk, now: number): void {
+    this.facts.clear();
+    for (const { conversation, mark, mayDecide } of rows) {
+      this.facts.set(conversation.id, conversation);
+      this.marks.set(conversation.id, mark);
+      this.may.set(conversation.id, mayDecide);
+      this.resting.delete(conversation.id);
+    }
+    for (const each of this.meanwhile ?? []) {
+      const known = this.facts.get(each.id);
+      if (known !== undefined ? each.head >= known.head : this.marks.has(each.id)) this.facts.set(each.id, each);
+      else if (known === undefined) this.resting.set(each.id, signOf(each, now));
+    }
+    this.meanwhile = null;
+    this.show({ more, at, error: null }, now);
+  }
+
+  failed(error: unknown, now: number): void {
+    this.meanwhile = null;
+    this.show({ error }, now);
+  }
+
+  /** @returns whether the Desk has to be read again, since marks of what changed are not known here. */
+  apply({ changed, gone, stale }: Pick<DeskFrame, 'changed' | 'gone' | 'stale'>, now: number): boolean {
+    let isUnknown = false;
+    let { answered } = this.view;
+    for (const each of changed) {
+      this.meanwhile?.push(each);
+      answered = this.answerOf(each) ?? answered;
+      if (this.marks.has(each.id) || decide(each, NO_MARKS, now).group === 'working') this.facts.set(each.id, each);
+      else if (isOpen(each, now) && this.resting.get(each.id) !== signOf(each, now)) isUnknown = true;
+    }
+    if (answered !== this.view.answered) this.answeredAt = now;
+    for (const id of gone) this.facts.delete(id);
+    this.show({ answered }, now);
+    return isUnknown || stale;
+  }
+
+  /** @returns whether the Desk has to be read again: what the mark is of is not known here. */
+  mark({ conversationId, mark }: Pick<MarkFrame, 'conversationId' | 'mark'>, now: number): boolean {
+    this.marks.set(conversationId, mark);
+    this.show({}, now);
+    return !this.facts.has(conversationId);
+  }
+
+  /** Time has passed: what was snoozed may be back, and costs more. */
+  tick(now: number): void {
+    this.show(now - this.answeredAt > ANSWER_SHOWN_MS ? { answered: null } : {}, now);
+  }
+
+  private answerOf(after: DeskConversation): DeskView['answered'] {
+    const before = this.facts.get(after.id);
+    const { answered, title } = after;
+    if (before?.approval == null || answered === null || answered.at === before.answered?.at) return null;
+    return answered.by === this.me ? null : { by: answered.by, accepted: answered.accepted, title };
+  }
+
+  private show(change: Partial<DeskView>, now: number): void {
+    const lines = deskOf(
+      [...this.facts.values()].map((facts): DeskLine => {
+        const mark = this.marks.get(facts.id) ?? NO_MARKS;
+        return { ...decide(facts, mark, now), mark, mayDecide: this.may.get(facts.id) ?? 'yes' };
+      }),
+    );
+    const view = { ...this.view, ...change };
+    this.view = { ...view, lines: view.at === null ? null : lines };
+    for (const listener of this.listeners) listener();
+  }
+}
+
+const isOpen = (facts: DeskConversation, now: number): boolean => decide(facts, NO_MARKS, now).group !== 'resting';
+
+/** Other words or another decision are another one. */
+const signOf = (facts: DeskConversation, now: number): string =>
+  `${facts.saidSeq} ${keyOf(decide(facts, NO_MARKS, now).decisions)}`;

@@ -67,7 +67,7 @@ export function ConversationHeader() {
           <Spent />
         </div>
       </div>
-      <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
+      <div className="flex shrink-0 items-center gap-1.5 max-md:w-full max-md:gap-1">
         <ReviewLink />
         {mayStop ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>

@@ -139,4 +139,4 @@ class Room {
   }
 }
 
-const isLookedAt = (): boolean => document.visibilityState === 'visible';
+const isLookedAt = (): boolean => navigator.onLine && document.visibilityState === 'visible';

@@ -281,7 +281,7 @@ describeUnless(
     await owner.getByText('No conversations match the filters').waitFor();
     await expectClean(owner, 'conversations of which none match');
     await owner.goBack();
-    await list.getByText('Count to 40').waitFor();
+    await list.getByRole('link', { name: /Count to 40/ }).waitFor();
     await owner.getByRole('combobox', { name: 'Order' }).selectOption('updated');
     await owner.waitForURL('**/conversations?search=count&sort=updated');
     await expectClean(owner, 'conversations');

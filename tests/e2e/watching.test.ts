@@ -163,7 +163,7 @@ describeUnless(
     await page.goto(stack.url);
     await page.getByRole('link', { name: 'All conversations' }).click();
     await page.waitForURL(/\/conversations$/);
-    expect(await direction(page.getByText('[ראשון]'))).toBe('rtl');
+    expect(await direction(page.getByRole('link').getByText('[ראשון]'))).toBe('rtl');
     await page.goto(conversation);
   });
 

@@ -15,6 +15,8 @@ export const NAMES: Readonly<Record<keyof Owned, true>> = {
   sha256: true,
   access: true,
 };
+/** A query that each operation needs, by its id. */
+export const QUERIES: Readonly<Record<string, string>> = { 'conversations.events.search': '?q=x' };
 /** A body that each operation takes, by its id. */
 export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },

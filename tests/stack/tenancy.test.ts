@@ -9,7 +9,7 @@ import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until
 import { afterTest } from '@slipway/testing/jest';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
-import { BODIES, NAMES, nothing, type Owned } from './owned.ts';
+import { BODIES, NAMES, nothing, type Owned, QUERIES } from './owned.ts';
 import { finish, terminal } from './script-book.ts';
 import { Talk } from './talk.ts';
 
@@ -86,7 +86,11 @@ describe('two users', () => {
   function call(operation: Operation, ids: Owned, headers: Record<string, string> = {}): Promise<Response> {
     const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name as keyof Owned]);
     const json = BODIES[operation.id];
-    return other.fetch(path, { method: operation.method, headers, ...(json === undefined ? {} : { json }) });
+    return other.fetch(`${path}${QUERIES[operation.id] ?? ''}`, {
+      method: operation.method,
+      headers,
+      ...(json === undefined ? {} : { json }),
+    });
   }
 
   // Those that reach sandboxes; app-server's own are a matrix of their own (apps/app-server/src/testing/tenancy).

@@ -2,7 +2,6 @@
 // agent-server`, run in the app's folder after `tsc -b`.
 import { readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
-import { pureSchemas } from './bundle-pure.mjs';
 
 const [name] = process.argv.slice(2);
 if (name === undefined) throw new Error('usage: bundle.mjs APP');
@@ -42,7 +41,7 @@ const settings = {
   // the longer text.
   minifyWhitespace: true,
   minifySyntax: true,
-  plugins: [englishOnly, apart, pureSchemas],
+  plugins: [englishOnly, apart],
   legalComments: 'external',
   // Native or optional modules stay outside; they are resolved from node_modules at run time.
   external: ['@lydell/node-pty', 'playwright-core', 'bufferutil', 'utf-8-validate', 'pino-pretty'],

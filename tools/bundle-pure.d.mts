@@ -1,1 +1,0 @@
-export function markPure(file: string, text: string): string;

@@ -20,6 +20,7 @@ import { useReadMark } from './use-read-mark.ts';
 import { useReveal } from './use-reveal.ts';
 import { useRowCommands } from './use-row-commands.ts';
 import { useRowFocus } from './use-row-focus.ts';
+import { useSettle } from './use-settle.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
@@ -133,10 +134,12 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
   }, [rows, loadOlder]);
 
+  const settle = useSettle(rows, scroller, (index) => virtualizer.scrollToIndex(index, { align: 'start' }));
   const goTo = (index: number, withFocus = true) => {
     following.current = false;
     setLeftAt(store.view.get().lastSeq);
     virtualizer.scrollToIndex(index, { align: 'start' });
+    settle(rows[index]?.key ?? '');
     if (withFocus) focus.focus(index);
   };
   const revealed = useReveal(history, goTo);

@@ -186,6 +186,7 @@ describeUnless(
   step('has pages in which no script runs that an attacker put there', refuseInjectedScripts);
 
   step('has seen no error of the page', async () => {
-    expect(complaints).toEqual([]);
+    // One of the steps takes the page's line away.
+    expect(complaints.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ export class Activator {
   ) {}
 
   /**
-   * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new
+   * @param bindSentAt when the bind of this claim was sent, by `WarmSlots.monotonicMs`, if this request made it: a new
    * session's mark is then written beside its answer.
    *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for
    *   it.
@@ -126,7 +126,7 @@ export class Activator {
       return { result: 'failed', reason: 'the sandbox did not take this claim' };
     const workingDir = outcome.state.working_dir;
     const mark = { orgId, sessionId, claimId: claim.claimId, epoch: claim.epoch, address, workingDir };
-    if (bindSentAt !== null && claim.sealedKey === null && performance.now() - bindSentAt < BESIDE_MS) {
+    if (bindSentAt !== null && claim.sealedKey === null && this.warmSlots.monotonicMs() - bindSentAt < BESIDE_MS) {
       this.warmSlots.markBeside(mark);
       return {
         result: 'active',

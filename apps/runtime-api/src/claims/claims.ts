@@ -142,7 +142,7 @@ export class Claims {
   private async attempt(request: ClaimRequest): Promise<Obtained | null> {
     const { bind, pool, signals, abandon } = request;
     if (signals.gone.aborted) throw await this.leave(bind.orgId, abandon);
-    const bindSentAt = performance.now();
+    const bindSentAt = this.warmSlots.monotonicMs();
     const outcome = await this.warmSlots.bind({ ...bind, ...this.freshIds(), abandon });
     this.metrics.claims.inc({ result: outcome.outcome });
     if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });

@@ -34,6 +34,8 @@ export interface WarmSlotsOptions extends BindLimits {
   readonly replicaId: string;
   /** Lifetime of a lease. Seconds; renewed at a third of it. */
   readonly leaseSeconds: number;
+  /** `performance.now()` when absent. */
+  readonly monotonicMs?: () => number;
 }
 
 export type WarmSlotsContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' | 'pools'>;
@@ -43,6 +45,8 @@ export type WarmSlotsContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' 
  * their turn.
  */
 export class WarmSlots {
+  /** The age of a claim goes by it: a clock that goes on while the process is stopped. Milliseconds. */
+  readonly monotonicMs: () => number;
   private readonly queue: ClaimQueue;
   private readonly leased: ReadonlyMap<string, LeasedSlots>;
   private readonly binds: Batcher<BindRequest, BindOutcome>;
@@ -63,6 +67,7 @@ export class WarmSlots {
     wanted: (poolId: string) => void = () => {},
   ) {
     const { db, logger, pools } = context;
+    this.monotonicMs = options.monotonicMs ?? (() => performance.now());
     const onError = (error: unknown): void => logger.warn({ err: error }, 'failed to lease slots, will retry');
     this.leased = new Map(
       pools.map(({ poolId }) => [

@@ -263,6 +263,26 @@ describe('the warm pool, whatever dies between any two steps', () => {
     expect(await snapshot(world)).toEqual(before);
   });
 
+  it('I11: a sandbox that accepts its claim after the deadline has ended it is answered to nobody', async () => {
+    await world.reset();
+    const watch = new InvariantWatch(world);
+    await world.run({ kind: 'fill', crashAt: null });
+    const checked = world.farm.beforeEffect;
+    const activated: string[] = [];
+    world.farm.beforeEffect = async (call, body) => {
+      await checked(call, body);
+      if (call === 'init' && activated.push(body['name'] ?? '') === 1)
+        await world.run({ kind: 'expire', crashAt: null, replica: 1 });
+    };
+    const start = await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'x', crashAt: null });
+    await world.quiet();
+    expect(activated.length).toBe(2);
+    if (start.result !== 'answered') throw new Error(`the start was ${start.result}`);
+    expect(start.url.split('/').at(-1)).toBe(activated[1]);
+    watch.answered.set('org_a/s', { org: 'org_a', session: 's', url: start.url });
+    await watch.check();
+  });
+
   it('I6: a deadline never frees an active slot; an activation that comes after it was taken back fails', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.boolean(), async (step, reachable) => {

@@ -13,7 +13,7 @@ import { renewPool } from '../pool/pool-renewal.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
 import { removeSlot } from '../pool/slot-removal.js';
 import { UNKEPT_BOUNDS } from '../pool/unkept.queries.js';
-import { type Result, WorldReplica } from './world-replica.js';
+import { DEADLINE_MS, type Result, WorldReplica } from './world-replica.js';
 
 export const TARGET = 3;
 export const CAP = 2;
@@ -57,6 +57,8 @@ export class PoolWorld {
   private readonly replicas = new Map<number, WorldReplica>();
   private dead: WorldReplica[] = [];
   private born = 0;
+  /** What `passTime` has added to the clocks of the processes. Milliseconds. */
+  private passedMs = 0;
   template = 'first';
   crashes = 0;
   readonly crashedAt = new Set<Step>();
@@ -124,14 +126,28 @@ export class PoolWorld {
     return replica.run(null, () => this.perform(operation, replica, AbortSignal.abort()));
   }
 
-  /** What time does by itself in half a minute. */
+  /**
+   * What time does by itself in half a minute. With the deadlines the clocks of the processes go on, and first: a
+   * claim that is overdue is that old for whoever activates it, too.
+   */
   async passTime(what: 'deadlines' | 'leases' | 'places'): Promise<void> {
+    if (what === 'deadlines') return this.passDeadlines();
     const past = {
-      deadlines: `UPDATE runtime.claim SET deadline = now() - interval '1 second' WHERE state = 'bound'`,
       leases: `UPDATE runtime.slot SET lease_until = now() - interval '1 second' WHERE holder IS NOT NULL AND state = 'ready'`,
       places: `UPDATE runtime.waiting SET seen_at = now() - interval '1 minute'`,
     };
     await this.owner.query(past[what]);
+  }
+
+  private async passDeadlines(): Promise<void> {
+    const { rows } = await this.owner.query<{ id: string }>(
+      `SELECT claim_id AS id FROM runtime.claim WHERE state = 'bound'`,
+    );
+    this.passedMs += DEADLINE_MS;
+    await this.owner.query(
+      `UPDATE runtime.claim SET deadline = now() - interval '1 second' WHERE state = 'bound' AND claim_id = ANY ($1)`,
+      [rows.map(({ id }) => id)],
+    );
   }
 
   /** A crash of the database or of a process, after the answer: it does not know any more that a claim is active. */
@@ -184,7 +200,12 @@ export class PoolWorld {
     const known = this.replicas.get(index);
     if (known !== undefined) return known;
     this.born += 1;
-    const fresh = new WorldReplica(`replica-${this.born}`, (failpoints) => this.context(failpoints), this.keys);
+    const fresh = new WorldReplica(
+      `replica-${this.born}`,
+      (failpoints) => this.context(failpoints),
+      this.keys,
+      () => performance.now() + this.passedMs,
+    );
     this.replicas.set(index, fresh);
     return fresh;
   }

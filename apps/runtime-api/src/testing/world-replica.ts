@@ -15,6 +15,9 @@ import { KeptLimit } from '../sessions/kept-limit.js';
 import { SessionReads } from '../sessions/session-reads.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 
+/** How long a claim may stay bound. Milliseconds. */
+export const DEADLINE_MS = 30_000;
+
 export type Result =
   | { readonly result: 'crashed' }
   | { readonly result: 'answered'; readonly url: string; readonly status: string; readonly detail: string | undefined }
@@ -50,13 +53,15 @@ export class WorldReplica {
     readonly replicaId: string,
     contextWith: (failpoints: PoolContext['failpoints']) => PoolContext,
     keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number },
+    monotonicMs: () => number,
   ) {
     this.context = contextWith((step) => this.step(step));
     this.warmSlots = new WarmSlots(this.context, {
       replicaId,
       leaseSeconds: 15,
-      deadlineMs: 30_000,
+      deadlineMs: DEADLINE_MS,
       defaultCap: keys.cap,
+      monotonicMs,
     });
     this.reaper = new Reaper(this.context);
     this.notes = new NoteOutbox(this.context);

@@ -59,7 +59,8 @@ export function repositoryName(url: string): string {
  * left anything behind. Exits with git's own status when git fails, with its words on stderr. git authenticates with
  * the credentials that the sandbox got (agent-server's `git-credentials.ts`), or not at all: no helper of the image is
  * asked. git mistakes any page of a web server for an empty repository: one without a commit, or without the branch,
- * must have spoken git's protocol.
+ * must have spoken git's protocol. One at a time, where the sandbox has `flock`: a command whose worker has gone may
+ * still be ending, and git, which holds the lock as well, then removes what it has begun.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
@@ -88,9 +89,11 @@ helpers='-c credential.helper='
 [ -z "\${GIT_CONFIG_COUNT:-}" ] || helpers=
 dir=${quote(directory)}
 tmp=${quote(unfinished(directory))}
+[ -d "\${dir%/*}/" ] || mkdir -p -- "\${dir%/*}/" || exit 1
+{ exec 9<"\${dir%/*}/"; } 2>/dev/null && flock 9 2>/dev/null
+unlock() { flock -u 9 2>/dev/null || :; }
 if [ -e "$dir/${UNFINISHED}" ]; then rm -rf -- "$dir" || exit 1; fi
 if [ ! -e "$dir" ]; then
-  [ -d "\${dir%/*}" ] || mkdir -p -- "\${dir%/*}" || exit 1
   [ ! -e "$tmp" ] || rm -rf -- "$tmp" || exit 1
   ${make}
   git -C "$tmp" config user.email >/dev/null || printf '[user]\\n\\tname = Slipway agent\\n\\temail = agent@slipway.invalid\\n' >> "$tmp/.git/config"
@@ -101,8 +104,9 @@ cd -- "$dir" || exit 1
 printf 'slipway:base=%s\\n' "$(git rev-parse --verify -q HEAD || git hash-object -t tree /dev/null)"
 setup=
 for each in .openhands/setup.sh .slipway/setup.sh; do [ -z "$setup" ] && [ -f "$each" ] && setup=$each; done
-if [ -n "$setup" ] && [ -e ${UNFINISHED} ]; then printf 'slipway:setup=%s\\n' "$setup"; exit 0; fi
-${FINISH}`;
+if [ -n "$setup" ] && [ -e ${UNFINISHED} ]; then printf 'slipway:setup=%s\\n' "$setup"; unlock; exit 0; fi
+${FINISH}
+unlock`;
 }
 
 /** Where a clone is made, beside where it will stand. */

@@ -16,7 +16,10 @@ export const NAMES: Readonly<Record<keyof Owned, true>> = {
   access: true,
 };
 /** A query that each operation needs, by its id. */
-export const QUERIES: Readonly<Record<string, string>> = { 'conversations.events.search': '?q=x' };
+export const QUERIES: Readonly<Record<string, string>> = {
+  'conversations.events.search': '?q=x',
+  'conversations.attachments.create': '?name=x.txt',
+};
 /** A body that each operation takes, by its id. */
 export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },

@@ -104,6 +104,8 @@ const Variables = z.object({
   RATE_READS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(3_000),
   /** Changing requests of one user or API key. Per minute. */
   RATE_WRITES_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(600),
+  /** Largest file that is attached to a message. MB. */
+  ATTACHMENT_MAX_MB: z.coerce.number().int().min(1).max(20).default(20),
   /** Conversations that one user or API key creates or resumes. Per minute. */
   RATE_STARTS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(300),
   /** Rate limits of an organization, as a multiple of those of one user. */

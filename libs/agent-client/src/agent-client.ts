@@ -87,8 +87,24 @@ export class AgentClient {
     } = options;
     const limit = AbortSignal.timeout(timeoutMs);
     return withinLimit(name, { limit, timeoutMs, signal }, async (end) =>
-      bytesWithin(await this.answerOf(name, given, slot, end), { maxBytes, slot }),
+      bytesWithin(await this.answerOf(name, given, slot, { signal: end }), { maxBytes, slot }),
     );
+  }
+
+  /** Sends bytes as the body. `file` is destroyed when the call fails. */
+  async upload(
+    name: 'uploadFile',
+    given: CallArguments<'uploadFile'>,
+    file: Readable,
+    { timeoutMs = this.defaults.timeoutMs, signal }: Pick<CallOptions, 'timeoutMs' | 'signal'> = {},
+  ): Promise<void> {
+    const limit = AbortSignal.timeout(timeoutMs);
+    await withinLimit(name, { limit, timeoutMs, signal }, async (end) =>
+      bytesWithin(await this.answerOf(name, given, UNBOUNDED, { signal: end, file }), {
+        maxBytes: this.defaults.maxBytes,
+        slot: UNBOUNDED,
+      }),
+    ).finally(() => file.destroy());
   }
 
   /** The answer as it comes. `headTimeoutMs` is for its first byte, `timeoutMs` for its last; then it breaks off. */
@@ -102,7 +118,9 @@ export class AgentClient {
     try {
       return await withinLimit(name, { limit: late.signal, timeoutMs: headTimeoutMs, signal: undefined }, async (end) =>
         streamWithin(
-          await this.answerOf(name, given, UNBOUNDED, AbortSignal.any([end, AbortSignal.timeout(timeoutMs)])),
+          await this.answerOf(name, given, UNBOUNDED, {
+            signal: AbortSignal.any([end, AbortSignal.timeout(timeoutMs)]),
+          }),
           maxBytes,
         ),
       );
@@ -116,7 +134,7 @@ export class AgentClient {
     name: Name,
     given: CallArguments<Name>,
     slot: AnswerBound['slot'],
-    signal: AbortSignal,
+    { signal, file }: { readonly signal: AbortSignal; readonly file?: Readable },
   ): Promise<Dispatcher.ResponseData['body']> {
     const route: AgentRoute = AGENT_ROUTES[name];
     const { path, headers, body } = outgoingOf(route.path, given);
@@ -131,11 +149,12 @@ export class AgentClient {
           : { 'x-session-api-key': sessionKey, ...(appKey === undefined ? {} : { [CALLER_KEY_HEADER]: appKey }) }),
         'accept-encoding': 'identity',
         ...traceHeaders(),
+        ...(file !== undefined ? { 'content-type': 'application/octet-stream' } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...route.headers,
         ...headers,
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: file ?? (body === undefined ? null : JSON.stringify(body)),
     });
     const { statusCode: status } = response;
     if (status >= 200 && status <= 299) {

@@ -15,6 +15,7 @@ import type {
 import type { z } from 'zod';
 import type { CondenserSettings } from './condenser/settings.js';
 import type { HookResult } from './hooks/hook-result.js';
+import type { ReadPicture } from './shown-pictures.js';
 import type { StatsBook } from './stats.js';
 
 /** The conversation as the agent sees it: what is in `events` is on disk. */
@@ -75,6 +76,8 @@ export interface AgentPorts {
   readonly tools: ToolPort;
   /** Does the text hold a secret that no model may see? Absent: none is known. */
   readonly holdsSecret?: (text: string) => boolean;
+  /** Pictures that users sent. Absent: the model reads where they lie, and sees none. */
+  readonly readPicture?: ReadPicture;
   /** `null`: nothing is asked. */
   readonly hooks: HookPort | null;
   /** Skills of the files that an action was about, for the model to read with its answer. Absent: there are none. */

@@ -1,5 +1,6 @@
+import { MAX_SEEN_PICTURE_BYTES, PICTURE_TYPES } from '@slipway/contracts/conversations';
 import { type ConversationEvent, type EventOf, stateValueOf } from '@slipway/contracts/events';
-import type { ChatMessage, ToolCall } from '@slipway/llm';
+import type { ChatMessage, PictureFile, ToolCall } from '@slipway/llm';
 import { condensedOf, isSeenByModel, noticeOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
 import { TAKEN_IN } from './events.js';
@@ -84,7 +85,9 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     }
     close();
     const content = withAdded(textOf(event.llm_message.content), event.extended_content);
-    units.push({ kind: 'message', messages: [{ role: 'user', content }], eventIds: [event.id], position, open: false });
+    const pictures = picturesOf(event);
+    const message: ChatMessage = { role: 'user', content, ...(pictures.length === 0 ? {} : { pictures }) };
+    units.push({ kind: 'message', messages: [message], eventIds: [event.id], position, open: false });
   };
   for (const event of events) {
     const isForgotten = forgotten.has(event.id);
@@ -225,6 +228,13 @@ function imagesOf(content: EventOf<'ObservationEvent'>['observation']['content']
   return content
     .flatMap((part) => (part.type === 'image' ? part.image_urls : []))
     .filter((url) => /^data:image\/[a-z]+;base64,[A-Za-z0-9+/]+=*$/.test(url));
+}
+
+/** Pictures that came with a user's message and that a model can be shown. */
+function picturesOf({ attachments = [] }: EventOf<'MessageEvent'>): PictureFile[] {
+  return attachments.flatMap(({ path, media_type, size_bytes }) =>
+    PICTURE_TYPES.has(media_type) && size_bytes <= MAX_SEEN_PICTURE_BYTES ? [{ path, mediaType: media_type }] : [],
+  );
 }
 
 /** The text among the parts; pictures have none. */

@@ -10,6 +10,7 @@ import { keepsGoing, ofMessages, sessionStart } from './hooks/moments.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
 import { messagesOf } from './prompt.js';
+import { withShownPictures } from './shown-pictures.js';
 import { detectStuck, NUDGE } from './stuck.js';
 import { runConfirmed, runToolCalls } from './tool-step.js';
 import { showTools } from './tools/shown-tools.js';
@@ -145,7 +146,8 @@ const WHEN_TOO_LONG: readonly CondensationReason[] = ['too-long', 'everything'];
 
 async function complete(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<Completion> {
   for (let refusals = 0; ; refusals += 1) {
-    const request = { messages: messagesOf(ports.log.events), tools: ports.toolbox.definitions };
+    const messages = await withShownPictures(messagesOf(ports.log.events), ports.readPicture);
+    const request = { messages, tools: ports.toolbox.definitions };
     try {
       return await callModel(ports, { usage: 'agent', request, retries: settings.modelRetries, signal, shown: true });
     } catch (error) {

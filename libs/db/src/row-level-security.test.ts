@@ -220,6 +220,10 @@ describe('row-level security', () => {
           `INSERT INTO app.analytics_event (id, org_id, user_id, name, at, properties) VALUES ($1, $2, 'usr', 'n', now(), '{}')`,
           [conversation, org],
         );
+        await owner.query(
+          `INSERT INTO app.attachment (id, org_id, conversation_id, name, media_type, bytes, content, created_by, created_by_label) VALUES (gen_random_uuid(), $2, $1, 'n', 't', 1, '\\x00', 'u', 'u')`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

@@ -1,3 +1,4 @@
+export { attachmentName } from './attachment-name.js';
 export { beginsAgain, budgetReason, limitNeeded, shortReason } from './budget.js';
 export { settingsOfMode, stricterMode, stricterSettings } from './confirmation-mode.js';
 export {

@@ -9,8 +9,21 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
+/** A picture in the sandbox. */
+export interface PictureFile {
+  readonly path: string;
+  readonly mediaType: string;
+}
+
 export type ChatMessage =
-  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'system'; readonly content: string }
+  /** `images`: pictures that came with the message, as data URLs; `pictures`: the same, as files to be read. */
+  | {
+      readonly role: 'user';
+      readonly content: string;
+      readonly images?: readonly string[];
+      readonly pictures?: readonly PictureFile[];
+    }
   | { readonly role: 'assistant'; readonly content: string | null; readonly toolCalls: readonly ToolCall[] }
   /** `images`: what the tool showed beside its text, as data URLs. */
   | {
@@ -70,7 +83,7 @@ export interface CompletionOptions {
 }
 
 /** Most pictures of one request: the newest. Each is sent again with every step, and providers have limits. */
-const MAX_PICTURES = 6;
+export const MAX_PICTURES = 6;
 
 /**
  * The request's `messages` and `tools` on the wire. Pictures of tools follow the results of a step as a message of the
@@ -86,16 +99,14 @@ export function toWire(request: CompletionRequest, seesPictures = false): Record
     if (pictures.length > 0)
       messages.push({
         role: 'user',
-        content: [
-          { type: 'text', text: 'What the tool results above show:' },
-          ...pictures.map((url) => ({ type: 'image_url', image_url: { url } })),
-        ],
+        content: [{ type: 'text', text: 'What the tool results above show:' }, ...pictures.map(asPart)],
       });
     pictures = [];
   };
   for (const message of request.messages) {
     if (message.role !== 'tool') flush();
-    messages.push(onWire(message, ids));
+    const own = message.role === 'user' ? (message.images ?? []).filter((url) => shown.delete(url)) : [];
+    messages.push(own.length === 0 ? onWire(message, ids) : withPictures(message.content ?? '', own));
     if (message.role === 'tool') pictures.push(...(message.images ?? []).filter((url) => shown.delete(url)));
   }
   flush();
@@ -107,9 +118,19 @@ export function toWire(request: CompletionRequest, seesPictures = false): Record
   };
 }
 
+function asPart(url: string): Record<string, unknown> {
+  return { type: 'image_url', image_url: { url } };
+}
+
+function withPictures(text: string, urls: readonly string[]): Record<string, unknown> {
+  return { role: 'user', content: [{ type: 'text', text }, ...urls.map(asPart)] };
+}
+
 function newestPictures(messages: readonly ChatMessage[]): Set<string> {
   return new Set(
-    messages.flatMap((message) => (message.role === 'tool' ? (message.images ?? []) : [])).slice(-MAX_PICTURES),
+    messages
+      .flatMap((message) => (message.role === 'tool' || message.role === 'user' ? (message.images ?? []) : []))
+      .slice(-MAX_PICTURES),
   );
 }
 

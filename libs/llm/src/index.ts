@@ -13,6 +13,8 @@ export {
   type CompletionOptions,
   type CompletionRequest,
   type CompletionUsage,
+  MAX_PICTURES,
+  type PictureFile,
   type ToolCall,
   type ToolDefinition,
   toWire,

@@ -2,11 +2,13 @@ import type { StartConversationRequest } from '@slipway/contracts/agent';
 import type { ConversationEvent } from '@slipway/contracts/events';
 import type { Logger } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import type { Pictures } from '../sandbox/pictures.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
 
 /** What every conversation of a sandbox shares. */
 export interface ConversationDeps {
   readonly actionServer: ActionServerClient;
+  readonly pictures: Pictures;
   readonly mask: SecretMask;
   readonly logger: Logger;
   /** True while each action needs its own second user. */

@@ -5,6 +5,7 @@ import type { AgentConfirmation, ForkConversationRequest, StartConversationReque
 import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Author } from '../log/authors.js';
+import { Pictures } from '../sandbox/pictures.js';
 import { OrgConfirmation } from '../settings/org-confirmation.js';
 import { Conversation } from './conversation.js';
 import type { ConversationDeps } from './conversation-deps.js';
@@ -22,11 +23,12 @@ export class Conversations {
 
   constructor(
     readonly directory: string,
-    deps: Omit<ConversationDeps, 'fourEyes'>,
+    deps: Omit<ConversationDeps, 'fourEyes' | 'pictures'>,
   ) {
     const orgConfirmation = new OrgConfirmation(path.dirname(directory));
     this.orgConfirmation = orgConfirmation;
-    this.deps = { ...deps, fourEyes: () => orgConfirmation.fourEyes };
+    const pictures = new Pictures(deps.actionServer);
+    this.deps = { ...deps, pictures, fourEyes: () => orgConfirmation.fourEyes };
   }
 
   /** @param author of the first message. @returns the conversation, and whether it is new here. */

@@ -15,6 +15,7 @@ export interface AgentPortsOptions {
   readonly holdsSecret: (text: string) => boolean;
   readonly toolbox: Toolbox;
   readonly hooks: AgentPorts['hooks'];
+  readonly readPicture: NonNullable<AgentPorts['readPicture']>;
   readonly skillsOf: NonNullable<AgentPorts['skillsOf']>;
   readonly onDelta: (delta: StreamingDelta) => void;
   readonly traceparent: () => string;

@@ -237,6 +237,7 @@ export class Runs {
       models: summaryModels(started.llms, log, () => this.summaryPass),
       stats: started.stats,
       tools: this.deps.actionServer,
+      readPicture: this.deps.pictures.read,
       holdsSecret: (text) => this.deps.mask.text(text) !== text,
       toolbox: setup.toolbox,
       hooks: setup.hooks,

@@ -4,7 +4,7 @@ import type { EventOf } from '@slipway/contracts/events';
 /** A user's message as an event. @param brought skills added by its text. */
 export function userMessage(
   id: string,
-  { content, sender, sender_id }: SendEventRequest,
+  { content, sender, sender_id, attachments }: SendEventRequest,
   brought: (text: string) => Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'>,
 ): EventOf<'MessageEvent'> {
   const texts = content.map(({ text }) => text);
@@ -14,6 +14,7 @@ export function userMessage(
     source: 'user',
     kind: 'MessageEvent',
     llm_message: { role: 'user', content: texts.map((text) => ({ type: 'text', text })) },
+    ...(attachments === undefined || attachments.length === 0 ? {} : { attachments }),
     ...(sender === undefined ? {} : { sender }),
     ...(sender_id === undefined ? {} : { sender_id }),
     ...brought(texts.join('\n')),

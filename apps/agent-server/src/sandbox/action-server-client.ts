@@ -14,6 +14,7 @@ import {
   UnavailableTools,
 } from '@slipway/contracts/actions';
 import { type McpCallRequest, McpCallResponse } from '@slipway/contracts/agent';
+import { MAX_SEEN_PICTURE_BYTES } from '@slipway/contracts/conversations';
 import { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { currentTraceparent, traceHeaders } from '@slipway/telemetry';
@@ -272,6 +273,30 @@ export class ActionServerClient implements ToolPort {
   async forwardForJson(call: Call, path: string): Promise<{ status: number; body: unknown }> {
     const answer = await this.passOn(call, path);
     return { status: answer.statusCode, body: await readAnswer(answer) };
+  }
+
+  /** A file of the workspace; `null` when it is not there or larger than `MAX_SEEN_PICTURE_BYTES`. Rejects as `ask`. */
+  async readFile(path: string): Promise<Buffer | null> {
+    await this.prepare();
+    const answer = await callOut({
+      method: 'GET',
+      url: `${this.url}/file/download?path=${encodeURIComponent(path)}`,
+      headers: { 'x-session-api-key': this.token },
+      signal: AbortSignal.timeout(CONFIGURE_TIMEOUT_MS),
+    });
+    if (answer.statusCode !== 200) {
+      await answer.body.dump();
+      return null;
+    }
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for await (const part of answer.body as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      // Leaving the loop ends the answer.
+      if (bytes > MAX_SEEN_PICTURE_BYTES) return null;
+      parts.push(part);
+    }
+    return Buffer.concat(parts, bytes);
   }
 
   /** Where a live channel is, once the process is there and has its environment. Rejects when it does not answer. */

@@ -44,16 +44,11 @@ export function workspaceRoutes(
   const shown = (entry: AgentRoute): Route =>
     serve(entry, (call) => actionServer.forward(call, toolPath(entry), mask.stream()));
   return [
-    {
-      method: 'POST',
-      path: '/api/file/upload',
-      access: 'session',
-      handle: async (call) => {
-        const { status, body } = await actionServer.forwardForJson(call, '/file/upload');
-        const { path: file, sizeBytes } = body as { path?: unknown; sizeBytes?: unknown };
-        return ok(status < 300 ? { success: true, file_size: sizeBytes, path: file } : body, status);
-      },
-    },
+    serve(AGENT_ROUTES.uploadFile, async (call) => {
+      const { status, body } = await actionServer.forwardForJson(call, '/file/upload');
+      const { path: file, sizeBytes } = body as { path?: unknown; sizeBytes?: unknown };
+      return ok(status < 300 ? { success: true, file_size: sizeBytes, path: file } : body, status);
+    }),
     { ...forward('GET', '/file/download'), handle: (call) => actionServer.download(call, '/file/download') },
     forward('GET', '/file/zip'),
     forward('POST', '/file/unzip'),

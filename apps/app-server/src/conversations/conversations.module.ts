@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { MeModule } from '../identity/me/me.module.js';
+import { AttachmentsController } from './attachments/attachments.controller.js';
+import { AttachmentsService } from './attachments/attachments.service.js';
 import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';
@@ -23,6 +25,7 @@ import { WorkspaceService } from './workspace.service.js';
     ConversationsController,
     MessageQueueController,
     DraftsController,
+    AttachmentsController,
     SimpleApiController,
   ],
   providers: [
@@ -36,6 +39,7 @@ import { WorkspaceService } from './workspace.service.js';
     ConversationEdits,
     ConversationTrash,
     BulkEdits,
+    AttachmentsService,
   ],
   exports: [RunControlService, ConversationsService],
 })

@@ -8,6 +8,7 @@ import {
   type SendMessage,
 } from '@slipway/contracts/conversations';
 import { type Principal } from '@slipway/contracts/organizations';
+import { sentAttachments } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -21,6 +22,7 @@ import { wantJob } from '../platform/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { assertStorage, fullStorage } from '../sandboxes/storage/full-storage.js';
 import { assertBudget } from '../spending/budgets/spent-budget.js';
+import { attachTo, toAttachment } from './attachments/attachments.queries.js';
 import { listConversations } from './conversation-list.queries.js';
 import { titleOf, toConversation } from './conversation-view.js';
 import {
@@ -144,7 +146,8 @@ export class ConversationsService {
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
    * An agent at work gets it at its next step, or with `afterTurn` when its turn ends: until then it can be changed.
    * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner,
-   * `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
+   * `storage.exhausted`, `attachment.unavailable`, `resource.not-found`, `request.invalid` when the id belongs to
+   * another message.
    */
   async send(
     caller: Principal,
@@ -175,6 +178,7 @@ export class ConversationsService {
             createdById: known.createdBy,
             held: false,
             version: known.version,
+            attachments: (await sentAttachments(client, caller.orgId, conversationId, [id])).map(toAttachment),
           },
         };
       }
@@ -186,6 +190,9 @@ export class ConversationsService {
       await assertStorage(client, caller.orgId);
       const held = afterTurn && isAtWork(row);
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text, held }))) throw idTaken();
+      const files = (body.attachments ?? []).map((file) => file.toLowerCase());
+      if (files.length > 0 && !(await attachTo(client, caller, { conversationId, messageId: id }, files)))
+        throw new SlipwayError('attachment.unavailable', 'An attached file was removed, has expired, or was sent.');
       const job = held ? null : isLive(row) ? 'conversation-deliver' : 'conversation-start';
       if (job !== null) {
         await setDesired(client, caller.orgId, conversationId, { desired: 'run' });

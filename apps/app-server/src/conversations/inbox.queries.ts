@@ -1,7 +1,9 @@
 import type { QueuedMessage } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
+import { sentAttachments } from '@slipway/db/conversations';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { currentTraceId } from '@slipway/telemetry';
+import { detachFrom, toAttachment } from './attachments/attachments.queries.js';
 import type { SandboxRow } from './conversations.queries.js';
 
 /** Messages that are not in the log yet, the next one first. */
@@ -22,6 +24,8 @@ export async function queuedOf(client: PoolClient, orgId: string, conversationId
            WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') ORDER BY held, position`,
     values: [orgId, conversationId],
   });
+  const ids = rows.map(({ id }) => id);
+  const files = ids.length === 0 ? [] : await sentAttachments(client, orgId, conversationId, ids);
   return rows.map((row, index) => ({
     id: row.id,
     position: index + 1,
@@ -32,6 +36,7 @@ export async function queuedOf(client: PoolClient, orgId: string, conversationId
     createdById: row.created_by,
     held: row.held,
     version: row.version,
+    attachments: files.filter(({ messageId }) => messageId === row.id).map(toAttachment),
   }));
 }
 
@@ -114,11 +119,12 @@ export async function withdraw(
   conversationId: string,
   id: string,
 ): Promise<string | null> {
-  await client.query({
+  const { rowCount } = await client.query({
     name: 'withdraw-message',
     text: `UPDATE app.inbox_message SET state = 'withdrawn' WHERE org_id = $1 AND conversation_id = $2 AND id = $3 AND state = 'queued'`,
     values: [orgId, conversationId, id],
   });
+  if (rowCount === 1) await detachFrom(client, orgId, id);
   const message = await findMessage(client, orgId, id);
   return message?.conversationId === conversationId ? message.state : null;
 }

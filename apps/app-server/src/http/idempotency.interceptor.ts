@@ -94,9 +94,9 @@ function ownerOf({ principal, user }: SlipwayRequest): Pick<KeyOwner, 'orgId' | 
   return user === undefined || personal === undefined ? null : { orgId: personal.id, actorId: user.userId };
 }
 
-/** One request is the same as another when path and body are. */
-function hashOf(request: SlipwayRequest): string {
-  return createHash('sha256')
-    .update(JSON.stringify([request.method, request.url.split('?')[0], request.body ?? null]))
-    .digest('base64url');
+/** One request is the same as another when path and body are; of a file, which is not read yet, name and length. */
+function hashOf({ method, url, body, headers }: SlipwayRequest): string {
+  const isFile = typeof (body as { pipe?: unknown } | null | undefined)?.pipe === 'function';
+  const same = isFile ? [method, url, headers['content-length'] ?? null] : [method, url.split('?')[0], body ?? null];
+  return createHash('sha256').update(JSON.stringify(same)).digest('base64url');
 }

@@ -8,6 +8,8 @@ export const FORM_ROUTES: ReadonlySet<string> = new Set([
   '/oauth/device/authorize',
   '/oauth/device/token',
 ]);
+/** Whose body is bytes, which the handler reads: nothing of it is read for who may not send it. */
+const FILE_ROUTES: ReadonlySet<string> = new Set(['/api/v1/orgs/:org/conversations/:conversation/attachments']);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
 
@@ -15,8 +17,8 @@ const MAX_FORM_BYTES = 64 * 1024;
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
 /**
- * Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES`. None at all is as good as an absent one; a body
- * that is not JSON is refused, with the position of the error.
+ * Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES` and the files of `FILE_ROUTES`. None at all is
+ * as good as an absent one; a body that is not JSON is refused, with the position of the error.
  */
 export function installJsonBody(fastify: FastifyInstance): void {
   // Keys that would change an object's prototype are refused, not dropped.
@@ -41,6 +43,11 @@ export function installJsonBody(fastify: FastifyInstance): void {
       done(null, Object.fromEntries(new URLSearchParams(body as string)));
     },
   );
+  fastify.addContentTypeParser('application/octet-stream', (request, payload, done) => {
+    if (FILE_ROUTES.has(request.routeOptions.url ?? '')) return done(null, payload);
+    payload.resume();
+    done(noJson());
+  });
   fastify.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
     done(noJson());

@@ -4,26 +4,38 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { ConversationLog } from '../conversations/conversation-log.js';
 import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
+import { AttachedFiles, namingThem } from './attached-files.js';
 
 /**
  * Hands the inbox to the agent: in order, each message under its own id, so that handing it over twice is handing it
  * over once.
  */
 export class Delivery {
+  readonly files: AttachedFiles;
+
   constructor(
     private readonly pool: SqlPool,
     private readonly log: ConversationLog,
     private readonly spendings: ConversationSpendings,
-  ) {}
+  ) {
+    this.files = new AttachedFiles(pool);
+  }
 
   /**
    * Ends when nothing is left that has not been handed over. A message is claimed (no longer withdrawable) before it is
    * sent.
+   * Its files are in the sandbox before it: written again when it is handed over again.
+   * @param directory where the agent works, when it was made just now; absent: as it is known.
    * @returns how many messages were handed over.
    * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next
    * delivery.
    */
-  async deliver(held: HeldConversation, agent: AgentClient, signal: AbortSignal): Promise<number> {
+  async deliver(
+    held: HeldConversation,
+    agent: AgentClient,
+    { directory = held.row.workingDir }: { readonly directory?: string | null },
+    signal: AbortSignal,
+  ): Promise<number> {
     const sent = new Set<string>();
     for (;;) {
       const { messages, claimed } = await claimInbox(this.pool, held.orgId, held.id);
@@ -38,9 +50,11 @@ export class Delivery {
           { id: message.createdBy, label: message.createdByLabel },
           signal,
         );
+        const files = await this.files.ofMessage({ held, agent, directory }, message.id, signal);
         const event = {
           role: 'user' as const,
-          content: [{ type: 'text' as const, text: message.text }],
+          content: [{ type: 'text' as const, text: message.text }, ...namingThem(files)],
+          ...(files.length === 0 ? {} : { attachments: files.map(({ attachment }) => attachment) }),
           run: true,
           event_id: message.id,
           sender: message.createdByLabel,

@@ -33,13 +33,17 @@ export class ConversationStep {
     // Read before the step is shown: that changes nothing of the agent's request.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    const settings = await alongside(shown, signal, (ending) => this.create({ row, agent, plan }, made, model, ending));
+    const settings = await alongside(shown, signal, async (ending) => {
+      // Before the agent goes on: its workspace is another one, and messages name the files.
+      if (isLost(row, made)) await this.delivery.files.restore({ held, agent, directory: plan.directory }, ending);
+      return this.create({ row, agent, plan }, made, model, ending);
+    });
     const { name } = await model;
     // Another model that was chosen meanwhile is not acknowledged, and `SettingsSync` gives it next.
     attempt.remember({
       checkpoint: { model: name, ...(name === settings.model ? { settingsVersion: settings.version } : {}) },
     });
-    await this.delivery.deliver(held, agent, signal);
+    await this.delivery.deliver(held, agent, { directory: plan.directory }, signal);
     attempt.end('done');
   }
 
@@ -81,12 +85,15 @@ export class ConversationStep {
         // For an agent-server of the release before; goes in 0.2.0.
         brake: confirmation.organization,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
-        ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1)
-          ? { notice: lossNotice(plan) }
-          : {}),
+        ...(isLost(row, { report }) ? { notice: lossNotice(plan) } : {}),
       },
     };
     await agent.call('startConversation', { body: request }, { ...AGENT_CALLS.start, signal });
     return stored;
   }
+}
+
+/** The files of an earlier sandbox are gone. */
+function isLost({ checkpoint, epoch }: ConversationRow, { report }: Pick<MadeWorkspace, 'report'>): boolean {
+  return checkpoint.workspaceLost === true || (report.fresh && epoch > 1);
 }

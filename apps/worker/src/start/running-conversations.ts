@@ -40,7 +40,7 @@ export class RunningConversations {
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id)))
         await letRun(agent, held.id, { signal: held.signal });
       await giveModel();
-      const delivered = await this.delivery.deliver(held, agent, held.signal);
+      const delivered = await this.delivery.deliver(held, agent, {}, held.signal);
       this.logger.info({ delivered }, 'inbox delivered');
       return true;
     } catch (error) {

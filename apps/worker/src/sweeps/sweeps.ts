@@ -22,6 +22,7 @@ import {
   removeOldDeliveries,
   staleOutboxJobs,
 } from './sweeps.queries.js';
+import { removeUnsentAttachments } from './unsent-attachments.queries.js';
 
 const TICK_MS = 1_000;
 /** Longest until a sweep that failed is tried again. Milliseconds. */
@@ -144,6 +145,7 @@ export class Sweeps {
       case 'retention':
         await removeExpired(this.pool);
         await removeOldDeliveries(this.pool);
+        await removeUnsentAttachments(this.pool);
         for (const ended of await endTrash(this.pool, new Date())) await this.add('conversation-delete', ended);
     }
   }

@@ -41,6 +41,11 @@ export class FakeAgents {
         ),
       };
     }
+    if (where === '/api/file/upload') {
+      const file = String(body['path']);
+      sandbox.files.set(file, { content: String(body['file']), times: (sandbox.files.get(file)?.times ?? 0) + 1 });
+      return { status: 200, body: { success: true, path: file } };
+    }
     if (where === '/api/git/changes')
       return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
@@ -123,6 +128,7 @@ export class FakeAgents {
     sandbox: FakeSandbox,
     body: Record<string, unknown>,
   ): Promise<void> {
+    sandbox.handedOver.push(body);
     const eventId = String(body['event_id']);
     const conversation = sandbox.conversation;
     if (conversation === null || sandbox.messages.includes(eventId)) return;

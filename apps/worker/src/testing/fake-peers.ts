@@ -17,6 +17,12 @@ type Handler = (
   body: Record<string, unknown>,
 ) => Promise<{ status: number; body: unknown }>;
 
+/** JSON, or a file with the path that it is for. */
+function bodyOf({ headers }: IncomingMessage, url: URL, text: string): Record<string, unknown> {
+  if (headers['content-type'] === 'application/octet-stream') return { path: url.searchParams.get('path'), file: text };
+  return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+}
+
 /**
  * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a
  * directory each, whose shell is real and whose events go through the real `app.append_events` with their epoch. Counts
@@ -132,11 +138,7 @@ export class FakePeers {
       const text = Buffer.concat(chunks).toString('utf8');
       this.requests.push(label);
       await this.onRequest(label, 'before');
-      const { status, body } = await handler(
-        request.method ?? 'GET',
-        url.pathname,
-        text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
-      );
+      const { status, body } = await handler(request.method ?? 'GET', url.pathname, bodyOf(request, url, text));
       await this.onRequest(label, 'after');
       if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
       else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -210,6 +212,8 @@ export class FakePeers {
       earlier: [],
       mcpServers: null,
       orgConfirmation: null,
+      files: new Map(),
+      handedOver: [],
       messages: [],
     };
     session.status = 'running';

@@ -29,6 +29,10 @@ export interface FakeSandbox {
   mcpServers: unknown;
   /** The organization's confirmation policy at the start. */
   orgConfirmation: unknown;
+  /** Files that were uploaded, by path, and how often each was. */
+  readonly files: Map<string, { content: string; times: number }>;
+  /** Bodies of messages, each time that one came. */
+  readonly handedOver: Array<Record<string, unknown>>;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }

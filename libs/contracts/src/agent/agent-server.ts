@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { GivenSkill } from '../actions/skills.js';
 import { AgentDefinition } from '../actions/sub-agents.js';
+import { MAX_MESSAGE_ATTACHMENTS } from '../conversations/attachments.js';
 import { ConfirmationPolicy, OrgConfirmationPolicy, SecurityAnalyzer } from '../conversations/confirmation.js';
-import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from '../events/conversation-event.js';
+import {
+  ConversationEvent,
+  ConversationStats,
+  EXECUTION_STATUSES,
+  MessageAttachment,
+  TextContent,
+} from '../events/conversation-event.js';
 import { HookConfig } from '../events/hooks.js';
 import { McpConfig } from './mcp.js';
 
@@ -147,6 +154,8 @@ export const SendEventRequest = z.looseObject({
   run: z.boolean().default(false),
   /** Slipway's: the id that the MessageEvent gets. The same id again is the same message, answered with success. */
   event_id: z.uuid().optional(),
+  /** Files that were uploaded for it before. Believed from the app alone, as `sender`. */
+  attachments: z.array(MessageAttachment).max(MAX_MESSAGE_ATTACHMENTS).optional(),
   /** Believed from the app alone. */
   sender: z.string().optional(),
   sender_id: z.string().max(200).optional(),

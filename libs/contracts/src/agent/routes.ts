@@ -168,6 +168,14 @@ export const AGENT_ROUTES = {
     body: SandboxSecrets,
     refusals: [...BODY, ...START],
   },
+  /** Writes the body to a file of the workspace, which appears whole or not at all. Repeatable. */
+  uploadFile: {
+    method: 'POST',
+    path: '/api/file/upload',
+    access: 'session',
+    query: ['path'],
+    refusals: ['file.outside-workspace', 'request.invalid', ...START],
+  },
   /** Runs one command beside the agent's shell. Closing the request kills it. */
   runCommand: {
     method: 'POST',

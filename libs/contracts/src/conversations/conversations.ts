@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { AgentType } from '../agent/agent-settings.js';
 import { EVENT_KINDS, EXECUTION_STATUSES } from '../events/conversation-event.js';
 import { ChecksSummary, PullRequestStatus, ReviewState } from '../repositories/pull-requests.js';
+import { Attachment, MAX_MESSAGE_ATTACHMENTS } from './attachments.js';
 import { ConfirmationMode } from './confirmation.js';
 import { ConversationBudget, MaxIterations } from './run-settings.js';
 import { RuntimeState } from './runtime-status.js';
@@ -110,6 +111,8 @@ export const QueuedMessage = z.object({
   held: z.boolean().optional(),
   /** Counts the changes of its text, from 1. */
   version: z.int().positive().optional(),
+  /** Files that go with it; absent: none. */
+  attachments: z.array(Attachment).optional(),
 });
 export type QueuedMessage = z.infer<typeof QueuedMessage>;
 
@@ -198,6 +201,8 @@ export const SendMessage = z.strictObject({
   /** Made by the client: sending the same id again is the same message. */
   id: z.uuid().optional(),
   text: text.trim().min(1).max(MAX_PROMPT_LENGTH),
+  /** Ids of files that the caller has uploaded and not sent yet, in the order in which the agent reads of them. */
+  attachments: z.array(z.uuid()).max(MAX_MESSAGE_ATTACHMENTS).optional(),
 });
 export type SendMessage = z.infer<typeof SendMessage>;
 

@@ -1,4 +1,16 @@
 export {
+  Attachment,
+  AttachmentList,
+  MAX_ATTACHMENT_BYTES,
+  MAX_CONVERSATION_ATTACHMENT_BYTES,
+  MAX_CONVERSATION_ATTACHMENTS,
+  MAX_MESSAGE_ATTACHMENTS,
+  MAX_SEEN_PICTURE_BYTES,
+  PICTURE_TYPES,
+  UNSENT_ATTACHMENT_HOURS,
+  UploadAttachmentQuery,
+} from './attachments.js';
+export {
   ActionRejections,
   AnswerConfirmation,
   CONFIRMATION_MODES,

@@ -39,6 +39,24 @@ export const CONVERSATION_ERRORS = {
     retry: 'later',
     nextStep: 'Wait until the agent has processed some of them.',
   },
+  'attachment.limit': {
+    status: 409,
+    title: 'This conversation holds as many files as it may',
+    retry: 'never',
+    nextStep: 'Remove files that are not sent yet, or start another conversation.',
+  },
+  'attachment.sent': {
+    status: 409,
+    title: 'The file was sent with a message',
+    retry: 'never',
+    nextStep: 'It is deleted with the conversation.',
+  },
+  'attachment.unavailable': {
+    status: 409,
+    title: 'An attached file is not there any more',
+    retry: 'never',
+    nextStep: 'Upload it again, then send the message.',
+  },
   'message.already-taken': {
     status: 409,
     title: 'The agent has this message',

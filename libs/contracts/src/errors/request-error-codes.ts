@@ -26,6 +26,12 @@ export const REQUEST_ERRORS = {
     retry: 'later',
     nextStep: 'Send it again over a faster connection.',
   },
+  'request.not-bytes': {
+    status: 415,
+    title: 'The body is not a file',
+    retry: 'never',
+    nextStep: 'Send its bytes as the body, with the header content-type: application/octet-stream.',
+  },
   'request.too-large': {
     status: 413,
     title: 'The body is too large',

@@ -26,6 +26,16 @@ export function textOfContent(content: readonly ObservationContent[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
+/** A file of a user's message. `path` is where it lies in the sandbox, `media_type` what its content says. */
+export const MessageAttachment = z.looseObject({
+  id: z.uuid(),
+  name: z.string().max(300),
+  media_type: z.string().max(200),
+  size_bytes: z.int().nonnegative(),
+  path: z.string().max(4_000),
+});
+export type MessageAttachment = z.infer<typeof MessageAttachment>;
+
 export const EXECUTION_STATUSES = [
   'idle',
   'running',
@@ -60,6 +70,8 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     sender: z.string().optional(),
     /** User or service account behind `sender`, as the app or sandbox-gateway named it; never what a client claims. */
     sender_id: z.string().optional(),
+    /** Files that came with it, as they lie in the workspace. Absent: none. */
+    attachments: z.array(MessageAttachment).optional(),
     /** Skills whose trigger was in the message; their text for the model is `extended_content`. */
     activated_skills: z.array(z.string()).optional(),
     extended_content: z.array(TextContent).optional(),

@@ -14,6 +14,7 @@ export {
   type ExecutionStatus,
   ImageContent,
   LoggedEvent,
+  MessageAttachment,
   ObservationContent,
   StreamingDelta,
   TextContent,

@@ -80,6 +80,14 @@ function operationObject(operation: Operation, schemas: DocumentSchemas): Json {
         ? { security: [{ session: [] }] }
         : {}),
     parameters: [...pathParameters(operation), ...queryParameters(operation, schemas), ...headerParameters(operation)],
+    ...(operation.consumes === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { [operation.consumes]: { schema: { type: 'string', format: 'binary' }, example: 'a,b\n1,2\n' } },
+          },
+        }),
     ...(operation.body === undefined
       ? {}
       : {

@@ -18,6 +18,7 @@ export const PARAMETERS: Readonly<Record<string, Json>> = {
   },
   number: { description: 'Number of a pull request at the git host.', example: 12 },
   thread: { description: 'Id of a thread of a review.', example: '0198c0de-7c2d-7000-8000-6d1e4a7d3f21' },
+  attachment: { description: 'Id of an attached file.', example: '0198c0de-7c2d-7000-8000-8f1e4a7d3f23' },
   comment: { description: 'Id of a comment in a review.', example: '0198c0de-7c2d-7000-8000-7e1e4a7d3f22' },
   token: { description: 'What the link of the invitation ends with.', example: 'Zm9vYmFyYmF6' },
 };
@@ -31,6 +32,7 @@ const NPM_TOKEN = { name: 'NPM_TOKEN', kind: 'variable', value: 'npm_example', d
 export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'conversations.events.list': { text: `id: 1\nevent: event\ndata: ${MESSAGE}\n\n` },
   'conversations.blobs.get': { text: 'The output of a command that was too long for its event.' },
+  'conversations.attachments.content': { text: 'name,price\nflour,1.20\n' },
   'conversations.diff.get': {
     text: 'diff --git a/src/login.ts b/src/login.ts\n--- a/src/login.ts\n+++ b/src/login.ts\n@@ -1 +1 @@\n-const retries = 0;\n+const retries = 3;\n',
   },

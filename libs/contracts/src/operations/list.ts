@@ -17,6 +17,7 @@ import { accountOperations } from './account.js';
 import { adminUsageOperations } from './admin-usage.js';
 import { analyticsOperations } from './analytics.js';
 import { apiKeyOperations } from './api-keys.js';
+import { attachmentOperations } from './attachments.js';
 import { auditOperations } from './audit.js';
 import { callbackOperations } from './callbacks.js';
 import { changesOperations } from './changes.js';
@@ -160,7 +161,13 @@ export const operations = {
     body: SendMessage,
     response: QueuedMessage,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'conversation.queue-full', 'budget.exhausted', 'storage.exhausted'],
+    errors: [
+      ...SEND_ERRORS,
+      'conversation.queue-full',
+      'budget.exhausted',
+      'storage.exhausted',
+      'attachment.unavailable',
+    ],
   },
   withdrawMessage: {
     id: 'conversations.messages.delete',
@@ -311,6 +318,7 @@ export const operations = {
   ...reviewOperations,
   ...conversationControlOperations,
   ...messageQueueOperations,
+  ...attachmentOperations,
   ...conversationModelOperations,
   ...editConversationOperations,
   ...securityOperations,

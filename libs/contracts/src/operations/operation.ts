@@ -31,6 +31,8 @@ export interface Operation {
   readonly status: 200 | 201 | 202 | 204;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
+  /** Media type of an upload: a body of bytes, which its handler reads, in place of JSON. */
+  readonly consumes?: string;
   /** Absent: no JSON body (204, or a download). */
   readonly response?: z.ZodType;
   /** Media type of a download or a stream. */

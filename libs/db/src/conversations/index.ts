@@ -4,6 +4,7 @@ export {
   SETTINGS_VERSION,
   type StoredSettings,
 } from './agent-settings.js';
+export { ATTACHMENT_COLUMNS, type AttachmentRow, readAttachment, sentAttachments } from './attachments.js';
 export { claimInbox } from './claim-inbox.js';
 export { CREDENTIAL_KINDS, type CredentialKind } from './credential-kinds.js';
 export { insertConversation, type NewConversation } from './new-conversation.js';

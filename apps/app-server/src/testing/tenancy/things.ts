@@ -75,6 +75,12 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     [conversation.id, org.id, randomUUID(), JSON.stringify(thought(`${canary} event`))],
   );
   await app.owner.query('UPDATE app.conversation SET head = head + 1 WHERE id = $1', [conversation.id]);
+  const attachment = randomUUID();
+  await app.owner.query(
+    `INSERT INTO app.attachment (id, org_id, conversation_id, name, media_type, bytes, content, created_by, created_by_label, message_id)
+     VALUES ($1, $2, $3, $4, 'text/plain', length($5::bytea), $5, 'u', 'u', $6)`,
+    [attachment, org.id, conversation.id, `${canary}.txt`, Buffer.from(`${canary} file`), message.id],
+  );
   const access = await make<{ id: string }>(`/conversations/${sandbox.id}/sandbox-access`, { port: 3000 });
   const key = await make<{ id: string }>('/api-keys', { name: `${canary} key`, scopes: ['org:read'] });
   const account = await make<{ id: string }>('/service-accounts', { name: `${canary} account`, role: 'member' });
@@ -162,6 +168,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     // Longer than a port: the address of a server has none of it.
     number: '1000077',
     message: message.id,
+    attachment,
     thread: thread.id,
     comment: thread.comments[0]?.id ?? '',
     draft: conversation.id,

@@ -56,6 +56,23 @@ export interface Tables {
     /** The key that this one was made with; it ends with that one. */
     readonly made_by_key: string | null;
   };
+  'app.attachment': {
+    readonly id: string;
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly name: string;
+    readonly media_type: string;
+    readonly bytes: number;
+    readonly content: Buffer;
+    readonly created_by: string;
+    readonly created_by_label: string;
+    readonly created_at: Date;
+    /** The message that it was sent with, and its place there; null: not sent. */
+    readonly message_id: string | null;
+    readonly place: number;
+    /** When it is deleted; null: with its conversation. */
+    readonly expires_at: Date | null;
+  };
   'app.audit_chain': {
     readonly org_id: string;
     readonly seq: number;

@@ -133,7 +133,9 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConver
       .filter((summary) => status === null || summary.status === status);
     return json({ data: all, page: { nextCursor: null } });
   }
-  const conversation = byId.get(id ?? '');
+  if (resource === 'drafts')
+    return json({ text: '', version: method === 'GET' ? 0 : 1, updatedAt: null, replaced: null });
+  const conversation = resource === 'conversations' ? byId.get(id ?? '') : undefined;
   if (conversation === undefined) return problem(404, 'resource.not-found', 'There is no such resource');
   const whole = {
     ...conversation.summary,

@@ -15,10 +15,19 @@ import { secondLook } from './test/second-look.ts';
 import { expectedMinutes, keepSeconds } from './test/seconds.ts';
 import { findSuites } from './test/suites.ts';
 
+const OPTIONS: ReadonlySet<string> = new Set(['--no-build', '--list', '--install']);
 const root = path.resolve(import.meta.dirname, '..');
 const config = path.join(root, 'jest.config.mjs');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const unknown = options.filter((option) => !OPTIONS.has(option));
+if (unknown.length > 0) {
+  const help = options.includes('--help');
+  console.log(
+    `${help ? '' : `${unknown.join(', ')} is no option. `}Usage: npm test [-- NAME…] [--no-build] [--list] [--install]`,
+  );
+  process.exit(help ? 0 : 2);
+}
 const { signal } = run.stop;
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => run.stop.abort(new Error(`stopped by ${name}`)));

@@ -20,7 +20,7 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
   const database = new pg.Client({ connectionString: databaseUrl });
   await database.connect();
   try {
-    await open(owner, 'admin/security', 'Security');
+    await open(owner, 'admin/security', 'Sign-in and domains');
     await owner.getByLabel('Maximum session length').selectOption({ label: '1 hour' });
     await owner.getByRole('checkbox', { name: /second factor/ }).click();
     await owner.getByRole('button', { name: 'Save' }).click();
@@ -58,7 +58,7 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
     await owner.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
     await expectClean(owner, 'recovery codes');
     await owner.getByRole('button', { name: 'I have kept them' }).click();
-    await owner.getByRole('heading', { level: 1, name: 'Security' }).waitFor();
+    await owner.getByRole('heading', { level: 1, name: 'Sign-in and domains' }).waitFor();
     const { rows } = await database.query(
       "SELECT s.second_factor FROM app.session s JOIN app.membership m USING (user_id) WHERE m.org_id = $1 AND m.role = 'owner' ORDER BY s.created_at DESC LIMIT 1",
       [orgId],

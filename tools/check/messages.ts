@@ -153,7 +153,7 @@ export function argsOf(message: string): ReadonlySet<string> {
 type Catalogue = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Messages that code looks up by a name that it puts together. */
-const BY_NAME: ReadonlySet<string> = new Set(['auditActions']);
+const BY_NAME: ReadonlySet<string> = new Set(['auditActions', 'auditNouns', 'permissions']);
 
 /** What is wrong with the screens' words. @param base features that every page has. */
 export function wrongWords(

@@ -1,16 +1,21 @@
 'use client';
 import { Slot } from 'radix-ui';
-import { type ReactElement, useEffect, useRef } from 'react';
+import { type ReactElement, useEffect, useId, useRef } from 'react';
 import { cn } from './class-names.js';
 
 export interface LinkTab {
   readonly key: string;
+  /** Heading of the tabs that it stands with; those of one group follow each other. */
+  readonly group?: string;
   readonly current: boolean;
   /** A link: its text is the tab's name. */
   readonly link: ReactElement;
 }
 
-/** Pages of one place, as links: beside the page from 1024 px, a row that scrolls by itself above it before that. */
+/**
+ * Pages of one place, as links: beside the page from 1024 px, with the headings of their groups; before that a row that
+ * scrolls by itself above it.
+ */
 export function LinkTabs({ label, tabs, className }: { label: string; tabs: readonly LinkTab[]; className?: string }) {
   const nav = useRef<HTMLElement>(null);
   const current = tabs.find((tab) => tab.current)?.key;
@@ -33,18 +38,49 @@ export function LinkTabs({ label, tabs, className }: { label: string; tabs: read
         className,
       )}
     >
-      {tabs.map((tab) => (
-        <Slot.Root
-          key={tab.key}
-          aria-current={tab.current ? 'page' : undefined}
-          className={cn(
-            'inline-flex h-10 shrink-0 items-center border-b-2 border-transparent px-2 text-sm whitespace-nowrap text-ink-muted outline-offset-[-2px] hover:text-ink touch:h-11 lg:h-8 lg:rounded-md lg:border-b-0 lg:px-2.5 lg:hover:bg-raised',
-            tab.current && 'border-accent font-medium text-ink lg:bg-raised',
-          )}
-        >
-          {tab.link}
-        </Slot.Root>
-      ))}
+      {groupsOf(tabs).map(({ group, tabs: members }) =>
+        group === undefined ? (
+          members.map(({ key, current: isCurrent, link }) => <Tab key={key} current={isCurrent} link={link} />)
+        ) : (
+          <Group key={group} name={group} tabs={members} />
+        ),
+      )}
     </nav>
   );
+}
+
+function Group({ name, tabs }: { name: string; tabs: readonly LinkTab[] }) {
+  const id = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
+    <div role="group" aria-labelledby={id} className="flex shrink-0 gap-1 lg:mb-3 lg:flex-col lg:gap-0.5">
+      <span id={id} className="hidden px-2.5 pb-1 text-xs font-medium text-ink-muted lg:block">
+        {name}
+      </span>
+      {tabs.map(({ key, current, link }) => (
+        <Tab key={key} current={current} link={link} />
+      ))}
+    </div>
+  );
+}
+
+function Tab({ current, link }: Pick<LinkTab, 'current' | 'link'>) {
+  return (
+    <Slot.Root
+      aria-current={current ? 'page' : undefined}
+      className={cn(
+        'inline-flex h-10 shrink-0 items-center border-b-2 border-transparent px-2 text-sm whitespace-nowrap text-ink-muted outline-offset-[-2px] hover:text-ink touch:h-11 lg:h-8 lg:rounded-md lg:border-b-0 lg:px-2.5 lg:hover:bg-raised',
+        current && 'border-accent font-medium text-ink lg:bg-raised',
+      )}
+    >
+      {link}
+    </Slot.Root>
+  );
+}
+
+function groupsOf(tabs: readonly LinkTab[]): ReadonlyArray<{ group: string | undefined; tabs: readonly LinkTab[] }> {
+  return [...new Set(tabs.map(({ group }) => group))].map((group) => ({
+    group,
+    tabs: tabs.filter((tab) => tab.group === group),
+  }));
 }

@@ -7,7 +7,7 @@ export const generateMetadata = titled('app.connectADevice');
 
 export default function DevicePage() {
   return (
-    <WithMessages of={['adminApiKeys', 'device']}>
+    <WithMessages of={['adminApiKeys', 'device', 'permissions']}>
       <Suspense>
         <Device />
       </Suspense>

@@ -1,6 +1,7 @@
 import type { Permission } from '@slipway/contracts/organizations';
 import { Button, Checkbox } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
+import { permissionWords } from '../admin/permission-words.ts';
 import { byNoun } from './key-words.ts';
 
 /** Which permissions a key has, out of those that the maker holds. */
@@ -37,7 +38,12 @@ export function ScopesField({
             {permissions.map((permission) => (
               <Checkbox
                 key={permission}
-                label={<code className="font-mono text-xs">{permission}</code>}
+                label={
+                  <span className="block">
+                    {permissionWords(t, permission)}
+                    <code className="block font-mono text-xs text-ink-muted">{permission}</code>
+                  </span>
+                }
                 checked={chosen.includes(permission)}
                 aria-invalid={error ? true : undefined}
                 onChange={(checked) =>

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { t } from '../../messages/testing.ts';
-import { actionWords } from './action-words.ts';
+import { AUDIT_NOUNS, actionWords, nounWords } from './action-words.ts';
 
 const ROOT = `${import.meta.dirname}/../../../../..`;
 
@@ -23,6 +23,12 @@ describe('an action of the audit', () => {
     const actions = recorded();
     expect(actions.length).toBeGreaterThan(60);
     expect(actions.filter((action) => actionWords(t, action) === action)).toEqual([]);
+  });
+
+  it('is found by the filter of its noun, which has words', () => {
+    const nouns: ReadonlySet<string> = new Set(AUDIT_NOUNS);
+    expect(recorded().filter((action) => !nouns.has(action.split('.')[0] ?? ''))).toEqual([]);
+    expect(AUDIT_NOUNS.filter((noun) => nounWords(t, noun) === noun)).toEqual([]);
   });
 
   it('names its noun as the pages do', () => {

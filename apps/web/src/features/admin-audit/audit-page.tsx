@@ -1,20 +1,20 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import { type AuditEntry, type AuditPage as AuditList, AuditQuery } from '@slipway/contracts/audit';
-import { Button, Dialog, EmptyState, Table } from '@slipway/ui';
+import { type AuditPage as AuditList, AuditQuery } from '@slipway/contracts/audit';
+import { Button, Dialog, EmptyState } from '@slipway/ui';
 import { Download } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
-import { Ago } from '../../browser/ago.tsx';
 import { Page } from '../frame/page.tsx';
 import { ListPanel } from '../list/list-panel.tsx';
-import { SearchField } from '../list/search-field.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
 import { actionWords } from './action-words.ts';
+import { isBackward, rangeOfDays } from './day-range.ts';
+import { Entries, type Shown } from './entries.tsx';
 import { EntryDetails } from './entry-details.tsx';
-import { Target } from './target.tsx';
+import { Filters } from './filters.tsx';
 import { VerifyChain } from './verify-button.tsx';
 
 export function AuditPage() {
@@ -24,9 +24,16 @@ export function AuditPage() {
   const [actor, setActor] = useAddressValue('actor');
   const [target, setTarget] = useAddressValue('target');
   const [opened, setOpened] = useAddressValue('entry');
-  const asked = { ...(action ? { action } : {}), ...(actor ? { actor } : {}), ...(target ? { target } : {}) };
+  const [from, setFrom] = useAddressValue('from');
+  const [to, setTo] = useAddressValue('to');
+  const asked = {
+    ...(action ? { action } : {}),
+    ...(actor ? { actor } : {}),
+    ...(target ? { target } : {}),
+    ...rangeOfDays(from, to),
+  };
   // A filter that is no filter yet, such as half an action, finds nothing rather than everything.
-  const sound = AuditQuery.safeParse(asked).success;
+  const sound = AuditQuery.safeParse(asked).success && !isBackward(from, to);
   const entries = usePages({
     key: ['audit', org.id, asked],
     read: async (cursor, signal) =>
@@ -39,7 +46,10 @@ export function AuditPage() {
     setAction(null);
     setActor(null);
     setTarget(null);
+    setFrom(null);
+    setTo(null);
   };
+  const names = Object.assign({}, ...entries.rows.map((row) => row.names)) as Readonly<Record<string, string>>;
   const shown = entries.rows.find(({ entry }) => entry.id === opened);
   return (
     <Page
@@ -56,23 +66,15 @@ export function AuditPage() {
       }
     >
       <VerifyChain />
-      <div className="grid gap-3 md:grid-cols-3">
-        <SearchField
-          label={t('adminAudit.actionSuchAsApiKey')}
-          value={action ?? ''}
-          onChange={(value) => setAction(value === '' ? null : value)}
-        />
-        <SearchField
-          label={t('adminAudit.actorId')}
-          value={actor ?? ''}
-          onChange={(value) => setActor(value === '' ? null : value)}
-        />
-        <SearchField
-          label={t('adminAudit.targetId')}
-          value={target ?? ''}
-          onChange={(value) => setTarget(value === '' ? null : value)}
-        />
-      </div>
+      <Filters
+        values={{ action, actor, target, from, to }}
+        names={names}
+        onAction={(value) => setAction(value, 'push')}
+        onActor={(value) => setActor(value, 'push')}
+        onTarget={(value) => setTarget(value, 'push')}
+        onFrom={setFrom}
+        onTo={setTo}
+      />
       <ListPanel
         list={entries}
         noun={t('adminAudit.entries')}
@@ -90,6 +92,7 @@ export function AuditPage() {
             onOpen={(id) => setOpened(id, 'push')}
             onActor={(id) => setActor(id, 'push')}
             onAction={(name) => setAction(name, 'push')}
+            onTarget={(id) => setTarget(id, 'push')}
           />
         )}
       </ListPanel>
@@ -105,11 +108,6 @@ export function AuditPage() {
   );
 }
 
-interface Shown {
-  readonly entry: AuditEntry;
-  readonly names: Readonly<Record<string, string>>;
-}
-
 /** A server of the version before knows no names. */
 function withNames({
   data,
@@ -117,88 +115,4 @@ function withNames({
   names = {},
 }: Omit<AuditList, 'names'> & { names?: Readonly<Record<string, string>> }) {
   return { data: data.map((entry): Shown => ({ entry, names })), page };
-}
-
-function Entries({
-  rows,
-  current,
-  onOpen,
-  onActor,
-  onAction,
-}: {
-  rows: readonly Shown[];
-  current: string | null;
-  onOpen: (id: string) => void;
-  onActor: (id: string) => void;
-  onAction: (action: string) => void;
-}) {
-  const t = useTranslations();
-  return (
-    <Table
-      label={t('adminAudit.auditEntries')}
-      rows={rows}
-      rowKey={({ entry }) => entry.id}
-      current={current}
-      columns={[
-        {
-          label: t('adminAudit.action'),
-          phone: 'title',
-          cell: ({ entry }) => (
-            <button
-              type="button"
-              className="py-0.5 touch:py-3 text-left hover:underline"
-              title={t('adminAudit.only', { action: entry.action })}
-              onClick={() => onAction(entry.action)}
-            >
-              {actionWords(t, entry.action)}
-            </button>
-          ),
-        },
-        {
-          label: t('adminAudit.actor'),
-          cell: ({ entry, names }) => (
-            <span className="block min-w-0">
-              <button
-                type="button"
-                className="py-0.5 touch:py-3 text-left break-words hover:underline"
-                title={t('adminAudit.showOnlyThisActor')}
-                onClick={() => onActor(entry.actor.id)}
-              >
-                {entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id}
-              </button>
-              {entry.actor.viaKey === null ? null : (
-                <span className="block text-xs text-ink-muted">{t('adminAudit.withAnApiKey')}</span>
-              )}
-            </span>
-          ),
-        },
-        {
-          label: t('adminAudit.target'),
-          className: 'max-w-64',
-          cell: (shown) => <Target {...shown} />,
-        },
-        {
-          label: t('adminAudit.address'),
-          phone: 'hidden',
-          cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span>,
-        },
-        { label: t('adminAudit.time'), cell: ({ entry }) => <Ago at={entry.createdAt} /> },
-        {
-          label: t('common.details'),
-          unnamed: true,
-          align: 'end',
-          phone: 'actions',
-          cell: ({ entry }) => (
-            <Button
-              size="small"
-              aria-label={t('adminAudit.detailsOf', { action: actionWords(t, entry.action) })}
-              onClick={() => onOpen(entry.id)}
-            >
-              {t('common.details')}
-            </Button>
-          ),
-        },
-      ]}
-    />
-  );
 }

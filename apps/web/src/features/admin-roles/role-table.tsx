@@ -1,13 +1,15 @@
 'use client';
-import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
-import { type Column, Table } from '@slipway/ui';
+import { type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts/organizations';
+import { type Column, Section, Table } from '@slipway/ui';
 import { Check } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import type { Translate } from '../../messages/translate.ts';
+import { permissionWords } from '../admin/permission-words.ts';
 import { ROLE_HINTS, ROLE_LABELS } from '../admin/roles.ts';
 import { Page } from '../frame/page.tsx';
 import { useSession } from '../session/me.ts';
+import { PERMISSION_GROUPS } from './permission-groups.ts';
 
 /** From the most to the least. */
 const SHOWN: readonly Role[] = [...ROLES].reverse();
@@ -16,7 +18,12 @@ const columns = (t: Translate): Column<Permission>[] => [
   {
     label: t('adminRoles.permission'),
     phone: 'title',
-    cell: (permission) => <code className="font-mono text-xs">{permission}</code>,
+    cell: (permission) => (
+      <span className="block">
+        {permissionWords(t, permission)}
+        <code className="block font-mono text-xs text-ink-muted">{permission}</code>
+      </span>
+    ),
   },
   ...SHOWN.map((role) => ({
     label: t(ROLE_LABELS[role]),
@@ -38,7 +45,7 @@ const columns = (t: Translate): Column<Permission>[] => [
   })),
 ];
 
-/** What each role may do: the same table by which the server decides. */
+/** What each role may do: the same table by which the server decides, in the groups of these pages. */
 export function RoleTable() {
   const t = useTranslations();
   const { org } = useSession();
@@ -61,12 +68,18 @@ export function RoleTable() {
           </div>
         ))}
       </dl>
-      <Table
-        label={t('adminRoles.permissionsByRole')}
-        columns={columns(t)}
-        rows={PERMISSIONS}
-        rowKey={(permission) => permission}
-      />
+      <div className="flex flex-col gap-8">
+        {PERMISSION_GROUPS.map(({ label, permissions }) => (
+          <Section key={label} title={t(label)}>
+            <Table
+              label={t('adminRoles.permissionsFor', { group: t(label) })}
+              columns={columns(t)}
+              rows={permissions}
+              rowKey={(permission) => permission}
+            />
+          </Section>
+        ))}
+      </div>
     </Page>
   );
 }

@@ -4,8 +4,16 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
+import type { MessageKey } from '../../messages/translate.ts';
 import { useSession } from '../session/me.ts';
-import { adminTabs } from './tabs.ts';
+import { type AdminGroup, adminTabs } from './tabs.ts';
+
+const GROUPS: Record<AdminGroup, MessageKey> = {
+  people: 'admin.groupPeople',
+  agents: 'admin.groupAgents',
+  spend: 'admin.groupSpend',
+  security: 'admin.groupSecurity',
+};
 
 /**
  * The tabs of an organization around one of its pages. A page that the caller may not see is refused by the server, in
@@ -19,6 +27,7 @@ export function AdminFrame({ children }: { children: ReactNode }) {
     const href = `/${org.slug}/admin/${tab.path}`;
     return {
       key: tab.path,
+      group: t(GROUPS[tab.group]),
       current: path === href || path.startsWith(`${href}/`),
       link: <Link href={href}>{t(tab.label)}</Link>,
     };

@@ -8,24 +8,29 @@ const paths = (role: Role, kind?: Org['kind']) => adminTabs(orgOf(role, kind)).m
 describe('the tabs about an organization', () => {
   it('shows to each role those that it may read, and no other', () => {
     expect(paths('viewer')).toEqual(['members', 'roles']);
-    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'models', 'mcp-servers']);
+    expect(paths('member')).toEqual(['members', 'roles', 'models', 'mcp-servers', 'secrets', 'api-keys']);
     expect(paths('owner')).toEqual([
       'members',
       'roles',
-      'api-keys',
-      'secrets',
       'models',
       'mcp-servers',
+      'secrets',
       'integrations',
       'sandboxes',
+      'settings',
       'usage',
       'budgets',
       'storage',
-      'audit',
-      'settings',
+      'api-keys',
       'security',
+      'audit',
       'danger',
     ]);
+  });
+
+  it('keeps the pages of a group together, so that each group has one heading', () => {
+    const groups = adminTabs(orgOf('owner')).map(({ group }) => group);
+    expect(groups.filter((group, at) => group !== groups[at - 1])).toEqual(['people', 'agents', 'spend', 'security']);
   });
 
   it('has no domains where nobody else can join', () => {

@@ -1,7 +1,11 @@
 import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
 import type { MessageKey } from '../../messages/translate.ts';
 
+/** How the pages are grouped, in this order; `admin-frame.tsx` has their headings. */
+export type AdminGroup = 'people' | 'agents' | 'spend' | 'security';
+
 interface AdminTab {
+  readonly group: AdminGroup;
   /** Last part of its address, `/[org]/admin/<path>`. */
   readonly path: string;
   readonly label: MessageKey;
@@ -12,25 +16,31 @@ interface AdminTab {
 }
 
 /**
- * Pages about an organization, in the order of the tabs. Add one here, and its page at
+ * Pages about an organization, group by group, in the order of the tabs. Add one here, and its page at
  * `app/[org]/admin/<path>/page.tsx`.
  */
 const ADMIN_TABS = [
-  { path: 'members', label: 'common.members', any: ['member:read'] },
-  { path: 'roles', label: 'common.roles', any: ['member:read'] },
-  { path: 'api-keys', label: 'common.apiKeys', any: ['api-key:read'] },
-  { path: 'secrets', label: 'common.secrets', any: ['secret:read'] },
-  { path: 'models', label: 'common.models', any: ['setting:read'] },
-  { path: 'mcp-servers', label: 'common.mcpServers', any: ['setting:read'] },
-  { path: 'integrations', label: 'common.integrations', any: ['integration:read'] },
-  { path: 'sandboxes', label: 'common.sandboxes', any: ['sandbox:read'] },
-  { path: 'usage', label: 'common.usage', any: ['usage:read'] },
-  { path: 'budgets', label: 'common.budgets', any: ['budget:read'] },
-  { path: 'storage', label: 'common.storage', any: ['usage:read'] },
-  { path: 'audit', label: 'common.audit', any: ['audit:read'] },
-  { path: 'settings', label: 'common.settings', any: ['setting:write'] },
-  { path: 'security', label: 'common.security', any: ['domain:write', 'security:read'], companyOnly: true },
-  { path: 'danger', label: 'common.dangerZone', any: ['org:write', 'org:transfer', 'org:delete'] },
+  { group: 'people', path: 'members', label: 'common.members', any: ['member:read'] },
+  { group: 'people', path: 'roles', label: 'common.roles', any: ['member:read'] },
+  { group: 'agents', path: 'models', label: 'common.models', any: ['setting:read'] },
+  { group: 'agents', path: 'mcp-servers', label: 'common.mcpServers', any: ['setting:read'] },
+  { group: 'agents', path: 'secrets', label: 'common.secrets', any: ['secret:read'] },
+  { group: 'agents', path: 'integrations', label: 'common.integrations', any: ['integration:read'] },
+  { group: 'agents', path: 'sandboxes', label: 'common.sandboxes', any: ['sandbox:read'] },
+  { group: 'agents', path: 'settings', label: 'common.settings', any: ['setting:write'] },
+  { group: 'spend', path: 'usage', label: 'common.usage', any: ['usage:read'] },
+  { group: 'spend', path: 'budgets', label: 'common.budgets', any: ['budget:read'] },
+  { group: 'spend', path: 'storage', label: 'common.storage', any: ['usage:read'] },
+  { group: 'security', path: 'api-keys', label: 'common.apiKeys', any: ['api-key:read'] },
+  {
+    group: 'security',
+    path: 'security',
+    label: 'common.security',
+    any: ['domain:write', 'security:read'],
+    companyOnly: true,
+  },
+  { group: 'security', path: 'audit', label: 'common.audit', any: ['audit:read'] },
+  { group: 'security', path: 'danger', label: 'common.dangerZone', any: ['org:write', 'org:transfer', 'org:delete'] },
 ] as const satisfies readonly AdminTab[];
 
 /** The tabs that this user may open in this organization. */

@@ -6,4 +6,8 @@ export const admin = {
   fullAccessExceptTransferringOr: 'Full access, except transferring or deleting the organization.',
   canGiveTasksToAgents: 'Can give tasks to agents and work with the results.',
   readOnlyConversationsAndThe: 'Read-only: conversations and the member list.',
+  groupPeople: 'People',
+  groupAgents: 'Agents',
+  groupSpend: 'Spend',
+  groupSecurity: 'Security',
 } as const;

@@ -46,7 +46,7 @@ export const common = {
   usage: 'Usage',
   user: 'User',
   storage: 'Storage',
-  security: 'Security',
+  security: 'Sign-in and domains',
   isDeleted: '{name} is deleted.',
   actionsOf: 'Actions of {name}',
   delete3: 'Delete {name}?',

@@ -18,6 +18,7 @@ import { analytics } from './analytics.ts';
 import { app } from './app.ts';
 import { approval } from './approval.ts';
 import { auditActions } from './audit-actions.ts';
+import { auditNouns } from './audit-nouns.ts';
 import { beside } from './beside.ts';
 import { browserView } from './browser-view.ts';
 import { changes } from './changes.ts';
@@ -37,6 +38,7 @@ import { invite } from './invite.ts';
 import { list } from './list.ts';
 import { live } from './live.ts';
 import { newOrg } from './new-org.ts';
+import { permissions } from './permissions.ts';
 import { ports } from './ports.ts';
 import { problems } from './problems.ts';
 import { promptAndTools } from './prompt-and-tools.ts';
@@ -78,6 +80,7 @@ export const en = {
   approval,
   beside,
   auditActions,
+  auditNouns,
   browserView,
   changes,
   commands,
@@ -96,6 +99,7 @@ export const en = {
   list,
   live,
   newOrg,
+  permissions,
   ports,
   problems,
   promptAndTools,

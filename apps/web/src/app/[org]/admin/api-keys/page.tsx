@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.apiKeys');
 
 export default function Page() {
   return (
-    <WithMessages of={['admin', 'adminApiKeys']}>
+    <WithMessages of={['admin', 'adminApiKeys', 'permissions']}>
       <ApiKeysPage />
     </WithMessages>
   );

@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.audit');
 
 export default function Page() {
   return (
-    <WithMessages of={['adminAudit', 'auditActions']}>
+    <WithMessages of={['adminAudit', 'auditActions', 'auditNouns']}>
       <AuditPage />
     </WithMessages>
   );

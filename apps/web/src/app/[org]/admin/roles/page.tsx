@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.roles');
 
 export default function RolesPage() {
   return (
-    <WithMessages of={['admin', 'adminRoles']}>
+    <WithMessages of={['admin', 'adminRoles', 'permissions']}>
       <RoleTable />
     </WithMessages>
   );

@@ -73,11 +73,11 @@ async function changeKeys(page: Page, url: string): Promise<void> {
   await expectClean(page, 'the recording of keys', 'everyTheme');
   await dialog.getByRole('button', { name: 'Start again' }).click();
   await dialog.getByLabel('Recorded keys').focus();
-  await page.keyboard.press('n');
+  await page.keyboard.press('w');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await expectClean(page, 'the keys', 'everyTheme');
-  await page.keyboard.press('n');
+  await page.keyboard.press('w');
   await page.waitForURL((at) => /^\/[^/]+$/.test(at.pathname));
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
@@ -93,7 +93,7 @@ async function changeKeys(page: Page, url: string): Promise<void> {
   await page.getByRole('checkbox', { name: 'Use single-key shortcuts' }).uncheck();
   await page.keyboard.press('g');
   await page.keyboard.press('c');
-  await page.keyboard.press('n');
+  await page.keyboard.press('w');
   await page.keyboard.press('ControlOrMeta+k');
   await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/settings/keys');

@@ -57,7 +57,7 @@ export async function followLinks({ page, address, picture }: ReadingDesk): Prom
   }
   await picture('no-such-event');
   await expectClean(page, 'a link to no event', 'everyTheme');
-  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await page.getByRole('status').getByRole('button', { name: 'Dismiss' }).click();
   await page.getByText('This conversation has no event').waitFor({ state: 'detached' });
   expect(page.url()).toBe(address);
 }
@@ -84,3 +84,24 @@ const inSight = (page: ReadingDesk['page']): Promise<boolean> =>
     const list = document.querySelector('[role="log"]')?.getBoundingClientRect();
     return row !== undefined && list !== undefined && row.bottom > list.top && row.top < list.bottom;
   });
+
+/** The turns of the whole log are in the palette, found by words of their messages. */
+export async function jumpToTurn({ page, address, picture }: ReadingDesk): Promise<void> {
+  await page.goto(address);
+  await page.getByRole('log', { name: 'Timeline' }).getByRole('article').last().waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+k');
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  await palette.getByRole('combobox').fill('jump to');
+  await palette.getByRole('option', { name: 'Jump to turn…' }).click();
+  const turns = page.getByRole('dialog', { name: 'Turns' });
+  await turns.getByRole('option').first().waitFor();
+  await picture('turns');
+  await expectClean(page, 'the turns in the palette', 'everyTheme');
+  await turns.getByRole('combobox').fill('turn 7:');
+  await turns.getByRole('option', { name: 'Turn 7: look at part 7.' }).waitFor();
+  await page.keyboard.press('Enter');
+  await turns.waitFor({ state: 'detached' });
+  await reads(page, /^Demo, .*Turn 7: look at part 7\.$/);
+  await until('the row is in sight', () => inSight(page));
+}

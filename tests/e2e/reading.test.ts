@@ -11,7 +11,8 @@ import { finish, type Harness, ScriptBook, terminal } from '../stack/script-book
 import { findChromium, launchChromium, openPage } from './browser.ts';
 import { findAcrossFolds } from './find-text.ts';
 import { lengthenLog } from './long-log.ts';
-import { followLinks, goThroughRows } from './read-rows.ts';
+import { followLinks, goThroughRows, jumpToTurn } from './read-rows.ts';
+import { comeBack } from './recap.ts';
 
 const executable = findChromium();
 
@@ -22,6 +23,10 @@ export interface ReadingDesk {
   readonly address: string;
   /** A screenshot for review: `SCREENSHOTS` names the folder. */
   readonly picture: (name: string) => Promise<void>;
+  /** The database of the stack, as its owner. */
+  readonly database: string;
+  /** Errors of the pages so far. */
+  readonly complaints: string[];
 }
 
 /** Events that the long log has beside those of its start and its task. */
@@ -109,7 +114,7 @@ describeUnless(
     it(name, async () => {
       if (broken) return skipTest('an earlier step failed');
       try {
-        await work({ page, address, picture });
+        await work({ page, address, picture, database: stack.ownerUrl, complaints });
       } catch (error) {
         broken = true;
         await mkdir('test-results', { recursive: true });
@@ -134,9 +139,13 @@ describeUnless(
 
   step('goes from row to row by keys, and hears each by its name', goThroughRows);
 
+  step('jumps to a turn of the whole log by words of its message', jumpToTurn);
+
   step('opens the link to an event, and reads when there is none', followLinks);
 
   step('finds text in rows that are folded, and in those that are not loaded', findAcrossFolds);
+
+  step('tells who comes back what happened, on whichever device', comeBack);
 
   step('has seen no error of the page', async () => {
     expect(complaints).toEqual([]);

@@ -32,7 +32,7 @@ import {
   type NewConversation,
   setDesired,
 } from './conversations.queries.js';
-import { readMarks } from './desk/read-marks.queries.js';
+import { readMarkOf } from './desk/read-marks.queries.js';
 import { findMessage, insertMessage, isAtWork, isLive, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
@@ -75,8 +75,8 @@ export class ConversationsService {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const row = await findConversation(client, caller.orgId, id, caller.actor.id);
       if (row === null) throw notFound();
-      const marks = await readMarks(client, caller.orgId, caller.actor.id, [id]);
-      return { ...toConversation(row, await queuedOf(client, caller.orgId, id)), readSeq: marks.get(id)?.seq ?? 0 };
+      const mark = await readMarkOf(client, caller.orgId, { conversationId: id, userId: caller.actor.id });
+      return { ...toConversation(row, await queuedOf(client, caller.orgId, id)), ...mark };
     });
   }
 

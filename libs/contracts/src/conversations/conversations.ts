@@ -152,6 +152,8 @@ export const Conversation = z.object({
   deletedAt: z.iso.datetime().nullable().default(null),
   /** Position of the log that the caller has looked at, on any device; 0: never. */
   readSeq: z.int().nonnegative().default(0),
+  /** When they looked there; `null`: never, or not known. */
+  readAt: z.iso.datetime().nullable().default(null),
 });
 export type Conversation = z.infer<typeof Conversation>;
 
@@ -187,6 +189,7 @@ export const ConversationSummary = Conversation.omit({
   maxIterations: true,
   maxBudgetUsd: true,
   readSeq: true,
+  readAt: true,
 }).extend({
   /** The newest, where it has published any. */
   pullRequest: ConversationPullRequest.nullable().default(null),

@@ -101,15 +101,18 @@ export {
   Tag,
 } from './edit-conversations.js';
 export {
+  ConversationRecap,
   ConversationTurn,
   ConversationTurns,
   EventHit,
   EventHits,
   EventSearchQuery,
   MAX_LOOKED_AT,
+  MAX_RECAP_ROWS,
   MAX_TURN_FAILURES,
   MAX_TURN_LINE,
   MAX_TURNS,
+  RecapQuery,
   TurnsQuery,
 } from './lookup.js';
 export {

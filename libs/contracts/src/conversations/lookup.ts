@@ -42,6 +42,48 @@ export const ConversationTurns = z.object({
 });
 export type ConversationTurns = z.infer<typeof ConversationTurns>;
 
+/** Most positions of counted rows in one recap, the first of them. */
+export const MAX_RECAP_ROWS = 500;
+
+export const RecapQuery = z.object({
+  /** Events with a greater `seq`: what the caller has not looked at. */
+  after: z.coerce.number().int().min(0),
+});
+export type RecapQuery = z.infer<typeof RecapQuery>;
+
+/** Counts of what came after a position of the log; each is in the log, nothing is estimated. */
+export const ConversationRecap = z.object({
+  /** Events with `after < seq <= upto` were looked at: of a long stretch the newest. */
+  after: z.int().nonnegative(),
+  upto: z.int().nonnegative(),
+  /** Calls of tools. */
+  steps: z.int().nonnegative(),
+  /** Different files that tools for files wrote; what commands wrote is not known. */
+  files: z.int().nonnegative(),
+  /** Calls and runs that failed, without runs of tests. */
+  failures: z.int().nonnegative(),
+  /** Runs of tests that ended, and how the last did; `null`: none did. */
+  tests: z
+    .object({
+      runs: z.int().positive(),
+      /** Exit code 0. */
+      ok: z.boolean(),
+      /** `null`: the runner did not say. */
+      passed: z.int().nonnegative().nullable(),
+      failed: z.int().nonnegative().nullable(),
+    })
+    .nullable(),
+  /** Times that the agent waited for an approval. */
+  questions: z.int().nonnegative(),
+  /** Messages of the agent. */
+  messages: z.int().nonnegative(),
+  /** US dollars; `null`: the log does not say. */
+  costUsd: z.number().nonnegative().nullable(),
+  /** `seq` of all that is counted, ascending; an answer counts at the position of its call. */
+  rows: z.array(z.int().positive()).max(MAX_RECAP_ROWS),
+});
+export type ConversationRecap = z.infer<typeof ConversationRecap>;
+
 export const EventSearchQuery = z.object({
   /** Text, in whichever case, of what users wrote, of what the agent wrote and called, and of answers to calls. */
   q: z.string().trim().min(1).max(200),

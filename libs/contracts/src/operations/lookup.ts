@@ -1,4 +1,11 @@
-import { ConversationTurns, EventHits, EventSearchQuery, TurnsQuery } from '../conversations/lookup.js';
+import {
+  ConversationRecap,
+  ConversationTurns,
+  EventHits,
+  EventSearchQuery,
+  RecapQuery,
+  TurnsQuery,
+} from '../conversations/lookup.js';
 import type { Operation } from './operation.js';
 
 export const lookupOperations = {
@@ -11,6 +18,18 @@ export const lookupOperations = {
     status: 200,
     query: TurnsQuery,
     response: ConversationTurns,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  getRecap: {
+    id: 'conversations.recap.get',
+    method: 'GET',
+    path: '/api/v1/orgs/{org}/conversations/{conversation}/recap',
+    summary: 'What happened in a conversation after a position of its log, as counts',
+    permission: 'conversation:read',
+    status: 200,
+    query: RecapQuery,
+    response: ConversationRecap,
     idempotency: 'idempotent',
     errors: [],
   },

@@ -120,8 +120,12 @@ describe('the Desk', () => {
     expect((await mark(ada, id, { seq: head })).body).toEqual({ seq: head, treeHash: tree });
     const list = await app.http<{ data: Array<{ id: string; readSeq: number }> }>(ada, 'GET', app.path(ada));
     expect(list.body.data.find((each) => each.id === id)?.readSeq).toBe(head);
-    expect(Conversation.parse((await app.http(ada, 'GET', app.path(ada, id))).body).readSeq).toBe(head);
-    expect(Conversation.parse((await app.http(ben, 'GET', app.path(ben, id))).body).readSeq).toBe(0);
+    const { readSeq, readAt } = Conversation.parse((await app.http(ada, 'GET', app.path(ada, id))).body);
+    expect([readSeq, Date.now() - Date.parse(readAt ?? '')]).toEqual([head, expect.any(Number)]);
+    expect(Conversation.parse((await app.http(ben, 'GET', app.path(ben, id))).body)).toMatchObject({
+      readSeq: 0,
+      readAt: null,
+    });
   });
 
   it('refuses marks that say nothing or too much, and those of conversations that are not there', async () => {

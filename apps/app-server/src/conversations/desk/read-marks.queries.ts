@@ -19,9 +19,10 @@ export async function putReadMark(
 ): Promise<ReadMark | null> {
   const { rows } = await client.query<ReadMark>({
     name: 'put-read-mark',
-    text: `INSERT INTO app.read_mark AS m (conversation_id, user_id, org_id, seq, tree_hash)
-           SELECT c.id, $3, c.org_id, least($4::bigint, c.head), $5 FROM app.conversation c WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
+    text: `INSERT INTO app.read_mark AS m (conversation_id, user_id, org_id, seq, seq_at, tree_hash)
+           SELECT c.id, $3, c.org_id, least($4::bigint, c.head), now(), $5 FROM app.conversation c WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
            ON CONFLICT (conversation_id, user_id) DO UPDATE SET seq = greatest(m.seq, excluded.seq),
+             seq_at = CASE WHEN excluded.seq >= m.seq THEN excluded.seq_at ELSE m.seq_at END,
              tree_hash = CASE WHEN excluded.seq > m.seq THEN excluded.tree_hash WHEN excluded.seq = m.seq THEN coalesce(excluded.tree_hash, m.tree_hash) ELSE m.tree_hash END
              WHERE m.org_id = $1
            RETURNING m.seq, m.tree_hash AS "treeHash"`,
@@ -73,4 +74,19 @@ export async function readMarks(
     values: [orgId, userId, conversationIds],
   });
   return new Map(rows.map(({ id, ...mark }) => [id, mark]));
+}
+
+/** How far a user has looked into a conversation, and when. */
+export async function readMarkOf(
+  client: PoolClient,
+  orgId: string,
+  { conversationId, userId }: { readonly conversationId: string; readonly userId: string },
+): Promise<{ readonly readSeq: number; readonly readAt: string | null }> {
+  const { rows } = await client.query<{ readSeq: number; readAt: Date | null }>({
+    name: 'read-mark-of',
+    text: `SELECT seq AS "readSeq", seq_at AS "readAt" FROM app.read_mark WHERE org_id = $1 AND user_id = $2 AND conversation_id = $3`,
+    values: [orgId, userId, conversationId],
+  });
+  const [mark] = rows;
+  return { readSeq: mark?.readSeq ?? 0, readAt: mark?.readAt?.toISOString() ?? null };
 }

@@ -1,10 +1,12 @@
 import { Controller, Inject, Param } from '@nestjs/common';
 import {
+  type ConversationRecap,
   type ConversationTurns,
   type EventHit,
   type EventHits,
   type EventSearchQuery,
   MAX_LOOKED_AT,
+  type RecapQuery,
   type TurnsQuery,
 } from '@slipway/contracts/conversations';
 import { operations } from '@slipway/contracts/operations';
@@ -18,6 +20,8 @@ import { conversationId } from '../events/conversation-id.js';
 import { readHead } from '../events/event-log.queries.js';
 import { hitOf } from './hit-of.js';
 import { readCandidates, readMarks } from './lookup.queries.js';
+import { readCostAt, readRecap } from './recap.queries.js';
+import { recap } from './recap-of.js';
 import { turnsOf } from './turns-of.js';
 
 /** Candidates that are read at once, and that one search reads at most: an event has up to 32 KB. */
@@ -41,6 +45,23 @@ export class LookupController {
     const { turns, more } = turnsOf(marks);
     const cut = more ? (turns.pop()?.seq ?? 1) - 1 : upto;
     return { data: turns, page: { nextAfter: cut < end ? cut : null } };
+  }
+
+  /** Of a stretch that is longer than what one answer looks at: its newest events. */
+  @Serves(operations.getRecap)
+  async recap(
+    @Caller() caller: Principal,
+    @Param('conversation') conversation: string,
+    @Query() query: RecapQuery,
+  ): Promise<ConversationRecap> {
+    const id = conversationId(conversation);
+    const upto = await this.endOf(caller.orgId, id, undefined);
+    const after = Math.max(Math.min(query.after, upto), upto - MAX_LOOKED_AT);
+    const [rows, cost] = await Promise.all([
+      readRecap(this.pool, caller.orgId, id, { after, upto }),
+      readCostAt(this.pool, caller.orgId, id, after),
+    ]);
+    return recap(rows, { after, upto }, cost);
   }
 
   @Serves(operations.searchEvents)

@@ -8,27 +8,7 @@ import {
   MAX_TURN_LINE,
 } from '@slipway/contracts/conversations';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
-
-type Part = Readonly<Record<string, unknown>>;
-
-const message = (text: string): Part => ({
-  kind: 'MessageEvent',
-  source: 'user',
-  llm_message: { role: 'user', content: [{ type: 'text', text }] },
-});
-const command = (text: string, id = randomUUID()): Part => ({
-  kind: 'ActionEvent',
-  id,
-  tool_name: 'terminal',
-  action: { kind: 'TerminalAction', command: text },
-});
-const answer = (of: string, text: string, more: Part = {}): Part => ({
-  kind: 'ObservationEvent',
-  source: 'environment',
-  action_id: of,
-  observation: { kind: 'TerminalObservation', is_error: false, content: [{ type: 'text', text }], ...more },
-});
-const state = (key: string, value: unknown): Part => ({ kind: 'ConversationStateUpdateEvent', key, value });
+import { answer, command, message, type Part, state, storeLog } from '../../testing/sample-log.js';
 
 describe('looking up a place in a log', () => {
   let app: ConversationApp;
@@ -40,29 +20,7 @@ describe('looking up a place in a log', () => {
   });
   afterAll(() => app?.close());
 
-  /** A log as rows of the database: what a sandbox wrote is taken as it is. */
-  const store = async (parts: readonly Part[], raw: (json: string) => string = (json) => json): Promise<string> => {
-    const { id } = await app.conversation(user);
-    const events = parts.map((part, index): Part & { readonly id: unknown } => ({
-      id: randomUUID(),
-      timestamp: new Date(Date.parse('2026-01-01T00:00:00Z') + index * 1_000).toISOString(),
-      source: 'agent',
-      ...part,
-    }));
-    await app.owner.query(
-      `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
-       SELECT $1, n, $2, 1, i, k, e FROM unnest($3::json[], $4::uuid[], $5::text[]) WITH ORDINALITY AS u(e, i, k, n)`,
-      [
-        id,
-        user.orgId,
-        events.map((event) => raw(JSON.stringify(event))),
-        events.map((event) => event.id),
-        events.map((event) => event['kind']),
-      ],
-    );
-    await app.owner.query('UPDATE app.conversation SET head = $2 WHERE id = $1', [id, events.length]);
-    return id;
-  };
+  const store = (parts: readonly Part[], raw?: (json: string) => string) => storeLog(app, user, parts, raw);
   const turns = async (id: string, query = ''): Promise<ConversationTurns> => {
     const { status, body } = await app.http(user, 'GET', app.path(user, id, `/turns${query}`));
     expect([status, body]).toEqual([200, expect.anything()]);

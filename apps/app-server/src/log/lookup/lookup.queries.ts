@@ -21,7 +21,7 @@ export interface MarkRow {
  * Postgres refuses the escapes of NUL and of half a surrogate pair, which what tools print has: `\u` becomes `/u`. Only
  * what is compared is read so.
  */
-const READABLE = `replace(event::text, '\\u', '/u')::json`;
+export const READABLE = `replace(event::text, '\\u', '/u')::json`;
 /** Beginning of a message's JSON that holds its first line. Characters. */
 const TITLE_JSON = 4 * MAX_TURN_LINE;
 const IS_MESSAGE = `kind = 'MessageEvent' AND x.source::text <> '"environment"' AND (x.llm_message->'role')::text = '"user"'`;

@@ -11,10 +11,20 @@ interface Handler {
   readonly run: () => void;
 }
 
+/** A place of the open page that the palette offers beside commands. */
+export interface Place {
+  readonly key: string;
+  readonly text: string;
+  readonly go: () => void;
+}
+
 interface CommandContextValue {
   /** What can be done on this page beside the commands that lead somewhere. */
   readonly handlers: ReadonlyMap<CommandId, readonly Handler[]>;
   readonly register: (id: CommandId, handler: Handler) => () => void;
+  /** Places of the open page, the newest first, read when the palette opens; `null`: it has none. */
+  readonly places: (() => readonly Place[]) | null;
+  readonly offerPlaces: (places: (() => readonly Place[]) | null) => void;
   readonly keys: KeySettings;
   readonly changeKeys: (settings: KeySettings) => void;
 }
@@ -24,6 +34,8 @@ const CommandContext = createContext<CommandContextValue | null>(null);
 /** Holds the commands of what is on the page. */
 export function CommandProvider({ children }: { children: ReactNode }) {
   const [handlers, setHandlers] = useState<ReadonlyMap<CommandId, readonly Handler[]>>(new Map());
+  const [places, setPlaces] = useState<(() => readonly Place[]) | null>(null);
+  const offerPlaces = useCallback((next: (() => readonly Place[]) | null) => setPlaces(() => next), []);
   const [stored, store] = useStored(STORED_KEYS, '');
   const register = useCallback((id: CommandId, handler: Handler) => {
     setHandlers((before) => new Map(before).set(id, [...(before.get(id) ?? []), handler]));
@@ -40,10 +52,12 @@ export function CommandProvider({ children }: { children: ReactNode }) {
     () => ({
       handlers,
       register,
+      places,
+      offerPlaces,
       keys: readKeySettings(stored),
       changeKeys: (settings: KeySettings) => store(JSON.stringify(settings)),
     }),
-    [handlers, register, stored, store],
+    [handlers, register, places, offerPlaces, stored, store],
   );
   return <CommandContext value={value}>{children}</CommandContext>;
 }
@@ -63,4 +77,19 @@ export function useCommand(id: CommandId, run: (() => void) | null): void {
   });
   const offered = run !== null;
   useEffect(() => (offered ? register(id, { run: () => latest.current?.() }) : undefined), [id, offered, register]);
+}
+
+/** Offers places of the page to the palette while the component is there. */
+export function usePlaces(places: readonly Place[]): void {
+  const { offerPlaces } = useCommandContext();
+  const latest = useRef(places);
+  useEffect(() => {
+    latest.current = places;
+  });
+  const any = places.length > 0;
+  useEffect(() => {
+    if (!any) return;
+    offerPlaces(() => latest.current);
+    return () => offerPlaces(null);
+  }, [any, offerPlaces]);
 }

@@ -21,7 +21,7 @@ export interface Command {
   /** Handled where the focus is; listed here so that no other command takes its keys. Cannot be changed. */
   readonly fixed?: true;
   /** Works on this page only: commands of another page may have the same keys. */
-  readonly page?: 'desk' | 'review';
+  readonly page?: 'conversation' | 'desk' | 'review';
   /** Not offered by the palette, which is open already or cannot do it. */
   readonly keysOnly?: true;
 }
@@ -139,8 +139,10 @@ const TABLE = {
   'review.send': { label: 'commands.sendReview', group: 'page', keys: null, page: 'review' },
   'turn.previous': { label: 'commands.previousTurn', group: 'conversation', keys: '[' },
   'turn.next': { label: 'commands.nextTurn', group: 'conversation', keys: ']' },
+  'turn.jump': { label: 'commands.jumpToTurn', group: 'conversation', keys: 'g j' },
   'failure.previous': { label: 'commands.previousFailure', group: 'conversation', keys: '[Shift]+{' },
   'failure.next': { label: 'commands.nextFailure', group: 'conversation', keys: '[Shift]+}' },
+  'recap.next': { label: 'commands.nextNewRow', group: 'conversation', keys: 'n', page: 'conversation' },
   'page.find': { label: 'commands.findInConversation', group: 'conversation', keys: '$mod+f', inFields: true },
   'row.copy-link': { label: 'commands.copyLinkToRow', group: 'conversation', keys: 'y' },
   'account.theme-light': { label: 'commands.themeLight', group: 'account', keys: null },

@@ -9,7 +9,7 @@ import { api } from '../../api/client.ts';
 import { adminTabs } from '../admin/tabs.ts';
 import { useSession } from '../session/me.ts';
 import { keysOf } from './bindings.ts';
-import { useCommandContext } from './command-context.tsx';
+import { type Place, useCommandContext } from './command-context.tsx';
 import { COMMAND_GROUPS, COMMANDS, type CommandId } from './commands.ts';
 import { displayOf } from './press.ts';
 import { useAvailableCommands } from './use-available-commands.ts';
@@ -18,6 +18,11 @@ import { useAvailableCommands } from './use-available-commands.ts';
 const SETTLE_MS = 150;
 /** Conversations that are offered. */
 const MOST = 6;
+/** Turns that are offered where they alone are. */
+const MOST_TURNS = 100;
+
+/** Closes the palette, then acts. */
+type Pick = (act: () => void) => () => void;
 
 const GROUP_LABELS = {
   navigation: 'commands.navigation',
@@ -26,83 +31,124 @@ const GROUP_LABELS = {
   account: 'commands.account',
 } as const;
 
-/** Places, commands of this page and conversations, found by letters of their names. */
-export default function Palette({ close }: { close: () => void }) {
+/**
+ * Places, commands of this page and conversations, found by letters of their names.
+ * @param turnsOnly the places of the open page alone
+ */
+export default function Palette({ turnsOnly, close }: { turnsOnly: boolean; close: () => void }) {
   const t = useTranslations();
-  const { me, org } = useSession();
-  const { keys } = useCommandContext();
-  const { ids, run } = useAvailableCommands();
-  const router = useRouter();
   const [search, setSearch] = useState('');
-  const pick = (act: () => void) => () => {
+  const pick: Pick = (act) => () => {
     close();
     act();
   };
-  const shortcut = (id: CommandId): ReactNode => {
-    const bound = keysOf(id, keys);
-    return bound === null ? null : displayOf(bound).map((press) => <Kbd key={press}>{press}</Kbd>);
-  };
-  const offered = ids.filter((id) => COMMANDS[id].keysOnly !== true);
+  const title = t(turnsOnly ? 'commands.turns' : 'commands.palette');
   return (
-    <Dialog open onOpenChange={close} title={t('commands.palette')} className="top-[12dvh] translate-y-0">
-      <Cmdk label={t('commands.palette')} loop className="flex flex-col">
+    <Dialog open onOpenChange={close} title={title} className="top-[12dvh] translate-y-0">
+      <Cmdk label={title} loop className="flex flex-col">
         <div className="border-b border-line p-2">
           <Cmdk.Input
             data-autofocus
             value={search}
             onValueChange={setSearch}
-            placeholder={t('commands.typeACommandOrSearch')}
+            placeholder={t(turnsOnly ? 'commands.typeWordsOfAMessage' : 'commands.typeACommandOrSearch')}
             className="h-9 w-full rounded-md bg-transparent px-2 text-sm outline-none placeholder:text-ink-muted"
           />
         </div>
         <Cmdk.List className="max-h-[50dvh] overflow-auto p-2">
-          <Cmdk.Empty className="px-2 py-3 text-sm text-ink-muted">{t('commands.nothingMatches')}</Cmdk.Empty>
-          {COMMAND_GROUPS.map((group) => {
-            const inGroup = offered.filter((id) => COMMANDS[id].group === group);
-            if (inGroup.length === 0) return null;
-            return (
-              <Group key={group} heading={t(GROUP_LABELS[group])}>
-                {inGroup.map((id) => (
-                  <Item key={id} value={id} words={[t(COMMANDS[id].label)]} pick={pick(() => run(id))}>
-                    <span className="flex-1">{t(COMMANDS[id].label)}</span>
-                    <span className="flex gap-1 text-ink-muted">{shortcut(id)}</span>
-                  </Item>
-                ))}
-              </Group>
-            );
-          })}
-          <Group heading={t('commands.pages')}>
-            {adminTabs(org).map(({ path, label }) => (
-              <Item
-                key={path}
-                value={`admin ${path}`}
-                words={[t(label), t('commands.goToAdmin')]}
-                pick={pick(() => router.push(`/${org.slug}/admin/${path}`))}
-              >
-                {t(label)}
-              </Item>
-            ))}
-          </Group>
-          {me.orgs.length < 2 ? null : (
-            <Group heading={t('commands.organizations')}>
-              {me.orgs
-                .filter(({ id }) => id !== org.id)
-                .map(({ id, name, slug }) => (
-                  <Item key={id} value={`org ${id}`} words={[name, slug]} pick={pick(() => router.push(`/${slug}`))}>
-                    <bdi>{name}</bdi>
-                  </Item>
-                ))}
-            </Group>
-          )}
-          <FoundConversations search={search} pick={pick} />
+          <Cmdk.Empty className="px-2 py-3 text-sm text-ink-muted">
+            {t(turnsOnly ? 'commands.noTurnMatches' : 'commands.nothingMatches')}
+          </Cmdk.Empty>
+          {turnsOnly ? null : <Offered pick={pick} />}
+          <Places search={search} most={turnsOnly ? MOST_TURNS : search.trim() === '' ? 0 : MOST} pick={pick} />
+          {turnsOnly ? null : <FoundConversations search={search} pick={pick} />}
         </Cmdk.List>
       </Cmdk>
     </Dialog>
   );
 }
 
+/** Commands, places of the organization and other organizations: what is known without the server. */
+function Offered({ pick }: { pick: Pick }) {
+  const t = useTranslations();
+  const { me, org } = useSession();
+  const { keys } = useCommandContext();
+  const { ids, run } = useAvailableCommands();
+  const router = useRouter();
+  const shortcut = (id: CommandId): ReactNode => {
+    const bound = keysOf(id, keys);
+    return bound === null ? null : displayOf(bound).map((press) => <Kbd key={press}>{press}</Kbd>);
+  };
+  const offered = ids.filter((id) => COMMANDS[id].keysOnly !== true);
+  return (
+    <>
+      {COMMAND_GROUPS.map((group) => {
+        const inGroup = offered.filter((id) => COMMANDS[id].group === group);
+        if (inGroup.length === 0) return null;
+        return (
+          <Group key={group} heading={t(GROUP_LABELS[group])}>
+            {inGroup.map((id) => (
+              <Item key={id} value={id} words={[t(COMMANDS[id].label)]} pick={pick(() => run(id))}>
+                <span className="flex-1">{t(COMMANDS[id].label)}</span>
+                <span className="flex gap-1 text-ink-muted">{shortcut(id)}</span>
+              </Item>
+            ))}
+          </Group>
+        );
+      })}
+      <Group heading={t('commands.pages')}>
+        {adminTabs(org).map(({ path, label }) => (
+          <Item
+            key={path}
+            value={`admin ${path}`}
+            words={[t(label), t('commands.goToAdmin')]}
+            pick={pick(() => router.push(`/${org.slug}/admin/${path}`))}
+          >
+            {t(label)}
+          </Item>
+        ))}
+      </Group>
+      {me.orgs.length < 2 ? null : (
+        <Group heading={t('commands.organizations')}>
+          {me.orgs
+            .filter(({ id }) => id !== org.id)
+            .map(({ id, name, slug }) => (
+              <Item key={id} value={`org ${id}`} words={[name, slug]} pick={pick(() => router.push(`/${slug}`))}>
+                <bdi>{name}</bdi>
+              </Item>
+            ))}
+        </Group>
+      )}
+    </>
+  );
+}
+
+/** Turns of the open conversation, the newest first. */
+function Places({ search, most, pick }: { search: string; most: number; pick: Pick }) {
+  const t = useTranslations();
+  const { places } = useCommandContext();
+  const wanted = search.trim().toLowerCase();
+  const found: Place[] = [];
+  for (const place of most === 0 ? [] : (places?.() ?? [])) {
+    if (found.length === most) break;
+    if (place.text.toLowerCase().includes(wanted)) found.push(place);
+  }
+  if (found.length === 0) return null;
+  return (
+    <Group heading={t('commands.turns')}>
+      {found.map(({ key, text, go }) => (
+        <Item key={key} value={`place ${key}`} words={[text, search]} pick={pick(go)}>
+          <span dir="auto" className="min-w-0 flex-1 truncate">
+            {text}
+          </span>
+        </Item>
+      ))}
+    </Group>
+  );
+}
+
 /** Below what is local, so that nothing moves under the pointer when the server has answered. */
-function FoundConversations({ search, pick }: { search: string; pick: (act: () => void) => () => void }) {
+function FoundConversations({ search, pick }: { search: string; pick: Pick }) {
   const t = useTranslations();
   const { org } = useSession();
   const router = useRouter();

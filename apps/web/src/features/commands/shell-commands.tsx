@@ -9,7 +9,7 @@ import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
 import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
 import { useThemeChoice } from '../settings/use-theme-choice.ts';
-import { useCommand } from './command-context.tsx';
+import { useCommand, useCommandContext } from './command-context.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
 
 const Palette = dynamic(() => import('./palette.tsx'), { ssr: false });
@@ -21,11 +21,13 @@ export function ShellCommands() {
   const { org } = useSession();
   const router = useRouter();
   const [, setTheme] = useThemeChoice();
-  const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
+  const [open, setOpen] = useState<'palette' | 'turns' | 'shortcuts' | null>(null);
+  const { places } = useCommandContext();
   const search = useSearchOfPage(`/${org.slug}/conversations`);
   const close = (): void => setOpen(null);
   useCommandKeys();
   useCommand('palette.open', () => setOpen('palette'));
+  useCommand('turn.jump', places === null ? null : () => setOpen('turns'));
   useCommand('page.shortcuts', () => setOpen('shortcuts'));
   useCommand('page.search', search);
   useCommand('go.admin', adminTabs(org).length === 0 ? null : () => router.push(`/${org.slug}/admin`));
@@ -33,7 +35,7 @@ export function ShellCommands() {
   useCommand('account.theme-dark', () => setTheme('dark'));
   useCommand('account.theme-system', () => setTheme('system'));
   useCommand('account.sign-out', () => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN))));
-  if (open === 'palette') return <Palette close={close} />;
+  if (open === 'palette' || open === 'turns') return <Palette key={open} turnsOnly={open === 'turns'} close={close} />;
   return open === 'shortcuts' ? <ShortcutList close={close} /> : null;
 }
 

@@ -95,6 +95,7 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     archivedAt: null,
     deletedAt: null,
     readSeq: 0,
+    readAt: null,
     ...more,
   };
 }

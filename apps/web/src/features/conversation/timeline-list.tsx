@@ -11,6 +11,7 @@ import { Find } from './find/find.tsx';
 import { EndOfRows } from './live-edge.tsx';
 import { usePreview } from './page-preview.tsx';
 import { PermalinkNote } from './permalink-note.tsx';
+import { RecapBar } from './recap/recap-bar.tsx';
 import { RowItem } from './row-item.tsx';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
@@ -24,6 +25,8 @@ import { useSettle } from './use-settle.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
+/** What may lie over the top of the list: a row that is gone to stands below it. Pixels. */
+const NOTES_HEIGHT = 64;
 /** How long what a reader opened may take to grow. Milliseconds. */
 const HANDLED_MS = 300;
 /** Older events are fetched when the reader comes this close to the top. Pixels. */
@@ -89,6 +92,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     overscan: 8,
     rangeExtractor: focus.rangeExtractor,
     paddingStart: 16,
+    scrollPaddingStart: NOTES_HEIGHT,
     paddingEnd: 28,
   });
 
@@ -163,6 +167,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
       <TurnRail />
       <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex flex-col items-center gap-2 px-4">
         <ReconnectNote />
+        <RecapBar />
         <Find />
         <PermalinkNote />
         {top ? null : <OlderNote history={history} />}

@@ -1,5 +1,7 @@
 'use client';
 import { cn } from '@slipway/ui';
+import { useMemo } from 'react';
+import { usePlaces } from '../../commands/command-context.tsx';
 import { useConversation } from '../conversation-context.ts';
 import type { Turn } from './turns-of-rows.ts';
 import { useTurns } from './use-turns.ts';
@@ -14,6 +16,13 @@ const MOST_MARKS = 120;
 export function TurnRail() {
   const { reveal } = useConversation();
   const turns = useTurns();
+  // The same turns for everybody else.
+  usePlaces(
+    useMemo(
+      () => turns.toReversed().map(({ seq, text }) => ({ key: String(seq), text, go: () => reveal.ask(seq) })),
+      [turns, reveal],
+    ),
+  );
   if (turns.length < 2) return null;
   const every = Math.ceil(turns.length / MOST_MARKS);
   return (

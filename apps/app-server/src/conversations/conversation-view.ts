@@ -73,7 +73,10 @@ function toSummary(row: ConversationRow): Omit<ConversationSummary, 'pullRequest
   };
 }
 
-export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Omit<Conversation, 'readSeq' | 'readAt'> {
+export function toConversation(
+  row: ConversationRow,
+  queued: QueuedMessage[],
+): Omit<Conversation, 'readSeq' | 'readAt'> {
   return {
     ...toSummary(row),
     start: { status: row.start_status, steps: [...row.steps] },

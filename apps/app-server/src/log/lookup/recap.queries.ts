@@ -83,7 +83,9 @@ export async function readRecap(
   return rows;
 }
 
-/** Cost that was logged last at or before a position, as it was written; `null`: none in the events that are looked at. */
+/**
+ * Cost that was logged last at or before a position, as it was written; `null`: none in the events that are looked at.
+ */
 export async function readCostAt(
   pool: SqlPool,
   orgId: string,

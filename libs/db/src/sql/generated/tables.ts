@@ -817,6 +817,7 @@ export interface Tables {
     readonly user_id: string;
     readonly org_id: string;
     readonly seq: number;
+    readonly seq_at: Date | null;
     readonly tree_hash: string | null;
     readonly done_key: string | null;
     readonly snoozed_until: Date | null;

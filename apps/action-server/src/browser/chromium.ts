@@ -4,7 +4,7 @@ import { beginningOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext, Browser as PlaywrightBrowser } from 'playwright-core';
 import { fileError } from '../files/disk-space.js';
-import { killSession } from '../process/process-table.js';
+import { killSession } from '../process/kill.js';
 
 /** Longest start, on a slow disk. Milliseconds. */
 const START_MS = 60_000;

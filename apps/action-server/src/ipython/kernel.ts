@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { endOf } from '@slipway/contracts/actions';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
-import { killSession } from '../process/process-table.js';
+import { killSession } from '../process/kill.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';
 import { PacedStream } from '../terminal/paced-output.js';
 import { BRIDGE_PROGRAM } from './bridge-program.js';

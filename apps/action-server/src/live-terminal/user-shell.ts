@@ -1,6 +1,7 @@
 import { type IPty, spawn } from '@lydell/node-pty';
 import type { LiveConnection } from '../http/live.js';
-import { killSession, processRow, signalGroup } from '../process/process-table.js';
+import { killSession } from '../process/kill.js';
+import { processRow, signalGroup } from '../process/process-table.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';
 import { PacedOutput } from '../terminal/paced-output.js';
 import { ShellFeed } from './shell-feed.js';

@@ -11,7 +11,7 @@ import type {
 } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
-import { killMarked } from '../process/process-table.js';
+import { killMarked } from '../process/kill.js';
 import { CallProgress } from './call-progress.js';
 import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';

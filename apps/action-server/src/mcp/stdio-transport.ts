@@ -3,7 +3,8 @@ import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { beginningOf, endOf } from '@slipway/contracts/actions';
-import { killMarked, killSession, signalGroup } from '../process/process-table.js';
+import { killMarked, killSession } from '../process/kill.js';
+import { signalGroup } from '../process/process-table.js';
 import { MARK, type ServerSpec } from './server-spec.js';
 
 /** Largest message of a server. Bytes. */

@@ -7,7 +7,8 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { z } from 'zod';
-import { killSession, processStart } from '../process/process-table.js';
+import { killSession } from '../process/kill.js';
+import { processStart } from '../process/process-table.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 
 /** Longest time until it listens. Milliseconds. */

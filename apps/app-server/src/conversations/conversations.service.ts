@@ -33,7 +33,7 @@ import {
   setDesired,
 } from './conversations.queries.js';
 import { readMarkOf } from './desk/read-marks.queries.js';
-import { findMessage, insertMessage, isAtWork, isLive, queuedOf, withdraw } from './inbox.queries.js';
+import { findMessage, insertMessage, isAtWork, isLive, isQueueMoving, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
 
@@ -145,6 +145,7 @@ export class ConversationsService {
   /**
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
    * An agent at work gets it at its next step, or with `afterTurn` when its turn ends: until then it can be changed.
+   * With `afterTurn` it comes after those that wait for the end of a turn, also between two turns.
    * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner,
    * `storage.exhausted`, `attachment.unavailable`, `resource.not-found`, `request.invalid` when the id belongs to
    * another message.
@@ -188,12 +189,13 @@ export class ConversationsService {
         });
       await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
       await assertStorage(client, caller.orgId);
-      const held = afterTurn && isAtWork(row);
+      const waitsForTurn = afterTurn && isAtWork(row);
+      const held = waitsForTurn || (afterTurn && (await isQueueMoving(client, caller.orgId, conversationId)));
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text, held }))) throw idTaken();
       const files = (body.attachments ?? []).map((file) => file.toLowerCase());
       if (files.length > 0 && !(await attachTo(client, caller, { conversationId, messageId: id }, files)))
         throw new SlipwayError('attachment.unavailable', 'An attached file was removed, has expired, or was sent.');
-      const job = held ? null : isLive(row) ? 'conversation-deliver' : 'conversation-start';
+      const job = waitsForTurn ? null : isLive(row) ? 'conversation-deliver' : 'conversation-start';
       if (job !== null) {
         await setDesired(client, caller.orgId, conversationId, { desired: 'run' });
         await wantJob(client, caller.orgId, job, conversationId);

@@ -50,6 +50,26 @@ export function isLive(row: SandboxRow): boolean {
   return row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
 }
 
+/**
+ * The message before those that wait for the end of a turn is on its way to the agent, or its turn is about to begin:
+ * the end of that turn brings the next one. What is sent in between comes after them. For a caller that holds the row.
+ */
+export async function isQueueMoving(client: PoolClient, orgId: string, conversationId: string): Promise<boolean> {
+  const { rows } = await client.query<{ moves: boolean }>({
+    name: 'is-queue-moving',
+    text: `SELECT m.state <> 'consumed' OR EXISTS (
+             SELECT 1 FROM app.event e WHERE e.conversation_id = $2 AND e.event_id = m.id AND NOT EXISTS (
+               SELECT 1 FROM app.event s WHERE s.conversation_id = $2 AND s.seq > e.seq
+                 AND s.kind = 'ConversationStateUpdateEvent' AND s.event::text LIKE '%"key":"execution_status"%')) AS moves
+           FROM app.inbox_message m
+           WHERE m.org_id = $1 AND m.conversation_id = $2 AND NOT m.held AND m.state <> 'withdrawn' AND m.position < (
+             SELECT min(position) FROM app.inbox_message WHERE org_id = $1 AND conversation_id = $2 AND state = 'queued' AND held)
+           ORDER BY m.position DESC LIMIT 1`,
+    values: [orgId, conversationId],
+  });
+  return rows[0]?.moves ?? false;
+}
+
 export interface FoundMessage {
   readonly conversationId: string;
   readonly text: string;

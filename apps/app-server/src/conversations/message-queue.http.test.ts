@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Conversation, MAX_QUEUED_MESSAGES, type QueuedMessage } from '@slipway/contracts/conversations';
 import { claimInbox } from '@slipway/db/conversations';
 import { until } from '@slipway/testing';
-import { ConversationApp, executionStatus, type User } from '../testing/conversation-app.js';
+import { ConversationApp, executionStatus, thought, type User } from '../testing/conversation-app.js';
 
 const AFTER_TURN = { prefer: 'delivery=after-turn' };
 
@@ -68,6 +68,32 @@ describe('the queue of messages over HTTP', () => {
       { producerSeq: 5, event: executionStatus('finished') },
     ]);
     expect((await claim(id)).messages.map(({ text }) => text)).toEqual(['one', 'two']);
+  });
+
+  it('puts what is sent between two turns behind what waits', async () => {
+    const id = await working();
+    const one = await send(id, 'one');
+    await send(id, 'two');
+    await app.ingest(user, id, [{ producerSeq: 2, event: executionStatus('finished') }]);
+    // It is on its way to the agent.
+    await app.owner.query('DELETE FROM app.outbox WHERE key = $1', [id]);
+    expect(await send(id, 'three')).toMatchObject({ held: true });
+    expect(await jobs(id)).toEqual(['conversation-deliver']);
+    expect((await claim(id)).messages.map(({ text }) => text)).toEqual(['one']);
+    expect(await send(id, 'four')).toMatchObject({ held: true });
+    // The agent has it, and has not begun.
+    await app.ingest(user, id, [{ producerSeq: 3, event: { ...thought('one', one.id), source: 'user' } }]);
+    expect(await send(id, 'five')).toMatchObject({ held: true });
+    const taken: string[] = [];
+    for (let producerSeq = 4; producerSeq < 14; producerSeq += 2) {
+      await app.ingest(user, id, [
+        { producerSeq, event: executionStatus('running') },
+        { producerSeq: producerSeq + 1, event: executionStatus('finished') },
+      ]);
+      taken.push((await claim(id)).messages.at(-1)?.text ?? '');
+    }
+    expect(taken).toEqual(['two', 'three', 'four', 'five', 'five']);
+    expect(await send(id, 'six')).toMatchObject({ held: false });
   });
 
   it('hands over at once what is sent without that preference, before what waits', async () => {

@@ -10,7 +10,13 @@ const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)
  */
 export function apiClient(): GeneratedFile {
   const entries = Object.entries(operations) as [string, Operation][];
-  const functions = entries.map(([name, operation]) => functionOf(name, operation));
+  // An upload has no function: what shows its progress sends it by itself.
+  const functions = entries
+    .filter(([, operation]) => operation.consumes === undefined)
+    .map(([name, operation]) => functionOf(name, operation));
+  const uploads = entries
+    .filter(([, operation]) => operation.consumes !== undefined)
+    .map(([name, operation]) => urlFunctionOf(name, operation));
   const downloads = entries
     .filter(([, operation]) => operation.produces !== undefined)
     .map(([name, operation]) => urlFunctionOf(name, operation));
@@ -31,6 +37,11 @@ export type Operations = ReturnType<typeof operationsOf>;
 /** Addresses of downloads, for a link that the browser follows by itself. */
 export const downloadUrls = {
 ${downloads.join('\n')}
+};
+
+/** Addresses that bytes are sent to. */
+export const uploadUrls = {
+${uploads.join('\n')}
 };
 `,
   };

@@ -2,7 +2,7 @@ import { type ApiClientOptions, createCaller } from './call.js';
 import { type Operations, operationsOf } from './generated.js';
 
 export { type ApiClientOptions, ApiError, type CallOptions } from './call.js';
-export { downloadUrls, type Operations } from './generated.js';
+export { downloadUrls, type Operations, uploadUrls } from './generated.js';
 
 export type ApiClient = Operations;
 

@@ -10,9 +10,12 @@ import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
 import type { MessageKey } from '../../messages/translate.ts';
 import { readsLikeYes } from '../approval/decisions.ts';
+import { AttachButton } from '../attachments/attach-button.tsx';
+import { AttachmentChips } from '../attachments/attachment-chips.tsx';
+import { useAttachments } from '../attachments/use-attachments.ts';
+import { useFileIntake } from '../attachments/use-file-intake.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
-import { usePasteLimit } from '../draft/use-paste-limit.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
@@ -49,10 +52,15 @@ function Composer() {
   const status = useView((view) => view.status);
   const key = `slipway.message.${conversation.id}`;
   const [text, setText] = useStored(key, '');
-  const outgoing = useOutgoing((unsent) => setText((now) => (now === '' ? unsent : `${unsent}\n\n${now}`)));
+  const attachments = useAttachments(orgId, conversation.id);
+  const outgoing = useOutgoing((unsent, files) => {
+    setText((now) => (now === '' ? unsent : `${unsent}\n\n${now}`));
+    attachments.giveBack(files);
+  });
   const sending = outgoing.messages.length > 0;
   const draft = useDraft({ orgId, subject: conversation.id, key, text, setText, sending });
-  const onPaste = usePasteLimit();
+  const intake = useFileIntake(attachments);
+  const asText = (pasted: string) => setText((now) => (now === '' ? pasted : `${now}\n${pasted}`));
   const waits = useView((view) => view.state.execution === 'waiting_for_confirmation');
   /** The message that is not sent before the user has said that it may reject what waits. */
   const [asked, setAsked] = useState<string | null>(null);
@@ -60,11 +68,13 @@ function Composer() {
   const send = () => {
     setAsked(null);
     setText('');
-    outgoing.send(text);
+    outgoing.send(text.trim() === '' ? t('attachments.lookAtThem') : text, attachments.take());
   };
+  const isEmpty = text.trim() === '' && attachments.files.length === 0;
+  const unsendable = isEmpty || tooLong || !attachments.ready;
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    if (text.trim() === '' || tooLong) return;
+    if (unsendable) return;
     if (waits) setAsked(text);
     else send();
   };
@@ -74,6 +84,7 @@ function Composer() {
       onKeyDown={(event) => isSendKey(event) && submit(event)}
       aria-label={t('conversation.messageToTheAgent')}
       className="shrink-0 border-t border-line bg-surface px-4 py-2.5 md:px-6"
+      {...intake.drop}
     >
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
         <MessageQueue />
@@ -82,7 +93,17 @@ function Composer() {
         {waits && asked !== null && asked === text ? (
           <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} />
         ) : null}
-        <div className="flex items-end gap-2 rounded-lg border border-line-strong bg-surface py-1.5 pr-1.5 pl-3 focus-within:border-accent">
+        <AttachmentChips attachments={attachments} onText={asText} />
+        {attachments.files.some(({ error }) => error !== undefined) ? (
+          <p className="text-xs text-ink-muted">{t('attachments.waitForFiles')}</p>
+        ) : null}
+        <div
+          className={cn(
+            'flex items-end gap-2 rounded-lg border bg-surface py-1.5 pr-1.5 pl-1 focus-within:border-accent',
+            intake.over ? 'border-accent border-dashed' : 'border-line-strong',
+          )}
+        >
+          <AttachButton onFiles={attachments.add} />
           <label className="min-w-0 flex-1">
             <span className="sr-only">{t('conversation.message')}</span>
             <textarea
@@ -90,15 +111,21 @@ function Composer() {
               autoFocus={window.matchMedia(WIDE).matches}
               value={text}
               onChange={(event) => setText(event.target.value)}
-              onPaste={onPaste}
+              onPaste={intake.onPaste}
               rows={1}
-              placeholder={waits ? t('conversation.sayWhatToDoInstead') : t(PLACEHOLDERS[status])}
+              placeholder={
+                intake.over
+                  ? t('attachments.dropHere')
+                  : waits
+                    ? t('conversation.sayWhatToDoInstead')
+                    : t(PLACEHOLDERS[status])
+              }
               dir="auto"
               aria-invalid={tooLong || undefined}
               className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted touch:min-h-11 touch:py-[11px] touch:text-[16px]"
             />
           </label>
-          <Button type="submit" tone="primary" disabled={text.trim() === '' || tooLong}>
+          <Button type="submit" tone="primary" disabled={unsendable}>
             {t('conversation.send')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>

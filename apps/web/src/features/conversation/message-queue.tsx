@@ -2,7 +2,7 @@
 import { MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts/conversations';
 import { Button, IconButton } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
-import { ArrowDown, ArrowUp, Clock, Pencil, X, Zap } from 'lucide-react';
+import { ArrowDown, ArrowUp, Clock, Paperclip, Pencil, X, Zap } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useState } from 'react';
 import { toast } from 'sonner';
@@ -57,6 +57,15 @@ function QueuedLine({ message, held }: { message: QueuedMessage; held: readonly 
       <span dir="auto" className="min-w-0 flex-1 basis-32 truncate" title={message.text.slice(0, 500)}>
         {message.text}
       </span>
+      {message.attachments === undefined || message.attachments.length === 0 ? null : (
+        <span
+          className="flex shrink-0 items-center gap-1 text-xs text-ink-muted"
+          title={message.attachments.map(({ name }) => name).join(', ')}
+        >
+          <Paperclip aria-hidden className="size-3.5" />
+          <span className="sr-only">{t('attachments.attachedFiles')}</span> {message.attachments.length}
+        </span>
+      )}
       {queued ? (
         <span className="ml-auto flex items-center">
           {place === -1 || held.length < 2 ? null : (

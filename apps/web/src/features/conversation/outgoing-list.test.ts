@@ -6,7 +6,12 @@ describe('messages on their way', () => {
   it('are the same after a reload, with what went wrong', () => {
     const list = [
       { id: 'a', text: 'one' },
-      { id: 'b', text: 'two', error: 'No answer.' },
+      {
+        id: 'b',
+        text: 'two',
+        files: [{ id: 'f', name: 'a.txt', sizeBytes: 1, mediaType: 'text/plain' }],
+        error: 'No answer.',
+      },
     ];
     expect(readOutgoing(writeOutgoing(list))).toEqual(list);
     expect([writeOutgoing([]), readOutgoing('')]).toEqual(['', []]);

@@ -1,7 +1,11 @@
+import { type KeptFile, keptFiles } from '../attachments/attached-file.ts';
+
 /** A message that this browser has not handed over yet. */
 export interface Outgoing {
   readonly id: string;
   readonly text: string;
+  /** Its files, which are on the server; absent: none. */
+  readonly files?: readonly KeptFile[];
   /** Why it was not sent; absent while that is not known. */
   readonly error?: string;
 }
@@ -16,11 +20,21 @@ export function readOutgoing(stored: string): readonly Outgoing[] {
     if (!Array.isArray(list)) return [];
     return list
       .filter((each): each is Outgoing => typeof each?.id === 'string' && typeof each.text === 'string')
-      .map(({ id, text, error }) => (typeof error === 'string' ? { id, text, error } : { id, text }))
+      .map(({ id, text, files, error }) => ({
+        id,
+        text,
+        ...withFiles(keptFiles(files)),
+        ...(typeof error === 'string' ? { error } : {}),
+      }))
       .slice(0, MAX_OUTGOING);
   } catch {
     return [];
   }
+}
+
+/** No field without files. */
+export function withFiles(files: readonly KeptFile[] = []): { readonly files?: readonly KeptFile[] } {
+  return files.length === 0 ? {} : { files };
 }
 
 /** Empty when nothing waits, so that nothing is kept. */

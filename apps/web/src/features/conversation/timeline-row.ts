@@ -1,7 +1,7 @@
 import type { AgentAction } from '@slipway/contracts/actions';
 import type { McpServerState } from '@slipway/contracts/agent';
 import type { StartStep } from '@slipway/contracts/conversations';
-import type { ConversationEvent, EventOf, LoggedEvent } from '@slipway/contracts/events';
+import type { ConversationEvent, EventOf, LoggedEvent, MessageAttachment } from '@slipway/contracts/events';
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 
@@ -49,6 +49,8 @@ export type Row =
       readonly senderId: string | null;
       readonly at: string;
       readonly text: string;
+      /** That came with it; absent: none. */
+      readonly files?: readonly MessageAttachment[];
     }
   /** Consecutive reads, and consecutive edits, are one row. */
   | {

@@ -55,7 +55,9 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           sender: event.sender ?? null,
           senderId: event.sender_id ?? null,
           at: event.timestamp,
-          text: textOf(event.llm_message.content),
+          // With files, what follows the text names them for the model.
+          text: textOf(event.attachments ? event.llm_message.content.slice(0, 1) : event.llm_message.content),
+          ...(event.attachments ? { files: event.attachments } : {}),
         });
         break;
       }

@@ -1,15 +1,17 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useStored } from '../../browser/stored.ts';
+import type { KeptFile } from '../attachments/attached-file.ts';
 import { useConversation } from './conversation-context.ts';
-import { type Outgoing, readOutgoing, writeOutgoing } from './outgoing-list.ts';
+import { type Outgoing, readOutgoing, withFiles, writeOutgoing } from './outgoing-list.ts';
 
 export interface OutgoingMessages {
   readonly messages: ReadonlyArray<Outgoing & { readonly busy: boolean }>;
-  readonly send: (text: string) => void;
+  readonly send: (text: string, files: readonly KeptFile[]) => void;
   readonly retry: (message: Outgoing) => void;
   readonly discard: (id: string) => void;
 }
@@ -17,9 +19,9 @@ export interface OutgoingMessages {
 /**
  * Messages from the press of the button until the server has them. What fails stays, with its reason, over a reload
  * too; sent again it has the same id, so it is one message. @param giveBack is handed a text that nobody may send now,
- * because the session is over: it is written again after signing in.
+ * because the session is over or its files are gone: it is sent once that is mended.
  */
-export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages {
+export function useOutgoing(giveBack: (text: string, files: readonly KeptFile[]) => void): OutgoingMessages {
   const { store, orgId, conversation } = useConversation();
   const [stored, keep] = useStored(`slipway.message.${conversation.id}.unsent`, '');
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set());
@@ -31,11 +33,12 @@ export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages 
   const { mutate } = useMutation({
     // One after the other: what was written later does not overtake what is still on its way.
     scope: { id: `messages-of-${conversation.id}` },
-    mutationFn: ({ id, text }: Outgoing) =>
+    mutationFn: ({ id, text, files = [] }: Outgoing) =>
       api.sendMessage({
         org: orgId,
         conversation: conversation.id,
-        body: { id, text },
+        // A server of the version before refuses a field that it does not know.
+        body: { id, text, ...(files.length === 0 ? {} : { attachments: files.map((file) => file.id) }) },
         idempotencyKey: id,
         prefer: 'delivery=after-turn',
       }),
@@ -45,11 +48,14 @@ export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages 
       const queue = store.queue.get();
       if (!queue.some((queued) => queued.id === message.id)) store.queue.set([...queue, message]);
     },
-    onError: (thrown, { id, text }) => {
+    onError: (thrown, { id, text, files = [] }) => {
       const failure = failureOf(thrown);
-      if (failure.code === 'auth.missing') {
+      if (failure.code === 'auth.missing' || failure.code === 'attachment.unavailable') {
         drop(id);
-        giveBack(text);
+        // Files that are not there any more cannot be sent again.
+        giveBack(text, failure.code === 'auth.missing' ? files : []);
+        if (failure.code === 'attachment.unavailable')
+          toast.error(failure.title, { description: failure.nextStep || failure.detail });
       } else {
         const error = [failure.title, failure.detail].filter(Boolean).join('. ');
         change((before) => before.map((each) => (each.id === id ? { ...each, error } : each)));
@@ -59,14 +65,15 @@ export function useOutgoing(giveBack: (text: string) => void): OutgoingMessages 
   });
   return {
     messages: list.map((message) => ({ ...message, busy: busy.has(message.id) })),
-    send: (text) => {
-      const message = { id: newId(), text };
+    send: (text, files) => {
+      const message = { id: newId(), text, ...withFiles(files) };
       change((before) => [...before, message]);
       mutate(message);
     },
-    retry: ({ id, text }) => {
-      change((before) => before.map((each) => (each.id === id ? { id, text } : each)));
-      mutate({ id, text });
+    retry: ({ id, text, files }) => {
+      const again = { id, text, ...withFiles(files) };
+      change((before) => before.map((each) => (each.id === id ? again : each)));
+      mutate(again);
     },
     discard: drop,
   };

@@ -17,6 +17,7 @@ import { adminUsage } from './admin-usage.ts';
 import { analytics } from './analytics.ts';
 import { app } from './app.ts';
 import { approval } from './approval.ts';
+import { attachments } from './attachments.ts';
 import { auditActions } from './audit-actions.ts';
 import { auditNouns } from './audit-nouns.ts';
 import { beside } from './beside.ts';
@@ -79,6 +80,7 @@ export const en = {
   app,
   approval,
   beside,
+  attachments,
   auditActions,
   auditNouns,
   browserView,

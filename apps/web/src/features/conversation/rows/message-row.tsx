@@ -2,6 +2,7 @@
 import { CircleCheck, Megaphone } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { Ago } from '../../../browser/ago.tsx';
+import { MessageFiles } from '../../attachments/message-files.tsx';
 import { useMe } from '../../session/me.ts';
 import { authorName } from '../author-name.ts';
 import { LongText } from '../long-text.tsx';
@@ -37,6 +38,7 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
             <Ago at={row.at} />
           </p>
           <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
+          {row.files === undefined ? null : <MessageFiles files={row.files} />}
         </div>
       </div>
     );

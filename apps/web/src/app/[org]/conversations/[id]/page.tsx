@@ -16,6 +16,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
     <WithMessages
       of={[
         'approval',
+        'attachments',
         'beside',
         'browserView',
         'changes',

@@ -511,9 +511,6 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete a draft, as after it was sent; with `version` only if it has not changed since. Fails with `request.cross-site` besides the common codes. */
     dropDraft: (request: { org: string; draft: string; query?: OperationQuery<'dropDraft'> } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/drafts/{draft}', { org: request.org, draft: request.draft }, request.query), keyed: false, answer: 'none', options: request }) as Promise<void>,
-    /** Upload a file for a message. Its type is what its content says; unsent it is kept for 24 hours. Fails with `request.not-bytes`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `attachment.limit`, `storage.exhausted` besides the common codes. */
-    uploadAttachment: (request: { org: string; conversation: string; query: OperationQuery<'uploadAttachment'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments', { org: request.org, conversation: request.conversation }, request.query), keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'uploadAttachment'>>,
     /** Files of the messages of a conversation, and those that the caller has not sent yet. */
     listAttachments: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listAttachments'>>,
@@ -710,4 +707,9 @@ export const downloadUrls = {
   downloadAttachment: (request: { org: string; conversation: string; attachment: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments/{attachment}/content', { org: request.org, conversation: request.conversation, attachment: request.attachment }, undefined),
   exportAudit: (request: { org: string; query?: OperationQuery<'exportAudit'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/audit/export', { org: request.org }, request.query),
   exportPrompts: (request: { org: string; query?: OperationQuery<'exportPrompts'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/prompt-log/export', { org: request.org }, request.query),
+};
+
+/** Addresses that bytes are sent to. */
+export const uploadUrls = {
+  uploadAttachment: (request: { org: string; conversation: string; query?: OperationQuery<'uploadAttachment'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments', { org: request.org, conversation: request.conversation }, request.query),
 };

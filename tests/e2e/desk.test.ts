@@ -204,10 +204,13 @@ describeUnless(
     await ready.waitFor({ state: 'detached' });
   });
 
+  const answerEverything = (): Promise<void> =>
+    answerEverythingThat('has finished', async () => (await deskOf(ada.client)).some(({ group }) => group === 'ready'));
+
   /** The last action of an agent that asks before each step is to finish. */
-  async function answerEverything(): Promise<void> {
+  async function answerEverythingThat(what: string, isDone: () => Promise<boolean>): Promise<void> {
     await until(
-      'it has finished',
+      `it ${what}`,
       async () => {
         const rows = await deskOf(ada.client);
         for (const { conversation } of rows)
@@ -216,7 +219,7 @@ describeUnless(
               method: 'POST',
               json: { accept: true, actionIds: [conversation.approval.actionId] },
             });
-        return rows.some(({ group }) => group === 'ready');
+        return isDone();
       },
       SLOW_MS,
     );
@@ -243,6 +246,38 @@ describeUnless(
     expect((await deskOf(grace.client)).map(({ group }) => group)).toContain('needs-you');
     await page.reload();
     await page.getByText('Nothing needs you.').waitFor();
+  });
+
+  step('answers a request and a question in their rows, by keys alone', async () => {
+    const { page } = ada;
+    await give('here', [terminal('echo three > three.txt'), finish('Which of the two shall I take?')]);
+    const row = rowOf(page, 'Needs you', 'echo three > three.txt');
+    await row.waitFor({ timeout: SLOW_MS });
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    const request = row.getByRole('group', { name: /^Request of / });
+    await until('the command has the focus', () =>
+      request.getByRole('group', { name: 'Command' }).evaluate((element) => element === document.activeElement),
+    );
+    await expectNoViolation(page, 'desk-request-in-row');
+    await page.keyboard.press('Escape');
+    await request.waitFor({ state: 'detached' });
+    await page.keyboard.press('a');
+    await request.waitFor();
+    await page.keyboard.press('Control+Enter');
+    await row.waitFor({ state: 'detached' });
+    await answerEverythingThat('asks', () => rowOf(page, 'Needs you', 'Which of the two').isVisible());
+    const question = rowOf(page, 'Needs you', 'Which of the two');
+    await page.keyboard.press('j');
+    await page.keyboard.press('r');
+    await question.getByRole('textbox', { name: /^Reply to / }).fill(book.write('reply', [finish('Is taken.')]));
+    await expectNoViolation(page, 'desk-reply-in-row');
+    await page.keyboard.press('Control+Enter');
+    await question.waitFor({ state: 'detached' });
+    await answerEverythingThat('reads the reply', async () =>
+      (await deskOf(ada.client)).some(({ conversation }) => conversation.lastWord?.text === 'Is taken.'),
+    );
     expect(complaints).toEqual([]);
   });
 });

@@ -126,6 +126,8 @@ const TABLE = {
     fixed: true,
     keysOnly: true,
   },
+  'desk.approve': { label: 'commands.deskApprove', group: 'page', keys: 'a', page: 'desk' },
+  'desk.reply': { label: 'commands.deskReply', group: 'page', keys: 'r', page: 'desk' },
   'desk.done': { label: 'commands.deskDone', group: 'page', keys: 'e', page: 'desk' },
   'desk.snooze': { label: 'commands.deskSnooze', group: 'page', keys: 's', page: 'desk' },
   'desk.snooze-tomorrow': { label: 'commands.deskSnoozeTomorrow', group: 'page', keys: 'Shift+s', page: 'desk' },

@@ -3,9 +3,11 @@ import { Badge, Button, cn, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { CircleAlert, Ellipsis, GitMerge, Hand, MessageCircleQuestion, ScanSearch } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
+import { useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { useSession } from '../session/me.ts';
+import { ApproveHere, answerHereOf, ReplyHere } from './desk-answer.tsx';
 import type { DeskLine } from './desk-store.ts';
 import { ACTION_WORDS, addressOf, askedWords, estimateWords, KIND_WORDS } from './desk-words.ts';
 import type { DeskChange } from './use-desk-marks.ts';
@@ -22,12 +24,22 @@ const ICONS = {
 export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskLine, change: DeskChange) => void }) {
   const t = useTranslations();
   const { org } = useSession();
+  const [unfolded, setUnfolded] = useState<string | null>(null);
+  const unfolds = useRef<HTMLButtonElement>(null);
   const [decision, ...others] = line.decisions;
   if (decision === undefined) return null;
   const { facts, mayDecide } = line;
+  const here = answerHereOf(line);
+  // What is asked next is folded again: nothing written or read belongs to it.
+  const isUnfolded = here !== null && unfolded === decision.key;
+  const fold = () => {
+    setUnfolded(null);
+    unfolds.current?.focus();
+  };
   const { kind, seconds } = decision;
   const Icon = ICONS[kind];
-  const label = t(mayDecide === 'yes' ? ACTION_WORDS[kind] : 'deskPage.open');
+  const label = t(mayDecide === 'yes' && here !== 'reply' ? ACTION_WORDS[kind] : 'deskPage.open');
+  const answerWords = t(here === 'reply' ? 'deskPage.reply' : 'deskPage.answerHere');
   return (
     <li
       data-desk-line={facts.id}
@@ -45,9 +57,11 @@ export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskL
           <Ago at={facts.since} />
           <span>{t('deskPage.about', { time: estimateWords(t, seconds) })}</span>
         </p>
-        <p dir="auto" className={cn('line-clamp-2 text-sm break-words', kind === 'approve' && 'font-mono text-xs')}>
-          {askedWords(t, line, decision)}
-        </p>
+        {isUnfolded && here === 'approve' ? null : (
+          <p dir="auto" className={cn('line-clamp-2 text-sm break-words', kind === 'approve' && 'font-mono text-xs')}>
+            {askedWords(t, line, decision)}
+          </p>
+        )}
         <p className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <span dir="auto" className="min-w-0 truncate">
             {facts.title}
@@ -61,7 +75,19 @@ export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskL
         )}
       </div>
       <div className="flex items-center gap-1">
-        <Button asChild size="small">
+        {here === null ? null : (
+          <Button
+            ref={unfolds}
+            size="small"
+            data-unfolds={here}
+            aria-expanded={isUnfolded}
+            aria-label={`${answerWords}: ${facts.title}`}
+            onClick={() => setUnfolded(isUnfolded ? null : decision.key)}
+          >
+            {answerWords}
+          </Button>
+        )}
+        <Button asChild size="small" tone={here === null ? 'plain' : 'quiet'}>
           <Link
             data-opens
             href={addressOf(org.slug, line, kind)}
@@ -84,6 +110,11 @@ export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskL
           <MenuItem onSelect={() => change(line, 'mute')}>{t('deskPage.mute')}</MenuItem>
         </Menu>
       </div>
+      {!isUnfolded ? null : here === 'approve' ? (
+        <ApproveHere key={decision.key} line={line} onClose={fold} />
+      ) : (
+        <ReplyHere key={decision.key} line={line} onClose={fold} />
+      )}
     </li>
   );
 }

@@ -14,7 +14,7 @@ export const KIND_WORDS: Record<DeskDecision['kind'], MessageKey> = {
 /** What opens the row, by what is to be done there. */
 export const ACTION_WORDS: Record<DeskDecision['kind'], MessageKey> = {
   approve: 'deskPage.seeRequest',
-  answer: 'deskPage.reply',
+  answer: 'deskPage.open',
   review: 'deskPage.reviewChanges',
   unblock: 'deskPage.open',
   merge: 'deskPage.openPullRequest',

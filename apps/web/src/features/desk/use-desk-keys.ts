@@ -1,4 +1,5 @@
 import { useCommand } from '../commands/command-context.tsx';
+import type { AnswerHere } from './desk-answer.tsx';
 import type { DeskLine } from './desk-store.ts';
 import type { DeskChange } from './use-desk-marks.ts';
 
@@ -30,10 +31,16 @@ export function useDeskKeys(lines: readonly DeskLine[], change: (line: DeskLine,
     (all[at + 1] ?? all[at - 1])?.focus();
     change(line, what);
   };
+  const unfold = (what: AnswerHere) => () => {
+    const all = links();
+    all[place(all)]?.closest('[data-desk-line]')?.querySelector<HTMLElement>(`[data-unfolds="${what}"]`)?.click();
+  };
   const any = lines.length > 0;
   const waits = lines.some(({ group }) => group === 'needs-you');
   useCommand('desk.next', any ? () => step(1) : null);
   useCommand('desk.previous', any ? () => step(-1) : null);
+  useCommand('desk.approve', waits ? unfold('approve') : null);
+  useCommand('desk.reply', waits ? unfold('reply') : null);
   useCommand('desk.done', waits ? act('done') : null);
   useCommand('desk.snooze', waits ? act('hour') : null);
   useCommand('desk.snooze-tomorrow', waits ? act('tomorrow') : null);

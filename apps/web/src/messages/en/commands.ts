@@ -55,6 +55,8 @@ export const commands = {
   deskNext: 'Next row',
   deskPrevious: 'Previous row',
   deskOpen: 'Open row',
+  deskApprove: 'Show request in row',
+  deskReply: 'Reply in row',
   deskDone: 'Mark row as done',
   deskSnooze: 'Snooze row for 1 hour',
   deskSnoozeTomorrow: 'Snooze row until tomorrow',

@@ -40,4 +40,11 @@ export const deskPage = {
   somebodyRejected: '{name} rejected: {title}',
   asItWas: 'This list is from <ago>{at}</ago>.',
   thereAreMore: 'Only the first 200 are shown.',
+  answerHere: 'Answer',
+  requestOf: 'Request of {title}',
+  command: 'Command',
+  reasonIfYouReject: 'Reason, if you reject',
+  reject: 'Reject',
+  replyTo: 'Reply to {title}',
+  send: 'Send',
 } as const;

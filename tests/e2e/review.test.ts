@@ -139,6 +139,24 @@ describeUnless(
       .getByText(text)
       .waitFor();
   };
+  /** By keys alone: back to the first file, its first change, other lines in their place, and on to the next thread. */
+  const suggestByKeys = async (): Promise<void> => {
+    await page.keyboard.press('p');
+    await page.keyboard.press('p');
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { level: 2, name: 'schema.sql' }).waitFor();
+    await line(1).waitFor();
+    await page.keyboard.press('s');
+    const lines = page.getByRole('textbox', { name: 'Suggested lines' });
+    expect(await lines.inputValue()).toBe('CREATE TABLE t (id int);');
+    await lines.fill('CREATE TABLE t (id bigint);');
+    await page.keyboard.press('Control+Enter');
+    await lines.waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Thread 5 on line 1' }).getByText('+ CREATE TABLE t (id bigint);').waitFor();
+    await page.keyboard.press('Shift+n');
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+    await until('the thread has the focus', async () => (await focused()) === 'Thread 2 on line 1');
+  };
   const picture = async (name: string): Promise<void> => {
     const shots = process.env['SCREENSHOTS'];
     if (shots === undefined) return;
@@ -163,13 +181,17 @@ describeUnless(
     await comment('src/numbers.ts', 8, 'Make it 70');
     await comment('src/numbers.test.ts', 1, 'Does it?');
     await page.getByRole('checkbox', { name: 'Viewed' }).check();
+    await page.keyboard.press('t');
+    await suggestByKeys();
     await picture('review');
     await expectClean(page, 'the review', 'everyTheme');
     await page.setViewportSize(WIDE);
-    await page.getByRole('button', { name: 'Send to agent (4)' }).click();
+    await page.getByRole('button', { name: 'Send to agent (5)' }).waitFor();
+    await page.keyboard.press('Control+Enter');
     await page.getByRole('button', { name: 'Send to agent (0)' }).waitFor();
     await until('the model has it', () => reviews.length === 1, SLOW);
-    expect(reviews[0]).toContain('Review: 4 comments in 3 files.');
+    expect(reviews[0]).toContain('Review: 5 comments in 3 files.');
+    expect(reviews[0]).toContain('-CREATE TABLE t (id int);\\\\n+CREATE TABLE t (id bigint);');
     await finished();
     await page
       .getByRole('navigation', { name: 'Changed files' })

@@ -57,8 +57,9 @@ export function collide(one: string, other: string): boolean {
 }
 
 const areApart = (one: CommandId, other: CommandId): boolean => {
-  const [here, there] = [COMMANDS[one].page, COMMANDS[other].page];
-  return here !== undefined && there !== undefined && here !== there;
+  const [{ page: here, notOn: notHere }, { page: there, notOn: notThere }] = [COMMANDS[one], COMMANDS[other]];
+  if (here === undefined || there === undefined) return here !== there && (here ?? there) === (notHere ?? notThere);
+  return here !== there;
 };
 
 /** The commands whose keys these would take, other than `id`; those of another page are not there at the same time. */

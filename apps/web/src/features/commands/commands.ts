@@ -22,6 +22,8 @@ export interface Command {
   readonly fixed?: true;
   /** Works on this page only: commands of another page may have the same keys. */
   readonly page?: 'conversation' | 'desk' | 'review';
+  /** Never there on this page, whose commands may have its keys. */
+  readonly notOn?: 'review';
   /** Not offered by the palette, which is open already or cannot do it. */
   readonly keysOnly?: true;
 }
@@ -71,6 +73,7 @@ const TABLE = {
     keys: '$mod+Enter',
     fixed: true,
     keysOnly: true,
+    notOn: 'review',
   },
   'agent.stop': { label: 'commands.stopAgent', group: 'conversation', keys: null },
   'agent.pause': { label: 'commands.pauseAgent', group: 'conversation', keys: null },
@@ -134,11 +137,16 @@ const TABLE = {
   'desk.mute': { label: 'commands.deskMute', group: 'page', keys: 'm', page: 'desk' },
   'review.next-file': { label: 'commands.nextFile', group: 'page', keys: 'j', page: 'review' },
   'review.previous-file': { label: 'commands.previousFile', group: 'page', keys: 'k', page: 'review' },
+  'review.next-hunk': { label: 'commands.nextHunk', group: 'page', keys: 'n', page: 'review' },
+  'review.previous-hunk': { label: 'commands.previousHunk', group: 'page', keys: 'p', page: 'review' },
+  'review.next-thread': { label: 'commands.nextThread', group: 'page', keys: 'Shift+n', page: 'review' },
+  'review.previous-thread': { label: 'commands.previousThread', group: 'page', keys: 'Shift+p', page: 'review' },
   'review.comment': { label: 'commands.commentOnLines', group: 'page', keys: 'm', page: 'review' },
+  'review.suggest': { label: 'commands.suggestChange', group: 'page', keys: 's', page: 'review' },
   'review.viewed': { label: 'commands.markViewed', group: 'page', keys: 'v', page: 'review' },
   'review.split': { label: 'commands.splitDiff', group: 'page', keys: 'd', page: 'review' },
   'review.order': { label: 'commands.chaptersOrPaths', group: 'page', keys: 't', page: 'review' },
-  'review.send': { label: 'commands.sendReview', group: 'page', keys: null, page: 'review' },
+  'review.send': { label: 'commands.sendReview', group: 'page', keys: '$mod+Enter', page: 'review' },
   'turn.previous': { label: 'commands.previousTurn', group: 'conversation', keys: '[' },
   'turn.next': { label: 'commands.nextTurn', group: 'conversation', keys: ']' },
   'turn.jump': { label: 'commands.jumpToTurn', group: 'conversation', keys: 'g j' },

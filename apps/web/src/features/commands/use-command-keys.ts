@@ -11,7 +11,8 @@ const TOGETHER_MS = 1_000;
 
 /** Parts of the page with a use of their own for keys: an open menu or dialog, a terminal, an editor. */
 const OWN_KEYS = '[role="menu"], [role="dialog"], [role="alertdialog"], .xterm, .cm-editor';
-const FIELDS = `input, textarea, select, [contenteditable="true"], ${OWN_KEYS}`;
+/** A box that is ticked takes no letters. */
+const FIELDS = `input:not([type="checkbox"]), textarea, select, [contenteditable="true"], ${OWN_KEYS}`;
 
 /** Runs commands by their keys. `Escape` leaves a field of the page, so that the keys without ⌘ and Ctrl work again. */
 export function useCommandKeys(): void {

@@ -1,14 +1,7 @@
 import type { ReviewAnchor, ReviewThread } from '@slipway/contracts/conversations';
 import { MAX_EXCERPT_LENGTH } from '@slipway/contracts/conversations';
 import { copiesOf, type FileLines, hashesAt, placeOf } from '@slipway/domain/review';
-import type { PatchSides } from './patch-sides.ts';
-
-/** Lines that the user has chosen. */
-export interface LineRange {
-  readonly side: 'old' | 'new';
-  readonly line: number;
-  readonly endLine: number;
-}
+import type { LineRange, PatchSides } from './patch-sides.ts';
 
 export interface PlacedThread {
   readonly thread: ReviewThread;

@@ -2,19 +2,20 @@
 import type { FileChange } from '@slipway/contracts/repositories';
 import { chapterOf, visibleMarks } from '@slipway/domain/review';
 import { Button, Checkbox, SkeletonLines } from '@slipway/ui';
+import type { UseQueryResult } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { useTranslations } from 'next-intl';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { Selection } from '../changes/selection.ts';
 import { useFilePatch } from '../changes/use-changes.ts';
 import { useCommand } from '../commands/command-context.tsx';
-import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
-import { CommentBox } from './comment-box.tsx';
-import { patchSides } from './patch-sides.ts';
-import { anchorTo, type LineRange, placedThreads } from './placed-threads.ts';
+import { NewComment } from './new-comment.tsx';
+import { type LineRange, patchSides } from './patch-sides.ts';
+import { placedThreads } from './placed-threads.ts';
 import { ThreadCard } from './thread-card.tsx';
+import { type Landing, useHunkSteps } from './use-hunk-steps.ts';
 import { type ReviewVerbs, useReview, useReviewVerbs } from './use-review.ts';
 
 const ReviewDiff = dynamic(() => import('./review-diff.tsx').then((module) => module.ReviewDiff), {
@@ -28,96 +29,109 @@ interface ReviewFileProps {
   readonly selection: Selection;
   readonly split: boolean;
   readonly viewed: boolean;
+  readonly landing: Landing;
+  readonly leave: ((by: 1 | -1) => void) | null;
+  /** The thread to bring into sight. */
+  readonly thread: string | null;
 }
 
 /** One changed file: its lines with the threads on them, and a box for a comment on the lines that are chosen. */
-export function ReviewFile({ file, base, selection, split, viewed }: ReviewFileProps) {
-  const t = useTranslations();
+export function ReviewFile({ file, base, selection, split, viewed, landing, leave, thread }: ReviewFileProps) {
   const { org } = useSession();
-  const { conversation } = useConversation();
   const patch = useFilePatch(file.path, selection);
   const sides = useMemo(() => patchSides(patch.data ?? ''), [patch.data]);
   const threads = useReview().data?.threads ?? [];
   const verbs = useReviewVerbs();
   const [range, setRange] = useState<LineRange | null>(null);
-  const [writes, setWrites] = useState(false);
-  const [unfolded, setUnfolded] = useState(chapterOf(file.path) !== 'generated');
+  const [writes, setWrites] = useState<'comment' | 'suggestion' | null>(null);
+  const sight = useHunkSteps({ sides, landing, leave, onStep: setRange });
   const placed = placedThreads(
     threads.filter(({ anchor }) => anchor.path === file.path && anchor.repository === selection.repository),
     sides,
   );
   const mayWrite = org.permissions.includes('conversation:write');
-  const first = sides.hunks[0];
-  const write = () => {
-    if (range === null && first !== undefined) setRange({ side: 'new', line: first, endLine: first });
-    setWrites(true);
+  const first = sides.hunks[0]?.at;
+  const write = (what: 'comment' | 'suggestion') => () => {
+    if (range === null && first !== undefined) setRange(first);
+    setWrites(what);
   };
-  useCommand('review.comment', mayWrite && first !== undefined ? write : null);
-  const save = (text: string, done: () => void) => {
-    const anchor =
-      range === null ? null : anchorTo(range, sides, { path: file.path, base, repository: selection.repository });
-    if (anchor === null) return;
-    verbs.begin.mutate(
-      { anchor, text },
-      {
-        onSuccess: () => {
-          done();
-          setWrites(false);
-          setRange(null);
-        },
-      },
-    );
-  };
+  useCommand('review.comment', mayWrite && first !== undefined ? write('comment') : null);
+  useCommand('review.suggest', mayWrite && first !== undefined ? write('suggestion') : null);
   return (
     <article aria-label={visibleMarks(file.path)}>
       <FileHeader file={file} viewed={viewed} view={verbs.view} />
-      {writes && range !== null ? (
-        <div className="border-b border-line p-3">
-          <CommentBox
-            draft={`${conversation.id}.${file.path}`}
-            label={t('reviewPage.commentOn', { from: range.line, to: range.endLine })}
-            busy={verbs.begin.isPending}
-            onSave={save}
-            onCancel={() => setWrites(false)}
-          />
-          {verbs.begin.error ? <Failed error={verbs.begin.error} /> : null}
-        </div>
+      {writes !== null && range !== null ? (
+        <NewComment
+          range={range}
+          sides={sides}
+          file={{ path: file.path, base, repository: selection.repository }}
+          begin={verbs.begin}
+          suggests={writes === 'suggestion'}
+          onSuggest={(suggests) => setWrites(suggests ? 'suggestion' : 'comment')}
+          onClose={(saved) => {
+            setWrites(null);
+            if (saved) setRange(null);
+          }}
+        />
       ) : null}
       {placed
         .filter(({ at }) => at === null)
-        .map(({ thread }) => (
-          <ThreadCard key={thread.id} thread={thread} outdated={patch.data !== undefined} verbs={verbs} />
+        .map((each) => (
+          <ThreadCard
+            key={each.thread.id}
+            thread={each.thread}
+            outdated={patch.data !== undefined}
+            inSight={each.thread.id === thread}
+            verbs={verbs}
+          />
         ))}
-      {file.binary ? (
-        <p className="p-4 text-sm text-ink-muted">{t('reviewPage.binary', { hash: file.hash ?? '' })}</p>
-      ) : patch.data === null ? (
-        <p className="p-4 text-sm text-ink-muted">{t('changes.thisDiffIsTooLarge')}</p>
-      ) : patch.data === undefined && patch.error ? (
-        <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />
-      ) : patch.data === undefined ? (
-        <SkeletonLines className="p-4" />
-      ) : sides.hunks.length === 0 ? (
-        <p className="p-4 text-sm text-ink-muted">{t('changes.noLinesChangedTheFile')}</p>
-      ) : unfolded ? (
+      <Lines file={file} patch={patch} isEmpty={sides.hunks.length === 0}>
         <ReviewDiff
-          patch={patch.data}
+          patch={patch.data ?? ''}
           split={split}
           range={range}
+          sight={sight}
+          thread={thread}
           placed={placed}
           verbs={verbs}
           onRange={(next) => {
             setRange(next);
-            if (next !== null && mayWrite) setWrites(true);
+            if (next !== null && mayWrite && writes === null) setWrites('comment');
           }}
         />
-      ) : (
-        <p className="p-4">
-          <Button size="small" onClick={() => setUnfolded(true)}>
-            {t('reviewPage.showGenerated')}
-          </Button>
-        </p>
-      )}
+      </Lines>
     </article>
+  );
+}
+
+/** Lines when there are some to show, else why not. Those of a generated file are shown when asked for. */
+function Lines({
+  file,
+  patch,
+  isEmpty,
+  children,
+}: {
+  file: FileChange;
+  patch: UseQueryResult<string | null>;
+  isEmpty: boolean;
+  children: ReactNode;
+}) {
+  const t = useTranslations();
+  const [unfolded, setUnfolded] = useState(chapterOf(file.path) !== 'generated');
+  const note = (text: string) => <p className="p-4 text-sm text-ink-muted">{text}</p>;
+  if (file.binary) return note(t('reviewPage.binary', { hash: file.hash ?? '' }));
+  if (patch.data === null) return note(t('changes.thisDiffIsTooLarge'));
+  if (patch.data === undefined && patch.error)
+    return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
+  if (patch.data === undefined) return <SkeletonLines className="p-4" />;
+  if (isEmpty) return note(t('changes.noLinesChangedTheFile'));
+  if (unfolded) return children;
+  return (
+    <p className="p-4">
+      <Button size="small" onClick={() => setUnfolded(true)}>
+        {t('reviewPage.showGenerated')}
+      </Button>
+    </p>
   );
 }
 

@@ -22,6 +22,7 @@ import { ReviewFile } from './review-file.tsx';
 import { filesInOrder, isViewed, type Order } from './review-files.ts';
 import { SendReview } from './send-review.tsx';
 import { useFreshReview, useReview, useReviewVerbs } from './use-review.ts';
+import { useReviewKeys } from './use-review-keys.ts';
 
 const soon: Schedule = (work) => void setTimeout(work, 50);
 /** Beyond this a page of one commit, or of one part, is the way to read it. */
@@ -115,13 +116,9 @@ function Body({ selection }: { selection: Selection }) {
   );
   const file = files[index];
   const viewed = new Map(review.data?.viewed.map(({ path, hash }) => [path, hash]));
-  const step = (by: number) => {
-    const next = files[index + by];
-    return next === undefined ? null : () => choose(next.path);
-  };
+  const threads = (review.data?.threads ?? []).filter(({ anchor }) => anchor.repository === selection.repository);
+  const steps = useReviewKeys({ files, threads, file, choose });
   const hash = file?.hash;
-  useCommand('review.next-file', step(1));
-  useCommand('review.previous-file', step(-1));
   useCommand('review.order', () => setOrder(order === 'chapters' ? 'paths' : 'chapters'));
   useCommand('review.split', () => setSplit(!split));
   useCommand(
@@ -144,7 +141,7 @@ function Body({ selection }: { selection: Selection }) {
         order={order}
         chosen={file?.path ?? null}
         viewed={viewed}
-        threads={review.data?.threads ?? []}
+        threads={threads}
         filter={filter}
         onFilter={setFilter}
         onChoose={choose}
@@ -161,6 +158,7 @@ function Body({ selection }: { selection: Selection }) {
             selection={selection}
             split={split}
             viewed={isViewed(file, viewed)}
+            {...steps}
           />
         )}
       </div>

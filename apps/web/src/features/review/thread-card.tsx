@@ -1,35 +1,52 @@
 'use client';
-import type { ReviewAnswer, ReviewThread } from '@slipway/contracts/conversations';
+import {
+  MAX_EXCERPT_LENGTH,
+  type ReviewAnswer,
+  type ReviewComment,
+  type ReviewThread,
+} from '@slipway/contracts/conversations';
 import { visibleMarks } from '@slipway/domain/review';
 import { Badge, Button, ScrollBox } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { CommentBox } from './comment-box.tsx';
+import { SuggestedChange } from './suggested-change.tsx';
 import type { ReviewVerbs } from './use-review.ts';
 
 /** One thread: comments, what the agent answered, and whether it is resolved. An outdated one has its lines with it. */
 export function ThreadCard({
   thread,
   outdated,
+  inSight,
   verbs,
 }: {
   thread: ReviewThread;
   outdated: boolean;
+  /** It was chosen by key: it comes into sight and has the focus. */
+  inSight: boolean;
   verbs: ReviewVerbs;
 }) {
   const t = useTranslations();
-  const { org, me } = useSession();
-  const [replies, setReplies] = useState(false);
+  const { org } = useSession();
+  const [replies, setReplies] = useState<'comment' | 'suggestion' | null>(null);
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!inSight) return;
+    card.current?.scrollIntoView({ block: 'center' });
+    card.current?.focus({ preventScroll: true });
+  }, [inSight]);
   const mayWrite = org.permissions.includes('conversation:write');
   const { number, anchor, resolvedAt, resolvedBy } = thread;
   const failure = verbs.reply.error ?? verbs.remove.error ?? verbs.resolve.error;
   return (
     <section
+      ref={card}
+      tabIndex={-1}
       aria-label={t('reviewPage.threadOn', { number, line: anchor.line })}
       className="m-2 flex flex-col gap-2 rounded-md border border-line-strong bg-surface p-3 font-sans text-sm whitespace-normal text-ink"
     >
@@ -48,43 +65,30 @@ export function ThreadCard({
       ) : null}
       <ul className="flex flex-col gap-2">
         {thread.comments.map((comment) => (
-          <li key={comment.id}>
-            <p className="flex items-center gap-2 text-xs text-ink-muted">
-              <span className="font-medium text-ink">{comment.author.label}</span>
-              {comment.messageId === null ? t('reviewPage.notSent') : <Ago at={comment.createdAt} />}
-              {comment.messageId === null && comment.author.id === me.id ? (
-                <Button
-                  size="small"
-                  tone="quiet"
-                  onClick={() => verbs.remove.mutate({ thread: thread.id, comment: comment.id })}
-                >
-                  {t('reviewPage.deleteComment')}
-                </Button>
-              ) : null}
-            </p>
-            <p dir="auto" className="break-words whitespace-pre-wrap">
-              {comment.text}
-            </p>
-          </li>
+          <Comment key={comment.id} comment={comment} thread={thread} remove={verbs.remove} />
         ))}
         {thread.answers.map((answer) => (
           <Answer key={`${answer.seq} ${answer.text}`} answer={answer} />
         ))}
       </ul>
       {failure ? <Failed error={failure} /> : null}
-      {replies ? (
+      {replies !== null ? (
         <CommentBox
           draft={thread.id}
+          linesDraft={thread.id}
           label={t('reviewPage.reply')}
           busy={verbs.reply.isPending}
-          onCancel={() => setReplies(false)}
-          onSave={(text, done) =>
+          lines={anchor.side === 'new' && anchor.excerpt.length < MAX_EXCERPT_LENGTH ? anchor.excerpt : null}
+          suggests={replies === 'suggestion'}
+          onSuggest={(suggests) => setReplies(suggests ? 'suggestion' : 'comment')}
+          onCancel={() => setReplies(null)}
+          onSave={(written, done) =>
             verbs.reply.mutate(
-              { thread: thread.id, text },
+              { thread: thread.id, ...written },
               {
                 onSuccess: () => {
                   done();
-                  setReplies(false);
+                  setReplies(null);
                 },
               },
             )
@@ -92,7 +96,7 @@ export function ThreadCard({
         />
       ) : mayWrite ? (
         <div className="flex gap-2">
-          <Button size="small" onClick={() => setReplies(true)}>
+          <Button size="small" onClick={() => setReplies('comment')}>
             {t('reviewPage.reply')}
           </Button>
           <Button
@@ -105,6 +109,40 @@ export function ThreadCard({
         </div>
       ) : null}
     </section>
+  );
+}
+
+/** What a user wrote, and the change that they suggest. One that was not sent yet can be deleted by its author. */
+function Comment({
+  comment,
+  thread,
+  remove,
+}: {
+  comment: ReviewComment;
+  thread: ReviewThread;
+  remove: ReviewVerbs['remove'];
+}) {
+  const t = useTranslations();
+  const { me } = useSession();
+  const { author, text, suggestion, createdAt, messageId } = comment;
+  return (
+    <li className="flex flex-col gap-1">
+      <p className="flex items-center gap-2 text-xs text-ink-muted">
+        <span className="font-medium text-ink">{author.label}</span>
+        {messageId === null ? t('reviewPage.notSent') : <Ago at={createdAt} />}
+        {messageId === null && author.id === me.id ? (
+          <Button size="small" tone="quiet" onClick={() => remove.mutate({ thread: thread.id, comment: comment.id })}>
+            {t('reviewPage.deleteComment')}
+          </Button>
+        ) : null}
+      </p>
+      {text === '' ? null : (
+        <p dir="auto" className="break-words whitespace-pre-wrap">
+          {text}
+        </p>
+      )}
+      {suggestion === null ? null : <SuggestedChange excerpt={thread.anchor.excerpt} suggestion={suggestion} />}
+    </li>
   );
 }
 

@@ -10,6 +10,7 @@ import {
 import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
+import type { Written } from './comment-box.tsx';
 
 /** Threads and the files that were viewed. Read again when a viewer changed them, or the agent said something. */
 export function useReview(): UseQueryResult<Review> {
@@ -39,7 +40,7 @@ export function useFreshReview(): void {
 /** What can be done to a review; each puts what the server answers into the page. */
 export interface ReviewVerbs {
   readonly begin: UseMutationResult<ReviewThread, Error, CreateReviewThread>;
-  readonly reply: UseMutationResult<ReviewThread, Error, { thread: string; text: string }>;
+  readonly reply: UseMutationResult<ReviewThread, Error, Written & { thread: string }>;
   readonly remove: UseMutationResult<void, Error, { thread: string; comment: string }>;
   readonly resolve: UseMutationResult<ReviewThread, Error, { thread: string; resolved: boolean }>;
   readonly view: UseMutationResult<void, Error, { path: string; hash: string | null }>;
@@ -58,8 +59,8 @@ export function useReviewVerbs(): ReviewVerbs {
       onSettled,
     }),
     reply: useMutation({
-      mutationFn: ({ thread, text }: { thread: string; text: string }) =>
-        api.createReviewComment({ ...target, thread, body: { text } }),
+      mutationFn: ({ thread, ...body }: Written & { thread: string }) =>
+        api.createReviewComment({ ...target, thread, body }),
       onSettled,
     }),
     remove: useMutation({

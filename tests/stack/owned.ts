@@ -45,6 +45,8 @@ export const BODIES: Readonly<Record<string, unknown>> = {
     },
     text: 'x',
   },
+  'conversations.changes.turn-hunk': { file: 'x', status: 'UPDATED', hunk: '@@ -1 +1 @@\n-a\n+b' },
+  'conversations.changes.looked': {},
   'conversations.review.viewed.set': { path: 'a.ts', hash: 'x' },
   'conversations.sandbox-access.create': { port: 'agent-server' },
   'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },

@@ -109,7 +109,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, reads, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, held, mask, models),
-    ...appControlRoutes(conversations),
+    ...appControlRoutes(conversations, actionServer),
     ...conversationEditRoutes(conversations),
     ...inRuntimes([
       trajectoryRoute(conversations),

@@ -1,5 +1,6 @@
-import { BundleRequest, MarkTurnRequest } from '@slipway/contracts/repositories';
+import { BundleRequest, MarkTurnRequest, TurnHunkRequest } from '@slipway/contracts/repositories';
 import { z } from 'zod';
+import type { OneAtATime } from '../editor/one-at-a-time.js';
 import { jsonBody } from '../http/body.js';
 import { PathQuery, queryOf } from '../http/query.js';
 import type { Routes } from '../http/server.js';
@@ -10,6 +11,7 @@ import { changesOfCommit, listCommits } from './commits.js';
 import { diffOfFile } from './file-diff.js';
 import { streamPatch } from './patch.js';
 import { searchRepositories } from './repositories.js';
+import { turnHunkOf } from './turn-hunk.js';
 
 const CommitName = z.string().regex(/^[0-9a-fA-F]{4,64}$/, 'a hash of 4 to 64 digits');
 /** `ref` is what OpenHands' clients call `base`. */
@@ -32,7 +34,8 @@ const CommitsQuery = PathQuery.extend({
   page_id: z.string().max(100).optional(),
 });
 
-export function gitRoutes(reading: GitReading): Routes {
+/** @param turns one edit of a file at a time, whoever makes it. */
+export function gitRoutes(reading: GitReading, turns: OneAtATime): Routes {
   const { workspace, marks } = reading;
   return {
     'GET /git/changes': ({ query, signal }) => {
@@ -59,6 +62,10 @@ export function gitRoutes(reading: GitReading): Routes {
     },
     'GET /git/repositories': ({ query, signal }) =>
       searchRepositories(workspace, queryOf(PathQuery, query).path, signal),
+    'POST /git/turn_hunk': async ({ request, signal }) => {
+      const wanted = await jsonBody(request, TurnHunkRequest);
+      return turns.run(() => turnHunkOf(workspace, wanted, signal));
+    },
     'POST /git/mark': async ({ request, signal }) =>
       marks.mark((await jsonBody(request, MarkTurnRequest)).turn, signal),
   };

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
@@ -9,6 +9,11 @@ import { gitOutput } from './git.js';
 import { searchRepositories } from './repositories.js';
 import { type GitWorkspace, openRepository, type Repository } from './repository.js';
 import { indexOfWorktree } from './worktree-index.js';
+
+/** Most marks of users that are kept beside those of turns; the oldest make room. */
+export const MAX_LOOKS = 16;
+/** How the name of a mark begins that says what a user has looked at. */
+const LOOK = 'look-';
 
 /** Most that is kept for one turn of files that no commit holds, of all repositories together. Bytes. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
@@ -28,8 +33,8 @@ export interface TurnMark {
  * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made
  * beside the repository. Neither its branches, index, HEAD nor objects know of it, so nothing of it is pushed, shown by
  * `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not. A new turn takes the place of
- * the one before. Kept in the agent's home, where it has one that is kept with the workspace: so a sandbox that was
- * paused knows it again.
+ * the one before. What a user has looked at is remembered alike. Kept in the agent's home, where it has one that is
+ * kept with the workspace: so a sandbox that was paused knows it again.
  */
 export class TurnMarks {
   constructor(
@@ -47,6 +52,7 @@ export class TurnMarks {
     const place = path.join(this.directory, turn);
     await rm(place, { recursive: true, force: true });
     await mkdir(place, { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, place)));
+    if (turn.startsWith(LOOK)) await this.dropLooks();
     let [marked, room] = [0, this.maxKeptBytes];
     for (const found of (await searchRepositories(this.workspace, '.', signal)).repositories) {
       if (found.problem !== null) continue;
@@ -102,6 +108,17 @@ export class TurnMarks {
       await dispose();
       throw error;
     }
+  }
+
+  private async dropLooks(): Promise<void> {
+    const names = (await readdir(this.directory)).filter((name) => name.startsWith(LOOK));
+    if (names.length <= MAX_LOOKS) return;
+    const looks = await Promise.all(
+      names.map(async (name) => ({ name, at: (await stat(path.join(this.directory, name))).mtimeMs })),
+    );
+    looks.sort((one, other) => other.at - one.at || (one.name < other.name ? -1 : 1));
+    for (const { name } of looks.slice(MAX_LOOKS))
+      await rm(path.join(this.directory, name), { recursive: true, force: true });
   }
 
   /** By its place in the workspace, which may itself be at another place in another sandbox. */

@@ -24,7 +24,7 @@ import { type ChargePass } from '../run/charge-pass.js';
 import { eventsToGoOn, hasWork, restsOnPause } from '../run/going-on.js';
 import { notStarted, type RunSubject, Runs } from '../run/runs.js';
 import { modelRetriesOf, type Started, startedOf } from '../run/started.js';
-import { userMessage } from '../run/user-message.js';
+import { noticeTo, userMessage } from '../run/user-message.js';
 import { McpServers } from '../sandbox/mcp-servers.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from '../settings/confirmation.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from '../settings/conversation-settings.js';
@@ -161,6 +161,22 @@ export class Conversation {
     if (isNew && this.runs.isActive) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !pendingMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     this.runs.startNext();
+  }
+
+  /**
+   * Has `work` change files for a user, and tells the agent in a line of the log; the same `id` again does nothing.
+   * @throws SlipwayError `conversation.busy` while the agent works, `ingest.stale-epoch`, and those of `work`.
+   */
+  async changedFor({ id, notice }: { id: string; notice: string }, work: () => Promise<void>): Promise<void> {
+    this.assertOwned();
+    if (this.log.has(id)) return;
+    if (this.runs.isActive)
+      throw new SlipwayError(
+        'conversation.busy',
+        'The agent is at work, and may be changing these files. Stop it, or wait until it is done.',
+      );
+    await work();
+    await this.log.append([boundEvent(this.deps.mask.event(noticeTo(id, notice)))]);
   }
 
   /** True where the app owns the log. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GitChange } from '@slipway/contracts/agent';
@@ -81,6 +81,43 @@ describe('changes since the last message', () => {
       { path: 'project', kind: 'repository', branch: 'main', upstream: null, problem: null },
     ]);
     expect(git('for-each-ref', '--format=%(refname)').trim()).toBe('refs/heads/main');
+  });
+
+  it('are taken back by a user while the agent is idle: it finds a line in its log, once, and begins nothing', async () => {
+    writeFileSync(path.join(directory, 'a.txt'), 'b\n');
+    const asked = model.requests.length;
+    const body = {
+      path: directory,
+      file: 'a.txt',
+      status: 'UPDATED',
+      hunk: '@@ -1 +1 @@\n-a\n+b\n',
+      direction: 'revert',
+      event_id: randomUUID(),
+      notice: 'Ana took a change back in "a.txt".',
+    };
+    const turn = (more = {}) =>
+      sandbox.call('POST', `/api/slipway/conversations/${id}/turn_hunk`, { ...body, ...more });
+    expect(await turn()).toMatchObject({ status: 200 });
+    expect(readFileSync(path.join(directory, 'a.txt'), 'utf8')).toBe('a\n');
+    expect(await turn()).toMatchObject({ status: 200 });
+    expect(await turn({ event_id: randomUUID() })).toMatchObject({ status: 409, body: { code: 'changes.moved' } });
+    const { items } = await get<{ items: unknown[] }>(`/api/conversations/${id}/events/search?limit=100`);
+    const notices = items.filter((each) => JSON.stringify(each).includes('Ana took'));
+    expect(notices).toMatchObject([{ id: body.event_id, kind: 'MessageEvent', source: 'environment' }]);
+    expect([await get<{ execution_status: string }>(`/api/conversations/${id}`), model.requests.length]).toMatchObject([
+      { execution_status: 'finished' },
+      asked,
+    ]);
+    await say('true');
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('Ana took a change back');
+    model.use([{ toolCalls: [{ name: 'terminal', arguments: { command: 'sleep 60' } }] }, { text: 'Done.' }]);
+    await sandbox.call('POST', `/api/conversations/${id}/events`, {
+      role: 'user',
+      content: [{ type: 'text', text: 'go' }],
+      run: true,
+    });
+    expect(await turn({ event_id: randomUUID() })).toMatchObject({ status: 409, body: { code: 'conversation.busy' } });
+    await sandbox.call('POST', `/api/conversations/${id}/interrupt`);
   });
 
   it('are not known when the tool process was away as the message came; the message is answered all the same', async () => {

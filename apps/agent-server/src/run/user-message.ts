@@ -20,3 +20,14 @@ export function userMessage(
     ...brought(texts.join('\n')),
   };
 }
+
+/** What happened outside of the agent's steps, said to the agent: no message of a user, so it begins nothing. */
+export function noticeTo(id: string, text: string): EventOf<'MessageEvent'> {
+  return {
+    id,
+    timestamp: new Date().toISOString(),
+    source: 'environment',
+    kind: 'MessageEvent',
+    llm_message: { role: 'user', content: [{ type: 'text', text }] },
+  };
+}

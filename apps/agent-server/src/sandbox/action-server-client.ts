@@ -15,6 +15,7 @@ import {
 } from '@slipway/contracts/actions';
 import { type McpCallRequest, McpCallResponse } from '@slipway/contracts/agent';
 import { MAX_SEEN_PICTURE_BYTES } from '@slipway/contracts/conversations';
+import type { TurnHunkRequest } from '@slipway/contracts/repositories';
 import { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { currentTraceparent, traceHeaders } from '@slipway/telemetry';
@@ -35,6 +36,8 @@ const UNAVAILABLE_TIMEOUT_MS = 1_000;
  * Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second.
  */
 const MARK_TIMEOUT_MS = 5_000;
+/** One file is read and written. Milliseconds. */
+const TURN_HUNK_TIMEOUT_MS = 10_000;
 /** It says itself when it does not start. Milliseconds. */
 const VSCODE_TIMEOUT_MS = 60_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
@@ -203,6 +206,15 @@ export class ActionServerClient implements ToolPort {
         { internal: parsed.error.message },
       );
     return parsed.data;
+  }
+
+  /** Takes a hunk of the changes back, or puts it back. @throws as `execute`. */
+  async turnHunk(hunk: TurnHunkRequest, signal: AbortSignal): Promise<void> {
+    await this.post('/git/turn_hunk', hunk, {
+      signal,
+      traceparent: currentTraceparent(),
+      timeoutMs: TURN_HUNK_TIMEOUT_MS,
+    });
   }
 
   /** Whether VS Code is there and runs. @throws as `execute`. */

@@ -60,6 +60,7 @@ export function workspaceRoutes(
     // Bytes of git objects: nothing in them can be masked.
     serve(AGENT_ROUTES.bundle, (call) => actionServer.forward(call, toolPath(AGENT_ROUTES.bundle))),
     shown(AGENT_ROUTES.commits),
+    shown(AGENT_ROUTES.markLook),
     shown(AGENT_ROUTES.repositories),
     {
       ...masked('/git/commits/:sha/changes'),

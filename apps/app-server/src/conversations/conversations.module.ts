@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { MeModule } from '../identity/me/me.module.js';
 import { AttachmentsController } from './attachments/attachments.controller.js';
 import { AttachmentsService } from './attachments/attachments.service.js';
+import { ChangesController } from './changes/changes.controller.js';
+import { TurnHunkService } from './changes/turn-hunk.service.js';
 import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';
@@ -23,6 +25,7 @@ import { WorkspaceService } from './workspace.service.js';
   controllers: [
     EditsController,
     ConversationsController,
+    ChangesController,
     MessageQueueController,
     DraftsController,
     AttachmentsController,
@@ -34,6 +37,7 @@ import { WorkspaceService } from './workspace.service.js';
     RunControlService,
     ConversationModelService,
     WorkspaceService,
+    TurnHunkService,
     SandboxReads,
     StartWait,
     ConversationEdits,

@@ -1,14 +1,15 @@
-import path from 'node:path';
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import type { AgentClient, CallArguments } from '@slipway/agent-client';
+import type { AgentClient } from '@slipway/agent-client';
 import { SecretBox } from '@slipway/auth';
 import { GitChange } from '@slipway/contracts/agent';
 import { type Principal } from '@slipway/contracts/organizations';
 import {
+  type Changes,
   type ChangesQuery,
   type DiffQuery,
   FileChange,
+  type MarkLooked,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
   type WorkspaceRepositories,
@@ -16,10 +17,12 @@ import {
 import { type OpenEditor, SANDBOX_PORTS } from '@slipway/contracts/sandboxes';
 import type { SqlPool } from '@slipway/db/sql';
 import type { ReadSlot } from '@slipway/domain';
+import { seenHash } from '@slipway/domain/review';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { z } from 'zod';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { isKept, isOwn, lookOf, sideOf } from './changes/compared-side.js';
 import { readKeptChanges, readKeptPatch, readSandbox, type SandboxRow, sizeOfKept } from './conversations.queries.js';
 import { patchOfFile } from './patch-of-file.js';
 import { agentAt } from './reach-sandbox.js';
@@ -28,6 +31,8 @@ import { LIST_READ, MAX_LIST_BYTES, PATCH_READ, SandboxReads } from './sandbox-r
 
 /** What is held of a kept patch on its way out: the row, its text, and the bytes that are written. */
 const COPIES = 3;
+/** 100,000 files take about one second. Milliseconds. */
+const LOOK_TIMEOUT_MS = 15_000;
 /** Longest wait for VS Code to start. Milliseconds. */
 const EDITOR_TIMEOUT_MS = 60_000;
 /** Failures that say what is wrong with the question or with us: what was last seen is no answer to them. */
@@ -67,10 +72,14 @@ export class WorkspaceService {
    */
   changes(caller: Principal, id: string, query: ChangesQuery): Promise<Buffer> {
     const { orgId } = caller;
-    return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository]), () =>
+    const marks = { turn: id, look: lookOf(id, caller.actor.id) };
+    const whose = query.against === 'looked' ? marks.look : null;
+    return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository, whose]), () =>
       this.reads.list(orgId, async (slot) => {
         const ask = async (agent: AgentClient, row: ReadyRow): Promise<string> => {
-          const text = await agent.text('changes', { query: sideOf(row, id, query) }, { ...LIST_READ, slot });
+          const text = await agent
+            .text('changes', { query: sideOf(row, marks, query) }, { ...LIST_READ, slot })
+            .catch(sayWhose(query));
           try {
             return await convertedList(text, GitChange, toFileChange);
           } catch (cause) {
@@ -93,12 +102,15 @@ export class WorkspaceService {
     const slot = await this.reads.stream(caller.orgId);
     try {
       const file = query.path;
+      const marks = { turn: id, look: lookOf(id, caller.actor.id) };
       const ask = (agent: AgentClient, row: ReadyRow): Promise<Readable> =>
-        agent.stream(
-          'patch',
-          { query: { ...sideOf(row, id, query), max_bytes: PATCH_READ.maxBytes, file } },
-          PATCH_READ,
-        );
+        agent
+          .stream(
+            'patch',
+            { query: { ...sideOf(row, marks, query), max_bytes: PATCH_READ.maxBytes, file } },
+            PATCH_READ,
+          )
+          .catch(sayWhose(query));
       const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
       const patch = answer ?? (await this.keptPatch(caller, id, row, { file, slot }));
       patch.once('close', slot.leave);
@@ -107,6 +119,23 @@ export class WorkspaceService {
       slot.leave();
       throw error;
     }
+  }
+
+  /**
+   * Has the sandbox remember what there is as what the caller has looked at. @param seen `seenHash` of the files that
+   * the caller saw against the base; where there are others by now, nothing is remembered.
+   * @throws SlipwayError `changes.moved`, `changes.not-kept`, `conversation.no-workspace`, `sandbox.unreachable`.
+   */
+  async markLooked(caller: Principal, id: string, { seen }: MarkLooked): Promise<void> {
+    if (seen !== undefined) {
+      const { files } = JSON.parse((await this.changes(caller, id, { against: 'base' })).toString()) as Changes;
+      if (seenHash(files) !== seen)
+        throw new SlipwayError('changes.moved', 'The agent, or another user, has changed files since you looked.');
+    }
+    const turn = lookOf(id, caller.actor.id);
+    await this.live(caller, id, (agent) => agent.call('markLook', { body: { turn } }, { timeoutMs: LOOK_TIMEOUT_MS }), {
+      kept: false,
+    });
   }
 
   /** None, and not `live`, while the sandbox is away: each view of a conversation requests them. */
@@ -140,7 +169,13 @@ export class WorkspaceService {
       const ask = (agent: AgentClient, row: ReadyRow) =>
         agent.call(
           'commits',
-          { query: { ...sideOf(row, id, { against: 'base', repository }), limit, page_id: cursor } },
+          {
+            query: {
+              ...sideOf(row, { turn: id, look: '' }, { against: 'base', repository }),
+              limit,
+              page_id: cursor,
+            },
+          },
           { ...LIST_READ, slot },
         );
       return this.live(caller, id, ask, { kept: false });
@@ -238,6 +273,17 @@ function changesJson(files: string, base: string | null, live: boolean): Buffer 
   return Buffer.from(`{"files":${files},"base":${JSON.stringify(base)},"live":${live}}`);
 }
 
+/** A sandbox knows turns only; what a person looked at is remembered as one of those. */
+function sayWhose({ against }: ChangesQuery): (error: unknown) => never {
+  return (error) => {
+    if (against !== 'looked' || !(error instanceof SlipwayError) || error.code !== 'changes.turn-unknown') throw error;
+    throw new SlipwayError(
+      'changes.look-unknown',
+      'You have not said yet that you looked at them, or the sandbox does not remember it any more.',
+    );
+  };
+}
+
 function notSeen(row: SandboxRow): SlipwayError {
   if (row.sandboxStatus !== 'RUNNING' || row.workingDir === null) return noWorkspace();
   return new SlipwayError(
@@ -260,23 +306,6 @@ function toFileChange(change: FileChange | GitChange): FileChange {
 
 function noWorkspace(): SlipwayError {
   return new SlipwayError('conversation.no-workspace', 'The sandbox has not started yet, so there is nothing to show.');
-}
-
-/** The repository that the conversation began with lies directly below the workspace. */
-function isOwn({ workingDir }: SandboxRow, repository: string | undefined): boolean {
-  return workingDir !== null && (repository === undefined || repository === path.posix.basename(workingDir));
-}
-
-function isKept({ against, repository }: ChangesQuery): boolean {
-  return against === 'base' && repository === undefined;
-}
-
-/** Files of a repository, and what they are compared with: where its branch began when nothing is named. */
-function sideOf(row: ReadyRow, id: string, { against, repository }: ChangesQuery): CallArguments<'changes'>['query'] {
-  const path = repository === undefined || isOwn(row, repository) ? row.workingDir : repository;
-  if (against === 'turn') return { path, turn: id };
-  if (against !== 'base') return { path, commit: against };
-  return { path, base: isOwn(row, repository) ? row.baseCommit : null };
 }
 
 /** That of the editor on its own origin. @throws SlipwayError `sandbox.unreachable` for what is no address. */

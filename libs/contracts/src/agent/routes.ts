@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { RespondToConfirmationRequest, RevokeConfirmationRule } from '../conversations/index.js';
 import type { ErrorCode } from '../errors/index.js';
-import { BundleRequest, GitCommitsPage, GitRepositories } from '../repositories/git.js';
+import { BundleRequest, GitCommitsPage, GitRepositories, MarkTurnRequest } from '../repositories/git.js';
+import { TurnHunkForAgent } from '../repositories/turn-hunk.js';
 import { THROUGH_GATEWAY_HEADER } from '../sandboxes/sandbox-access.js';
 import { VscodeUrl } from '../sandboxes/vscode.js';
 import type { AgentRoute } from './agent-route.js';
@@ -151,6 +152,23 @@ export const AGENT_ROUTES = {
     body: RevokeConfirmationRule,
     refusals: [],
   },
+  /** Repeatable: `event_id` again changes nothing. Refused while the agent works. */
+  turnHunk: {
+    method: 'POST',
+    path: `${control}/turn_hunk`,
+    access: 'session',
+    body: TurnHunkForAgent,
+    refusals: [
+      ...BODY,
+      ...START,
+      'changes.moved',
+      'conversation.busy',
+      'file.too-large',
+      'ingest.stale-epoch',
+      'permission.denied',
+      'repository.not-found',
+    ],
+  },
   switchLlm: {
     method: 'POST',
     path: `${of}/switch_llm`,
@@ -219,6 +237,15 @@ export const AGENT_ROUTES = {
     access: 'session',
     query: [...SIDE, 'file', 'max_bytes'],
     refusals: WORKSPACE,
+  },
+  /** Remembers what the repositories hold now under a name, as the beginning of a turn is. */
+  markLook: {
+    method: 'POST',
+    path: '/api/git/mark',
+    access: 'session',
+    body: MarkTurnRequest,
+    answer: z.object({ marked: z.int() }),
+    refusals: [...BODY, ...START],
   },
   commits: {
     method: 'GET',

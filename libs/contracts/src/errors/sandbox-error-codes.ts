@@ -235,6 +235,18 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Compare with the base. They are known from the next message on.',
   },
+  'changes.look-unknown': {
+    status: 409,
+    title: 'What you looked at before is unknown',
+    retry: 'never',
+    nextStep: 'Compare with the base. Mark the changes as looked at to see from then on what is new to you.',
+  },
+  'changes.moved': {
+    status: 409,
+    title: 'The lines are not what they were',
+    retry: 'never',
+    nextStep: 'The changes have been read again. Look at them, and try it on what is there now.',
+  },
   'changes.commit-unknown': {
     status: 404,
     title: 'Commit not found',

@@ -2,10 +2,12 @@ import {
   Changes,
   ChangesQuery,
   DiffQuery,
+  MarkLooked,
   WorkspaceCommits,
   WorkspaceCommitsQuery,
   WorkspaceRepositories,
 } from '../repositories/changes.js';
+import { TurnHunk } from '../repositories/turn-hunk.js';
 import { OpenEditor } from '../sandboxes/vscode.js';
 import type { Operation } from './operation.js';
 
@@ -18,18 +20,28 @@ const NEEDS_SANDBOX = [
   'repository.not-found',
 ] as const;
 
+const OF_CHANGES = [
+  ...NEEDS_SANDBOX,
+  'changes.turn-unknown',
+  'changes.look-unknown',
+  'changes.commit-unknown',
+  'file.too-large',
+] as const;
+const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
+
 export const changesOperations = {
   getChanges: {
     id: 'conversations.changes.get',
     method: 'GET',
     path: `${CONVERSATION}/changes`,
-    summary: 'Files that the agent changed: since the work began, since the last message, or with one commit',
+    summary:
+      'Files that the agent changed: since the work began, since the last message, since the caller looked, or with one commit',
     permission: 'conversation:read',
     status: 200,
     query: ChangesQuery,
     response: Changes,
     idempotency: 'idempotent',
-    errors: [...NEEDS_SANDBOX, 'changes.turn-unknown', 'changes.commit-unknown', 'file.too-large'],
+    errors: [...OF_CHANGES],
   },
   downloadDiff: {
     id: 'conversations.diff.get',
@@ -41,7 +53,39 @@ export const changesOperations = {
     query: DiffQuery,
     produces: 'text/x-diff',
     idempotency: 'idempotent',
-    errors: [...NEEDS_SANDBOX, 'changes.turn-unknown', 'changes.commit-unknown', 'file.too-large'],
+    errors: [...OF_CHANGES],
+  },
+  turnHunk: {
+    id: 'conversations.changes.turn-hunk',
+    method: 'POST',
+    path: `${CONVERSATION}/changes/turn-hunk`,
+    summary: 'Take back one hunk of the changes, or put it back, with a line for the agent in its log. Refused while the agent works',
+    permission: 'conversation:write',
+    status: 204,
+    body: TurnHunk,
+    idempotency: 'keyed',
+    errors: [
+      ...CHANGE,
+      'idempotency.mismatch',
+      'idempotency.in-progress',
+      'conversation.not-running',
+      'conversation.busy',
+      'sandbox.unreachable',
+      'repository.not-found',
+      'changes.moved',
+      'file.too-large',
+    ],
+  },
+  markLooked: {
+    id: 'conversations.changes.looked',
+    method: 'PUT',
+    path: `${CONVERSATION}/changes/looked`,
+    summary: 'Say that the caller has looked at the changes as they are now; `against=looked` compares with it',
+    permission: 'conversation:read',
+    status: 204,
+    body: MarkLooked,
+    idempotency: 'idempotent',
+    errors: [...CHANGE, 'conversation.no-workspace', 'changes.not-kept', 'sandbox.unreachable', 'changes.moved'],
   },
   listRepositories: {
     id: 'conversations.repositories.list',

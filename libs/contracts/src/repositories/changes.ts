@@ -23,8 +23,13 @@ export type FileChange = z.infer<typeof FileChange>;
 export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
 export type Changes = z.infer<typeof Changes>;
 
-/** `base`: where the work began. `turn`: when the last message came. A hash: what that commit did. */
-export const ChangesAgainst = z.string().regex(/^(base|turn|[0-9a-f]{4,64})$/, 'base, turn, or the hash of a commit');
+/**
+ * `base`: where the work began. `turn`: when the last message came. `looked`: when the caller last said that they had
+ * looked at the changes. A hash: what that commit did.
+ */
+export const ChangesAgainst = z
+  .string()
+  .regex(/^(base|turn|looked|[0-9a-f]{4,64})$/, 'base, turn, looked, or the hash of a commit');
 
 export const ChangesQuery = z.object({
   against: ChangesAgainst.default('base'),
@@ -34,6 +39,19 @@ export const ChangesQuery = z.object({
 export type ChangesQuery = z.output<typeof ChangesQuery>;
 export const DiffQuery = ChangesQuery.extend({ path: z.string().max(4096).optional() });
 export type DiffQuery = z.output<typeof DiffQuery>;
+
+/**
+ * What the caller has seen: each changed file against the base of the conversation's own repository, and its hash.
+ * Absent: whatever there is. Where it is given and there is something else by now, nothing is marked.
+ */
+export const MarkLooked = z.strictObject({
+  seen: z
+    .string()
+    .regex(/^[0-9a-f]{1,32}$/, 'a hash of the files')
+    .meta({ examples: ['16f3a0c27b9d41'] })
+    .optional(),
+});
+export type MarkLooked = z.output<typeof MarkLooked>;
 
 export const WorkspaceRepository = GitRepository.extend({
   /** The one that the conversation began with. */

@@ -4,6 +4,7 @@ export {
   ChangesQuery,
   DiffQuery,
   FileChange,
+  MarkLooked,
   WorkspaceCommit,
   WorkspaceCommits,
   WorkspaceCommitsQuery,
@@ -59,3 +60,4 @@ export {
   RepositoryPath,
 } from './repositories.js';
 export { SUGGESTED_KINDS, SuggestedTask, SuggestedTasks } from './suggested-tasks.js';
+export { MAX_HUNK_LENGTH, TurnHunk, TurnHunkForAgent, TurnHunkRequest } from './turn-hunk.js';

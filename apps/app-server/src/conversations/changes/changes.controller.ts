@@ -1,0 +1,33 @@
+import { Controller, Param } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
+import { type Principal } from '@slipway/contracts/organizations';
+import { type MarkLooked, type TurnHunk } from '@slipway/contracts/repositories';
+import { Body, Caller, ReservedId } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { conversationId } from '../../log/events/conversation-id.js';
+import { WorkspaceService } from '../workspace.service.js';
+import { TurnHunkService } from './turn-hunk.service.js';
+
+/** What users do to the changes of an agent. */
+@Controller()
+export class ChangesController {
+  constructor(
+    private readonly hunks: TurnHunkService,
+    private readonly workspace: WorkspaceService,
+  ) {}
+
+  @Serves(operations.turnHunk)
+  turnHunk(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: TurnHunk,
+    @ReservedId() reserved: string | undefined,
+  ): Promise<void> {
+    return this.hunks.turn(caller, conversationId(id), body, reserved);
+  }
+
+  @Serves(operations.markLooked)
+  looked(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: MarkLooked): Promise<void> {
+    return this.workspace.markLooked(caller, conversationId(id), body);
+  }
+}

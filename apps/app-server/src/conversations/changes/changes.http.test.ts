@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { seenHash } from '@slipway/domain/review';
+import { ConversationApp, type User } from '../../testing/conversation-app.js';
+import { lookOf } from './compared-side.js';
+
+const FILE = { status: 'UPDATED', path: 'a.txt', additions: 1, deletions: 1, hash: '100644.aa' };
+const HUNK = { file: 'a.txt', status: 'UPDATED', hunk: '@@ -3,2 +3,2 @@\n-old\n+new\n same' };
+
+describe('what a user does to the changes of an agent', () => {
+  let app: ConversationApp;
+  let user: User;
+  beforeAll(async () => {
+    app = await ConversationApp.start();
+    user = await app.user('Ana');
+  });
+  afterAll(() => app?.close());
+
+  const audited = async (id: string): Promise<unknown[]> =>
+    (
+      await app.owner.query(
+        `SELECT action, detail FROM app.audit_entry WHERE target = $1 AND action LIKE 'changes.%' ORDER BY created_at, id`,
+        [id],
+      )
+    ).rows;
+
+  it('takes a hunk back in the sandbox, with a line for the agent, and is in the record of who did what', async () => {
+    const bodies: unknown[] = [];
+    const sandbox = await app.fakeSandbox((_, body) => {
+      bodies.push(JSON.parse(body));
+      return { status: 200, body: '{"success":true}' };
+    });
+    const { id } = await app.conversation(user);
+    await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
+    const key = randomUUID();
+    for (const direction of ['revert', 'restore', 'restore'])
+      expect(
+        await app.http(
+          user,
+          'POST',
+          app.path(user, id, '/changes/turn-hunk'),
+          { ...HUNK, direction },
+          direction === 'restore' ? { 'idempotency-key': key } : {},
+        ),
+      ).toMatchObject({ status: 204 });
+    expect(bodies).toMatchObject([
+      {
+        ...HUNK,
+        direction: 'revert',
+        path: '/workspace/project',
+        notice: 'Ana took a change back in "a.txt", lines 3-4. Leave it so unless you are asked to change it.',
+      },
+      { direction: 'restore' },
+    ]);
+    expect(await audited(id)).toEqual([
+      { action: 'changes.revert-hunk', detail: { path: 'a.txt', lines: '3-4' } },
+      { action: 'changes.restore-hunk', detail: { path: 'a.txt', lines: '3-4' } },
+    ]);
+  });
+
+  it('is refused with the reason while the agent works, where the lines are others, and without a sandbox', async () => {
+    const { id } = await app.conversation(user);
+    const ask = () => app.http(user, 'POST', app.path(user, id, '/changes/turn-hunk'), HUNK);
+    expect(await ask()).toMatchObject({ status: 409, body: { code: 'conversation.not-running' } });
+    for (const code of ['conversation.busy', 'changes.moved']) {
+      const sandbox = await app.fakeSandbox(() => ({ status: 409, body: JSON.stringify({ code }) }));
+      await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
+      expect(await ask()).toMatchObject({ status: 409, body: { code } });
+    }
+    expect(await audited(id)).toEqual([]);
+  });
+
+  it('has the sandbox remember what the caller looked at, under a name of theirs, unless it has changed', async () => {
+    const other = await app.user('Ben');
+    const sandbox = await app.fakeSandbox((request) => {
+      if (request.url === '/api/git/mark') return { status: 200, body: '{"marked":1}' };
+      if (request.url?.includes('turn=')) return { status: 409, body: '{"code":"changes.turn-unknown"}' };
+      return { status: 200, body: JSON.stringify([FILE]) };
+    });
+    const { id } = await app.conversation(user);
+    await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
+    const look = (seen: string) => app.http(user, 'PUT', app.path(user, id, '/changes/looked'), { seen });
+    expect(await look(seenHash([{ ...FILE, hash: '100644.bb' }]))).toMatchObject({
+      status: 409,
+      body: { code: 'changes.moved' },
+    });
+    expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fproject']);
+    expect(await look(seenHash([FILE]))).toMatchObject({ status: 204 });
+    expect(sandbox.asked.at(-1)).toBe('POST /api/git/mark');
+    const name = lookOf(id, user.userId);
+    expect([name === lookOf(id, other.userId), name.length <= 64]).toEqual([false, true]);
+    expect(await app.http(user, 'GET', app.path(user, id, '/changes?against=looked'))).toMatchObject({
+      status: 409,
+      body: { code: 'changes.look-unknown' },
+    });
+    expect(sandbox.asked.at(-1)).toBe(`GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${name}`);
+  });
+});

@@ -191,7 +191,7 @@ describeUnless(
     await page.getByRole('button', { name: 'Send to agent (0)' }).waitFor();
     await until('the model has it', () => reviews.length === 1, SLOW);
     expect(reviews[0]).toContain('Review: 5 comments in 3 files.');
-    expect(reviews[0]).toContain('-CREATE TABLE t (id int);\\\\n+CREATE TABLE t (id bigint);');
+    expect(reviews[0]).toContain('-CREATE TABLE t (id int);\\n+CREATE TABLE t (id bigint);');
     await finished();
     await page
       .getByRole('navigation', { name: 'Changed files' })
@@ -203,6 +203,35 @@ describeUnless(
     expect(await page.getByText('Outdated', { exact: true }).count()).toBe(1);
     await picture('answered');
     await expectClean(page, 'the answered review', 'everyTheme');
+    expect(complaints).toEqual([]);
+  });
+
+  it('takes a change back by key, puts it back, and sees what is new since they looked', async () => {
+    const files = page.getByRole('navigation', { name: 'Changed files' });
+    const schema = files.getByRole('button', { name: 'schema.sql' });
+    await schema.click();
+    await line(1).waitFor();
+    await page.getByRole('button', { name: 'Looked at all' }).click();
+    await page.getByText('Marked as looked at.').waitFor({ state: 'attached' });
+    await page.keyboard.press('u');
+    await schema.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await schema.waitFor();
+    await schema.click();
+    await line(1).waitFor();
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await schema.waitFor({ state: 'detached' });
+    await page.goto(`${stack.url}/${slug}/conversations/${conversation.id}/review?against=looked`);
+    await schema.waitFor();
+    await line(1).waitFor();
+    expect(await files.getByRole('button').count()).toBe(1);
+    await picture('looked');
+    await expectClean(page, 'the review of what is new', 'everyTheme');
+    await page.goto(`${stack.url}/${slug}/conversations/${conversation.id}`);
+    await page
+      .getByText(/took a change back in "schema\.sql", lines 1/)
+      .first()
+      .waitFor();
     expect(complaints).toEqual([]);
   });
 });

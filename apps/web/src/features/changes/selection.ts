@@ -4,7 +4,7 @@ import { useAddressValue } from '../../browser/address.ts';
 
 /** What the changes are compared with, and whose they are. */
 export interface Selection {
-  /** `base`, `turn`, or the hash of a commit. */
+  /** `base`, `turn`, `looked`, or the hash of a commit. */
   readonly against: string;
   /** Another repository of the workspace; `null`: the conversation's own. */
   readonly repository: string | null;
@@ -33,7 +33,7 @@ export function useChangesAddress(): ChangesAddress {
     chooseRepository: (path) => {
       setFile(null);
       // A commit of one repository is none of another.
-      setAgainst(against === 'turn' || against === 'commits' ? against : null);
+      setAgainst(against !== null && ['turn', 'looked', 'commits'].includes(against) ? against : null);
       setRepository(path, 'push');
     },
   };

@@ -143,6 +143,8 @@ const TABLE = {
   'review.previous-thread': { label: 'commands.previousThread', group: 'page', keys: 'Shift+p', page: 'review' },
   'review.comment': { label: 'commands.commentOnLines', group: 'page', keys: 'm', page: 'review' },
   'review.suggest': { label: 'commands.suggestChange', group: 'page', keys: 's', page: 'review' },
+  'review.revert': { label: 'commands.takeBackChange', group: 'page', keys: 'u', page: 'review' },
+  'review.looked': { label: 'commands.markLooked', group: 'page', keys: 'l', page: 'review' },
   'review.viewed': { label: 'commands.markViewed', group: 'page', keys: 'v', page: 'review' },
   'review.split': { label: 'commands.splitDiff', group: 'page', keys: 'd', page: 'review' },
   'review.order': { label: 'commands.chaptersOrPaths', group: 'page', keys: 't', page: 'review' },

@@ -11,6 +11,7 @@ import { useFilePatch } from '../changes/use-changes.ts';
 import { useCommand } from '../commands/command-context.tsx';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
+import { HunkBar } from './hunk-bar.tsx';
 import { NewComment } from './new-comment.tsx';
 import { type LineRange, patchSides } from './patch-sides.ts';
 import { placedThreads } from './placed-threads.ts';
@@ -44,7 +45,7 @@ export function ReviewFile({ file, base, selection, split, viewed, landing, leav
   const verbs = useReviewVerbs();
   const [range, setRange] = useState<LineRange | null>(null);
   const [writes, setWrites] = useState<'comment' | 'suggestion' | null>(null);
-  const sight = useHunkSteps({ sides, landing, leave, onStep: setRange });
+  const steps = useHunkSteps({ sides, landing, leave, onStep: setRange });
   const placed = placedThreads(
     threads.filter(({ anchor }) => anchor.path === file.path && anchor.repository === selection.repository),
     sides,
@@ -60,6 +61,7 @@ export function ReviewFile({ file, base, selection, split, viewed, landing, leav
   return (
     <article aria-label={visibleMarks(file.path)}>
       <FileHeader file={file} viewed={viewed} view={verbs.view} />
+      <HunkBar file={file} selection={selection} steps={steps} />
       {writes !== null && range !== null ? (
         <NewComment
           range={range}
@@ -90,7 +92,7 @@ export function ReviewFile({ file, base, selection, split, viewed, landing, leav
           patch={patch.data ?? ''}
           split={split}
           range={range}
-          sight={sight}
+          sight={steps.sight}
           thread={thread}
           placed={placed}
           verbs={verbs}

@@ -15,9 +15,11 @@ import { ConversationStore, type Schedule } from '../conversation/conversation-s
 import { OpenRows } from '../conversation/open-rows.ts';
 import { Reveal } from '../conversation/reveal.ts';
 import { useSocket } from '../conversation/use-socket.ts';
+import { PullRequestCard } from '../pull-request/pull-request-card.tsx';
 import { useSession } from '../session/me.ts';
 import { AgainstChoice } from './against-choice.tsx';
 import { FileList } from './file-list.tsx';
+import { LookedButton } from './looked-button.tsx';
 import { ReviewFile } from './review-file.tsx';
 import { filesInOrder, isViewed, type Order } from './review-files.ts';
 import { SendReview } from './send-review.tsx';
@@ -84,6 +86,7 @@ function Screen() {
           </p>
         </div>
         <AgainstChoice />
+        <LookedButton />
         <SendReview />
       </header>
       {files.length > MAX_FILES || added + removed > MAX_LINES ? (
@@ -91,6 +94,7 @@ function Screen() {
           {t('reviewPage.tooLarge')}
         </Notice>
       ) : null}
+      <PullRequestCard />
       <div className="min-h-0 flex-1">
         <Body selection={selection} />
       </div>
@@ -133,7 +137,11 @@ function Body({ selection }: { selection: Selection }) {
   if (data === undefined && error) return <NotKnown error={error} retry={() => refetch()} />;
   if (data === undefined) return <SkeletonLines className="p-6" />;
   if (data.files.length === 0)
-    return <EmptyState title={t('reviewPage.nothingDiffers')}>{t('reviewPage.nothingDiffersFrom')}</EmptyState>;
+    return (
+      <EmptyState title={t(selection.against === 'looked' ? 'reviewPage.nothingNew' : 'reviewPage.nothingDiffers')}>
+        {t('reviewPage.nothingDiffersFrom')}
+      </EmptyState>
+    );
   return (
     <div className="flex h-full max-md:flex-col">
       <FileList

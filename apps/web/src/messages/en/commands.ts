@@ -39,6 +39,8 @@ export const commands = {
   previousHunk: 'Previous change',
   nextThread: 'Next thread',
   previousThread: 'Previous thread',
+  takeBackChange: 'Take the current change back',
+  markLooked: 'Mark changes as looked at',
   suggestChange: 'Suggest a change to the chosen lines',
   commentOnLines: 'Comment on the chosen lines',
   markViewed: 'Mark file as viewed',

@@ -11,7 +11,7 @@ export async function generateMetadata(): Promise<Metadata> {
 export default async function Page({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params;
   return (
-    <WithMessages of={['changes', 'conversation', 'conversations', 'reviewPage', 'runtime']}>
+    <WithMessages of={['changes', 'conversation', 'conversations', 'pullRequest', 'reviewPage', 'runtime']}>
       <ReviewPage key={id} id={id} />
     </WithMessages>
   );

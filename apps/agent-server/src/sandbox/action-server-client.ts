@@ -32,12 +32,8 @@ const COME_BACK_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 const CONFIGURE_TIMEOUT_MS = 5_000;
 const UNAVAILABLE_TIMEOUT_MS = 1_000;
-/**
- * Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second.
- */
-const MARK_TIMEOUT_MS = 5_000;
-/** One file is read and written. Milliseconds. */
-const TURN_HUNK_TIMEOUT_MS = 10_000;
+/** Longest that a turn's beginning or a hunk may take. Milliseconds; 100,000 files take about one second. */
+const GIT_TIMEOUT_MS = 5_000;
 /** It says itself when it does not start. Milliseconds. */
 const VSCODE_TIMEOUT_MS = 60_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
@@ -65,7 +61,7 @@ export class ActionServerClient implements ToolPort {
   private configuring: Promise<void> | undefined;
   readonly archive: WorkspaceArchive;
   private readonly marks = new TurnMarks((turn) =>
-    this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), currentTraceparent()),
+    this.attempt('/git/mark', { turn }, AbortSignal.timeout(GIT_TIMEOUT_MS), currentTraceparent()),
   );
 
   constructor(
@@ -210,11 +206,7 @@ export class ActionServerClient implements ToolPort {
 
   /** Takes a hunk of the changes back, or puts it back. @throws as `execute`. */
   async turnHunk(hunk: TurnHunkRequest, signal: AbortSignal): Promise<void> {
-    await this.post('/git/turn_hunk', hunk, {
-      signal,
-      traceparent: currentTraceparent(),
-      timeoutMs: TURN_HUNK_TIMEOUT_MS,
-    });
+    await this.post('/git/turn_hunk', hunk, { signal, traceparent: currentTraceparent(), timeoutMs: GIT_TIMEOUT_MS });
   }
 
   /** Whether VS Code is there and runs. @throws as `execute`. */

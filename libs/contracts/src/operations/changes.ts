@@ -59,7 +59,7 @@ export const changesOperations = {
     id: 'conversations.changes.turn-hunk',
     method: 'POST',
     path: `${CONVERSATION}/changes/turn-hunk`,
-    summary: 'Take back one hunk of the changes, or put it back, with a line for the agent in its log. Refused while the agent works',
+    summary: 'Take back one hunk of the changes, or put it back, with a line in the agent’s log; not while it works',
     permission: 'conversation:write',
     status: 204,
     body: TurnHunk,

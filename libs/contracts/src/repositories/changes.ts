@@ -48,7 +48,6 @@ export const MarkLooked = z.strictObject({
   seen: z
     .string()
     .regex(/^[0-9a-f]{1,32}$/, 'a hash of the files')
-    .meta({ examples: ['16f3a0c27b9d41'] })
     .optional(),
 });
 export type MarkLooked = z.output<typeof MarkLooked>;

@@ -5,18 +5,11 @@ export const MAX_HUNK_LENGTH = 200_000;
 
 const TurnedHunk = z.strictObject({
   /** The changed file, from the top folder of its repository. */
-  file: z
-    .string()
-    .min(1)
-    .max(4096)
-    .meta({ examples: ['src/retry.ts'] }),
+  file: z.string().min(1).max(4096),
   /** Of the whole file, as the list of changes says it. */
   status: z.enum(['ADDED', 'DELETED', 'UPDATED', 'MOVED']),
   /** As the patch has it, from its `@@` on. */
-  hunk: z
-    .string()
-    .max(MAX_HUNK_LENGTH)
-    .meta({ examples: ['@@ -12,2 +12,2 @@\n-const max = 3;\n+const max = 5;\n export { max };'] }),
+  hunk: z.string().max(MAX_HUNK_LENGTH),
   /** `revert`: to what was there before the change. `restore`: to what the change made. */
   direction: z.enum(['revert', 'restore']),
 });

@@ -11,8 +11,8 @@ export type HunkDirection = 'revert' | 'restore';
 
 /**
  * The text with one hunk of its patch taken back, or put back, where all other hunks are as they were. `null`: its
- * lines are not exactly where the hunk has them, or the text is no hunk. Nothing is searched for: what moved is refused,
- * never guessed.
+ * lines are not exactly where the hunk has them, or the text is no hunk. Nothing is searched for: what moved is
+ * refused, never guessed.
  */
 export function turnHunk(text: string, hunk: string, direction: HunkDirection): string | null {
   const parsed = parseHunk(hunk);

@@ -1,3 +1,5 @@
+import { REVIEW_EXAMPLES } from './review-examples.js';
+
 const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const ADA = 'usr_01k2a8m4v3e7tq9d5w6x0n1r2s';
 const ACME = 'org_01k2a8kz9c4f6h8j0m2p5r7t9v';
@@ -12,11 +14,6 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'EventHit.actionId': '0197c0de-0000-7000-8000-000000000001',
   'EventHit.excerpt': 'cd app && npm test',
   'ConversationTurn.text': 'Mend the sum.',
-
-  // What users do to changes.
-  'TurnHunk.file': 'src/retry.ts',
-  'TurnHunk.hunk': '@@ -12,2 +12,2 @@\n-const max = 3;\n+const max = 5;\n export { max };',
-  'MarkLooked.seen': '16f3a0c27b9d41',
 
   // Whose it is.
   orgId: ACME,
@@ -425,26 +422,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'PublishPullRequest.base': 'main',
   'PublishPullRequest.protectedChanges': '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
 
-  // Reviews.
-  'ReviewAnchor.path': 'src/retry.ts',
-  'ReviewAnchor.hash': '1d4c5e6f7a8b9',
-  'ReviewAnchor.before': '9b8a7f6e5d4c1',
-  'ReviewAnchor.after': null,
-  'ReviewAnchor.excerpt': '  await sleep(100)',
-  'ReviewAnchor.base': '3b18e512dba79e4c8300dd08aeb37f8e728b8dad',
-  'ReviewAnchor.repository': null,
-  'ReviewComment.suggestion': '  await sleep(100 * 2 ** n)',
-  'CreateReviewThread.suggestion': '  await sleep(100 * 2 ** n)',
-  'CreateReviewComment.suggestion': '  await sleep(100 * 2 ** n)',
-  'ReviewAnswer.commit': '1a2b3c4',
-  'ReviewThread.resolvedAt': null,
-  'ReviewThread.resolvedBy': null,
-  'ViewedFile.path': 'src/retry.ts',
-  'ViewedFile.hash': '100644.587be6b4c3f93f93c489c011',
-  'SetViewedFile.path': 'src/retry.ts',
-  'SetViewedFile.hash': '100644.587be6b4c3f93f93c489c011',
-  'ReviewComment.messageId': null,
-  'SentReview.messageId': '0198c0de-7c2d-7000-8000-5b1e4a7d3f20',
+  ...REVIEW_EXAMPLES,
 
   // Money.
   orgLimitUsd: '500',

@@ -12,7 +12,7 @@ interface Harness {
 export async function answerTheAgent({ page, status, axeClean }: Harness): Promise<void> {
   const card = page.getByRole('region', { name: 'Approval' });
   const ask = async (mode: string): Promise<void> => {
-    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('button', { name: 'Asks for approval' }).click();
     await page.getByRole('menuitemradio', { name: mode }).click();
   };
   const say = async (text: string): Promise<void> => {
@@ -27,7 +27,7 @@ export async function answerTheAgent({ page, status, axeClean }: Harness): Promi
   await page.setViewportSize({ width: 390, height: 844 });
   await axeClean('an agent that asks, on a phone');
   await page.setViewportSize({ width: 1440, height: 900 });
-  await card.getByRole('button', { name: 'Reject…' }).click();
+  await card.getByRole('button', { name: 'Reject with reply…' }).click();
   await card.getByRole('textbox').fill('Not now: look around instead.');
   await axeClean('a rejection with its reason');
   await card.getByRole('button', { name: 'Reject', exact: true }).click();

@@ -15,6 +15,7 @@ import { refuseInjectedScripts } from './injected-script.ts';
 import { useAPhone, useTheKeys } from './keys-and-phone.ts';
 import { writeTwoInOrder } from './messages-in-order.ts';
 import { useASlowLine } from './slow-line.ts';
+import { hearATask } from './spoken.ts';
 import { watchACommand, watchASubAgent } from './watch-command.ts';
 
 const executable = findChromium();
@@ -168,6 +169,8 @@ describeUnless(
   });
 
   step('sees each action whole before it can be approved, and decides each by itself', approveStepByStep);
+
+  step('hears that it works, asks and is done, and no word of what it writes', hearATask);
 
   step('reads a whole command and its output while it runs, and after a stop', watchACommand);
 

@@ -84,6 +84,17 @@ export function MenuChoices({
   );
 }
 
+/** Entries that belong together, under their name. Nothing where there are none. */
+export function MenuGroup({ label, children }: { label: string; children: ReactNode }) {
+  if (children === null) return null;
+  return (
+    <Radix.Group aria-label={label} className="border-line not-first:mt-1 not-first:border-t not-first:pt-1">
+      <Radix.Label className="px-2 py-1 text-xs text-ink-muted">{label}</Radix.Label>
+      {children}
+    </Radix.Group>
+  );
+}
+
 export function MenuLabel({ children }: { children: ReactNode }) {
   return <Radix.Label className="px-2 py-1.5 text-xs text-ink-muted">{children}</Radix.Label>;
 }

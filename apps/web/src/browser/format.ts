@@ -49,6 +49,16 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${String(Math.floor((ms % 60_000) / 1_000)).padStart(2, '0')} s`;
 }
 
+/** Whole seconds, minutes and hours: `14 s`, `2 min 05 s`, `1 h 02 min`. What lies ahead is 0 s. */
+export function longDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${twoDigits(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${twoDigits(Math.floor((seconds % 3_600) / 60))} min`;
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
 export function number(value: number): string {
   return count.format(value);
 }

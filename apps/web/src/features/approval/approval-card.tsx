@@ -1,14 +1,14 @@
 'use client';
-import type { AnswerConfirmation } from '@slipway/contracts/conversations';
-import { Button, Menu, MenuItem, ScrollBox } from '@slipway/ui';
-import { useMutation } from '@tanstack/react-query';
+import type { AnswerConfirmation, Conversation } from '@slipway/contracts/conversations';
+import { Button, cn, Kbd, Menu, MenuItem, ScrollBox } from '@slipway/ui';
+import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { ArrowDown, ChevronDown, Hand } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useCallback, useState } from 'react';
-import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
 import { answerLabel, answerOf, countsOf, type Rejected } from './decisions.ts';
 import { alwaysChoices, type Pending, pendingOf } from './pending.ts';
@@ -33,9 +33,17 @@ function Asking() {
   return <Waiting key={pending.map(({ id }) => id).join()} pending={pending} />;
 }
 
+function useAnswer(): UseMutationResult<Conversation, unknown, AnswerConfirmation> {
+  const { conversation, orgId } = useConversation();
+  return useMutation({
+    mutationFn: (body: AnswerConfirmation) =>
+      api.answerConfirmation({ org: orgId, conversation: conversation.id, idempotencyKey: newId(), body }),
+    onError: showFailure,
+  });
+}
+
 function Waiting({ pending }: { pending: readonly Pending[] }) {
   const t = useTranslations();
-  const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const [rejecting, setRejecting] = useState(false);
   const [rejected, setRejected] = useState<Rejected>({});
@@ -46,30 +54,32 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   );
   const ids = pending.map(({ id }) => id);
   const isWhole = ids.every((id) => whole.has(id));
-  const { list, end, seen, further } = useSeenEnd(isWhole ? ids.join() : null);
-  const answer = useMutation({
-    mutationFn: (body: AnswerConfirmation) =>
-      api.answerConfirmation({ org: orgId, conversation: conversation.id, idempotencyKey: newId(), body }),
-    onError: (error) => {
-      const failure = failureOf(error);
-      toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
-    },
-  });
+  const { list, end, seen, goesOn, further } = useSeenEnd(isWhole ? ids.join() : null);
+  const answer = useAnswer();
   const mayAnswer = org.permissions.includes('conversation:write');
   const several = pending.length > 1;
   const counts = countsOf(ids, rejected);
   // The answer was taken in; the log says what came of it.
   const busy = answer.isPending || answer.isSuccess;
+  const reject = (reason = '') =>
+    answer.mutate({ accept: false, actionIds: ids, ...(reason === '' ? {} : { reason }) });
+  const mayApprove = mayAnswer && !rejecting && !busy && (seen || counts.approved === 0);
   const decide = (id: string) => (reason: string | null) =>
     setRejected(({ [id]: _, ...rest }) => (reason === null ? rest : { ...rest, [id]: reason }));
   return (
     <section
       aria-label={t('approval.approval')}
+      // Only with ⌘ or Ctrl: a bare key never approves, nor does one that is pressed on another button.
+      onKeyDown={(event) => {
+        if (!mayApprove || event.repeat || !isSendKey(event) || isElsewhere(event.target)) return;
+        event.preventDefault();
+        answer.mutate(answerOf(ids, rejected));
+      }}
       className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6"
     >
       <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
-        <h2 className="flex items-center gap-2 px-3 pt-3 pb-2 text-sm font-semibold">
-          <Hand aria-hidden className="size-4 text-warn" />
+        <h2 className="flex items-center gap-2 px-3 pt-2.5 pb-1.5 text-xs font-medium text-ink-muted">
+          <Hand aria-hidden className="size-3.5 text-warn" />
           {several
             ? t('approval.theAgentAsksForApproval', { count: pending.length })
             : t('approval.theAgentAsksForApproval2')}
@@ -105,24 +115,19 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
           {!mayAnswer ? (
             <p className="text-xs text-ink-muted">{t('approval.youCanViewThisConversation')}</p>
           ) : rejecting ? (
-            <Reason
-              busy={busy}
-              onCancel={() => setRejecting(false)}
-              onReject={(reason) =>
-                answer.mutate({ accept: false, actionIds: ids, ...(reason === '' ? {} : { reason }) })
-              }
-            />
+            <Reason busy={busy} onCancel={() => setRejecting(false)} onReject={reject} />
           ) : (
             <Choices
               pending={pending}
               counts={counts}
               busy={busy}
-              reading={{ seen, isWhole, further }}
+              reading={{ seen, isWhole, goesOn, further }}
               onAnswer={() => answer.mutate(answerOf(ids, rejected))}
               onAlways={({ tool_name, match, value }) =>
                 answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })
               }
-              onReject={() => setRejecting(true)}
+              onReject={() => reject()}
+              onReply={() => setRejecting(true)}
             />
           )}
         </div>
@@ -131,47 +136,71 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
   );
 }
 
+/** Whether a key is pressed on something that has a use of its own for it. */
+function isElsewhere(target: EventTarget): boolean {
+  const own = target instanceof Element ? target.closest('button, a, input, [role="menuitem"]') : null;
+  return own !== null && !own.hasAttribute('data-approves');
+}
+
+/** As wide and as high as the others, whatever it says; 48 pixels high for a finger. */
+const ANSWER = 'w-full min-w-0 touch:h-12';
+
 /** Approve is open once everything was there to read and was read to its end. */
 function Choices({
   pending,
   counts,
   busy,
-  reading: { seen, isWhole, further },
+  reading: { seen, isWhole, goesOn, further },
   onAnswer,
   onAlways,
   onReject,
+  onReply,
 }: {
   pending: readonly Pending[];
   counts: ReturnType<typeof countsOf>;
   busy: boolean;
-  reading: { seen: boolean; isWhole: boolean; further: () => void };
+  reading: { seen: boolean; isWhole: boolean; goesOn: boolean; further: () => void };
   onAnswer: () => void;
   onAlways: (always: Always) => void;
   onReject: () => void;
+  onReply: () => void;
 }) {
   const t = useTranslations();
   return (
-    <div className="flex flex-wrap items-center gap-2">
-      <Button
-        tone={counts.approved === 0 ? 'danger' : 'primary'}
-        busy={busy}
-        disabled={counts.approved > 0 && !seen}
-        onClick={onAnswer}
-      >
-        {answerLabel(t, counts)}
-      </Button>
-      <AlwaysMenu pending={pending} busy={busy || !seen} onChoose={onAlways} />
-      <Button disabled={busy} onClick={onReject}>
-        {pending.length > 1 ? t('approval.rejectAll2') : t('approval.reject')}
-      </Button>
-      {seen ? null : (
-        <Button tone="quiet" onClick={further} className="ml-auto">
-          <ArrowDown aria-hidden /> {t('approval.showMore')}
+    <div className="flex flex-col gap-2">
+      <div className="grid grid-cols-3 gap-2 max-sm:grid-cols-2 max-sm:gap-x-4">
+        <Button disabled={busy} onClick={onReject} className={ANSWER}>
+          {pending.length > 1 ? t('approval.rejectAll2') : t('approval.reject2')}
         </Button>
-      )}
-      <p role="status" className="basis-full text-xs text-ink-muted empty:hidden">
-        {seen ? null : isWhole ? t('approval.scrollToTheEndTo') : t('approval.youCanApproveOnceThe')}
-      </p>
+        <Button
+          tone={counts.approved === 0 ? 'danger' : 'primary'}
+          busy={busy}
+          disabled={counts.approved > 0 && !seen}
+          onClick={onAnswer}
+          data-approves
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          className={cn(ANSWER, 'sm:order-last')}
+        >
+          {answerLabel(t, counts)}
+          <span aria-hidden className="max-sm:hidden">
+            <Kbd>{SEND_KEY}</Kbd>
+          </span>
+        </Button>
+        <Button disabled={busy} onClick={onReply} className={cn(ANSWER, 'max-sm:col-span-2')}>
+          {t('approval.reject')}
+        </Button>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-2 empty:hidden">
+        <AlwaysMenu pending={pending} busy={busy || !seen} onChoose={onAlways} />
+        <p role="status" className="text-xs text-ink-muted empty:hidden">
+          {goesOn ? t('approval.scrollToTheEndTo') : isWhole ? null : t('approval.youCanApproveOnceThe')}
+        </p>
+        {seen || (isWhole && !goesOn) ? null : (
+          <Button tone="quiet" size="small" onClick={further} className="ml-auto">
+            <ArrowDown aria-hidden /> {t('approval.showMore')}
+          </Button>
+        )}
+      </div>
     </div>
   );
 }
@@ -193,7 +222,7 @@ function AlwaysMenu({
       align="start"
       side="top"
       trigger={
-        <Button disabled={busy}>
+        <Button tone="quiet" size="small" disabled={busy}>
           {t('approval.alwaysHere')} <ChevronDown aria-hidden />
         </Button>
       }

@@ -1,5 +1,5 @@
 'use client';
-import { Badge, cn } from '@slipway/ui';
+import { cn } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { CopyButton } from '../../browser/copy-button.tsx';
@@ -7,14 +7,8 @@ import { LongText } from '../conversation/long-text.tsx';
 import { DiffLines } from '../conversation/rows/diff-lines.tsx';
 import { visibleText } from '../conversation/visible-text.ts';
 import { type ActionPart, actionAsText, actionParts } from './action-text.ts';
+import { Facts } from './facts.tsx';
 import type { Pending } from './pending.ts';
-
-const RISK = {
-  HIGH: { tone: 'bad', label: 'approval.highRisk' },
-  MEDIUM: { tone: 'warn', label: 'approval.mediumRisk' },
-  LOW: { tone: 'neutral', label: 'approval.lowRisk' },
-  UNKNOWN: { tone: 'neutral', label: 'approval.riskUnknown' },
-} as const;
 
 interface PendingActionProps {
   readonly pending: Pending;
@@ -28,10 +22,10 @@ interface PendingActionProps {
   readonly onWhole: (id: string) => void;
 }
 
-/** One action that waits, whole, with what speaks against it and its own decision. */
+/** One action that waits: its own words first, whole, then what speaks against it, and its own decision. */
 export function PendingAction({ pending, place, rejected, decide, onWhole }: PendingActionProps) {
   const t = useTranslations();
-  const { id, step, tool, summary, risk, reasons } = pending;
+  const { id, step, tool, summary } = pending;
   const parts = useMemo(() => actionParts(t, step), [step, t]);
   const [there, setThere] = useState<ReadonlySet<string>>(new Set());
   const arrived = useCallback(
@@ -44,29 +38,19 @@ export function PendingAction({ pending, place, rejected, decide, onWhole }: Pen
   }, [whole, id, onWhole]);
   return (
     <li className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
-      <div className="flex flex-wrap items-center gap-2 text-xs">
-        {place === undefined ? null : <span className="font-medium text-ink tabular-nums">{place}</span>}
-        <Badge tone={RISK[risk].tone}>{t(RISK[risk].label)}</Badge>
-        <span className="text-ink-muted">{tool}</span>
-        {summary === null ? null : (
-          <span className="min-w-0 text-ink [overflow-wrap:anywhere]" dir="auto">
-            {summary}
-          </span>
-        )}
-        <CopyButton label={t('approval.copyAction')} text={() => actionAsText(parts)} className="ml-auto" />
+      <div className="flex items-start gap-2">
+        {place === undefined ? null : <span className="pt-0.5 text-xs font-medium text-ink tabular-nums">{place}</span>}
+        <p className="min-w-0 flex-1 text-sm font-medium text-ink [overflow-wrap:anywhere]" dir="auto">
+          {summary ?? t('approval.toolWants', { tool })}
+        </p>
+        <CopyButton label={t('approval.copyAction')} text={() => actionAsText(parts)} className="shrink-0" />
       </div>
       {parts.length === 0 ? (
         <p className="text-xs text-ink-muted">{t('approval.noArguments')}</p>
       ) : (
         parts.map((part) => <Part key={part.label} part={part} onThere={arrived} />)
       )}
-      {reasons.length === 0 ? null : (
-        <ul className="flex flex-col gap-0.5 text-xs text-ink-muted">
-          {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
+      <Facts pending={pending} />
       {decide === undefined ? null : <Decision of={`${place}`} rejected={rejected} decide={decide} />}
     </li>
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { t } from '../../messages/testing.ts';
 import { applyEvents, openView, prependEvents } from '../conversation/conversation-view.ts';
-import { action, idOf, logOf, snapshotOf, update } from '../conversation/sample-events.ts';
+import { action, answer, idOf, logOf, snapshotOf, update } from '../conversation/sample-events.ts';
 import type { Step } from '../conversation/timeline-row.ts';
 import { alwaysChoices, pendingOf } from './pending.ts';
 
@@ -25,6 +25,8 @@ const command = (what: string, risk: 'UNKNOWN' | 'HIGH' = 'UNKNOWN') => ({
   summary: null,
   risk,
   reasons: [],
+  policy: null,
+  directory: null,
 });
 
 describe('what waits for approval', () => {
@@ -40,8 +42,19 @@ describe('what waits for approval', () => {
           summary: 'publish it',
           risk: 'HIGH',
           reasons: ['It publishes a package.'],
+          policy: 'approval.asksWhenRisky',
+          directory: null,
         },
       ]);
+  });
+
+  it('names where its terminal stood last, and not where another one did', () => {
+    const ran = (session: string | undefined, directory: string, at: number) => [
+      action('b', { kind: 'TerminalAction', command: 'cd x', ...(session === undefined ? {} : { session }) }),
+      answer(at, 'b', { kind: 'TerminalObservation', exit_code: 0, metadata: { working_dir: directory } }),
+    ];
+    const log = logOf([...ran(undefined, '/w/a', 1), ...ran('other', '/w/b', 3), ...asked]);
+    expect(pendingOf(applyEvents(openView(snapshotOf(0)), log).view)).toMatchObject([{ directory: '/w/a' }]);
   });
 
   it('is nothing once it was rejected or carried out, and its row says so', () => {

@@ -1,6 +1,6 @@
 import type { ConfirmationRule } from '@slipway/contracts/conversations';
 import type { EventOf } from '@slipway/contracts/events';
-import type { Translate } from '../../messages/translate.ts';
+import type { MessageKey, Translate } from '../../messages/translate.ts';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 import type { Step } from '../conversation/timeline-row.ts';
 
@@ -16,6 +16,10 @@ export interface Pending {
   readonly risk: EventOf<'ActionEvent'>['security_risk'];
   /** Sentences that say why it is asked for. */
   readonly reasons: readonly string[];
+  /** The rule that asks; `null`: not known. */
+  readonly policy: MessageKey | null;
+  /** Where a command runs, as its terminal said last; `null`: it did not, or this is no command. */
+  readonly directory: string | null;
 }
 
 /** What waits, in order; none when the agent does not ask, or its calls are above the loaded part. */
@@ -24,12 +28,20 @@ export function pendingOf(view: Pick<ConversationView, 'state' | 'timeline' | 'a
   const open = new Set(view.timeline.open.map(({ actionId }) => actionId));
   return view.timeline.rows.flatMap((row) =>
     row.kind === 'steps'
-      ? row.steps.filter((step) => open.has(step.id)).map((step) => toPending(step, view.analysis))
+      ? row.steps
+          .filter((step) => open.has(step.id))
+          .map((step) => toPending(step, view.analysis, directoryOf(step, view.timeline.rows)))
       : [],
   );
 }
 
-function toPending(step: Step, analysis: ConversationView['analysis']): Pending {
+/** The rules that ask, by what the analysis calls them. */
+const POLICIES: Readonly<Record<string, MessageKey>> = {
+  AlwaysConfirm: 'approval.asksBeforeEveryStep',
+  ConfirmRisky: 'approval.asksWhenRisky',
+};
+
+function toPending(step: Step, analysis: ConversationView['analysis'], directory: string | null): Pending {
   return {
     id: step.id,
     tool: step.tool,
@@ -38,7 +50,28 @@ function toPending(step: Step, analysis: ConversationView['analysis']): Pending 
     summary: step.summary,
     risk: analysis?.risks[step.id] ?? 'UNKNOWN',
     reasons: analysis?.details[step.id]?.reasons ?? [],
+    policy: POLICIES[analysis?.policy ?? ''] ?? null,
+    directory,
   };
+}
+
+const sessionOf = (step: Step): string => {
+  const session = step.action?.['session'];
+  return typeof session === 'string' ? session : 'main';
+};
+
+/** Where the terminal of a command stood after its last answer. */
+function directoryOf(step: Step, rows: ConversationView['timeline']['rows']): string | null {
+  if (step.action?.kind !== 'TerminalAction') return null;
+  for (const row of rows.toReversed()) {
+    if (row.kind !== 'steps') continue;
+    for (const before of row.steps.toReversed()) {
+      if (before.observation?.kind !== 'TerminalObservation' || sessionOf(before) !== sessionOf(step)) continue;
+      const { working_dir: directory } = (before.observation['metadata'] ?? {}) as { working_dir?: unknown };
+      return typeof directory === 'string' && directory !== '' ? directory : null;
+    }
+  }
+  return null;
 }
 
 function whatOf({ action }: Step): string {

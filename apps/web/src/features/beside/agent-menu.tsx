@@ -1,19 +1,18 @@
 'use client';
-import { MenuItem, MenuSeparator } from '@slipway/ui';
+import { MenuItem } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
-import { Gauge, ListCollapse, MessageCircleQuestion, ShieldCheck } from 'lucide-react';
+import { ListCollapse, MessageCircleQuestion, ShieldCheck } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
-import { LimitsDialog } from '../run-settings/limits-dialog.tsx';
 import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
 import { AskDialog } from './ask-dialog.tsx';
 import { RulesDialog } from './rules-dialog.tsx';
 
-type Open = 'ask' | 'limits' | 'rules';
+type Open = 'ask' | 'rules';
 
 /** What can be asked of the agent beside its task: entries of a menu, and what they open, which outlives the menu. */
 export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNode } {
@@ -32,7 +31,6 @@ export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNod
   return {
     items: (
       <>
-        <MenuSeparator />
         {mayWrite ? (
           <>
             <MenuItem disabled={!hadWorkspace} onSelect={() => setOpen('ask')}>
@@ -41,9 +39,6 @@ export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNod
             <MenuItem disabled={!hadWorkspace || condense.isPending} onSelect={() => condense.mutate()}>
               <ListCollapse aria-hidden /> {t('beside.summarizeEarlierSteps')}
             </MenuItem>
-            <MenuItem onSelect={() => setOpen('limits')}>
-              <Gauge aria-hidden /> {t('beside.limits')}
-            </MenuItem>
           </>
         ) : null}
         <MenuItem onSelect={() => setOpen('rules')}>
@@ -51,13 +46,6 @@ export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNod
         </MenuItem>
       </>
     ),
-    dialog:
-      open === 'ask' ? (
-        <AskDialog onClose={close} />
-      ) : open === 'limits' ? (
-        <LimitsDialog onClose={close} />
-      ) : open === 'rules' ? (
-        <RulesDialog onClose={close} />
-      ) : null,
+    dialog: open === 'ask' ? <AskDialog onClose={close} /> : open === 'rules' ? <RulesDialog onClose={close} /> : null,
   };
 }

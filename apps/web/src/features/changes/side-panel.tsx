@@ -1,10 +1,13 @@
 'use client';
 import { TabPanel, Tabs } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
+import { useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
+import { useView } from '../conversation/conversation-context.ts';
+import { isActive } from '../conversations/status-label.ts';
 import { useSession } from '../session/me.ts';
 import { PANELS } from './panels.ts';
-import { useFreshChanges } from './use-changes.ts';
+import { useChanges, useFreshChanges } from './use-changes.ts';
 
 /** Beside the timeline. Which tab is open is in the address; one that is not for this user is the first. */
 export function SidePanel() {
@@ -12,11 +15,12 @@ export function SidePanel() {
   const [tab, setTab] = useAddressValue('tab');
   useFreshChanges();
   const { org } = useSession();
+  const first = useFirstPanel();
   const panels = PANELS.filter(({ needs }) => needs === null || org.permissions.includes(needs));
   return (
     <Tabs
       label={t('changes.panels')}
-      value={panels.some(({ value }) => value === tab) && tab !== null ? tab : PANELS[0].value}
+      value={panels.some(({ value }) => value === tab) && tab !== null ? tab : first}
       onChange={setTab}
       tabs={panels.map(({ value, label: Label }) => ({
         value,
@@ -30,4 +34,13 @@ export function SidePanel() {
       ))}
     </Tabs>
   );
+}
+
+/** The panel of an address that names none: the changes; of an agent that works, what it does, until there are any. */
+function useFirstPanel(): string {
+  const active = useView((view) => isActive(view.status));
+  const [worked, setWorked] = useState(active);
+  if (active && !worked) setWorked(true);
+  const any = (useChanges().data?.files.length ?? 0) > 0;
+  return worked && !any ? 'trace' : PANELS[0].value;
 }

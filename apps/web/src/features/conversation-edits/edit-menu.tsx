@@ -1,6 +1,6 @@
 'use client';
 import { MAX_TITLE_LENGTH } from '@slipway/contracts/conversations';
-import { MenuItem, MenuSeparator } from '@slipway/ui';
+import { MenuItem } from '@slipway/ui';
 import { Archive, ArchiveRestore, PencilLine, Pin, PinOff, Trash2 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTranslations } from 'next-intl';
@@ -21,11 +21,13 @@ const ENTRIES = [
   ['edit.unpin', PinOff],
   ['edit.archive', Archive],
   ['edit.unarchive', ArchiveRestore],
-  ['edit.delete', Trash2],
 ] as const;
 
-/** Offers the commands that change the open conversation, their entries of its menu, and what they open. */
-export function useEditMenu(): { items: ReactNode; dialog: ReactNode } {
+/**
+ * Offers the commands that change the open conversation, their entries of its menu, and what they open. `remove` is the
+ * entry that deletes it, which stands apart.
+ */
+export function useEditMenu(): { items: ReactNode; remove: ReactNode; dialog: ReactNode } {
   const t = useTranslations();
   const { conversation } = useConversation();
   const { org } = useSession();
@@ -56,16 +58,18 @@ export function useEditMenu(): { items: ReactNode; dialog: ReactNode } {
   const offered = ENTRIES.filter(([command]) => ids.includes(command));
   return {
     items:
-      offered.length === 0 ? null : (
-        <>
-          {offered.map(([command, Icon]) => (
+      offered.length === 0
+        ? null
+        : offered.map(([command, Icon]) => (
             <MenuItem key={command} onSelect={() => run(command)}>
               <Icon aria-hidden /> {t(COMMANDS[command].label)}
             </MenuItem>
-          ))}
-          <MenuSeparator />
-        </>
-      ),
+          )),
+    remove: ids.includes('edit.delete') ? (
+      <MenuItem onSelect={() => run('edit.delete')}>
+        <Trash2 aria-hidden /> {t(COMMANDS['edit.delete'].label)}
+      </MenuItem>
+    ) : null,
     dialog: renames ? (
       <TextDialog
         title={t('commands.renameConversation')}

@@ -5,7 +5,6 @@ import { FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
-import { money, number, shortNumber } from '../../browser/format.ts';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { isActive, STATUS_LABELS } from '../conversations/status-label.ts';
 import { PullRequestChip } from '../pull-request/pull-request-chip.tsx';
@@ -15,9 +14,10 @@ import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { ConversationMenu } from './conversation-menu.tsx';
+import { Elapsed } from './elapsed.tsx';
+import { Gauge } from './gauge/gauge.tsx';
 import { useConversationCommands } from './use-conversation-commands.ts';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
-import { useSpent } from './use-spent.ts';
 
 export function ConversationHeader() {
   const t = useTranslations();
@@ -59,12 +59,13 @@ export function ConversationHeader() {
               why={() => setTab('details', 'push')}
             />
           )}
+          {status === 'working' && !pausing && !stopping ? <Elapsed /> : null}
           {plans ? <Badge>{t('conversation.planOnly')}</Badge> : null}
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
           <PullRequestChip />
-          <Spent />
+          <Gauge />
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full max-md:gap-1">
@@ -154,25 +155,4 @@ function useHalting(
     return () => clearTimeout(timer);
   }, [active, between, status, forgetStop, forgetPause]);
   return { stopping, pausing };
-}
-
-/** Cost and tokens so far. */
-function Spent() {
-  const t = useTranslations();
-  const { costUsd: cost, promptTokens: prompt, completionTokens: completion } = useSpent();
-  const budget = useView((view) => view.runSettings.maxBudgetUsd);
-  return (
-    <span className="flex shrink-0 gap-3 tabular-nums">
-      <span title={`$${cost}`}>
-        {money(cost)}
-        {budget === null ? null : t('conversation.of', { budget: money(Number(budget)) })}
-      </span>
-      <span
-        className="max-sm:hidden"
-        title={t('conversation.tokensReadWritten', { prompt: number(prompt), completion: number(completion) })}
-      >
-        {t('conversation.tokens', { prompt: shortNumber(prompt + completion) })}
-      </span>
-    </span>
-  );
 }

@@ -1,18 +1,19 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import { Button, Menu, MenuItem } from '@slipway/ui';
+import { Button, Menu, MenuGroup, MenuItem, MenuSeparator } from '@slipway/ui';
 import { Download, Ellipsis, ExternalLink, FileDiff } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useAddressValue } from '../../browser/address.ts';
 import { useReport } from '../analytics/use-report.ts';
-import { AskingChoices } from '../approval/asking-choices.tsx';
 import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { useEditMenu } from '../conversation-edits/edit-menu.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation } from './conversation-context.ts';
-import { ModelChoices } from './model-choices.tsx';
 
-/** What is done with a conversation less often: downloads, its agent's side tasks, model and confirmation. */
+/**
+ * What is done with a conversation less often, by what it is done to. What a message goes on with is beside the
+ * message.
+ */
 export function ConversationMenu() {
   const t = useTranslations();
   const { conversation, orgId } = useConversation();
@@ -31,29 +32,35 @@ export function ConversationMenu() {
           </Button>
         }
       >
-        {edits.items}
-        {org.permissions.includes('sandbox:access') ? (
-          <MenuItem onSelect={() => setTab('ports', 'push')}>
-            <ExternalLink aria-hidden /> {t('conversation.openAPort')}
+        <MenuGroup label={t('conversation.menuConversation')}>{edits.items}</MenuGroup>
+        <MenuGroup label={t('conversation.menuAgent')}>{agent.items}</MenuGroup>
+        <MenuGroup label={t('conversation.menuWork')}>
+          {org.permissions.includes('sandbox:access') ? (
+            <MenuItem onSelect={() => setTab('ports', 'push')}>
+              <ExternalLink aria-hidden /> {t('conversation.openAPort')}
+            </MenuItem>
+          ) : null}
+          <MenuItem asChild>
+            <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
+              <FileDiff aria-hidden /> {t('conversation.downloadDiff')}
+            </a>
           </MenuItem>
-        ) : null}
-        <MenuItem asChild>
-          <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
-            <FileDiff aria-hidden /> {t('conversation.downloadDiff')}
-          </a>
-        </MenuItem>
-        <MenuItem asChild>
-          <a
-            href={downloadUrls.downloadTrajectory(target)}
-            download={`${conversation.id}.json`}
-            onClick={() => report({ name: 'download_trajectory_button_clicked' })}
-          >
-            <Download aria-hidden /> {t('conversation.downloadTrajectory')}
-          </a>
-        </MenuItem>
-        {agent.items}
-        <ModelChoices />
-        <AskingChoices />
+          <MenuItem asChild>
+            <a
+              href={downloadUrls.downloadTrajectory(target)}
+              download={`${conversation.id}.json`}
+              onClick={() => report({ name: 'download_trajectory_button_clicked' })}
+            >
+              <Download aria-hidden /> {t('conversation.downloadTrajectory')}
+            </a>
+          </MenuItem>
+        </MenuGroup>
+        {edits.remove === null ? null : (
+          <>
+            <MenuSeparator />
+            {edits.remove}
+          </>
+        )}
       </Menu>
       {edits.dialog}
       {agent.dialog}

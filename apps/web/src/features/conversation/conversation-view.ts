@@ -37,6 +37,10 @@ export interface ConversationView {
   readonly costUsd: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** Tokens of the agent's last call, and how many its model takes; `null` while no call said so. */
+  readonly context: ContextUse | null;
+  /** When the agent began to work, as the log has it; `null`: it does not work, or its beginning is not loaded. */
+  readonly workingSince: string | null;
   /** A start has come to its end once: there are files to ask for. */
   readonly hadWorkspace: boolean;
   /** What was said last of actions before they happen; `null` when nothing was. */
@@ -49,6 +53,11 @@ export interface ConversationView {
   readonly runtimeAt: number;
   /** `seq` of the last event about a pull request; 0 when there is none since the snapshot. */
   readonly pullRequestAt: number;
+}
+
+export interface ContextUse {
+  readonly used: number;
+  readonly window: number;
 }
 
 export function openView(conversation: Conversation): ConversationView {
@@ -72,6 +81,8 @@ export function openView(conversation: Conversation): ConversationView {
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
+    context: null,
+    workingSince: null,
     hadWorkspace: start === 'ready' || conversation.start.steps.some((step) => step.status === 'READY'),
     analysis: null,
     filesTouchedAt: 0,
@@ -125,6 +136,8 @@ export function prependEvents(view: ConversationView, events: readonly LoggedEve
     firstSeq: first.seq,
     hadWorkspace: view.hadWorkspace || page.some(isReady),
     analysis: view.analysis ?? page.findLast(isAnalysis)?.event ?? null,
+    context: view.context ?? lastOf(page, contextOf),
+    workingSince: view.status === 'working' ? (view.workingSince ?? lastOf(page, beginOf)) : null,
     timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline),
   };
 }
@@ -134,6 +147,29 @@ const KINDS = new Set<string>(ConversationEvent.options.map((option) => option.s
 /** A newer server may write kinds that this page was not built for: they count as read and show nothing. */
 function isKnown({ event }: LoggedEvent): boolean {
   return KINDS.has(event.kind);
+}
+
+/** The last that the events of a page say; `null`: none says it. */
+function lastOf<T>(page: readonly LoggedEvent[], read: (event: ConversationEvent) => T | null): T | null {
+  for (let index = page.length - 1; index >= 0; index -= 1) {
+    const event = page[index]?.event;
+    const found = event === undefined ? null : read(event);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** When a run began or went on. */
+function beginOf(event: ConversationEvent): string | null {
+  return stateValueOf(event, 'execution_status') === 'running' ? event.timestamp : null;
+}
+
+/** What the agent's last call took of its model's context. */
+function contextOf(event: ConversationEvent): ContextUse | null {
+  const usage = stateValueOf(event, 'stats')?.usage_to_metrics?.['agent']?.accumulated_token_usage;
+  return usage == null || usage.context_window <= 0 || usage.per_turn_token <= 0
+    ? null
+    : { used: usage.per_turn_token, window: usage.context_window };
 }
 
 function isReady({ event }: LoggedEvent): boolean {
@@ -158,6 +194,8 @@ type Rest = Pick<
   | 'costUsd'
   | 'promptTokens'
   | 'completionTokens'
+  | 'context'
+  | 'workingSince'
   | 'hadWorkspace'
   | 'analysis'
   | 'filesTouchedAt'
@@ -169,12 +207,24 @@ type Rest = Pick<
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
   const moved =
-    state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
+    state === rest.state
+      ? rest
+      : {
+          ...rest,
+          state,
+          hadWorkspace: rest.hadWorkspace || state.start === 'ready',
+          workingSince: sinceWhen(rest, state, event),
+        };
   const next = state !== rest.state || isOfRuntime(event) ? { ...moved, runtimeAt: seq } : moved;
   if (event.kind === 'SystemPromptEvent') return { ...next, promptSeq: seq };
   if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
-  return afterUpdate(next, seq, stateUpdateOf(event));
+  return afterUpdate({ ...next, context: contextOf(event) ?? next.context }, seq, stateUpdateOf(event));
+}
+
+function sinceWhen(before: Rest, state: ConversationStatusState, event: ConversationEvent): string | null {
+  if (conversationStatus(state) !== 'working') return null;
+  return conversationStatus(before.state) === 'working' ? before.workingSince : event.timestamp;
 }
 
 function afterUpdate(rest: Rest, seq: number, update: StateUpdate | null): Rest {

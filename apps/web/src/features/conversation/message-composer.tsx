@@ -20,6 +20,7 @@ import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { MessageQueue } from './message-queue.tsx';
+import { RunChips } from './run-chips/run-chips.tsx';
 import { type OutgoingMessages, useOutgoing } from './use-outgoing.ts';
 
 /** What a message does now. */
@@ -134,6 +135,7 @@ function Composer() {
             {t('conversation.charactersTheLimitIsPut', { count: number(text.length), max: number(MAX_PROMPT_LENGTH) })}
           </p>
         ) : null}
+        <RunChips />
         <PromptsKept />
       </div>
     </form>

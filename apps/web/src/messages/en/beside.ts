@@ -2,7 +2,6 @@ export const beside = {
   summarizingEarlierSteps: 'Summarizing earlier steps…',
   askASideQuestion: 'Ask a side question…',
   summarizeEarlierSteps: 'Summarize earlier steps',
-  limits: 'Limits…',
   approvalRules: 'Approval rules…',
   askASideQuestion2: 'Ask a side question',
   theAgentAnswersFromWhat: 'The agent answers from what it knows and keeps working. Only the cost is recorded.',

@@ -6,6 +6,7 @@ import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { toast } from 'sonner';
 import { failureOf } from '../../api/failure.ts';
+import { useChosen } from '../../api/use-chosen.ts';
 import { useMe } from '../session/me.ts';
 import { useSaveMySettings } from '../settings/use-my-settings.ts';
 import { refusesTracking } from './refuses-tracking.ts';
@@ -24,21 +25,24 @@ export function UsageDataField({ settings }: { settings: MySettings }) {
       void toast.success(analytics === true ? t('analytics.usageDataIsOn') : t('analytics.usageDataIsOffUnsent')),
     onError: (error) => void toast.error(failureOf(error).title),
   });
+  const [isOn, setOn] = useChosen(settings.analytics === true, change.isPending);
   if (host === null)
     return (
       <p className="rounded-lg border border-line bg-surface p-4 text-sm">
         {t('analytics.thisInstallationSendsNoUsage')}
       </p>
     );
-  const shown = change.isPending ? change.variables : settings.analytics === true;
   return (
     <div className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
       <Checkbox
         label={t('analytics.shareUsageData')}
         hint={t('analytics.sentToAndOnlyFrom', { host })}
-        checked={shown}
+        checked={isOn}
         disabled={change.isPending}
-        onChange={(analytics) => change.mutate(analytics)}
+        onChange={(analytics) => {
+          setOn(analytics);
+          change.mutate(analytics);
+        }}
       />
       {isRefused ? (
         <p className="rounded-md bg-warn-soft px-3 py-2 text-sm">{t('analytics.yourBrowserAsksSitesNot')}</p>

@@ -6,6 +6,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import { useTranslations } from 'next-intl';
 import { type ReactNode, useMemo, useState } from 'react';
+import { useChosen } from '../../api/use-chosen.ts';
 import type { Selection } from '../changes/selection.ts';
 import { useFilePatch } from '../changes/use-changes.ts';
 import { useCommand } from '../commands/command-context.tsx';
@@ -141,6 +142,7 @@ function Lines({
 function FileHeader({ file, viewed, view }: Pick<ReviewFileProps, 'file' | 'viewed'> & Pick<ReviewVerbs, 'view'>) {
   const t = useTranslations();
   const { hash } = file;
+  const [isTicked, setTicked] = useChosen(viewed, view.isPending);
   return (
     <header className="sticky top-0 z-10 flex flex-wrap items-center gap-3 border-b border-line bg-surface px-4 py-1.5">
       <h2 className="min-w-0 flex-1 truncate font-mono text-sm">
@@ -151,9 +153,12 @@ function FileHeader({ file, viewed, view }: Pick<ReviewFileProps, 'file' | 'view
       </span>
       <Checkbox
         label={t('reviewPage.viewed')}
-        checked={viewed}
+        checked={isTicked}
         disabled={hash === undefined}
-        onChange={(checked) => view.mutate({ path: file.path, hash: checked && hash !== undefined ? hash : null })}
+        onChange={(checked) => {
+          setTicked(checked);
+          view.mutate({ path: file.path, hash: checked && hash !== undefined ? hash : null });
+        }}
       />
     </header>
   );

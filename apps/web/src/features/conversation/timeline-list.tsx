@@ -165,7 +165,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   return (
     <div className="relative min-h-0 flex-1">
       <TurnRail />
-      <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex flex-col items-center gap-2 px-4">
+      <div className="pointer-events-none absolute inset-0 z-10 flex flex-col items-center gap-2 px-4 pt-2 [container-type:size]">
         <ReconnectNote />
         <RecapBar />
         <Find />

@@ -54,7 +54,8 @@ export function RecapBar() {
   return (
     <section
       aria-label={t('reading.recap')}
-      className="pointer-events-auto w-full max-w-3xl rounded-md border border-line bg-surface py-1 pr-1 pl-3 text-sm shadow-float"
+      // Where a card leaves the log hardly any room, the card comes first.
+      className="pointer-events-auto w-full [@container_(height<10rem)]:hidden max-w-3xl rounded-md border border-line bg-surface py-1 pr-1 pl-3 text-sm shadow-float"
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <p className="min-w-0 flex-1 basis-60 tabular-nums">

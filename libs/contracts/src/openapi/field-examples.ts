@@ -15,6 +15,11 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'EventHit.excerpt': 'cd app && npm test',
   'ConversationTurn.text': 'Mend the sum.',
 
+  // What users do to changes.
+  'TurnHunk.file': 'src/retry.ts',
+  'TurnHunk.hunk': '@@ -12,2 +12,2 @@\n-const max = 3;\n+const max = 5;\n export { max };',
+  'MarkLooked.seen': '16f3a0c27b9d41',
+
   // Whose it is.
   orgId: ACME,
   org: 'acme',

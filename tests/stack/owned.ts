@@ -18,6 +18,7 @@ export const NAMES: Readonly<Record<keyof Owned, true>> = {
 /** A query that each operation needs, by its id. */
 export const QUERIES: Readonly<Record<string, string>> = {
   'conversations.events.search': '?q=x',
+  'conversations.changes.provenance': '?path=x',
   'conversations.attachments.create': '?name=x.txt',
 };
 /** A body that each operation takes, by its id. */

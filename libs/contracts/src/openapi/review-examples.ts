@@ -3,6 +3,7 @@ export const REVIEW_EXAMPLES: Readonly<Record<string, unknown>> = {
   // What users do to changes.
   'TurnHunk.file': 'src/retry.ts',
   'TurnHunk.hunk': '@@ -12,2 +12,2 @@\n-const max = 3;\n+const max = 5;\n export { max };',
+  'WrittenLines.hash': '1d4c5e6f7a8b9',
   'MarkLooked.seen': '16f3a0c27b9d41',
 
   'ReviewAnchor.path': 'src/retry.ts',

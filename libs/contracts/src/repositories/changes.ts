@@ -52,6 +52,26 @@ export const MarkLooked = z.strictObject({
 });
 export type MarkLooked = z.output<typeof MarkLooked>;
 
+export const ProvenanceQuery = z.object({
+  /** A file, from the top folder of its repository. */
+  path: z.string().min(1).max(4096),
+  repository: ChangesQuery.shape.repository,
+});
+export type ProvenanceQuery = z.output<typeof ProvenanceQuery>;
+/** Lines in a row of a file, as the log last saw it, that one step of the agent wrote. */
+export const WrittenLines = z.object({
+  line: z.int(),
+  endLine: z.int(),
+  /** Position of the step in the log. */
+  seq: z.int(),
+  /** Of the lines: where there are others by now, who wrote them is not known. */
+  hash: z.string(),
+});
+export type WrittenLines = z.infer<typeof WrittenLines>;
+/** What the edit tools of the agent wrote. Of what commands and users wrote, the log says nothing. */
+export const Provenance = z.object({ lines: z.array(WrittenLines) });
+export type Provenance = z.infer<typeof Provenance>;
+
 export const WorkspaceRepository = GitRepository.extend({
   /** The one that the conversation began with. */
   own: z.boolean(),

@@ -5,11 +5,14 @@ export {
   DiffQuery,
   FileChange,
   MarkLooked,
+  Provenance,
+  ProvenanceQuery,
   WorkspaceCommit,
   WorkspaceCommits,
   WorkspaceCommitsQuery,
   WorkspaceRepositories,
   WorkspaceRepository,
+  WrittenLines,
 } from './changes.js';
 export {
   BUNDLE_CONTENT_TYPE,

@@ -5,3 +5,4 @@ export { type OutgoingComment, reviewMessage } from './review-message.js';
 export { seenHash } from './seen-hash.js';
 export { type HunkDirection, turnHunk } from './turn-hunk.js';
 export { visibleMarks } from './visible-marks.js';
+export { type FileEdit, writersOf, writtenLines } from './written-lines.js';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ConversationEvent } from '@slipway/contracts/events';
 import { seenHash } from '@slipway/domain/review';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { lookOf } from './compared-side.js';
@@ -68,6 +69,51 @@ describe('what a user does to the changes of an agent', () => {
       expect(await ask()).toMatchObject({ status: 409, body: { code } });
     }
     expect(await audited(id)).toEqual([]);
+  });
+
+  it('says which steps of the log wrote the lines of a file, long texts included, and nothing of other organizations', async () => {
+    const { id } = await app.conversation(user);
+    await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'none', workingDir: '/workspace/project' });
+    const long = Array.from({ length: 3_000 }, (_, index) => `const n${index} = ${index};`).join('\n');
+    const edit = (path: string, before: string | null, after: string): ConversationEvent => ({
+      id: randomUUID(),
+      kind: 'ObservationEvent',
+      timestamp: new Date().toISOString(),
+      source: 'environment',
+      action_id: randomUUID(),
+      tool_name: 'file_editor',
+      tool_call_id: 'call',
+      observation: {
+        kind: 'FileEditorObservation',
+        content: [],
+        is_error: false,
+        command: before === null ? 'create' : 'str_replace',
+        path,
+        prev_exist: before !== null,
+        old_content: before,
+        new_content: after,
+      },
+    });
+    const path = '/workspace/project/src/a b.ts';
+    const events = [
+      edit(path, null, `${long}\n`),
+      edit('/workspace/project/other.ts', null, 'x\n'),
+      edit(path, `${long}\n`, `// first\n${long}\n`),
+    ];
+    await app.ingest(
+      user,
+      id,
+      events.map((event, index) => ({ producerSeq: index + 1, event })),
+    );
+    const seqs = (await app.log(id)).map(({ seq }) => seq);
+    const ask = (by = user) => app.http(by, 'GET', app.path(user, id, '/provenance?path=src%2Fa%20b.ts'));
+    expect((await ask()).body).toMatchObject({
+      lines: [
+        { line: 1, endLine: 1, seq: seqs[2] },
+        { line: 2, endLine: 3_001, seq: seqs[0] },
+      ],
+    });
+    expect(await ask(await app.user('Eve'))).toMatchObject({ status: 404 });
   });
 
   it('has the sandbox remember what the caller looked at, under a name of theirs, unless it has changed', async () => {

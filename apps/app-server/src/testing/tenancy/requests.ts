@@ -103,6 +103,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
 /** A query that its schema takes, for each operation that needs one. */
 const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record<string, string>>>> = {
   searchEvents: () => ({ q: 'x' }),
+  getProvenance: () => ({ path: 'x' }),
   uploadAttachment: () => ({ name: 'x.txt' }),
   listIntegrationBranches: (things) => ({ connection: things['connection'] ?? '', repository: 'acme/shop' }),
 };

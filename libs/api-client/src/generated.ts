@@ -436,6 +436,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Say that the caller has looked at the changes as they are now; `against=looked` compares with it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `changes.moved` besides the common codes. */
     markLooked: (request: { org: string; conversation: string; body: OperationBody<'markLooked'> } & CallOptions) =>
       call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/changes/looked', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Which steps of the log wrote which lines of a file, as far as edit tools of the agent did. */
+    getProvenance: (request: { org: string; conversation: string; query: OperationQuery<'getProvenance'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/provenance', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getProvenance'>>,
     /** Repositories of the workspace, each with its branch and state. */
     listRepositories: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/repositories', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["live"],true]], options: request }) as Promise<OperationResponse<'listRepositories'>>,

@@ -1,6 +1,7 @@
 'use client';
 import { useTranslations } from 'next-intl';
 import { NeedsYou, ReadyAndWorking } from '../desk/desk.tsx';
+import { GettingStarted } from '../getting-started/getting-started.tsx';
 import { useSession } from '../session/me.ts';
 import { Composer } from './composer.tsx';
 import { SuggestedTasks } from './suggested-tasks.tsx';
@@ -24,6 +25,7 @@ export function Home() {
             <p className="text-sm text-ink-muted">{t('home.youHaveViewAccessAnd', { name: org.name })}</p>
           )}
         </section>
+        {mayCreate ? <GettingStarted /> : null}
         {mayCreate ? <SuggestedTasks /> : null}
         <ReadyAndWorking />
       </div>

@@ -34,6 +34,7 @@ import { draft } from './draft.ts';
 import { files } from './files.ts';
 import { form } from './form.ts';
 import { frame } from './frame.ts';
+import { gettingStarted } from './getting-started.ts';
 import { home } from './home.ts';
 import { invite } from './invite.ts';
 import { list } from './list.ts';
@@ -96,6 +97,7 @@ export const en = {
   files,
   form,
   frame,
+  gettingStarted,
   home,
   invite,
   list,

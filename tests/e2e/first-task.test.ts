@@ -22,7 +22,11 @@ const executable = findChromium();
 function lastingLines(text: string): string[] {
   return text
     .split('\n')
-    .filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|Running a tool$|(… )?\d+$)/.test(line));
+    .filter(
+      (line) =>
+        line !== '' &&
+        !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|Running a tool$|(… )?\d+$)|Nothing new for [\d.]+ s\.$/.test(line),
+    );
 }
 
 jest.setTimeout(300_000);

@@ -16,7 +16,8 @@ export function Serves(operation: Operation, alias?: { readonly path: string }):
     RequestMapping({ method: RequestMethod[operation.method], path }),
     HttpCode(operation.status),
     SetMetadata(OPERATION, operation),
-    ...(operation.produces === undefined
+    // `*/*`: the handler says which it is.
+    ...(operation.produces === undefined || operation.produces === '*/*'
       ? []
       : [
           Header(

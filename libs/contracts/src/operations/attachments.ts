@@ -44,7 +44,7 @@ export const attachmentOperations = {
     summary: 'The bytes of an attached file. Pictures have their type; all else is plain text or bytes',
     permission: 'conversation:read',
     status: 200,
-    produces: 'application/octet-stream',
+    produces: '*/*',
     idempotency: 'idempotent',
     errors: [],
   },

@@ -35,7 +35,7 @@ export interface Operation {
   readonly consumes?: string;
   /** Absent: no JSON body (204, or a download). */
   readonly response?: z.ZodType;
-  /** Media type of a download or a stream. */
+  /** Media type of a download or a stream. Where it is any (two asterisks with a slash), the handler says which. */
   readonly produces?: string;
   /** Media type that is answered instead of JSON to who asks for it by `Accept`. */
   readonly alternative?: string;

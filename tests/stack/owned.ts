@@ -20,6 +20,7 @@ export const QUERIES: Readonly<Record<string, string>> = {
   'conversations.events.search': '?q=x',
   'conversations.changes.provenance': '?path=x',
   'conversations.attachments.create': '?name=x.txt',
+  'conversations.recap.get': '?after=0',
 };
 /** A body that each operation takes, by its id. */
 export const BODIES: Readonly<Record<string, unknown>> = {

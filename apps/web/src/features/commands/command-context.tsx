@@ -48,16 +48,17 @@ export function CommandProvider({ children }: { children: ReactNode }) {
         return after;
       });
   }, []);
+  const keys = useMemo(() => readKeySettings(stored), [stored]);
   const value = useMemo(
     () => ({
       handlers,
       register,
       places,
       offerPlaces,
-      keys: readKeySettings(stored),
+      keys,
       changeKeys: (settings: KeySettings) => store(JSON.stringify(settings)),
     }),
-    [handlers, register, places, offerPlaces, stored, store],
+    [handlers, register, places, offerPlaces, keys, store],
   );
   return <CommandContext value={value}>{children}</CommandContext>;
 }

@@ -1,9 +1,9 @@
 'use client';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { createKeybindingsHandler } from 'tinykeys';
 import { keysOf } from './bindings.ts';
 import { useCommandContext } from './command-context.tsx';
-import { COMMANDS } from './commands.ts';
+import { COMMAND_IDS, COMMANDS, type CommandId } from './commands.ts';
 import { useAvailableCommands } from './use-available-commands.ts';
 
 /** Longest time between two presses of a sequence. Milliseconds. */
@@ -17,18 +17,25 @@ const FIELDS = `input:not([type="checkbox"]), textarea, select, [contenteditable
 /** Runs commands by their keys. `Escape` leaves a field of the page, so that the keys without ⌘ and Ctrl work again. */
 export function useCommandKeys(): void {
   const { keys: settings } = useCommandContext();
-  const { ids, run } = useAvailableCommands();
+  const available = useAvailableCommands();
+  /** As of the last render: what a page offers changes while it loads, and no half of a sequence is lost by it. */
+  const now = useRef(available);
+  now.current = available;
   useEffect(() => {
-    const bindings = ids.flatMap((id) => {
-      const { fixed, inFields } = COMMANDS[id];
+    const commands = new Map<string, CommandId[]>();
+    for (const id of COMMAND_IDS) {
       const keys = keysOf(id, settings);
-      if (keys === null || fixed === true) return [];
+      if (keys !== null && COMMANDS[id].fixed !== true) commands.set(keys, [...(commands.get(keys) ?? []), id]);
+    }
+    const bindings = [...commands].map(([keys, ids]) => {
       const pressed = (event: KeyboardEvent): void => {
-        if (event.defaultPrevented || isWithin(event.target, inFields === true ? '.xterm, .cm-editor' : FIELDS)) return;
+        const id = ids.find((each) => now.current.ids.includes(each));
+        if (id === undefined || event.defaultPrevented) return;
+        if (isWithin(event.target, COMMANDS[id].inFields === true ? '.xterm, .cm-editor' : FIELDS)) return;
         event.preventDefault();
-        run(id);
+        now.current.run(id);
       };
-      return [[keys, pressed] as const];
+      return [keys, pressed] as const;
     });
     // `g c` ends with what `c` is: the longer one is asked first, and takes the press.
     bindings.sort(([one], [other]) => other.split(' ').length - one.split(' ').length);
@@ -48,7 +55,7 @@ export function useCommandKeys(): void {
       window.removeEventListener('keydown', listener);
       window.removeEventListener('keydown', leaveField);
     };
-  }, [ids, run, settings]);
+  }, [settings]);
 }
 
 const isWithin = (target: EventTarget | null, selector: string): boolean =>

@@ -36,9 +36,9 @@ export function SidePanel() {
   );
 }
 
-/** The panel of an address that names none: the changes; of an agent that works, what it does, until there are any. */
+/** The panel of an address that names none: the changes; until there are any, what an agent does that works or asks. */
 function useFirstPanel(): string {
-  const active = useView((view) => isActive(view.status));
+  const active = useView(({ status }) => isActive(status) || status === 'waiting');
   const [worked, setWorked] = useState(active);
   if (active && !worked) setWorked(true);
   const any = (useChanges().data?.files.length ?? 0) > 0;

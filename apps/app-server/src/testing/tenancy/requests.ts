@@ -104,6 +104,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
 const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record<string, string>>>> = {
   searchEvents: () => ({ q: 'x' }),
   getProvenance: () => ({ path: 'x' }),
+  getRecap: () => ({ after: '0' }),
   uploadAttachment: () => ({ name: 'x.txt' }),
   listIntegrationBranches: (things) => ({ connection: things['connection'] ?? '', repository: 'acme/shop' }),
 };

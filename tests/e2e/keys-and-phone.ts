@@ -79,6 +79,9 @@ async function changeKeys(page: Page, url: string): Promise<void> {
   await expectClean(page, 'the keys', 'everyTheme');
   await page.keyboard.press('w');
   await page.waitForURL((at) => /^\/[^/]+$/.test(at.pathname));
+  // The page is there when its box has the focus.
+  const task = page.getByRole('textbox', { name: 'Task', exact: true });
+  await until('the box has the focus', () => task.evaluate((field) => document.activeElement === field));
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.press('a');

@@ -25,6 +25,8 @@ export async function hearATask({ page, write, status, timeline, picture }: Watc
   });
   await page.getByRole('button', { name: 'Asks for approval' }).click();
   await page.getByRole('menuitemradio', { name: 'Before every step' }).click();
+  // The end of the task before is said up to a second later; it is no part of this one.
+  await page.locator('[aria-live="polite"]', { hasText: 'The agent is done' }).waitFor({ state: 'attached' });
   const heard = await listen(page);
 
   await heard.mark('A user sends a message.');

@@ -25,7 +25,7 @@ const WIDE = { width: 1440, height: 900 };
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 60_000;
 const LINES = Array.from({ length: 12 }, (_, index) => `export const n${index} = ${index};`).join('\\n');
-const FIRST = `mkdir -p src && printf '${LINES}\\n' > src/numbers.ts && printf 'CREATE TABLE t (id int);\\n' > schema.sql && printf 'it works\\n' > src/numbers.test.ts`;
+const FIRST = `mkdir -p src && printf '${LINES}\\n' > src/numbers.ts && printf 'it works\\n' > src/numbers.test.ts`;
 /** One line above those that were commented on, and another in the place of one of them. */
 const SECOND = `sed -i -e '1i // first' -e 's/n7 = 7/n7 = 70/' src/numbers.ts`;
 const DONE = 'Done.\n\nthread 1: it moved\nthread 3 (commit 1a2b3c4): it is 70 now';
@@ -60,7 +60,12 @@ describeUnless(
         if (directory === undefined) return { text: 'Numbers' };
         if (edits === 0) {
           edits = 1;
-          return terminal(`cd ${directory} && ${FIRST}`);
+          const written = {
+            name: 'file_editor',
+            arguments: { command: 'create', path: `${directory}/schema.sql`, file_text: 'CREATE TABLE t (id int);\n' },
+          };
+          const shell = { name: 'terminal', arguments: { command: `cd ${directory} && ${FIRST}` } };
+          return { toolCalls: [shell, written] };
         }
         if (edits === 1 && text.includes('Review: ')) {
           edits = 2;
@@ -211,6 +216,8 @@ describeUnless(
     const schema = files.getByRole('button', { name: 'schema.sql' });
     await schema.click();
     await line(1).waitFor();
+    const step = await page.getByRole('link', { name: /^step \d+$/ }).getAttribute('href');
+    expect(step).toMatch(/\?event=\d+$/);
     await page.getByRole('button', { name: 'Looked at all' }).click();
     await page.getByText('Marked as looked at.').waitFor({ state: 'attached' });
     await page.keyboard.press('u');

@@ -8,17 +8,20 @@ import { useCommand } from '../commands/command-context.tsx';
 import { useView } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
+import type { PatchSides } from './patch-sides.ts';
 import type { HunkSteps } from './use-hunk-steps.ts';
 import { useTurnHunk } from './use-turn-hunk.ts';
+import { WrittenBy } from './written-by.tsx';
 
 interface HunkBarProps {
+  readonly sides: PatchSides;
   readonly file: FileChange;
   readonly selection: Selection;
   readonly steps: HunkSteps;
 }
 
 /** The change that is being looked at: which of them, the way to the next, and what can be done to it. */
-export function HunkBar({ file, selection, steps }: HunkBarProps) {
+export function HunkBar({ file, sides, selection, steps }: HunkBarProps) {
   const t = useTranslations();
   const { org } = useSession();
   const works = useView(({ status }) => status === 'working' || status === 'starting');
@@ -58,6 +61,7 @@ export function HunkBar({ file, selection, steps }: HunkBarProps) {
             <Undo2 aria-hidden /> {t('reviewPage.takeBack')}
           </Button>
         ) : null}
+        {hunk === undefined ? null : <WrittenBy file={file} selection={selection} sides={sides} at={hunk.at} />}
         {may && works ? <span className="text-ink-muted">{t('reviewPage.waitToTakeBack')}</span> : null}
       </div>
       {turn.error ? <Failed error={turn.error} /> : null}

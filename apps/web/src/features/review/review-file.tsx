@@ -62,7 +62,7 @@ export function ReviewFile({ file, base, selection, split, viewed, landing, leav
   return (
     <article aria-label={visibleMarks(file.path)}>
       <FileHeader file={file} viewed={viewed} view={verbs.view} />
-      <HunkBar file={file} selection={selection} steps={steps} />
+      <HunkBar file={file} sides={sides} selection={selection} steps={steps} />
       {writes !== null && range !== null ? (
         <NewComment
           range={range}

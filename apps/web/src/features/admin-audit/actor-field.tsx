@@ -1,9 +1,12 @@
 'use client';
+import type { Member } from '@slipway/contracts/organizations';
 import { Combobox } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { type ComponentProps, useState } from 'react';
 import { api } from '../../api/client.ts';
-import { usePages } from '../list/use-pages.ts';
+import { failureOf } from '../../api/failure.ts';
+import type { Translate } from '../../messages/translate.ts';
+import { type Pages, usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
 
 /** Ids have no blank and a digit somewhere; what else is typed only searches. */
@@ -53,7 +56,7 @@ export function ActorField({
           </>
         ),
       }))}
-      note={!found.pending && found.rows.length === 0 && opened ? t('adminAudit.noUserMatches') : null}
+      note={noteOf(t, found)}
       busy={found.pending && opened}
       more={found.more}
       onOpenChange={(open) => open && setOpened(true)}
@@ -71,4 +74,10 @@ export function ActorField({
       }}
     />
   );
+}
+
+/** That the users could not be read, or that none is of that name. */
+function noteOf(t: Translate, { error, pending, rows }: Pages<Member>): string | null {
+  if (error !== null) return `${failureOf(error).title}.`;
+  return pending || rows.length > 0 ? null : t('adminAudit.noUserMatches');
 }

@@ -1,5 +1,5 @@
 'use client';
-import { MAX_ASKED_LENGTH, MAX_PROMPT_LENGTH } from '@slipway/contracts/conversations';
+import { MAX_PROMPT_LENGTH } from '@slipway/contracts/conversations';
 import { Button, ScrollBox, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
@@ -12,27 +12,6 @@ import { visibleText } from '../conversation/visible-text.ts';
 import { useSession } from '../session/me.ts';
 import { useDeskStore } from './desk-context.tsx';
 import type { DeskLine } from './desk-store.ts';
-
-export type AnswerHere = 'approve' | 'reply';
-
-/**
- * What can be answered in the row itself: a question, and a single command that stands there whole. Anything that has
- * more to read than the row holds is answered where it can be read.
- */
-export function answerHereOf({ decisions, facts, mayDecide }: DeskLine): AnswerHere | null {
-  const [decision] = decisions;
-  if (mayDecide !== 'yes' || decision === undefined) return null;
-  if (decision.kind === 'answer') return 'reply';
-  const { approval } = facts;
-  return decision.kind === 'approve' &&
-    approval !== null &&
-    approval.tool === 'terminal' &&
-    approval.actions === 1 &&
-    approval.text.trim() !== '' &&
-    approval.text.length < MAX_ASKED_LENGTH
-    ? 'approve'
-    : null;
-}
 
 /** Sends an answer; the row leaves when the server says that the conversation goes on, never before. */
 function useAnswer<Body>(send: (body: Body) => Promise<unknown>) {
@@ -86,7 +65,7 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
         ref={first}
         label={t('deskPage.command')}
         dir="ltr"
-        className="max-h-60 overflow-y-auto rounded-md border border-line bg-term px-2.5 py-1.5 font-mono text-xs leading-[18px] whitespace-pre-wrap [overflow-wrap:anywhere]"
+        className="rounded-md border border-line bg-term px-2.5 py-1.5 font-mono text-xs leading-[18px] whitespace-pre-wrap [overflow-wrap:anywhere]"
       >
         {visibleText(facts.approval?.text ?? '')}
       </ScrollBox>

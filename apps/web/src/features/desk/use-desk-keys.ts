@@ -1,5 +1,5 @@
 import { useCommand } from '../commands/command-context.tsx';
-import type { AnswerHere } from './desk-answer.tsx';
+import type { AnswerHere } from './answer-here.ts';
 import type { DeskLine } from './desk-store.ts';
 import type { DeskChange } from './use-desk-marks.ts';
 

@@ -7,7 +7,7 @@ import { money } from '../../../browser/format.ts';
 import { useAskingChoice } from '../../approval/use-asking-choice.ts';
 import { LimitsDialog } from '../../run-settings/limits-dialog.tsx';
 import { useView } from '../conversation-context.ts';
-import { useModelChoice } from './use-model-choice.ts';
+import { type Choice, useModelChoice } from './use-model-choice.ts';
 
 /** With which model the agent goes on, when it asks, and how far it goes: beside the message that it goes on with. */
 export function RunChips() {
@@ -24,41 +24,39 @@ export function RunChips() {
 
 function ModelChip() {
   const t = useTranslations();
-  const { value, choose, choices } = useModelChoice();
-  if (choices.length < 2) return null;
+  const choice = useModelChoice();
+  if (choice.choices.length < 2) return null;
   return (
-    <Menu
-      align="start"
-      side="top"
-      trigger={
-        <Chip
-          icon={Cpu}
-          name={t('conversation.model')}
-          value={choices.find((each) => each.value === value)?.label ?? value}
-        />
-      }
-    >
-      <MenuChoices label={t('conversation.modelFromTheNextStep')} value={value} onChange={choose} choices={choices} />
-    </Menu>
+    <ChoiceChip icon={Cpu} name={t('conversation.model')} label={t('conversation.modelFromTheNextStep')} {...choice} />
   );
 }
 
 function AskingChip() {
   const t = useTranslations();
-  const { value, choose, choices } = useAskingChoice();
+  const choice = useAskingChoice();
+  return <ChoiceChip icon={Hand} name={t('conversation.asks')} label={t('approval.confirmationPolicy')} {...choice} />;
+}
+
+/** A chip with the choice that holds; it opens the others. */
+function ChoiceChip({
+  icon,
+  name,
+  label,
+  value,
+  choose,
+  choices,
+}: Choice & {
+  icon: LucideIcon;
+  name: string;
+  label: string;
+}) {
   return (
     <Menu
       align="start"
       side="top"
-      trigger={
-        <Chip
-          icon={Hand}
-          name={t('conversation.asks')}
-          value={choices.find((each) => each.value === value)?.label ?? value}
-        />
-      }
+      trigger={<Chip icon={icon} name={name} value={choices.find((each) => each.value === value)?.label ?? value} />}
     >
-      <MenuChoices label={t('approval.confirmationPolicy')} value={value} onChange={choose} choices={choices} />
+      <MenuChoices label={label} value={value} onChange={choose} choices={choices} />
     </Menu>
   );
 }

@@ -5,13 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoggedEvent } from '@slipway/contracts/events';
 import { freePort } from '@slipway/testing';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type Page } from 'playwright-core';
 import { findChromium } from '../tests/e2e/browser.ts';
 import { startProcess, waitForHttp } from './measure/child-process.ts';
 import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
-import { type FakeApp, type FakeConversation, startFakeApp } from './web/fake-app.ts';
-import { LogWriter, sampleLog } from './web/sample-log.ts';
+import { type FakeApp, startFakeApp } from './web/fake-app.ts';
+import { type Longest, launchBrowser, longestTask } from './web/longest-task.ts';
+import { sampleConversation } from './web/sample-conversation.ts';
+import { LogWriter } from './web/sample-log.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SERVER = `${ROOT}apps/web/.next/standalone/apps/web/server.js`;
@@ -41,21 +43,9 @@ export default async function run(report: Report): Promise<void> {
     const began = Date.now() - 3_600_000;
     fakeApp = await startFakeApp({
       webUrl,
-      conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)],
+      conversations: [sampleConversation(LONG, EVENTS, began), sampleConversation(SHORT, 50, began)],
     });
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--headless',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    browser = await launchBrowser(executablePath);
     const short = await measure(browser, fakeApp, SHORT);
     const long = await measure(browser, fakeApp, LONG);
     report.note(`all ${EVENTS} events loaded, ${long.mounted} rows in the page`);
@@ -75,12 +65,6 @@ export default async function run(report: Report): Promise<void> {
     await fakeApp?.stop();
     await web.stop();
   }
-}
-
-/** Milliseconds. */
-interface Longest {
-  readonly wall: number;
-  readonly cpu: number;
 }
 
 interface Measured {
@@ -148,79 +132,9 @@ async function loadAll(page: Page): Promise<void> {
   await wait(500);
 }
 
-interface TraceEvent {
-  readonly name: string;
-  readonly ph: string;
-  readonly pid: number;
-  readonly tid: number;
-  /** Microseconds. */
-  readonly dur?: number;
-  /** Microseconds of CPU: what is left of `dur` when nothing else uses the machine. */
-  readonly tdur?: number;
-  readonly args?: { readonly name?: string };
-}
-
-/**
- * Runs `work` and gives the longest task of a renderer's main thread meanwhile, from the browser's own trace.
- * Milliseconds.
- */
-async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<Longest> {
-  await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', '__metadata'] });
-  await work();
-  await wait(300);
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
-  const main = new Set(
-    traceEvents
-      .filter((event) => event.name === 'thread_name' && event.args?.name === 'CrRendererMain')
-      .map((event) => `${event.pid}:${event.tid}`),
-  );
-  const tasks = traceEvents.filter(
-    (event) => /RunTask$/.test(event.name) && event.ph === 'X' && main.has(`${event.pid}:${event.tid}`),
-  );
-  if (tasks.length === 0) throw new Error('the trace has no task');
-  return {
-    wall: Math.max(...tasks.map((task) => (task.dur ?? 0) / 1_000)),
-    cpu: Math.max(...tasks.map((task) => (task.tdur ?? 0) / 1_000)),
-  };
-}
-
 function renumbered(logged: LoggedEvent, seq: number): LoggedEvent {
   const text = JSON.stringify({ ...logged, seq });
   // Ids are made of a counter: moved up, they stay apart from those of the log and observations still name their
   // actions.
   return JSON.parse(text.replaceAll('00000000-0000-4000-8000-', '00000000-0000-4000-9000-')) as LoggedEvent;
-}
-
-function conversation(id: string, events: number, began: number): FakeConversation {
-  return {
-    summary: {
-      id,
-      orgId: 'org_stand_in',
-      title: `${events} events`,
-      status: 'working',
-      executionStatus: 'running',
-      sandboxStatus: 'RUNNING',
-      repository: 'https://git.example/importer.git',
-      branch: 'main',
-      model: 'slipway-demo',
-      createdBy: { id: 'usr_stand_in', label: 'Demo Person' },
-      createdAt: new Date(began).toISOString(),
-      updatedAt: new Date(began).toISOString(),
-      head: events,
-      costUsd: '1.0000',
-      promptTokens: 1,
-      completionTokens: 1,
-      pullRequest: null,
-      stopReason: null,
-      pinned: false,
-      tags: [],
-      archivedAt: null,
-      deletedAt: null,
-      readSeq: 0,
-    },
-    start: { status: 'READY', steps: [] },
-    log: sampleLog(id, events, began),
-    files: [],
-    queued: [],
-  };
 }

@@ -1,6 +1,11 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Conversation, type ConversationStatus, type ConversationSummary } from '@slipway/contracts/conversations';
+import {
+  type Conversation,
+  type ConversationStatus,
+  type ConversationSummary,
+  type Review,
+} from '@slipway/contracts/conversations';
 import { type LoggedEvent, type StreamingDelta, Subscribe } from '@slipway/contracts/events';
 import { operations } from '@slipway/contracts/operations';
 import { ROLE_PERMISSIONS } from '@slipway/contracts/organizations';
@@ -17,9 +22,12 @@ export interface FakeConversation {
     additions: number;
     deletions: number;
     binary: boolean;
+    hash?: string;
     patch: string;
   }>;
   queued: Conversation['queued'];
+  /** Threads of its review, each on a line of another file. */
+  readonly threads?: number;
 }
 
 export interface FakeApp {
@@ -153,6 +161,8 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConver
         ? problem(409, 'conversation.no-workspace', 'There is no workspace to read')
         : json({
             files: conversation.files.map(({ patch: _, ...file }) => file),
+            folders: [],
+            left: 0,
             base: '4f1c2ab9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f',
             live: conversation.summary.sandboxStatus === 'RUNNING',
           });
@@ -165,6 +175,14 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConver
           .map((file) => file.patch)
           .join(''),
       };
+    case 'review':
+      return json(reviewOf(conversation));
+    case 'repositories':
+      return json({ data: [], cut: false, live: true });
+    case 'commits':
+      return json({ data: [], page: { nextCursor: null } });
+    case 'provenance':
+      return json({ lines: [] });
     case 'pull-requests':
       return json({ data: [] });
     case 'messages':
@@ -183,6 +201,36 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, FakeConver
       // A page that reads what it has not asked for breaks; what is missing here it can say.
       return method === 'GET' ? problem(404, 'resource.not-found', 'There is no such resource') : json(whole, 202);
   }
+}
+
+/** With an open thread on each of the last files, and every third file viewed. */
+function reviewOf({ files, threads = 0 }: FakeConversation): Review {
+  return {
+    threads: files.slice(-threads).map((file, index) => ({
+      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      number: index + 1,
+      anchor: {
+        path: file.path,
+        repository: null,
+        base: null,
+        side: 'new',
+        line: 4,
+        endLine: 4,
+        hash: '0',
+        before: null,
+        after: null,
+        copies: 1,
+        copy: 1,
+        excerpt: 'a line that is gone',
+      },
+      resolvedAt: null,
+      resolvedBy: null,
+      createdAt: new Date(0).toISOString(),
+      comments: [],
+      answers: [],
+    })),
+    viewed: files.flatMap(({ path, hash }, index) => (hash !== undefined && index % 3 === 0 ? [{ path, hash }] : [])),
+  };
 }
 
 function eventsPage(log: readonly LoggedEvent[], query: URLSearchParams): Answer {

@@ -7,6 +7,7 @@ import type { Routes } from '../http/server.js';
 import type { GitReading } from './against.js';
 import { streamBundle } from './bundle.js';
 import { listChanges } from './changes.js';
+import { listed } from './changes-of-folder.js';
 import { changesOfCommit, listCommits } from './commits.js';
 import { diffOfFile } from './file-diff.js';
 import { streamPatch } from './patch.js';
@@ -22,10 +23,14 @@ const GitQuery = PathQuery.extend({
   commit: CommitName.optional(),
   file: z.string().min(1).max(4096).optional(),
   max_bytes: z.coerce.number().int().positive().optional(),
-}).transform(({ path: place, file, base, ref, turn, commit, max_bytes: maxBytes }) => ({
+  folder: z.string().max(4096).optional(),
+  at_most: z.coerce.number().int().positive().max(100_000).optional(),
+}).transform(({ path: place, file, base, ref, turn, commit, max_bytes: maxBytes, folder, at_most: atMost }) => ({
   path: place,
   file,
   maxBytes,
+  folder,
+  atMost,
   to: { base: base ?? ref, turn, commit },
 }));
 const CommitsQuery = PathQuery.extend({
@@ -39,8 +44,8 @@ export function gitRoutes(reading: GitReading, turns: OneAtATime): Routes {
   const { workspace, marks } = reading;
   return {
     'GET /git/changes': ({ query, signal }) => {
-      const { path: place, to } = queryOf(GitQuery, query);
-      return listChanges(reading, place, to, signal);
+      const { path: place, to, folder = '', atMost } = queryOf(GitQuery, query);
+      return listChanges(reading, place, to, signal).then((changes) => listed(changes, folder, atMost));
     },
     'GET /git/diff': ({ query, signal }) => {
       const { path: file, to } = queryOf(GitQuery, query);

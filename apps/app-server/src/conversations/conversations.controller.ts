@@ -10,8 +10,8 @@ import {
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
 import {
-  type ChangesQuery,
   type DiffQuery,
+  type ListChangesQuery,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
   type WorkspaceRepositories,
@@ -125,7 +125,7 @@ export class ConversationsController {
   changes(
     @Caller() caller: Principal,
     @Param('conversation') id: string,
-    @Query() query: ChangesQuery,
+    @Query() query: ListChangesQuery,
   ): Promise<Buffer> {
     return this.workspace.changes(caller, conversationId(id), query);
   }

@@ -144,7 +144,8 @@ describe('a hostile sandbox with fifty viewers', () => {
   it('is asked once for all viewers of one conversation at the same time', async () => {
     const { answers, asked } = await attack('large', '/changes', 1);
     expect(asked).toBeLessThanOrEqual(3);
-    for (const { status, bytes } of answers) expect([status, bytes > 1_000_000]).toEqual([200, true]);
+    // Of some twenty thousand files, at most 5,000 are listed.
+    for (const { status, bytes } of answers) expect([status, bytes > 100_000]).toEqual([200, true]);
   });
 
   it('fills no memory with an endless patch: it passes through to its bound, and then breaks off, so that no part is taken for the whole', async () => {

@@ -214,6 +214,8 @@ describe('stop, pause and resume', () => {
       await app.started(id, 1, { ...sandbox, workingDir: '/workspace/a b' });
       expect((await app.http(user, 'GET', app.path(user, id, '/changes'))).body).toEqual({
         files: [{ path: 'a.txt', status: 'UPDATED', additions: 1, deletions: 1, binary: false }],
+        folders: [],
+        left: 0,
         base: null,
         live: true,
       });
@@ -224,7 +226,7 @@ describe('stop, pause and resume', () => {
         'text/x-diff; charset=utf-8',
       ]);
       expect(sandbox.asked).toEqual([
-        'GET /api/git/changes?path=%2Fworkspace%2Fa%20b',
+        'GET /api/git/changes?path=%2Fworkspace%2Fa%20b&at_most=5000',
         `GET /api/git/patch?path=%2Fworkspace%2Fa%20b&max_bytes=${MAX_PATCH_BYTES}&file=a.txt`,
       ]);
     });
@@ -264,7 +266,7 @@ describe('stop, pause and resume', () => {
       await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
       const get = async (route: string): Promise<unknown> =>
         (await app.http(user, 'GET', app.path(user, id, route))).body;
-      const empty = { files: [], base: null, live: true };
+      const empty = { files: [], folders: [], left: 0, base: null, live: true };
       expect(await get('/changes?against=turn')).toEqual(empty);
       expect(await get('/changes?against=abcd1234&repository=other')).toEqual(empty);
       expect(await get('/changes?repository=project')).toEqual(empty);
@@ -283,9 +285,9 @@ describe('stop, pause and resume', () => {
         page: { nextCursor: 'abcd1234.1' },
       });
       expect(sandbox.asked).toEqual([
-        `GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${id}`,
-        'GET /api/git/changes?path=other&commit=abcd1234',
-        'GET /api/git/changes?path=%2Fworkspace%2Fproject',
+        `GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${id}&at_most=5000`,
+        'GET /api/git/changes?path=other&commit=abcd1234&at_most=5000',
+        'GET /api/git/changes?path=%2Fworkspace%2Fproject&at_most=5000',
         'GET /api/git/repositories?path=.',
         'GET /api/git/commits?path=%2Fworkspace%2Fproject&limit=1&page_id=ffff0000.1',
       ]);
@@ -338,6 +340,8 @@ describe('stop, pause and resume', () => {
       const passed = stopwatch();
       expect((await app.http(user, 'GET', app.path(user, id, '/changes'))).body).toEqual({
         files: [{ path: 'b c.txt', status: 'ADDED', additions: 0, deletions: 0, binary: false }],
+        folders: [],
+        left: 0,
         base: null,
         live: false,
       });

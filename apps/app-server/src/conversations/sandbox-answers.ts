@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NoSlot, ReadSlot } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import type { z } from 'zod';
 
 /** Items checked before the event loop gets a turn. A hundred take well under a millisecond. */
 const SLICE = 100;
@@ -33,27 +32,31 @@ export function slotOrThrow(slot: ReadSlot | NoSlot): ReadSlot {
 }
 
 /**
- * JSON text of `convert` of each item of a JSON list, without holding up the event loop: only the first reading of the
- * text is in one piece, which its bound keeps at a few milliseconds. @throws SyntaxError, ZodError.
+ * Hands each item of a JSON list to `take`, without holding up the event loop: only the first reading of the text is in
+ * one piece, which its bound keeps at a few milliseconds. @throws SyntaxError and what `take` throws.
  */
-export async function convertedList<T extends z.ZodType>(
-  text: string,
-  schema: T,
-  convert: (item: z.output<T>) => unknown,
-): Promise<string> {
-  const items = await readInTurn(text);
+export async function readInTurn(text: string, take: (item: unknown) => void): Promise<void> {
+  const items = await parsedInTurn(text);
   if (!Array.isArray(items)) throw new SyntaxError('the answer is no list');
+  await inSlices(items, (slice) => slice.forEach(take));
+}
+
+/** JSON text of `convert` of each item, without holding up the event loop. */
+export async function textOfList<T>(items: readonly T[], convert: (item: T) => unknown): Promise<string> {
   const parts: string[] = [];
-  for (let from = 0; from < items.length; from += SLICE) {
-    const slice = items.slice(from, from + SLICE).map((item) => JSON.stringify(convert(schema.parse(item))));
-    parts.push(slice.join(','));
-    await nextTurn();
-  }
+  await inSlices(items, (slice) => parts.push(slice.map((item) => JSON.stringify(convert(item))).join(',')));
   return `[${parts.join(',')}]`;
 }
 
+async function inSlices<T>(items: readonly T[], work: (slice: readonly T[]) => void): Promise<void> {
+  for (let from = 0; from < items.length; from += SLICE) {
+    work(items.slice(from, from + SLICE));
+    await nextTurn();
+  }
+}
+
 /** Resolves after a turn of the event loop that no other text was read in. */
-async function readInTurn(text: string): Promise<unknown> {
+async function parsedInTurn(text: string): Promise<unknown> {
   const turn = lastReading.then(() => nextTurn());
   lastReading = turn;
   await turn;

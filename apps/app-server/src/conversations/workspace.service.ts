@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AgentClient } from '@slipway/agent-client';
 import { SecretBox } from '@slipway/auth';
-import { GitChange } from '@slipway/contracts/agent';
 import { type Principal } from '@slipway/contracts/organizations';
 import {
   type Changes,
   type ChangesQuery,
   type DiffQuery,
-  FileChange,
+  type ListChangesQuery,
+  MAX_LISTED_FILES,
   type MarkLooked,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
@@ -20,13 +20,12 @@ import type { ReadSlot } from '@slipway/domain';
 import { seenHash } from '@slipway/domain/review';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { z } from 'zod';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { isKept, isOwn, lookOf, sideOf } from './changes/compared-side.js';
+import { type Listed, listedChanges } from './changes/listed-changes.js';
 import { readKeptChanges, readKeptPatch, readSandbox, type SandboxRow, sizeOfKept } from './conversations.queries.js';
 import { patchOfFile } from './patch-of-file.js';
 import { agentAt } from './reach-sandbox.js';
-import { convertedList } from './sandbox-answers.js';
 import { LIST_READ, MAX_LIST_BYTES, PATCH_READ, SandboxReads } from './sandbox-reads.js';
 
 /** What is held of a kept patch on its way out: the row, its text, and the bytes that are written. */
@@ -70,18 +69,18 @@ export class WorkspaceService {
    * does not answer and nothing was, `changes.not-kept`, `changes.turn-unknown`, `changes.commit-unknown`,
    * `repository.not-found`, `file.too-large`, `rate.limited`, `service.unavailable`.
    */
-  changes(caller: Principal, id: string, query: ChangesQuery): Promise<Buffer> {
+  changes(caller: Principal, id: string, query: ListChangesQuery): Promise<Buffer> {
     const { orgId } = caller;
+    const folder = query.folder ?? '';
     const marks = { turn: id, look: lookOf(id, caller.actor.id) };
     const whose = query.against === 'looked' ? marks.look : null;
-    return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository, whose]), () =>
+    return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository, whose, folder]), () =>
       this.reads.list(orgId, async (slot) => {
-        const ask = async (agent: AgentClient, row: ReadyRow): Promise<string> => {
-          const text = await agent
-            .text('changes', { query: sideOf(row, marks, query) }, { ...LIST_READ, slot })
-            .catch(sayWhose(query));
+        const ask = async (agent: AgentClient, row: ReadyRow): Promise<Listed> => {
+          const wanted = { ...sideOf(row, marks, query), folder: query.folder, at_most: MAX_LISTED_FILES };
+          const text = await agent.text('changes', { query: wanted }, { ...LIST_READ, slot }).catch(sayWhose(query));
           try {
-            return await convertedList(text, GitChange, toFileChange);
+            return await listedChanges(text, folder);
           } catch (cause) {
             throw new SlipwayError(
               'sandbox.unreachable',
@@ -92,7 +91,8 @@ export class WorkspaceService {
         };
         const { row, answer } = await this.live(caller, id, ask, { kept: isKept(query) });
         if (answer !== null) return changesJson(answer, isOwn(row, query.repository) ? row.baseCommit : null, true);
-        return changesJson(await this.keptChanges(caller, id, row), row.baseCommit, false);
+        const kept = await listedChanges(await this.keptChanges(caller, id, row), folder);
+        return changesJson(kept, row.baseCommit, false);
       }),
     );
   }
@@ -128,8 +128,8 @@ export class WorkspaceService {
    */
   async markLooked(caller: Principal, id: string, { seen }: MarkLooked): Promise<void> {
     if (seen !== undefined) {
-      const { files } = JSON.parse((await this.changes(caller, id, { against: 'base' })).toString()) as Changes;
-      if (seenHash(files) !== seen)
+      const now = JSON.parse((await this.changes(caller, id, { against: 'base' })).toString()) as Changes;
+      if (seenHash(now.files, now.folders) !== seen)
         throw new SlipwayError('changes.moved', 'The agent, or another user, has changed files since you looked.');
     }
     const turn = lookOf(id, caller.actor.id);
@@ -234,7 +234,7 @@ export class WorkspaceService {
     }
   }
 
-  /** JSON of the files as they were last seen. */
+  /** Text of the list as it was last seen. */
   private async keptChanges(caller: Principal, id: string, row: SandboxRow): Promise<string> {
     const kept = await sizeOfKept(this.pool, caller.orgId, id);
     if (kept === null) throw notSeen(row);
@@ -244,7 +244,7 @@ export class WorkspaceService {
         'The kept list of changes is too large to show. Resume the conversation.',
       );
     const text = await readKeptChanges(this.pool, caller.orgId, id);
-    return convertedList(text ?? '[]', KEPT_CHANGE, toFileChange);
+    return text ?? '[]';
   }
 
   private async keptPatch(
@@ -266,11 +266,9 @@ export class WorkspaceService {
   }
 }
 
-/** What is kept holds the sandbox's own items, or items as they are answered here. */
-const KEPT_CHANGE = z.union([FileChange, GitChange]);
-
-function changesJson(files: string, base: string | null, live: boolean): Buffer {
-  return Buffer.from(`{"files":${files},"base":${JSON.stringify(base)},"live":${live}}`);
+function changesJson({ files, folders, left }: Listed, base: string | null, live: boolean): Buffer {
+  const rest = JSON.stringify({ folders, left, base, live });
+  return Buffer.from(`{"files":${files},${rest.slice(1)}`);
 }
 
 /** A sandbox knows turns only; what a person looked at is remembered as one of those. */
@@ -291,17 +289,6 @@ function notSeen(row: SandboxRow): SlipwayError {
     'The sandbox does not answer, and nothing of its workspace was seen before.',
     { retryAfterSeconds: 3 },
   );
-}
-
-function toFileChange(change: FileChange | GitChange): FileChange {
-  return {
-    path: change.path,
-    status: change.status,
-    additions: change.additions ?? 0,
-    deletions: change.deletions ?? 0,
-    binary: change.binary ?? false,
-    ...(change.hash === undefined ? {} : { hash: change.hash }),
-  };
 }
 
 function noWorkspace(): SlipwayError {

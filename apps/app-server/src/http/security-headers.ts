@@ -21,6 +21,7 @@ export function installSecurityHeaders(
   const policy: ContentPolicy = (inline) =>
     [
       "default-src 'self'",
+      "worker-src 'self'",
       `script-src 'self'${inline === undefined ? '' : ` ${inline}`}`,
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data: blob:",

@@ -213,6 +213,11 @@ export const GitChange = z.object({
   binary: z.boolean().optional(),
   /** Of what the file holds now; two alike mean the same content. */
   hash: z.string().max(100).optional(),
+  /**
+   * Not a file but a folder with so many changed files, listed in their place: there are more than `at_most`. With the
+   * path of the folder that was asked for: how many of it are in no entry.
+   */
+  files: z.int().positive().optional(),
 });
 export type GitChange = z.infer<typeof GitChange>;
 export const GitDiff = z.object({ original: z.string().nullable(), modified: z.string().nullable() });

@@ -226,7 +226,7 @@ export const AGENT_ROUTES = {
     method: 'GET',
     path: '/api/git/changes',
     access: 'session',
-    query: SIDE,
+    query: [...SIDE, 'folder', 'at_most'],
     answer: z.array(GitChange),
     refusals: WORKSPACE,
   },

@@ -1,7 +1,7 @@
 import {
   Changes,
-  ChangesQuery,
   DiffQuery,
+  ListChangesQuery,
   MarkLooked,
   Provenance,
   ProvenanceQuery,
@@ -40,7 +40,7 @@ export const changesOperations = {
       'Files that the agent changed: since the work began, since the last message, since the caller looked, or with one commit',
     permission: 'conversation:read',
     status: 200,
-    query: ChangesQuery,
+    query: ListChangesQuery,
     response: Changes,
     idempotency: 'idempotent',
     errors: [...OF_CHANGES],

@@ -16,11 +16,32 @@ export const FileChange = z.object({
   hash: z.string().max(100).optional(),
 });
 export type FileChange = z.infer<typeof FileChange>;
+/** A folder with changed files that are not listed one by one, since there are too many. */
+export const FolderChange = z.object({
+  /** From the top folder of the repository, without a slash at its end. */
+  path: z.string(),
+  files: z.int().positive(),
+  additions: z.int().nonnegative(),
+  deletions: z.int().nonnegative(),
+});
+export type FolderChange = z.infer<typeof FolderChange>;
+/** Most files that one answer lists; of more, `folders` says where they are. */
+export const MAX_LISTED_FILES = 5_000;
+
 /**
  * `base` is the commit that the work began from; of another repository than the conversation's own it is `null`. `live:
  * false` says the sandbox is away and this is what was last seen.
  */
-export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
+export const Changes = z.object({
+  /** All below the folder that was asked for, at most 5,000; where there are more, those right in it. */
+  files: z.array(FileChange),
+  /** Empty where all files are listed. Ask for one of them with `folder`. */
+  folders: z.array(FolderChange).default([]),
+  /** Files that are neither in `files` nor in `folders`. */
+  left: z.int().nonnegative().default(0),
+  base: z.string().nullable(),
+  live: z.boolean(),
+});
 export type Changes = z.infer<typeof Changes>;
 
 /**
@@ -37,6 +58,11 @@ export const ChangesQuery = z.object({
   repository: z.string().min(1).max(4096).optional(),
 });
 export type ChangesQuery = z.output<typeof ChangesQuery>;
+export const ListChangesQuery = ChangesQuery.extend({
+  /** Only files below it, from the top folder of the repository. */
+  folder: z.string().min(1).max(4096).regex(/[^/]$/, 'a folder, without a slash at its end').optional(),
+});
+export type ListChangesQuery = z.output<typeof ListChangesQuery>;
 export const DiffQuery = ChangesQuery.extend({ path: z.string().max(4096).optional() });
 export type DiffQuery = z.output<typeof DiffQuery>;
 

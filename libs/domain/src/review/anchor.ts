@@ -63,14 +63,29 @@ export function placeOf(anchor: ReviewAnchor, lines: FileLines): Place {
 }
 
 function placesOf(lines: FileLines, wanted: Lines, length: number): number[] {
+  const hashes = hashesOf(lines);
   const found: number[] = [];
   for (let line = 1; line + length - 1 <= lines.length; line += 1) {
-    if (hashOrNull(lines[line - 2]) !== wanted.before || hashOrNull(lines[line - 1 + length]) !== wanted.after)
-      continue;
-    if (hashesAt(lines, line, line + length - 1)?.hash === wanted.hash) found.push(line);
+    if ((hashes[line - 2] ?? null) !== wanted.before || (hashes[line - 1 + length] ?? null) !== wanted.after) continue;
+    // Of one line it is known already.
+    if (
+      length === 1 ? hashes[line - 1] === wanted.hash : hashesAt(lines, line, line + length - 1)?.hash === wanted.hash
+    )
+      found.push(line);
   }
   return found;
 }
+
+/** Of each line that is known. Once for a file: many threads are looked for in the same lines. */
+function hashesOf(lines: FileLines): ReadonlyArray<string | null> {
+  const kept = KEPT_HASHES.get(lines);
+  if (kept !== undefined) return kept;
+  const hashes = Array.from(lines, hashOrNull);
+  KEPT_HASHES.set(lines, hashes);
+  return hashes;
+}
+
+const KEPT_HASHES = new WeakMap<FileLines, ReadonlyArray<string | null>>();
 
 function hashOrNull(line: string | undefined): string | null {
   return line === undefined ? null : lineHash(line);

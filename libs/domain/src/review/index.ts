@@ -1,5 +1,6 @@
 export { copiesOf, type FileLines, hashesAt, linesOf, type Place, placeOf } from './anchor.js';
 export { answersIn, type ThreadAnswer } from './answers.js';
+export { type FolderChange, type FolderListing, filesOfFolder, type ListedAtMost } from './by-folder.js';
 export { byChapter, CHAPTERS, type Chapter, chapterOf } from './chapters.js';
 export { type OutgoingComment, reviewMessage } from './review-message.js';
 export { seenHash } from './seen-hash.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ConversationEvent } from '@slipway/contracts/events';
+import type { Changes } from '@slipway/contracts/repositories';
 import { seenHash } from '@slipway/domain/review';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 import { lookOf } from './compared-side.js';
@@ -130,7 +131,7 @@ describe('what a user does to the changes of an agent', () => {
       status: 409,
       body: { code: 'changes.moved' },
     });
-    expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fproject']);
+    expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fproject&at_most=5000']);
     expect(await look(seenHash([FILE]))).toMatchObject({ status: 204 });
     expect(sandbox.asked.at(-1)).toBe('POST /api/git/mark');
     const name = lookOf(id, user.userId);
@@ -139,6 +140,32 @@ describe('what a user does to the changes of an agent', () => {
       status: 409,
       body: { code: 'changes.look-unknown' },
     });
-    expect(sandbox.asked.at(-1)).toBe(`GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${name}`);
+    expect(sandbox.asked.at(-1)).toBe(`GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${name}&at_most=5000`);
+  });
+
+  it('lists at most 5,000 files, and says of the others in which folders they are, also where the sandbox does not', async () => {
+    const many = Array.from({ length: 5_001 }, (_, index) => ({ ...FILE, path: `src/${index % 2}/${index}.ts` }));
+    const summed = [
+      { ...FILE, path: 'a.txt' },
+      { status: 'UPDATED', path: 'src', files: 9_000, additions: 4 },
+    ];
+    const cut = { status: 'UPDATED', path: '', files: 7 };
+    for (const [list, listed, folders, left] of [
+      [many, 0, [['src', 5_001]], 0],
+      [[...summed, cut], 1, [['src', 9_000]], 7],
+    ] as const) {
+      const sandbox = await app.fakeSandbox(() => ({ status: 200, body: JSON.stringify(list) }));
+      const { id } = await app.conversation(user);
+      await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
+      const { body } = await app.http<Changes>(user, 'GET', app.path(user, id, '/changes'));
+      expect([body.files.length, body.folders.map(({ path, files }) => [path, files]), body.left]).toEqual([
+        listed,
+        folders,
+        left,
+      ]);
+      await app.http(user, 'GET', app.path(user, id, '/changes?folder=src%2F1'));
+      expect(sandbox.asked.at(-1)).toBe('GET /api/git/changes?path=%2Fworkspace%2Fproject&folder=src%2F1&at_most=5000');
+      await sandbox.close();
+    }
   });
 });

@@ -4,14 +4,17 @@ import type { FileChange } from '@slipway/contracts/repositories';
 import { Badge, Button, cn, EmptyState, SkeletonLines } from '@slipway/ui';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { useEffect, useRef } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { PullRequestCard } from '../pull-request/pull-request-card.tsx';
+import { useSession } from '../session/me.ts';
 import { ChangesBar } from './changes-bar.tsx';
 import { Commits } from './commits.tsx';
+import { totalsOf } from './listing.ts';
 import { NotKept, NotKnown } from './not-known.tsx';
 import { isKept, queryOf, type Selection, useChangesAddress } from './selection.ts';
 import { useChanges, useIsAway } from './use-changes.ts';
@@ -20,6 +23,9 @@ const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => modu
   ssr: false,
   loading: () => <SkeletonLines className="p-2" />,
 });
+
+/** Files that the panel lists; the review has all of them. */
+const SHOWN_AT_MOST = 300;
 
 const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string; className: string }> = {
   ADDED: { letter: 'A', word: 'added', className: 'text-ok' },
@@ -63,6 +69,7 @@ function Files({ selection }: { selection: Selection }) {
   const t = useTranslations();
   const changes = useChanges(selection);
   const { orgId, conversation } = useConversation();
+  const { org } = useSession();
   const [open, setOpen] = useAddressValue('file');
   const isAway = useIsAway();
   const { data, error } = changes;
@@ -74,7 +81,7 @@ function Files({ selection }: { selection: Selection }) {
         <SkeletonLines className="p-2" />
       </div>
     );
-  if (data.files.length === 0)
+  if (data.files.length + data.folders.length === 0)
     return (
       <EmptyState title={selection.against === 'base' ? t('changes.noChangesYet') : t('changes.noChanges')}>
         {selection.against === 'turn'
@@ -86,14 +93,14 @@ function Files({ selection }: { selection: Selection }) {
               : t('changes.theSandboxIsNotRunning')}
       </EmptyState>
     );
-  const added = data.files.reduce((sum, file) => sum + file.additions, 0);
-  const removed = data.files.reduce((sum, file) => sum + file.deletions, 0);
+  const totals = totalsOf(data);
+  const shown = data.files.slice(0, SHOWN_AT_MOST);
   return (
     <div className="flex h-full flex-col">
       <div className="flex shrink-0 items-center gap-3 border-b border-line px-4 py-2 text-sm text-ink-muted">
         <p className="min-w-0 flex-1 truncate tabular-nums">
-          {t('changes.fileCount', { count: data.files.length })} <span className="text-ok">+{added}</span>{' '}
-          <span className="text-bad">−{removed}</span>
+          {t('changes.fileCount', { count: totals.files })} <span className="text-ok">+{totals.additions}</span>{' '}
+          <span className="text-bad">−{totals.deletions}</span>
           {data.base && selection.against === 'base' ? (
             <span title={data.base}> {t('changes.since', { base: data.base.slice(0, 7) })}</span>
           ) : null}
@@ -118,7 +125,7 @@ function Files({ selection }: { selection: Selection }) {
         </p>
       ) : null}
       <ul className="min-h-0 flex-1 overflow-auto" aria-label={t('changes.changedFiles')}>
-        {data.files.map((file) => (
+        {shown.map((file) => (
           <FileLine
             key={file.path}
             file={file}
@@ -128,6 +135,14 @@ function Files({ selection }: { selection: Selection }) {
             toggle={() => setOpen(file.path === open ? null : file.path)}
           />
         ))}
+        {shown.length === totals.files ? null : (
+          <li className="px-4 py-3 text-sm text-ink-muted">
+            {t('changes.shownOf', { shown: shown.length, count: totals.files })}{' '}
+            <Link className="text-accent underline" href={`/${org.slug}/conversations/${conversation.id}/review`}>
+              {t('changes.readAllInReview')}
+            </Link>
+          </li>
+        )}
       </ul>
     </div>
   );
@@ -195,7 +210,8 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
 /** The name of the tab, with how many files there are. */
 export function ChangesLabel() {
   const t = useTranslations();
-  const count = useChanges().data?.files.length ?? 0;
+  const { data } = useChanges();
+  const count = data === undefined ? 0 : totalsOf(data).files;
   return (
     <>
       {t('common.changes')}{' '}

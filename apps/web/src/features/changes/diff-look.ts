@@ -16,6 +16,15 @@ export const LOOK = {
   '--diffs-header-font-family': 'var(--font-sans)',
 } as CSSProperties;
 
+/** For a light and a dark page. */
+export const THEMES = { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } as const;
+
+/** What differs within a line is marked by words. */
+export const LINE_DIFF = 'word-alt';
+
+/** Height of a line before it is measured, as `LOOK` has it. Pixels. */
+export const METRICS = { hunkLineCount: 20, lineHeight: 18, diffHeaderHeight: 44, spacing: 8 } as const;
+
 /** Inside the shadow root. A comment's grey is too faint on a tinted line. */
 export const SKIN = `
 :host { --diffs-light-bg: var(--surface); --diffs-dark-bg: var(--surface); }

@@ -8,7 +8,8 @@ import { useTheme } from 'next-themes';
 import { Component, type ReactNode, useMemo, useState } from 'react';
 import type { Translate } from '../../messages/translate.ts';
 import { Failed } from '../frame/failed.tsx';
-import { LOOK, reachByKeyboard, SKIN } from './diff-look.ts';
+import { LINE_DIFF, LOOK, reachByKeyboard, SKIN, THEMES } from './diff-look.ts';
+import { DiffWorkers } from './diff-workers.tsx';
 import type { Selection } from './selection.ts';
 import { useFilePatch } from './use-changes.ts';
 
@@ -23,13 +24,13 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
   const [shown, setShown] = useState(false);
   const options = useMemo<FileDiffOptions<undefined, undefined>>(
     () => ({
-      theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+      theme: THEMES,
       themeType: resolvedTheme === 'dark' ? 'dark' : 'light',
       diffStyle: 'unified',
       overflow: 'scroll',
       disableFileHeader: true,
       hunkSeparators: 'line-info-basic',
-      lineDiffType: 'word-alt',
+      lineDiffType: LINE_DIFF,
       diffIndicators: 'classic',
       unsafeCSS: SKIN,
       onPostRender: reachByKeyboard,
@@ -58,7 +59,9 @@ export function FilePatch({ file, selection, live }: { file: FileChange; selecti
     );
   return (
     <PlainOnFailure key={patch.data} patch={patch.data}>
-      <PatchDiff patch={patch.data} options={options} className="block" style={LOOK} disableWorkerPool />
+      <DiffWorkers>
+        <PatchDiff patch={patch.data} options={options} className="block" style={LOOK} />
+      </DiffWorkers>
     </PlainOnFailure>
   );
 }

@@ -23,15 +23,18 @@ export function useChangesAddress(): ChangesAddress {
   const [against, setAgainst] = useAddressValue('against');
   const [repository, setRepository] = useAddressValue('repo');
   const [, setFile] = useAddressValue('file');
+  const [, setFolder] = useAddressValue('folder');
   return {
     selection: { against: ChangesAgainst.safeParse(against).data ?? 'base', repository },
     commits: against === 'commits',
     choose: (next) => {
       setFile(null);
+      setFolder(null);
       setAgainst(next === 'base' ? null : next, 'push');
     },
     chooseRepository: (path) => {
       setFile(null);
+      setFolder(null);
       // A commit of one repository is none of another.
       setAgainst(against !== null && ['turn', 'looked', 'commits'].includes(against) ? against : null);
       setRepository(path, 'push');

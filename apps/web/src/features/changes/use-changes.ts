@@ -26,15 +26,26 @@ export function useIsAway(): boolean {
   return useView(({ status }) => status === 'paused' || status === 'starting');
 }
 
-/** The files that differ, by default from where the work began. Asked for once there is a workspace. */
-export function useChanges(selection: Selection = OWN_SINCE_BASE): UseQueryResult<Changes> {
+/**
+ * The files that differ, by default from where the work began; of a folder, those below it. Asked for once
+ * there is a workspace.
+ */
+export function useChanges(
+  selection: Selection = OWN_SINCE_BASE,
+  folder: string | null = null,
+): UseQueryResult<Changes> {
   const { orgId, conversation } = useConversation();
   const isAway = useIsAway();
   const wanted = useView((view) => view.hadWorkspace) && (isKept(selection) || !isAway);
   return useQuery({
-    queryKey: ['changes', orgId, conversation.id, selection.against, selection.repository],
+    queryKey: ['changes', orgId, conversation.id, selection.against, selection.repository, folder],
     queryFn: ({ signal }) =>
-      api.getChanges({ org: orgId, conversation: conversation.id, query: queryOf(selection), signal }),
+      api.getChanges({
+        org: orgId,
+        conversation: conversation.id,
+        query: { ...queryOf(selection), ...(folder === null ? {} : { folder }) },
+        signal,
+      }),
     enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
@@ -122,7 +133,7 @@ export function useFreshChanges(): void {
 }
 
 /** Longest patch that is read for the page; the download has the rest. UTF-16 code units. */
-const READ_AT_MOST = 1_000_000;
+const READ_AT_MOST = 2_000_000;
 
 /** The patch of one file; `null` when it is too long to be shown. */
 export function useFilePatch(path: string, selection: Selection): UseQueryResult<string | null> {

@@ -1,14 +1,14 @@
 'use client';
 import type { ReviewThread } from '@slipway/contracts/conversations';
-import type { FileChange } from '@slipway/contracts/repositories';
-import { type Chapter, chapterOf, visibleMarks } from '@slipway/domain/review';
-import { cn, Input } from '@slipway/ui';
+import type { FileChange, FolderChange } from '@slipway/contracts/repositories';
+import { type Chapter, chapterOf } from '@slipway/domain/review';
+import { Input } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Check } from 'lucide-react';
 import { useTranslations } from 'next-intl';
-import { useRef } from 'react';
+import { useMemo, useRef } from 'react';
 import { useMedia } from '../../browser/media.ts';
 import type { MessageKey } from '../../messages/translate.ts';
+import { FileRow, FolderRow, UpRow } from './file-row.tsx';
 import { isViewed, type Order } from './review-files.ts';
 
 const CHAPTER_LABELS: Readonly<Record<Chapter, MessageKey>> = {
@@ -17,10 +17,15 @@ const CHAPTER_LABELS: Readonly<Record<Chapter, MessageKey>> = {
   tests: 'reviewPage.tests',
   generated: 'reviewPage.generated',
 };
-type Row = { readonly chapter: Chapter; readonly count: number } | FileChange;
+type Row = { readonly chapter: Chapter; readonly count: number } | { readonly up: string } | FolderChange | FileChange;
 
 interface FileListProps {
   readonly files: readonly FileChange[];
+  /** Those whose files are not listed one by one. */
+  readonly folders: readonly FolderChange[];
+  /** The one whose files are listed; `null`: all. */
+  readonly folder: string | null;
+  readonly onFolder: (path: string | null) => void;
   readonly order: Order;
   readonly chosen: string | null;
   readonly viewed: ReadonlyMap<string, string>;
@@ -31,20 +36,32 @@ interface FileListProps {
 }
 
 /** The changed files; only those in sight are in the page. */
-export function FileList({ files, order, chosen, viewed, threads, filter, onFilter, onChoose }: FileListProps) {
+export function FileList(props: FileListProps) {
+  const { files, folders, folder, onFolder, order, chosen, viewed, threads, filter, onFilter, onChoose } = props;
   const t = useTranslations();
   const box = useRef<HTMLDivElement>(null);
   const touch = useMedia('(pointer: coarse)');
-  const rows = order === 'chapters' ? withChapters(files) : files;
+  const rows = useMemo<readonly Row[]>(
+    () => [
+      ...(folder === null ? [] : [{ up: folder }]),
+      ...folders,
+      ...(order === 'chapters' ? withChapters(files) : files),
+    ],
+    [files, folders, folder, order],
+  );
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => (touch ? 44 : 28),
     overscan: 12,
   });
-  const open = Map.groupBy(
-    threads.filter((thread) => thread.resolvedAt === null),
-    (thread) => thread.anchor.path,
+  const open = useMemo(
+    () =>
+      Map.groupBy(
+        threads.filter((thread) => thread.resolvedAt === null),
+        (thread) => thread.anchor.path,
+      ),
+    [threads],
   );
   return (
     <nav
@@ -74,32 +91,18 @@ export function FileList({ files, order, chosen, viewed, threads, filter, onFilt
                   <h2 className="truncate px-3 pt-1.5 text-xs font-medium text-ink-muted">
                     {t(CHAPTER_LABELS[row.chapter])} {row.count}
                   </h2>
+                ) : 'up' in row ? (
+                  <UpRow folder={row.up} onChoose={onFolder} />
+                ) : 'files' in row ? (
+                  <FolderRow folder={row} onChoose={onFolder} />
                 ) : (
-                  <button
-                    type="button"
-                    aria-current={row.path === chosen ? 'true' : undefined}
-                    onClick={() => onChoose(row.path)}
-                    className={cn(
-                      'flex size-full min-w-0 items-center gap-1.5 px-3 text-left text-sm outline-offset-[-2px] hover:bg-raised',
-                      row.path === chosen && 'bg-raised font-medium',
-                    )}
-                  >
-                    <span dir="rtl" className="min-w-0 flex-1 truncate text-left" title={visibleMarks(row.path)}>
-                      <bdi dir="ltr">{visibleMarks(row.path)}</bdi>
-                    </span>
-                    {open.has(row.path) ? (
-                      <span className="text-xs text-accent tabular-nums">
-                        {open.get(row.path)?.length}
-                        <span className="sr-only"> {t('reviewPage.openThreads')}</span>
-                      </span>
-                    ) : null}
-                    {isViewed(row, viewed) ? (
-                      <span className="text-ok">
-                        <Check aria-hidden className="size-4" />
-                        <span className="sr-only">{t('reviewPage.viewed')}</span>
-                      </span>
-                    ) : null}
-                  </button>
+                  <FileRow
+                    file={row}
+                    chosen={row.path === chosen}
+                    viewed={isViewed(row, viewed)}
+                    threads={open.get(row.path)?.length ?? 0}
+                    onChoose={onChoose}
+                  />
                 )}
               </li>
             );

@@ -22,7 +22,8 @@ export function LookedButton() {
     onSettled: () => queries.invalidateQueries({ queryKey: ['changes', orgId, conversation.id] }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['diff', orgId, conversation.id, 'looked'] }),
   });
-  const run = data?.live === true && !isAway && !mark.isPending ? () => mark.mutate(seenHash(data.files)) : null;
+  const run =
+    data?.live === true && !isAway && !mark.isPending ? () => mark.mutate(seenHash(data.files, data.folders)) : null;
   useCommand('review.looked', run);
   return (
     <div className="flex flex-col items-end gap-1">

@@ -1,14 +1,20 @@
 'use client';
 import type { DiffLineAnnotation, FileDiffOptions } from '@pierre/diffs/react';
-import { PatchDiff } from '@pierre/diffs/react';
+import { PatchDiff, VirtualizerContext } from '@pierre/diffs/react';
 import { visibleMarks } from '@slipway/domain/review';
 import { useTheme } from 'next-themes';
-import { useCallback, useEffect, useMemo, useRef } from 'react';
-import { LOOK, reachByKeyboard, SKIN } from '../changes/diff-look.ts';
+import { useMemo, useRef } from 'react';
+import { LINE_DIFF, LOOK, METRICS, reachByKeyboard, SKIN, THEMES } from '../changes/diff-look.ts';
+import { DiffWorkers } from '../changes/diff-workers.tsx';
+import { useDiffScroller } from './diff-scroller.ts';
 import type { LineRange } from './patch-sides.ts';
 import type { PlacedThread } from './placed-threads.ts';
 import { ThreadCard } from './thread-card.tsx';
+import { useLineInSight } from './use-line-in-sight.ts';
 import type { ReviewVerbs } from './use-review.ts';
+
+/** Lines of a side: what is longer has no colours, since taking them over holds the page up. */
+const COLOURED_AT_MOST = 5_000;
 
 interface ReviewDiffProps {
   readonly patch: string;
@@ -22,39 +28,34 @@ interface ReviewDiffProps {
   readonly onRange: (range: LineRange | null) => void;
 }
 
-/** The lines of one file. A press on a number chooses the line, one with Shift all lines up to it. */
+/**
+ * The lines of one file; only those in sight are in the page. A press on a number chooses the line, one with Shift all
+ * lines up to it.
+ */
 export function ReviewDiff({ patch, split, range, sight, thread, placed, verbs, onRange }: ReviewDiffProps) {
   const { resolvedTheme } = useTheme();
   const choose = useRef(onRange);
   choose.current = onRange;
-  const shown = useRef<HTMLElement>(null);
-  const wanted = useRef<LineRange | null>(null);
-  const bring = useCallback(() => {
-    if (shown.current === null || wanted.current === null) return;
-    const line = lineIn(shown.current, wanted.current);
-    if (line === null) return;
-    wanted.current = null;
-    line.scrollIntoView({ block: 'center' });
-  }, []);
-  useEffect(() => {
-    wanted.current = sight;
-    bring();
-  }, [sight, bring]);
+  const box = useRef<HTMLDivElement>(null);
+  // The element with `data-review-scroller` around it.
+  const virtualizer = useDiffScroller(box);
+  const place = placed.find((each) => each.thread.id === thread)?.at ?? null;
+  const rendered = useLineInSight({ virtualizer, sight, thread, place });
   const options = useMemo<FileDiffOptions<PlacedThread, undefined>>(
     () => ({
-      theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+      theme: THEMES,
       themeType: resolvedTheme === 'dark' ? 'dark' : 'light',
       diffStyle: split ? 'split' : 'unified',
       overflow: 'scroll',
       disableFileHeader: true,
       hunkSeparators: 'line-info-basic',
-      lineDiffType: 'word-alt',
+      lineDiffType: LINE_DIFF,
+      tokenizeMaxLength: COLOURED_AT_MOST,
       diffIndicators: 'classic',
       unsafeCSS: SKIN,
-      onPostRender: (node) => {
+      onPostRender: (node, instance) => {
         reachByKeyboard(node);
-        shown.current = node;
-        bring();
+        rendered(node, instance);
       },
       enableLineSelection: true,
       onLineSelectionEnd: (chosen) => {
@@ -67,7 +68,7 @@ export function ReviewDiff({ patch, split, range, sight, thread, placed, verbs, 
         choose.current({ side: at, line: Math.min(one, other), endLine: Math.max(one, other) });
       },
     }),
-    [resolvedTheme, split, bring],
+    [resolvedTheme, split, rendered],
   );
   // Characters that turn or hide text are shown as marks; tabs and ends of lines stay.
   const marked = useMemo(
@@ -88,27 +89,34 @@ export function ReviewDiff({ patch, split, range, sight, thread, placed, verbs, 
     [placed],
   );
   return (
-    <PatchDiff<PlacedThread, undefined>
-      patch={marked}
-      options={options}
-      lineAnnotations={annotations}
-      selectedLines={
-        range === null
-          ? null
-          : { start: range.line, end: range.endLine, side: range.side === 'old' ? 'deletions' : 'additions' }
-      }
-      renderAnnotation={({ metadata }) => (
-        <ThreadCard thread={metadata.thread} outdated={false} inSight={metadata.thread.id === thread} verbs={verbs} />
-      )}
-      className="block"
-      style={LOOK}
-      disableWorkerPool
-    />
+    <DiffWorkers>
+      <VirtualizerContext value={virtualizer ?? undefined}>
+        <div ref={box}>
+          {virtualizer === null ? null : (
+            <PatchDiff<PlacedThread, undefined>
+              patch={marked}
+              options={options}
+              metrics={METRICS}
+              lineAnnotations={annotations}
+              selectedLines={
+                range === null
+                  ? null
+                  : { start: range.line, end: range.endLine, side: range.side === 'old' ? 'deletions' : 'additions' }
+              }
+              renderAnnotation={({ metadata }) => (
+                <ThreadCard
+                  thread={metadata.thread}
+                  outdated={false}
+                  inSight={metadata.thread.id === thread}
+                  verbs={verbs}
+                />
+              )}
+              className="block"
+              style={LOOK}
+            />
+          )}
+        </div>
+      </VirtualizerContext>
+    </DiffWorkers>
   );
-}
-
-/** The number of a changed line, inside the viewer's shadow root. */
-function lineIn(node: HTMLElement, { side, line }: LineRange): Element | null {
-  const type = side === 'old' ? 'change-deletion' : 'change-addition';
-  return node.shadowRoot?.querySelector(`[data-column-number="${line}"][data-line-type="${type}"]`) ?? null;
 }

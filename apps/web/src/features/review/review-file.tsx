@@ -1,4 +1,5 @@
 'use client';
+import type { ReviewThread } from '@slipway/contracts/conversations';
 import type { FileChange } from '@slipway/contracts/repositories';
 import { chapterOf, visibleMarks } from '@slipway/domain/review';
 import { Button, Checkbox, SkeletonLines } from '@slipway/ui';
@@ -25,6 +26,8 @@ const ReviewDiff = dynamic(() => import('./review-diff.tsx').then((module) => mo
   loading: () => <SkeletonLines className="p-4" />,
 });
 
+const NO_THREADS: readonly ReviewThread[] = [];
+
 interface ReviewFileProps {
   readonly file: FileChange;
   readonly base: string | null;
@@ -42,14 +45,18 @@ export function ReviewFile({ file, base, selection, split, viewed, landing, leav
   const { org } = useSession();
   const patch = useFilePatch(file.path, selection);
   const sides = useMemo(() => patchSides(patch.data ?? ''), [patch.data]);
-  const threads = useReview().data?.threads ?? [];
+  const threads = useReview().data?.threads ?? NO_THREADS;
   const verbs = useReviewVerbs();
   const [range, setRange] = useState<LineRange | null>(null);
   const [writes, setWrites] = useState<'comment' | 'suggestion' | null>(null);
   const steps = useHunkSteps({ sides, landing, leave, onStep: setRange });
-  const placed = placedThreads(
-    threads.filter(({ anchor }) => anchor.path === file.path && anchor.repository === selection.repository),
-    sides,
+  const placed = useMemo(
+    () =>
+      placedThreads(
+        threads.filter(({ anchor }) => anchor.path === file.path && anchor.repository === selection.repository),
+        sides,
+      ),
+    [threads, file.path, selection.repository, sides],
   );
   const mayWrite = org.permissions.includes('conversation:write');
   const first = sides.hunks[0]?.at;

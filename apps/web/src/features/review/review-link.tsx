@@ -3,6 +3,7 @@ import { Button } from '@slipway/ui';
 import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useTranslations } from 'next-intl';
+import { totalsOf } from '../changes/listing.ts';
 import { useChanges } from '../changes/use-changes.ts';
 import { useCommand } from '../commands/command-context.tsx';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
@@ -15,7 +16,8 @@ export function ReviewLink() {
   const { org } = useSession();
   const { conversation } = useConversation();
   const hadWorkspace = useView((view) => view.hadWorkspace);
-  const count = useChanges().data?.files.length ?? 0;
+  const { data } = useChanges();
+  const count = data === undefined ? 0 : totalsOf(data).files;
   const address = `/${org.slug}/conversations/${conversation.id}/review`;
   useCommand('review.open', hadWorkspace ? () => router.push(address) : null);
   if (!hadWorkspace) return null;

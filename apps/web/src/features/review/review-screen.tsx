@@ -4,8 +4,9 @@ import { Button, EmptyState, Notice, SkeletonLines } from '@slipway/ui';
 import { ArrowLeft } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
+import { listingOf, totalsOf } from '../changes/listing.ts';
 import { NotKept, NotKnown } from '../changes/not-known.tsx';
 import { isKept, type Selection, useChangesAddress } from '../changes/selection.ts';
 import { useChanges, useFreshChanges, useIsAway } from '../changes/use-changes.ts';
@@ -23,13 +24,12 @@ import { LookedButton } from './looked-button.tsx';
 import { ReviewFile } from './review-file.tsx';
 import { filesInOrder, isViewed, type Order } from './review-files.ts';
 import { SendReview } from './send-review.tsx';
-import { useFreshReview, useReview, useReviewVerbs } from './use-review.ts';
+import { useFolderListing } from './use-folder-listing.ts';
+import { useFreshReview, useReview, useReviewVerbs, useViewed } from './use-review.ts';
 import { useReviewKeys } from './use-review-keys.ts';
 
 const soon: Schedule = (work) => void setTimeout(work, 50);
-/** Beyond this a page of one commit, or of one part, is the way to read it. */
-const MAX_FILES = 5_000;
-const MAX_LINES = 200_000;
+const NOTHING = { files: [], folders: [], left: 0 };
 
 /** Everything that the agent changed, to be read file by file, commented on and sent back. */
 export function ReviewScreen({ snapshot }: { snapshot: Conversation }) {
@@ -58,13 +58,13 @@ function Screen() {
   const title = useView((view) => view.title);
   const { selection } = useChangesAddress();
   const changes = useChanges(selection);
-  const review = useReview();
   useFreshChanges();
   useFreshReview();
-  const files = changes.data?.files ?? [];
-  const viewed = new Map(review.data?.viewed.map(({ path, hash }) => [path, hash]));
-  const added = files.reduce((sum, file) => sum + file.additions, 0);
-  const removed = files.reduce((sum, file) => sum + file.deletions, 0);
+  const viewed = useViewed();
+  const { data } = changes;
+  const files = data?.files ?? [];
+  const totals = totalsOf(data ?? NOTHING);
+  const isCut = data !== undefined && listingOf(data, '').folders.length > 0;
   return (
     <div className="flex h-full flex-col">
       <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-line bg-surface px-4 py-2 md:px-6">
@@ -79,17 +79,17 @@ function Screen() {
           </h1>
           <p className="text-xs text-ink-muted tabular-nums">
             {t('reviewPage.counts', {
-              files: files.length,
+              files: totals.files,
               viewed: files.filter((file) => isViewed(file, viewed)).length,
             })}{' '}
-            <span className="text-ok">+{added}</span> <span className="text-bad">−{removed}</span>
+            <span className="text-ok">+{totals.additions}</span> <span className="text-bad">−{totals.deletions}</span>
           </p>
         </div>
         <AgainstChoice />
         <LookedButton />
         <SendReview />
       </header>
-      {files.length > MAX_FILES || added + removed > MAX_LINES ? (
+      {isCut ? (
         <Notice tone="warn" className="m-2">
           {t('reviewPage.tooLarge')}
         </Notice>
@@ -113,14 +113,19 @@ function Body({ selection }: { selection: Selection }) {
   const [split, setSplit] = useState(false);
   const [filter, setFilter] = useState('');
   const [chosen, choose] = useAddressValue('file');
-  const files = filesInOrder(data?.files ?? [], order, filter);
+  const { listing, folder, chooseFolder } = useFolderListing(selection);
+  const files = useMemo(() => filesInOrder(listing.files, order, filter), [listing, order, filter]);
   const index = Math.max(
     0,
     files.findIndex((file) => file.path === chosen),
   );
   const file = files[index];
-  const viewed = new Map(review.data?.viewed.map(({ path, hash }) => [path, hash]));
-  const threads = (review.data?.threads ?? []).filter(({ anchor }) => anchor.repository === selection.repository);
+  const viewed = useViewed();
+  const of = selection.repository;
+  const threads = useMemo(
+    () => (review.data?.threads ?? []).filter(({ anchor }) => anchor.repository === of),
+    [review.data?.threads, of],
+  );
   const steps = useReviewKeys({ files, threads, file, choose });
   const hash = file?.hash;
   useCommand('review.order', () => setOrder(order === 'chapters' ? 'paths' : 'chapters'));
@@ -136,7 +141,7 @@ function Body({ selection }: { selection: Selection }) {
   if (data === undefined && isAway && !isKept(selection)) return <NotKept />;
   if (data === undefined && error) return <NotKnown error={error} retry={() => refetch()} />;
   if (data === undefined) return <SkeletonLines className="p-6" />;
-  if (data.files.length === 0)
+  if (data.files.length + data.folders.length === 0)
     return (
       <EmptyState title={t(selection.against === 'looked' ? 'reviewPage.nothingNew' : 'reviewPage.nothingDiffers')}>
         {t('reviewPage.nothingDiffersFrom')}
@@ -146,6 +151,9 @@ function Body({ selection }: { selection: Selection }) {
     <div className="flex h-full max-md:flex-col">
       <FileList
         files={files}
+        folders={listing.folders}
+        folder={folder}
+        onFolder={chooseFolder}
         order={order}
         chosen={file?.path ?? null}
         viewed={viewed}
@@ -154,10 +162,10 @@ function Body({ selection }: { selection: Selection }) {
         onFilter={setFilter}
         onChoose={choose}
       />
-      <div className="min-h-0 min-w-0 flex-1 overflow-auto">
+      <div data-review-scroller className="min-h-0 min-w-0 flex-1 overflow-auto">
         {data.live ? null : <Notice className="m-3">{t('reviewPage.sandboxAway')}</Notice>}
         {file === undefined ? (
-          <EmptyState title={t('reviewPage.noFileMatches')}>{t('reviewPage.changeTheFilter')}</EmptyState>
+          <NoFile folders={listing.folders.length} />
         ) : (
           <ReviewFile
             key={`${file.path} ${selection.against} ${selection.repository}`}
@@ -172,4 +180,12 @@ function Body({ selection }: { selection: Selection }) {
       </div>
     </div>
   );
+}
+
+/** Why no lines are shown: nothing matches the filter, or a folder is to be chosen. */
+function NoFile({ folders }: { folders: number }) {
+  const t = useTranslations();
+  if (folders > 0)
+    return <EmptyState title={t('reviewPage.chooseFolder')}>{t('reviewPage.chooseFolderHint')}</EmptyState>;
+  return <EmptyState title={t('reviewPage.noFileMatches')}>{t('reviewPage.changeTheFilter')}</EmptyState>;
 }

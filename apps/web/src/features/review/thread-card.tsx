@@ -46,6 +46,7 @@ export function ThreadCard({
   return (
     <section
       ref={card}
+      data-review-thread={thread.id}
       tabIndex={-1}
       aria-label={t('reviewPage.threadOn', { number, line: anchor.line })}
       className="m-2 flex flex-col gap-2 rounded-md border border-line-strong bg-surface p-3 font-sans text-sm whitespace-normal text-ink"

@@ -7,7 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useMemo } from 'react';
 import { api } from '../../api/client.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import type { Written } from './comment-box.tsx';
@@ -20,6 +20,12 @@ export function useReview(): UseQueryResult<Review> {
     queryFn: ({ signal }) => api.getReview({ org: orgId, conversation: conversation.id, signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+/** The hashes of the files that the user has viewed, by path. */
+export function useViewed(): ReadonlyMap<string, string> {
+  const viewed = useReview().data?.viewed;
+  return useMemo(() => new Map(viewed?.map(({ path, hash }) => [path, hash])), [viewed]);
 }
 
 /** Has the review read again when the log has grown by something that may answer it. Used once a page. */

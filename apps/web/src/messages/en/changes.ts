@@ -1,6 +1,8 @@
 export const changes = {
   terminal: 'Terminal',
   files: 'Files',
+  shownOf: 'The first {shown} of {count} files.',
+  readAllInReview: 'Read all of them in the review',
   ports: 'Ports',
   trace: 'Trace',
   all: 'All',

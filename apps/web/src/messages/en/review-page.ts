@@ -2,7 +2,12 @@ export const reviewPage = {
   titleOf: 'Review: {title}',
   counts: '{files, plural, one {# file} other {# files}}, {viewed} viewed',
   backToConversation: 'Back to conversation',
-  tooLarge: 'These changes are very large. Filter by folder, or review one commit at a time.',
+  tooLarge:
+    'These changes are too large for one list. Choose a folder to see its files, or review one commit at a time.',
+  chooseFolder: 'Choose a folder',
+  chooseFolderHint: 'Its files are listed then.',
+  filesIn: '{count, plural, one {# file} other {# files}}',
+  upFrom: 'Leave',
   nothingDiffers: 'Nothing differs',
   nothingDiffersFrom: 'No file differs from what it is compared with. Choose another comparison above.',
   sandboxAway: 'The sandbox is not running. These are the changes that were last seen.',

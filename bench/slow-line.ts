@@ -1,19 +1,14 @@
 // A conversation's page on a line of 50 kB/s, in Chromium with an empty cache: until the first text of the
 // conversation, until one can write and it is live, until nothing more comes.
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { freePort, SlowLine } from '@slipway/testing';
-import { type Browser, chromium } from 'playwright-core';
-import { findChromium } from '../tests/e2e/browser.ts';
+import { SlowLine } from '@slipway/testing';
+import type { Browser } from 'playwright-core';
 import { startAppServers } from './measure/app-server.ts';
-import { startProcess, waitForHttp } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
 import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
+import { type BuiltPages, launchForBench, startBuiltPages } from './web/pages.ts';
 import { LogWriter, sampleLog } from './web/sample-log.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SERVER = `${ROOT}apps/web/.next/standalone/apps/web/server.js`;
 /** Bytes a second, each way. */
 const SPEED = 50_000;
 const EVENTS = 300;
@@ -32,40 +27,19 @@ interface Opened {
 }
 
 export default async function run(report: Report): Promise<void> {
-  if (!existsSync(SERVER)) throw new Error('the pages are not built: npm run build -w @slipway/web');
-  const executablePath = findChromium();
-  if (executablePath === null) return report.note(NEEDS_CHROMIUM);
-  const port = await freePort();
-  const web = startProcess(
-    process.execPath,
-    [SERVER],
-    { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' },
-    ROOT,
-  );
+  const browser = await launchForBench();
+  if (browser === null) return report.note(NEEDS_CHROMIUM);
   const line = await SlowLine.open(null, SPEED);
   let servers: Awaited<ReturnType<typeof startAppServers>> | undefined;
-  let browser: Browser | undefined;
+  let pages: BuiltPages | undefined;
   try {
-    await waitForHttp(`http://127.0.0.1:${port}/login`, web);
-    servers = await startAppServers(1, { WEB_URL: `http://127.0.0.1:${port}`, PUBLIC_URL: line.url });
+    pages = await startBuiltPages();
+    servers = await startAppServers(1, { WEB_URL: pages.url, PUBLIC_URL: line.url });
     line.pointTo(servers.replicas[0]?.url ?? '');
     const conversation = await servers.conversation();
     const log = sampleLog(conversation.id, EVENTS, Date.now() - 3_600_000);
     new LogWriter(conversation.id, Date.now(), log).message('assistant', LAST_WORDS);
     await conversation.send(log.map(({ event }) => event));
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--headless',
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
     const address = `${line.url}/bench/conversations/${conversation.id}`;
     const [name, value] = servers.cookie.split('=', 2) as [string, string];
     const opened: Opened[] = [];
@@ -91,10 +65,10 @@ export default async function run(report: Report): Promise<void> {
       n: RUNS,
     });
   } finally {
-    await browser?.close();
+    await browser.close();
     await servers?.stop();
     await line.close();
-    await web.stop();
+    await pages?.stop();
   }
 }
 

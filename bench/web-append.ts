@@ -1,22 +1,16 @@
 // One event (and 100 deltas of streamed text) appended to an open conversation of 10,000 events, in Chromium: the
 // longest task of the main thread.
-import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { LoggedEvent } from '@slipway/contracts/events';
-import { freePort } from '@slipway/testing';
 import { type Browser, type Page } from 'playwright-core';
-import { findChromium } from '../tests/e2e/browser.ts';
-import { startProcess, waitForHttp } from './measure/child-process.ts';
 import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { type FakeApp, startFakeApp } from './web/fake-app.ts';
-import { type Longest, launchBrowser, longestTask } from './web/longest-task.ts';
+import { type Longest, longestTask } from './web/longest-task.ts';
+import { type BuiltPages, launchForBench, startBuiltPages } from './web/pages.ts';
 import { sampleConversation } from './web/sample-conversation.ts';
 import { LogWriter } from './web/sample-log.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SERVER = `${ROOT}apps/web/.next/standalone/apps/web/server.js`;
 const LONG = '01930000-0000-7000-8000-000000010000';
 const SHORT = '01930000-0000-7000-8000-000000000050';
 const EVENTS = quick(10_000, 300);
@@ -25,27 +19,17 @@ const DELTAS = quick(100, 10);
 
 /** The floor is the same page with 50 events: what is above it is what length costs. */
 export default async function run(report: Report): Promise<void> {
-  if (!existsSync(SERVER)) throw new Error('the pages are not built: npm run build -w @slipway/web');
-  const executablePath = findChromium();
-  if (executablePath === null) return report.note(NEEDS_CHROMIUM);
-  const port = await freePort();
-  const web = startProcess(
-    process.execPath,
-    [SERVER],
-    { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' },
-    ROOT,
-  );
-  const webUrl = `http://127.0.0.1:${port}`;
+  const browser = await launchForBench();
+  if (browser === null) return report.note(NEEDS_CHROMIUM);
+  let pages: BuiltPages | undefined;
   let fakeApp: FakeApp | undefined;
-  let browser: Browser | undefined;
   try {
-    await waitForHttp(`${webUrl}/login`, web);
+    pages = await startBuiltPages();
     const began = Date.now() - 3_600_000;
     fakeApp = await startFakeApp({
-      webUrl,
+      webUrl: pages.url,
       conversations: [sampleConversation(LONG, EVENTS, began), sampleConversation(SHORT, 50, began)],
     });
-    browser = await launchBrowser(executablePath);
     const short = await measure(browser, fakeApp, SHORT);
     const long = await measure(browser, fakeApp, LONG);
     report.note(`all ${EVENTS} events loaded, ${long.mounted} rows in the page`);
@@ -61,9 +45,9 @@ export default async function run(report: Report): Promise<void> {
     }
     report.figure({ figure: 'rows-mounted', value: long.mounted, unit: 'count', n: 1 });
   } finally {
-    await browser?.close();
+    await browser.close();
     await fakeApp?.stop();
-    await web.stop();
+    await pages?.stop();
   }
 }
 

@@ -1,21 +1,15 @@
 // The review page with 5,000 changed files and 200,000 changed lines, in Chromium: until the list is there, scrolling
 // through list and file, opening a file, memory.
-import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { freePort } from '@slipway/testing';
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import { findChromium } from '../tests/e2e/browser.ts';
-import { startProcess, waitForHttp } from './measure/child-process.ts';
 import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { type FakeApp, startFakeApp } from './web/fake-app.ts';
-import { type Longest, launchBrowser, longestTask } from './web/longest-task.ts';
+import { type Longest, longestTask } from './web/longest-task.ts';
+import { type BuiltPages, launchForBench, startBuiltPages } from './web/pages.ts';
 import { sampleConversation } from './web/sample-conversation.ts';
 import { LONGEST, OPENED, sampleDiff } from './web/sample-diff.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SERVER = `${ROOT}apps/web/.next/standalone/apps/web/server.js`;
 const MANY = '01930000-0000-7000-8000-000000005000';
 const FEW = '01930000-0000-7000-8000-000000000005';
 const FILES = quick(5_000, 300);
@@ -27,30 +21,20 @@ const THREADS = 200;
 
 /** The floor is the same page with 5 files: what is above it is what size costs. */
 export default async function run(report: Report): Promise<void> {
-  if (!existsSync(SERVER)) throw new Error('the pages are not built: npm run build -w @slipway/web');
-  const executablePath = findChromium();
-  if (executablePath === null) return report.note(NEEDS_CHROMIUM);
-  const port = await freePort();
-  const web = startProcess(
-    process.execPath,
-    [SERVER],
-    { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' },
-    ROOT,
-  );
-  const webUrl = `http://127.0.0.1:${port}`;
+  const browser = await launchForBench();
+  if (browser === null) return report.note(NEEDS_CHROMIUM);
+  let pages: BuiltPages | undefined;
   let fakeApp: FakeApp | undefined;
-  let browser: Browser | undefined;
   try {
-    await waitForHttp(`${webUrl}/login`, web);
+    pages = await startBuiltPages();
     const began = Date.now() - 3_600_000;
     fakeApp = await startFakeApp({
-      webUrl,
+      webUrl: pages.url,
       conversations: [
         { ...sampleConversation(MANY, 60, began), files: sampleDiff(FILES, LINES), threads: THREADS },
         { ...sampleConversation(FEW, 60, began), files: sampleDiff(OPENED.length, 0), threads: 2 },
       ],
     });
-    browser = await launchBrowser(executablePath);
     // Once unmeasured: the first page of a process also pays for what its server reads and compiles.
     await (await review(browser, fakeApp, FEW)).page.close();
     const few = await measure(browser, fakeApp, FEW);
@@ -79,9 +63,9 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'heap', value: many.heap, unit: 'MiB', floor: few.heap, n: 1 });
     report.figure({ figure: 'worker', value: many.workers, unit: 'count', n: 1 });
   } finally {
-    await browser?.close();
+    await browser.close();
     await fakeApp?.stop();
-    await web.stop();
+    await pages?.stop();
   }
 }
 

@@ -13,9 +13,9 @@ export interface ServiceProcess extends RunningProcess {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * One of our apps as a process of its own on a free port, ready.
- * @param env its configuration (docs/configuration.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where
- * it has none.
+ * One of our apps as a process of its own, ready.
+ * @param env its configuration (docs/configuration.md); PORT [a free one], HOST [127.0.0.1] and LOG_LEVEL [warn] are set
+ * here where it has none.
  * @throws Error with its output when it does not get ready.
  */
 export async function startService(
@@ -23,7 +23,7 @@ export async function startService(
   env: Readonly<Record<string, string>>,
   options: { entry?: string; readyPath?: string } = {},
 ): Promise<ServiceProcess> {
-  const port = await freePort();
+  const port = env['PORT'] === undefined ? await freePort() : Number(env['PORT']);
   const metricsPort = await freePort();
   const entry = path.resolve(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
   const running = startProcess(

@@ -1,28 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 /** Milliseconds. */
 export interface Longest {
   readonly wall: number;
-  /** What is left of `wall` when nothing else uses the machine. */
+  /** Of the processor: what is left when nothing else uses the machine. */
   readonly cpu: number;
-}
-
-/** A browser without what runs beside the page. */
-export function launchBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
 }
 
 interface TraceEvent {
@@ -32,15 +15,12 @@ interface TraceEvent {
   readonly tid: number;
   /** Microseconds. */
   readonly dur?: number;
-  /** Microseconds of CPU: what is left of `dur` when nothing else uses the machine. */
+  /** Microseconds of CPU. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
-/**
- * Runs `work` and gives the longest task of a renderer's main thread meanwhile, from the browser's own trace.
- * Milliseconds.
- */
+/** Runs `work` and gives the longest task of a renderer's main thread meanwhile, from the browser's own trace. */
 export async function longestTask(browser: Browser, page: Page, work: () => Promise<void>): Promise<Longest> {
   await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', '__metadata'] });
   await work();

@@ -278,6 +278,72 @@ describeUnless(
     await answerEverythingThat('reads the reply', async () =>
       (await deskOf(ada.client)).some(({ conversation }) => conversation.lastWord?.text === 'Is taken.'),
     );
+  });
+
+  step('gives one answer to agents that ask for the same, and to no other', async () => {
+    const { page } = ada;
+    for (const name of ['alike-one', 'alike-two']) await give(name, [terminal('echo four'), finish()]);
+    await give('unlike', [terminal('echo four >> four.txt'), finish()]);
+    const rows = rowOf(page, 'Needs you', 'echo four');
+    await until('all ask', async () => (await rows.count()) === 3, SLOW_MS);
+    const row = rows.filter({ hasText: '[alike-two]' });
+    await row.getByRole('button', { name: /^Answer: / }).click();
+    const request = row.getByRole('group', { name: /^Request of / });
+    await request.getByText('[alike-one]').waitFor();
+    expect(await request.getByText('[unlike]').count()).toBe(0);
+    await expectNoViolation(page, 'desk-alike');
+    await request.getByRole('checkbox', { name: /^Give the same answer to the other agent/ }).check();
+    await request.getByRole('button', { name: 'Approve' }).click();
+    await until('only the other one waits for it', async () =>
+      (await deskOf(ada.client)).every(
+        ({ conversation: { approval, title } }) =>
+          approval === null || approval.tool !== 'terminal' || title.includes('[unlike]'),
+      ),
+    );
+    await answerEverythingThat('is quiet', async () =>
+      (await deskOf(ada.client)).every(({ group }) => group !== 'needs-you' && group !== 'working'),
+    );
+  });
+
+  step('shows in the list of all conversations what changes, and stops several at once', async () => {
+    const { page } = ada;
+    const lines = page.getByRole('list', { name: 'Conversations' }).getByRole('listitem');
+    await page.goto(`${stack.url}/${org.slug}/conversations`);
+    await lines.first().waitFor();
+    const held = Promise.withResolvers<void>();
+    const waits: Harness = () => held.promise.then(() => finish());
+    await give('held-one', waits);
+    await give('held-two', waits);
+    const line = (name: string) => lines.filter({ hasText: `[${name}]` });
+    for (const name of ['held-one', 'held-two'])
+      await line(name).getByText('Working', { exact: true }).waitFor({ timeout: SLOW_MS });
+    let read = 0;
+    page.on('request', (request) => {
+      if (/\/conversations\?/.test(request.url())) read += 1;
+    });
+    for (const name of ['held-one', 'held-two'])
+      await line(name)
+        .getByRole('checkbox', { name: /^Select / })
+        .check();
+    await page.getByRole('button', { name: 'Stop…' }).click();
+    await page.getByRole('dialog', { name: 'Stop 2 agents?' }).getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('2 agents stopped.').waitFor({ timeout: SLOW_MS });
+    for (const name of ['held-one', 'held-two'])
+      await line(name).getByText('Stopped', { exact: true }).waitFor({ timeout: SLOW_MS });
+    held.resolve();
+    const before = read;
+    const { id } = await give('renamed', [finish()]);
+    await line('renamed').getByText('Finished', { exact: true }).waitFor({ timeout: SLOW_MS });
+    const readOnce = read;
+    expect(readOnce).toBeGreaterThan(before);
+    const renamed = await ada.client.fetch(`/api/v1/orgs/${org.id}/conversations/${id}`, {
+      method: 'PATCH',
+      json: { title: 'Renamed elsewhere' },
+    });
+    expect(renamed.status).toBe(200);
+    await lines.filter({ hasText: 'Renamed elsewhere' }).waitFor();
+    expect(read).toBe(readOnce);
+    await expectNoViolation(page, 'work-live');
     expect(complaints).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
 'use client';
 import type { ConversationSummary, ListConversationsQuery } from '@slipway/contracts/conversations';
-import { Button } from '@slipway/ui';
+import { Button, ConfirmDialog } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';
+import { isActive } from '../conversations/status-label.ts';
 import { useMayEdit } from './may-edit.ts';
 import { TagsDialog } from './tags-dialog.tsx';
 import type { BulkAction, Edits } from './use-edits.ts';
@@ -25,11 +26,13 @@ export function BulkBar({
   const t = useTranslations();
   const { mayDelete } = useMayEdit();
   const [tags, setTags] = useState(false);
+  const [stopping, setStopping] = useState(false);
   const [busy, setBusy] = useState<BulkAction | null>(null);
   const ids = selected.map(({ id }) => id);
-  const run = async (action: BulkAction) => {
+  const working = selected.filter(({ status }) => isActive(status));
+  const run = async (action: BulkAction, of = ids) => {
     setBusy(action);
-    if (await edits.run(action, ids)) clear();
+    if (await edits.run(action, of)) clear();
     setBusy(null);
   };
   const button = (action: BulkAction, words: string) => (
@@ -53,6 +56,11 @@ export function BulkBar({
           <Button size="small" disabled={busy !== null} onClick={() => setTags(true)}>
             {t('conversationEdits.addTags')}
           </Button>
+          {working.length > 0 ? (
+            <Button size="small" disabled={busy !== null} onClick={() => setStopping(true)}>
+              {t('conversationEdits.stop')}
+            </Button>
+          ) : null}
           {shown === 'archived'
             ? button('unarchive', t('conversationEdits.unarchive'))
             : button('archive', t('conversationEdits.archive'))}
@@ -69,6 +77,21 @@ export function BulkBar({
           {t('conversationEdits.clearSelection')}
         </Button>
       </span>
+      <ConfirmDialog
+        open={stopping}
+        onOpenChange={setStopping}
+        title={t('conversationEdits.stopTitle', { count: working.length })}
+        confirmLabel={t('conversationEdits.stopNow')}
+        busy={busy === 'stop'}
+        onConfirm={() =>
+          void run(
+            'stop',
+            working.map(({ id }) => id),
+          ).then(() => setStopping(false))
+        }
+      >
+        <p>{t('conversationEdits.whatStoppingDoes')}</p>
+      </ConfirmDialog>
       {tags ? (
         <TagsDialog
           title={t('conversationEdits.addTagsTo', { count: selected.length })}

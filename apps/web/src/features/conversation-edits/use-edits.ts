@@ -9,15 +9,16 @@ import { failureOf } from '../../api/failure.ts';
 import { useSession } from '../session/me.ts';
 import { undoToast } from '../undo/undo-toast.ts';
 
-/** What can be done with several at once; each but a restore is taken back by another one. */
-export type BulkAction = Exclude<Extract<BulkEdit, { ids: string[] }>['action'], 'stop' | 'tag'>;
+/** What can be done with several at once; each but a restore and a stop is taken back by another one. */
+export type BulkAction = Exclude<Extract<BulkEdit, { ids: string[] }>['action'], 'tag'>;
 
-const OPPOSITE = { archive: 'unarchive', unarchive: 'archive', delete: 'restore', restore: null } as const;
+const OPPOSITE = { archive: 'unarchive', unarchive: 'archive', delete: 'restore', restore: null, stop: null } as const;
 const DONE = {
   archive: 'conversationEdits.archived',
   unarchive: 'conversationEdits.unarchived',
   delete: 'conversationEdits.deleted',
   restore: 'conversationEdits.restored',
+  stop: 'conversationEdits.stopped',
 } as const;
 
 export interface Edits {

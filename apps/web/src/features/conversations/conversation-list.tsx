@@ -9,15 +9,17 @@ import { api } from '../../api/client.ts';
 import { BulkBar } from '../conversation-edits/bulk-bar.tsx';
 import { useMayEdit } from '../conversation-edits/may-edit.ts';
 import { useEdits } from '../conversation-edits/use-edits.ts';
+import { useDeskStore } from '../desk/desk-context.tsx';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { ConversationFilterBar, type ConversationFilters, useConversationFilters } from './conversation-filters.tsx';
 import { ListSkeleton, NoConversations } from './list-states.tsx';
 import { pinnedFirst } from './pinned-first.ts';
 import { isActive } from './status-label.ts';
+import { useLiveRows } from './use-live-rows.ts';
 import { VirtualList } from './virtual-list.tsx';
 
-/** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
+/** How often the list is read again while the room is not there and an agent works. Milliseconds. */
 const REFRESH_MS = 15_000;
 
 export function ConversationList() {
@@ -81,6 +83,7 @@ export function ConversationList() {
 /** Pages of the list, with what the user has pinned before all others. */
 function useConversations(filters: ConversationFilters) {
   const { org } = useSession();
+  const store = useDeskStore();
   const list = useInfiniteQuery({
     queryKey: ['conversations', org.id, filters],
     queryFn: ({ pageParam, signal }) =>
@@ -92,6 +95,7 @@ function useConversations(filters: ConversationFilters) {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.page.nextCursor,
     refetchInterval: (query) =>
+      !store.isLive &&
       query.state.data?.pages.some((page) => page.data.some((conversation) => isActive(conversation.status)))
         ? REFRESH_MS
         : false,
@@ -102,6 +106,7 @@ function useConversations(filters: ConversationFilters) {
       api.listConversations({ org: org.id, query: { limit: 100, ...filters, pinned: 'true' }, signal }),
     enabled: filters.shown !== 'deleted',
   });
+  useLiveRows(filters);
   const rows = useMemo(
     () => pinnedFirst(pinned.data?.data ?? [], list.data?.pages.flatMap((page) => page.data) ?? []),
     [pinned.data, list.data],

@@ -1,6 +1,6 @@
 'use client';
 import { MAX_PROMPT_LENGTH } from '@slipway/contracts/conversations';
-import { Button, ScrollBox, Textarea } from '@slipway/ui';
+import { Button, Checkbox, ScrollBox, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
@@ -10,8 +10,12 @@ import { failureOf } from '../../api/failure.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { visibleText } from '../conversation/visible-text.ts';
 import { useSession } from '../session/me.ts';
-import { useDeskStore } from './desk-context.tsx';
+import { useDesk, useDeskStore } from './desk-context.tsx';
+import { alikeOf } from './desk-groups.ts';
 import type { DeskLine } from './desk-store.ts';
+
+/** Others that ask for the same are named, so many of them. */
+const MOST_NAMED = 10;
 
 /** Sends an answer; the row leaves when the server says that the conversation goes on, never before. */
 function useAnswer<Body>(send: (body: Body) => Promise<unknown>) {
@@ -35,15 +39,26 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
   const first = useRef<HTMLDivElement>(null);
   const id = useId();
   const { facts } = line;
-  const actionIds = facts.approval === null ? [] : [facts.approval.actionId];
-  const answer = useAnswer((accept: boolean) =>
+  const alike = alikeOf(line, useDesk().lines ?? []);
+  const [withAlike, setWithAlike] = useState(false);
+  const answerOne = (accept: boolean, { id, approval }: DeskLine['facts']) =>
     api.answerConfirmation({
       org: org.id,
-      conversation: facts.id,
+      conversation: id,
       idempotencyKey: newId(),
-      body: { accept, actionIds, ...(accept || reason.trim() === '' ? {} : { reason: reason.trim() }) },
-    }),
-  );
+      body: {
+        accept,
+        actionIds: approval === null ? [] : [approval.actionId],
+        ...(accept || reason.trim() === '' ? {} : { reason: reason.trim() }),
+      },
+    });
+  const answer = useAnswer(async (accept: boolean) => {
+    // Each is answered by itself: that of one that somebody else has answered fails alone.
+    const all = withAlike ? [facts, ...alike.map((other) => other.facts)] : [facts];
+    const answers = await Promise.allSettled(all.map((each) => answerOne(accept, each)));
+    const failed = answers.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  });
   const busy = answer.isPending || answer.isSuccess;
   useEffect(() => first.current?.focus(), []);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -81,6 +96,9 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
         onChange={(event) => setReason(event.target.value)}
         className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"
       />
+      {alike.length === 0 ? null : (
+        <AlikeRequests alike={alike} isChosen={withAlike} isDisabled={busy} choose={setWithAlike} />
+      )}
       <div className="flex flex-wrap gap-4">
         <Button
           className="min-w-28"
@@ -104,6 +122,40 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
           </kbd>
         </Button>
       </div>
+    </div>
+  );
+}
+
+/** Other agents that ask for the same, by name: one answer for all of them is chosen, never given by itself. */
+function AlikeRequests({
+  alike,
+  isChosen,
+  isDisabled,
+  choose,
+}: {
+  alike: readonly DeskLine[];
+  isChosen: boolean;
+  isDisabled: boolean;
+  choose: (isChosen: boolean) => void;
+}) {
+  const t = useTranslations();
+  const rest = alike.length - MOST_NAMED;
+  return (
+    <div className="flex flex-col gap-1 text-xs text-ink-muted">
+      <Checkbox
+        label={t('deskPage.answerAlike', { count: alike.length })}
+        checked={isChosen}
+        disabled={isDisabled}
+        onChange={choose}
+      />
+      <ul className="ml-6 list-disc">
+        {alike.slice(0, MOST_NAMED).map(({ facts }) => (
+          <li key={facts.id} dir="auto" className="[overflow-wrap:anywhere]">
+            {facts.title}
+          </li>
+        ))}
+        {rest > 0 ? <li>{t('deskPage.andMoreAlike', { count: rest })}</li> : null}
+      </ul>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { Badge, Button, cn, IconButton, Menu, MenuItem } from '@slipway/ui';
 import { CircleAlert, Ellipsis, GitMerge, Hand, MessageCircleQuestion, ScanSearch } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import { useRef, useState } from 'react';
+import { memo, useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { useSession } from '../session/me.ts';
@@ -22,7 +22,13 @@ const ICONS = {
 };
 
 /** One conversation that waits for a decision: the dearest of what waits in it, and the way there. */
-export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskLine, change: DeskChange) => void }) {
+export const DeskRow = memo(function DeskRow({
+  line,
+  change,
+}: {
+  line: DeskLine;
+  change: (line: DeskLine, change: DeskChange) => void;
+}) {
   const t = useTranslations();
   const { org } = useSession();
   const [unfolded, setUnfolded] = useState<string | null>(null);
@@ -118,4 +124,4 @@ export function DeskRow({ line, change }: { line: DeskLine; change: (line: DeskL
       )}
     </li>
   );
-}
+});

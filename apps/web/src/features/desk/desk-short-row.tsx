@@ -2,6 +2,7 @@
 import { StatusChip } from '@slipway/ui';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
+import { memo } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useSession } from '../session/me.ts';
@@ -9,7 +10,7 @@ import type { DeskLine } from './desk-store.ts';
 import { addressOf } from './desk-words.ts';
 
 /** One line of what is ready to be looked at, or works: its title, and what it said or does. */
-export function DeskShortRow({ line }: { line: DeskLine }) {
+export const DeskShortRow = memo(function DeskShortRow({ line }: { line: DeskLine }) {
   const t = useTranslations();
   const { org } = useSession();
   const { facts, group } = line;
@@ -34,4 +35,4 @@ export function DeskShortRow({ line }: { line: DeskLine }) {
       </Link>
     </li>
   );
-}
+});

@@ -22,6 +22,10 @@ export interface DeskView {
   readonly answered: { readonly by: string; readonly accepted: boolean; readonly title: string } | null;
 }
 
+/** What a frame of the room says. */
+export type DeskChanges = Pick<DeskFrame, 'changed' | 'gone' | 'stale'>;
+type FrameListener = (frame: DeskChanges) => void;
+
 /** How long it stays to be read who answered. Milliseconds. */
 const ANSWER_SHOWN_MS = 60_000;
 
@@ -39,6 +43,9 @@ export class DeskStore {
   private meanwhile: DeskConversation[] | null = null;
   private answeredAt = 0;
   private readonly listeners = new Set<() => void>();
+  private readonly frameListeners = new Set<FrameListener>();
+  /** Whether the room sends what changes; while it does not, lists have to be read again from time to time. */
+  isLive = false;
   private readonly me: string;
   /** Reads the Desk again; set by who keeps it live. */
   again: () => void = () => {};
@@ -54,6 +61,21 @@ export class DeskStore {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   };
+
+  /**
+   * Called with what the room sends of any conversation of the organization, also of those that are not on the Desk;
+   * with `stale` alone whenever something may have been missed. @returns what ends it.
+   */
+  readonly onFrame = (listener: FrameListener): (() => void) => {
+    this.frameListeners.add(listener);
+    return () => this.frameListeners.delete(listener);
+  };
+
+  /** The room was joined, or left: what came between two times that it was joined is not known. */
+  live(isLive: boolean): void {
+    this.isLive = isLive;
+    if (isLive) this.sendOn({ changed: [], gone: [], stale: true });
+  }
 
   beginReading(): void {
     this.meanwhile = [];
@@ -83,7 +105,9 @@ export class DeskStore {
   }
 
   /** @returns whether the Desk has to be read again, since marks of what changed are not known here. */
-  apply({ changed, gone, stale }: Pick<DeskFrame, 'changed' | 'gone' | 'stale'>, now: number): boolean {
+  apply(frame: DeskChanges, now: number): boolean {
+    this.sendOn(frame);
+    const { changed, gone, stale } = frame;
     let isUnknown = false;
     let { answered } = this.view;
     for (const each of changed) {
@@ -117,17 +141,38 @@ export class DeskStore {
     return answered.by === this.me ? null : { by: answered.by, accepted: answered.accepted, title };
   }
 
+  private sendOn(frame: DeskChanges): void {
+    for (const listener of this.frameListeners) listener(frame);
+  }
+
+  /** A line that reads as before stays the same object: rows that nothing happens to are not drawn again. */
   private show(change: Partial<DeskView>, now: number): void {
+    const before = new Map(this.view.lines?.map((line) => [line.facts.id, line]));
     const lines = deskOf(
       [...this.facts.values()].map((facts): DeskLine => {
         const mark = this.marks.get(facts.id) ?? NO_MARKS;
         return { ...decide(facts, mark, now), mark, mayDecide: this.may.get(facts.id) ?? 'yes' };
       }),
-    );
+    ).map((line) => {
+      const old = before.get(line.facts.id);
+      return old !== undefined && readsAlike(old, line) ? old : line;
+    });
     const view = { ...this.view, ...change };
     this.view = { ...view, lines: view.at === null ? null : lines };
     for (const listener of this.listeners) listener();
   }
+}
+
+/** The score, which grows with every second, only decides the order. */
+function readsAlike(a: DeskLine, b: DeskLine): boolean {
+  return (
+    a.facts === b.facts &&
+    a.mark === b.mark &&
+    a.mayDecide === b.mayDecide &&
+    a.group === b.group &&
+    a.decisions.length === b.decisions.length &&
+    a.decisions.every(({ key, seconds }, at) => key === b.decisions[at]?.key && seconds === b.decisions[at]?.seconds)
+  );
 }
 
 const isOpen = (facts: DeskConversation, now: number): boolean => decide(facts, NO_MARKS, now).group !== 'resting';

@@ -4,13 +4,15 @@ import { AfterDelay, Button, Card, cn, Notice, Skeleton } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { asAgo } from '../../browser/ago.tsx';
+import { repositoryName } from '../../browser/format.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { useDesk, useDeskStore } from './desk-context.tsx';
+import { groupsOf } from './desk-groups.ts';
 import { DeskRow } from './desk-row.tsx';
 import { DeskShortRow } from './desk-short-row.tsx';
 import type { DeskLine } from './desk-store.ts';
@@ -68,8 +70,24 @@ export function NeedsYou() {
               })}
               isOld={error !== null}
             >
-              {waiting.map((line) => (
-                <DeskRow key={line.facts.id} line={line} change={change} />
+              {groupsOf(waiting).map(({ repository, lines: rows }, index, { length }) => (
+                <Fragment key={repository ?? ''}>
+                  {length === 1 ? null : (
+                    <li className={cn('bg-raised px-4 py-2', index > 0 && 'border-t-line-strong')}>
+                      <h3 className="flex items-baseline justify-between gap-3 text-xs font-semibold">
+                        <span dir="auto" className="min-w-0 truncate">
+                          {repository === null ? t('deskPage.noRepository') : repositoryName(repository)}
+                        </span>
+                        <span className="font-normal text-ink-muted">
+                          {t('deskPage.inAll', { count: rows.length, time: estimateWords(t, secondsOf(rows)) })}
+                        </span>
+                      </h3>
+                    </li>
+                  )}
+                  {rows.map((line) => (
+                    <DeskRow key={line.facts.id} line={line} change={change} />
+                  ))}
+                </Fragment>
               ))}
             </Section>
           )}

@@ -1,6 +1,7 @@
 import type { SetDeskMark } from '@slipway/contracts/conversations';
 import { keyOf } from '@slipway/domain/desk';
 import { useTranslations } from 'next-intl';
+import { useMemo } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -19,31 +20,33 @@ export function useDeskMarks(): (line: DeskLine, change: DeskChange) => void {
   const t = useTranslations();
   const { org } = useSession();
   const store = useDeskStore();
-  const set = async ({ facts: { id } }: DeskLine, body: SetDeskMark, before: DeskLine['mark']): Promise<boolean> => {
-    store.mark({ conversationId: id, mark: { ...before, ...body } }, Date.now());
-    try {
-      await api.setDeskMark({ org: org.id, conversation: id, body });
-      return true;
-    } catch (error) {
-      store.mark({ conversationId: id, mark: before }, Date.now());
-      toast.error(failureOf(error).title);
-      return false;
-    }
-  };
-  return (line, change) => {
-    const { mark } = line;
-    const body = bodyOf(line, change);
-    const { doneKey, snoozedUntil, muted } = mark;
-    void set(line, body, mark).then((isKept) => {
-      if (!isKept) return;
-      const words = { title: line.facts.title };
-      const said = t(
-        change === 'done' ? 'deskPage.isDone' : change === 'mute' ? 'deskPage.isMuted' : 'deskPage.isSnoozed',
-        words,
-      );
-      undoToast(t, said, () => void set(line, { doneKey, snoozedUntil, muted }, { ...mark, ...body }));
-    });
-  };
+  return useMemo(() => {
+    const set = async ({ facts: { id } }: DeskLine, body: SetDeskMark, before: DeskLine['mark']): Promise<boolean> => {
+      store.mark({ conversationId: id, mark: { ...before, ...body } }, Date.now());
+      try {
+        await api.setDeskMark({ org: org.id, conversation: id, body });
+        return true;
+      } catch (error) {
+        store.mark({ conversationId: id, mark: before }, Date.now());
+        toast.error(failureOf(error).title);
+        return false;
+      }
+    };
+    return (line: DeskLine, change: DeskChange) => {
+      const { mark } = line;
+      const body = bodyOf(line, change);
+      const { doneKey, snoozedUntil, muted } = mark;
+      void set(line, body, mark).then((isKept) => {
+        if (!isKept) return;
+        const words = { title: line.facts.title };
+        const said = t(
+          change === 'done' ? 'deskPage.isDone' : change === 'mute' ? 'deskPage.isMuted' : 'deskPage.isSnoozed',
+          words,
+        );
+        undoToast(t, said, () => void set(line, { doneKey, snoozedUntil, muted }, { ...mark, ...body }));
+      });
+    };
+  }, [t, org.id, store]);
 }
 
 function bodyOf(

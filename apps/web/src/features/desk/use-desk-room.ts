@@ -36,7 +36,6 @@ export function useDeskRoom(store: DeskStore, orgId: string, may: boolean): void
 
 class Room {
   private socket: Socket | null = null;
-  private isLive = false;
   private readonly ended = new AbortController();
   private isReading = false;
   private wanted = false;
@@ -50,7 +49,7 @@ class Room {
     this.store = store;
     this.orgId = orgId;
     store.again = this.read;
-    this.poll = setInterval(() => !this.isLive && isLookedAt() && this.read(), POLL_MS);
+    this.poll = setInterval(() => !this.store.isLive && isLookedAt() && this.read(), POLL_MS);
     this.ticks = setInterval(() => isLookedAt() && store.tick(Date.now()), TICK_MS);
     // What it needs is loaded after the page: it stands there without it.
     void import('socket.io-client').then(
@@ -70,6 +69,7 @@ class Room {
     clearTimeout(this.timer);
     clearInterval(this.poll);
     clearInterval(this.ticks);
+    this.store.live(false);
     this.socket?.disconnect();
   }
 
@@ -87,7 +87,7 @@ class Room {
       if (this.store.get().at === null) this.read();
     });
     socket.on('disconnect', (reason) => {
-      this.isLive = false;
+      this.store.live(false);
       if (reason === 'io server disconnect') this.later(() => socket.connect(), AGAIN_MS);
     });
     socket.on('desk', (frame: DeskFrame) => {
@@ -104,9 +104,9 @@ class Room {
       .emitWithAck('subscribe_org', { orgId: this.orgId })
       .catch(() => null);
     if (!socket.connected || this.ended.signal.aborted) return;
-    this.isLive = answer?.ok === true;
+    this.store.live(answer?.ok === true);
     this.read();
-    if (!this.isLive) this.later(() => socket.connected && void this.subscribe(socket), AGAIN_MS);
+    if (!this.store.isLive) this.later(() => socket.connected && void this.subscribe(socket), AGAIN_MS);
   }
 
   private later(work: () => void, ms: number): void {

@@ -6,6 +6,11 @@ export const conversationEdits = {
   deleted:
     '{count, plural, one {Conversation} other {# conversations}} deleted. Restore from the trash within 48 hours.',
   restored: '{count, plural, one {Conversation} other {# conversations}} restored.',
+  stopped: '{count, plural, one {Agent} other {# agents}} stopped.',
+  stop: 'Stop…',
+  stopTitle: 'Stop {count, plural, one {this agent} other {# agents}}?',
+  stopNow: 'Stop',
+  whatStoppingDoes: 'They end what they do at once. Their work so far is kept.',
   notChanged: '{count, plural, one {Not changed} other {# not changed}}: {why}',
   itFailed: 'It failed. Try again.',
   thisConversationWasDeleted: 'This conversation was deleted',

@@ -47,4 +47,9 @@ export const deskPage = {
   reject: 'Reject',
   replyTo: 'Reply to {title}',
   send: 'Send',
+  noRepository: 'No repository',
+  answerAlike: `{count, plural,
+    one {Give the same answer to the other agent that asks for the same command}
+    other {Give the same answer to the # other agents that ask for the same command}}`,
+  andMoreAlike: 'and {count} more',
 } as const;

@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * One of our apps as a process of its own, ready.
- * @param env its configuration (docs/configuration.md); PORT [a free one], HOST [127.0.0.1] and LOG_LEVEL [warn] are set
- * here where it has none.
+ * @param env its configuration (docs/configuration.md); PORT [a free one], HOST [127.0.0.1] and LOG_LEVEL [warn] are
+ * set here where it has none.
  * @throws Error with its output when it does not get ready.
  */
 export async function startService(

@@ -104,18 +104,7 @@ export const DeskRow = memo(function DeskRow({
             {label}
           </Link>
         </Button>
-        <Menu
-          trigger={
-            <IconButton label={t('common.actionsOf', { name: facts.title })} size="icon-small">
-              <Ellipsis aria-hidden />
-            </IconButton>
-          }
-        >
-          <MenuItem onSelect={() => change(line, 'done')}>{t('deskPage.done')}</MenuItem>
-          <MenuItem onSelect={() => change(line, 'hour')}>{t('deskPage.snoozeHour')}</MenuItem>
-          <MenuItem onSelect={() => change(line, 'tomorrow')}>{t('deskPage.snoozeTomorrow')}</MenuItem>
-          <MenuItem onSelect={() => change(line, 'mute')}>{t('deskPage.mute')}</MenuItem>
-        </Menu>
+        <RowMenu line={line} change={change} />
       </div>
       {!isUnfolded ? null : here === 'approve' ? (
         <ApproveHere key={decision.key} line={line} onClose={fold} />
@@ -125,3 +114,22 @@ export const DeskRow = memo(function DeskRow({
     </li>
   );
 });
+
+/** What takes the row off one's own Desk. */
+function RowMenu({ line, change }: { line: DeskLine; change: (line: DeskLine, change: DeskChange) => void }) {
+  const t = useTranslations();
+  return (
+    <Menu
+      trigger={
+        <IconButton label={t('common.actionsOf', { name: line.facts.title })} size="icon-small">
+          <Ellipsis aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuItem onSelect={() => change(line, 'done')}>{t('deskPage.done')}</MenuItem>
+      <MenuItem onSelect={() => change(line, 'hour')}>{t('deskPage.snoozeHour')}</MenuItem>
+      <MenuItem onSelect={() => change(line, 'tomorrow')}>{t('deskPage.snoozeTomorrow')}</MenuItem>
+      <MenuItem onSelect={() => change(line, 'mute')}>{t('deskPage.mute')}</MenuItem>
+    </Menu>
+  );
+}

@@ -73,7 +73,7 @@ export interface OpenPage {
 }
 
 /**
- * D: a desk, nothing slowed down. S: a phone with touch, four times slower, 1.6 Mbit/s down with a round trip of 150 ms.
+ * D: a desk, nothing slowed down. S: a phone with touch, four times slower, on 1.6 Mbit/s with a round trip of 150 ms.
  */
 export type Profile = 'D' | 'S';
 

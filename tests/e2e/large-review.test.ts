@@ -204,7 +204,7 @@ async function meter(session: CDPSession) {
     const [before, start] = [await cpu(), performance.now()];
     await act();
     const [wall, used] = [performance.now() - start, (await cpu()) - before];
-    process.stdout.write(`${what}: ${wall.toFixed(0)} ms, ${used.toFixed(0)} ms of it work of the page\n`);
+    console.log(`${what}: ${wall.toFixed(0)} ms, ${used.toFixed(0)} ms of it work of the page`);
     expect(used).toBeLessThan(MOST_CPU_MS);
   };
 }

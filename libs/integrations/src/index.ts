@@ -79,6 +79,7 @@ export {
   type Connect,
   type OAuthApp,
 } from './linking/account-linking.js';
+export type { Approval } from './linking/approval.js';
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { maskedText } from './prompt/masked-text.js';
 export {

@@ -12,6 +12,8 @@ interface ConfirmDialogProps {
   children: ReactNode;
   /** The verb, as the button says it. */
   confirmLabel: string;
+  /** Of what takes nothing away. */
+  tone?: 'danger' | 'primary';
   /** The text that must be typed first, for what cannot be taken back easily. */
   typed?: string;
   busy?: boolean;
@@ -34,6 +36,7 @@ function Question({
   onOpenChange,
   children,
   confirmLabel,
+  tone = 'danger',
   typed,
   busy = false,
   disabled = false,
@@ -66,7 +69,7 @@ function Question({
       )}
       <div className="flex justify-end gap-2">
         <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-        <Button type="submit" tone="danger" busy={busy} disabled={!allowed}>
+        <Button type="submit" tone={tone} busy={busy} disabled={!allowed}>
           {confirmLabel}
         </Button>
       </div>

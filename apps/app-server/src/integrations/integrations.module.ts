@@ -33,6 +33,7 @@ import { Intake } from './intake/intake.service.js';
 import { RepositorySuggestions } from './intake/repository-suggestions.js';
 import { IntegrationsController } from './integrations.controller.js';
 import { KNOWN_PROVIDERS, providersById } from './known-providers.js';
+import { ApprovalsService } from './linking/approvals.service.js';
 import { LinkedAccountsService } from './linking/linked-accounts.service.js';
 import { LinkingController } from './linking/linking.controller.js';
 import { OAuthClientService } from './linking/oauth-client.service.js';
@@ -94,6 +95,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         HookAccess,
         HookInstallationService,
         HookSelectionService,
+        ApprovalsService,
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,

@@ -194,6 +194,19 @@ export const INTEGRATION_ERRORS = {
     retry: 'never',
     nextStep: 'Review the changes, then merge again.',
   },
+  'pull-request.own': {
+    status: 409,
+    title: 'The git host lets nobody approve a pull request of their own',
+    retry: 'never',
+    nextStep: 'Ask another user with access to the repository to approve it.',
+  },
+  'pull-request.consent-narrow': {
+    status: 403,
+    title: 'Your consent at the git host does not cover approvals',
+    retry: 'never',
+    nextStep:
+      'At the git host, remove the access that you gave Slipway (Gitea: Settings, Applications) and approve again. If that changes nothing, your account may not review there.',
+  },
   'pull-request.needs-person': {
     status: 403,
     title: 'Only a user can merge',

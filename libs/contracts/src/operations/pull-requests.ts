@@ -1,4 +1,6 @@
+import { LinkBegun } from '../identity/linked-accounts.js';
 import {
+  ApprovePullRequest,
   FixPullRequest,
   MergePullRequest,
   PublishPullRequest,
@@ -78,6 +80,30 @@ export const pullRequestOperations = {
       'conversation.queue-full',
       'budget.exhausted',
       'storage.exhausted',
+    ],
+  },
+  approvePullRequest: {
+    id: 'conversations.pull-requests.approve',
+    method: 'POST',
+    path: `${PULL_REQUEST}/approve`,
+    summary:
+      'Begin to approve a pull request at the git host, as the user: they consent there, and this browser finishes it',
+    permission: 'pull-request:merge',
+    proof: 'session',
+    status: 201,
+    body: ApprovePullRequest,
+    response: LinkBegun,
+    idempotency: 'none',
+    errors: [
+      ...CHANGE,
+      'pull-request.moved',
+      'pull-request.ended',
+      'pull-request.not-linked',
+      'pull-request.no-connection',
+      'conversation.four-eyes',
+      'integration.oauth-unsupported',
+      'integration.no-oauth-client',
+      'settings.url-refused',
     ],
   },
   mergePullRequest: {

@@ -30,6 +30,7 @@ export {
   MarkTurnRequest,
 } from './git.js';
 export {
+  ApprovePullRequest,
   CHECK_STATES,
   CheckState,
   ChecksSummary,

@@ -170,6 +170,10 @@ export const MergePullRequest = z.strictObject({
 });
 export type MergePullRequest = z.infer<typeof MergePullRequest>;
 
+/** Begins to approve, as the user, at the git host: the answer says where the user consents. */
+export const ApprovePullRequest = z.strictObject({ headSha: MergePullRequest.shape.headSha });
+export type ApprovePullRequest = z.infer<typeof ApprovePullRequest>;
+
 export const PullRequestChecks = z.object({
   /** The commit that the checks are of; `null`: nothing is published. */
   headSha: z.string().nullable(),

@@ -1,4 +1,5 @@
 import type { ProviderClient } from '../calls/provider-client.js';
+import type { Approval } from './approval.js';
 
 /** A user's identity at a provider. */
 export interface Account {
@@ -42,6 +43,8 @@ export interface AccountLinking {
   readonly apiUrl: (baseUrl: string) => string;
   /** @param api with the token. @throws ProviderRefusal for a user of another workspace. */
   readonly whoIs: (api: ProviderClient, at: LinkedAt) => Promise<Account>;
+  /** Missing: the provider has no pull requests. */
+  readonly approval?: Approval;
   /** Ends a token before its time. Missing: the provider has no such call. */
   readonly revoke?: (
     at: { readonly baseUrl: string; readonly app: OAuthApp; readonly token: string },
@@ -66,9 +69,11 @@ export function authorizeUrl(
     readonly redirectUri: string;
     readonly state: string;
     readonly challenge: string;
+    /** Instead of those that say who it is. */
+    readonly scopes?: readonly string[] | undefined;
   },
 ): string {
-  const scope = scopes(asked.baseUrl).join(' ');
+  const scope = (asked.scopes ?? scopes(asked.baseUrl)).join(' ');
   const url = new URL(endpoints(asked.baseUrl).authorize);
   url.search = new URLSearchParams({
     client_id: asked.clientId,

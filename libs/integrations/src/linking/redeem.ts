@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ProviderClient } from '../calls/provider-client.js';
 import { ProviderRefusal } from '../calls/provider-refusal.js';
 import { fields } from '../reading/fields.js';
 import type { Account, AccountLinking, Connect, OAuthApp, OAuthEndpoints } from './account-linking.js';
@@ -15,6 +16,7 @@ export interface Redeemed {
 /**
  * Who consented: redeems the code, asks whose the token is, and ends the token. The token is in no answer, so it is
  * used for nothing else.
+ * @param act what the user consented to beside it, with the token, before that ends.
  * @throws ProviderRefusal `invalid` for a code that the provider does not take; as every call otherwise.
  */
 export async function redeemForAccount(
@@ -35,6 +37,7 @@ export async function redeemForAccount(
     readonly workspace: string | null;
   },
   connect: Connect,
+  act?: (account: Account, api: ProviderClient) => Promise<void>,
 ): Promise<Redeemed> {
   const sent = {
     grant_type: 'authorization_code',
@@ -46,10 +49,9 @@ export async function redeemForAccount(
   };
   const accessToken = await redeemCode(linking.endpoints(baseUrl).token, sent, connect);
   try {
-    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`), {
-      baseUrl,
-      workspace,
-    });
+    const api = connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`);
+    const account = await linking.whoIs(api, { baseUrl, workspace });
+    await act?.(account, api);
     return { account, notRevoked: await end() };
   } catch (thrown) {
     await end();

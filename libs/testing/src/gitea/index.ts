@@ -11,5 +11,5 @@ export {
 } from './gitea-repository.js';
 export { GiteaServer, type StartGiteaOptions } from './gitea-server.js';
 export { type GiteaAccount, type GiteaOAuth2Application, GiteaUser, type NewRepository } from './gitea-user.js';
-export { giveConsent } from './give-consent.js';
+export { giveConsent, takeBackConsents } from './give-consent.js';
 export { type Gitea, startGitea } from './start-gitea.js';

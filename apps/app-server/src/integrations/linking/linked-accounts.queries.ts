@@ -49,6 +49,8 @@ export interface NewLinkRequest {
   readonly stateHash: Buffer;
   readonly nonceHash: Buffer;
   readonly expiresAt: Date;
+  /** `null`: an account is linked. */
+  readonly approval: { readonly pullRequestId: string; readonly headSha: string } | null;
 }
 
 /** Also forgets what is over in the organization, and of the user's own all but the newest `keep`. */
@@ -65,8 +67,8 @@ export async function insertRequest(
     [orgId, made.userId, keep],
   );
   await client.query(
-    `INSERT INTO app.link_request (org_id, id, user_id, session_id, connection_id, provider, host, state_hash, nonce_hash, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `INSERT INTO app.link_request (org_id, id, user_id, session_id, connection_id, provider, host, state_hash, nonce_hash, expires_at, pull_request_id, head_sha)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       orgId,
       made.id,
@@ -78,6 +80,8 @@ export async function insertRequest(
       made.stateHash,
       made.nonceHash,
       made.expiresAt,
+      made.approval?.pullRequestId ?? null,
+      made.approval?.headSha ?? null,
     ],
   );
 }
@@ -95,6 +99,35 @@ export interface TakenRequest {
 export async function takeRequest(pool: SqlPool, stateHash: Buffer, now: Date): Promise<TakenRequest | null> {
   const { rows } = await pool.query<TakenRequest>('SELECT * FROM app.take_link_request($1, $2)', [stateHash, now]);
   return rows[0] ?? null;
+}
+
+/** What a request is for beside who the user is; `null`: to link an account. */
+export async function approvalOf(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+): Promise<{ readonly pullRequestId: string; readonly headSha: string } | null> {
+  const { rows } = await client.query<{ pullRequestId: string; headSha: string }>(
+    `SELECT pull_request_id AS "pullRequestId", head_sha AS "headSha" FROM app.link_request
+     WHERE org_id = $1 AND id = $2 AND pull_request_id IS NOT NULL`,
+    [orgId, id],
+  );
+  return rows[0] ?? null;
+}
+
+/** Accounts of a user at one host: linked in the organization, or signed in with. */
+export async function externalUserIds(
+  client: PoolClient,
+  orgId: string,
+  { provider, host, userId }: { readonly provider: string; readonly host: string; readonly userId: string },
+): Promise<readonly string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT external_user_id AS id FROM app.linked_account
+     WHERE org_id = $1 AND provider = $2 AND host = $3 AND user_id = $4
+     UNION SELECT external_user_id FROM app.external_identity WHERE provider = $2 AND host = $3 AND user_id = $4`,
+    [orgId, provider, host, userId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** What the provider has said; to be confirmed until `expiresAt`. */

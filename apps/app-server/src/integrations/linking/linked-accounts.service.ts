@@ -4,22 +4,24 @@ import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
 import {
   type BeginLink,
   LINK_MINUTES,
+  LINKED_ACCOUNTS_PAGE,
   type LinkBegun,
   type LinkedAccount,
   type LinkedAccountList,
 } from '@slipway/contracts/identity';
 import { type Principal } from '@slipway/contracts/organizations';
+import type { ApprovePullRequest } from '@slipway/contracts/repositories';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { isUniqueViolation } from '@slipway/db/store';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { authorizeUrl, type Provider, redeemForAccount } from '@slipway/integrations';
+import { authorizeUrl, type Redeemed, redeemForAccount } from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
-import { KNOWN_PROVIDERS } from '../known-providers.js';
 import { ProviderCalls } from '../provider-calls.js';
+import { ApprovalsService, type WantedApproval } from './approvals.service.js';
 import { challengeOf, hashOf, isNonce, makeProof, nonceCookie, verifierOf } from './link-proof.js';
 import {
   type ConfirmableRequest,
@@ -31,8 +33,10 @@ import {
   linkableConnections,
   linksOf,
   lockHolders,
+  type NewLinkRequest,
   nameAccount,
   signInHolder,
+  type TakenRequest,
   takeConfirmable,
   takeRequest,
 } from './linked-accounts.queries.js';
@@ -43,6 +47,21 @@ const LINK_MS = LINK_MINUTES * 60_000;
 const MAX_OPEN = 4;
 /** A token and an account are short. Bytes. */
 const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** Where the browser goes to consent, and the cookie that only it has. */
+interface Begun {
+  readonly begun: LinkBegun;
+  readonly cookie: string;
+}
+
+/** Where a browser that came back goes on. */
+interface CameBack {
+  readonly page: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly cookie: string;
+  /** Why an approval was not made. */
+  readonly problem: SlipwayError | null;
+}
 
 /** What the provider has sent the browser back with. */
 export interface ComeBack {
@@ -64,15 +83,15 @@ export class LinkedAccountsService {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
     private readonly principals: PrincipalService,
     private readonly clients: OAuthClientService,
     private readonly calls: ProviderCalls,
+    private readonly approvals: ApprovalsService,
   ) {}
 
   async list(user: SignedIn): Promise<LinkedAccountList> {
     const [links, linkable] = await Promise.all([this.links(user), linkableConnections(this.pool, user.userId)]);
-    const able = linkable.filter(({ provider }) => this.providers.get(provider)?.linking !== undefined);
+    const able = linkable.filter(({ provider }) => this.clients.links(provider));
     return {
       data: links.map((row) => this.toLink(row)),
       linkable: able.map(({ connection_id, org_id, org_name, name, provider, host }) => ({
@@ -81,7 +100,7 @@ export class LinkedAccountsService {
         orgName: org_name,
         name,
         provider,
-        providerName: this.nameOf(provider),
+        providerName: this.clients.nameOf(provider),
         host,
       })),
     };
@@ -91,18 +110,47 @@ export class LinkedAccountsService {
    * @throws SlipwayError `resource.not-found` for an organization or a connection that is not the user's;
    * `integration.oauth-unsupported`, `integration.no-oauth-client`.
    */
-  async begin(user: SignedIn, { org, connectionId }: BeginLink): Promise<{ begun: LinkBegun; cookie: string }> {
+  async begin(user: SignedIn, { org, connectionId }: BeginLink): Promise<Begun> {
     const { orgId } = await this.principalIn(user, org);
+    return this.beginAt(orgId, user, connectionId, null);
+  }
+
+  /**
+   * Begins an approval: the user consents to it at the git host, and what they come back with is used for it alone.
+   * @throws SlipwayError as `ApprovalsService.begin`; `integration.oauth-unsupported`, `integration.no-oauth-client`.
+   */
+  async beginApproval(
+    caller: Principal,
+    user: SignedIn,
+    { conversation, number }: { readonly conversation: string; readonly number: string },
+    { headSha }: ApprovePullRequest,
+  ): Promise<Begun> {
+    const { pull } = await this.approvals.begin(caller, conversation, number, headSha);
+    if (pull.connectionId === null)
+      throw new SlipwayError('pull-request.no-connection', 'The connection that it was opened by is deleted.');
+    return this.beginAt(caller.orgId, user, pull.connectionId, { pullRequestId: pull.id, headSha });
+  }
+
+  private async beginAt(
+    orgId: string,
+    user: SignedIn,
+    connectionId: string,
+    approval: NewLinkRequest['approval'],
+  ): Promise<Begun> {
     const { connection, linking, app, baseUrl, redirectUri } = await this.clients.forLinking(orgId, connectionId);
+    if (approval !== null && linking.approval === undefined)
+      throw new SlipwayError('integration.oauth-unsupported', `Slipway cannot approve at ${connection.host} yet.`);
     const now = this.clock.now();
     const proof = makeProof(randomBytes);
     const expiresAt = new Date(now.getTime() + LINK_MS);
     const { userId, sessionId } = user;
     const { provider, host } = connection;
     const hashes = { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) };
-    const made = { id: randomUUID(), userId, sessionId, connectionId, provider, host, ...hashes, expiresAt };
+    const made = { id: randomUUID(), userId, sessionId, connectionId, provider, host, ...hashes, expiresAt, approval };
     await inOrg(this.pool, orgId, (client) => insertRequest(client, orgId, made, { keep: MAX_OPEN, now }));
-    const asked = { baseUrl, clientId: app.clientId, redirectUri, state: proof.state, challenge: challengeOf(proof) };
+    const scopes = approval === null ? undefined : linking.approval?.scopes;
+    const challenge = challengeOf(proof);
+    const asked = { baseUrl, clientId: app.clientId, redirectUri, state: proof.state, challenge, scopes };
     return {
       begun: { authorizeUrl: authorizeUrl(linking, asked), expiresAt: expiresAt.toISOString() },
       cookie: nonceCookie(proof.state, this.config.PUBLIC_URL).set(proof.nonce, LINK_MS / 1000),
@@ -110,9 +158,10 @@ export class LinkedAccountsService {
   }
 
   /**
-   * Takes who the provider says it is; nothing is linked yet. The state is used up, whoever brings it.
+   * Takes who the provider says it is; nothing is linked yet. An approval that was begun is made. The state is used up,
+   * whoever brings it.
    * @param connectionId of the address that the browser came back to.
-   * @returns the id to confirm, and the cookie's end.
+   * @returns where the browser goes on: with the id to confirm, or with what became of an approval.
    * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session,
    * browser or connection; `linked-account.declined`; `integration.provider-away`, `integration.provider-refused`; as
    * `begin`.
@@ -122,7 +171,7 @@ export class LinkedAccountsService {
     connectionId: string,
     { state, code, error }: ComeBack,
     cookieHeader: string | undefined,
-  ): Promise<{ id: string; cookie: string }> {
+  ): Promise<CameBack> {
     if (typeof state !== 'string' || state === '' || state.length > 200) throw refused();
     const request = await takeRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
@@ -137,27 +186,59 @@ export class LinkedAccountsService {
     // Sent back from another provider than the one that the link was begun with: its code is not that one's to have.
     if (request.connection_id !== connectionId) throw refused();
     if (!isNonce(nonce, request.nonce_hash)) throw refused();
-    const { orgId } = await this.principalIn(user, request.org_id);
+    const principal = await this.principalIn(user, request.org_id);
+    const back = { state, nonce, code, error };
+    const ended = cookie.set('', 0);
+    const wanted = await this.approvals.of(principal.orgId, request.id);
+    if (wanted === null) {
+      const { account } = await this.redeem(principal, request, back);
+      const expiresAt = new Date(this.clock.now().getTime() + LINK_MS);
+      await inOrg(this.pool, principal.orgId, (client) =>
+        nameAccount(client, principal.orgId, request.id, { account, expiresAt }),
+      );
+      return { page: LINKED_ACCOUNTS_PAGE, query: { confirm: request.id }, cookie: ended, problem: null };
+    }
+    const page = reviewPage(user, principal.orgId, wanted.pull.conversationId);
+    try {
+      await this.redeem(principal, request, back, wanted);
+      return { page, query: { approved: String(wanted.pull.number) }, cookie: ended, problem: null };
+    } catch (thrown) {
+      if (!(thrown instanceof SlipwayError)) throw thrown;
+      return { page, query: { problem: thrown.code }, cookie: ended, problem: thrown };
+    }
+  }
+
+  /** Who consented; with `wanted`, their approval is made before the token ends. */
+  private async redeem(
+    principal: Principal,
+    request: TakenRequest,
+    back: ComeBack & { readonly state: string; readonly nonce: string },
+    wanted: WantedApproval | null = null,
+  ): Promise<Redeemed> {
+    const { state, nonce, code, error } = back;
     if (error !== undefined)
       throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');
     if (typeof code !== 'string' || code === '' || code.length > 4_096) throw refused();
     const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(
-      orgId,
+      principal.orgId,
       request.connection_id,
     );
-    const { account, notRevoked } = await redeemForAccount(
+    const { approval } = linking;
+    const redeemed = await redeemForAccount(
       linking,
       { baseUrl, app, code, redirectUri, verifier: verifierOf({ state, nonce }), workspace: connection.account },
       (url, authorization) => this.calls.client(url, authorization, { maxAnswerBytes: MAX_ANSWER_BYTES }),
+      wanted === null || approval === undefined
+        ? undefined
+        : (account, api) => this.approvals.approve(principal, wanted, { account, api, approval }),
     ).catch((thrown: unknown) => Promise.reject(this.calls.problem(thrown, connection.host)));
+    const { notRevoked } = redeemed;
     if (notRevoked !== null)
       this.logger.warn(
         { provider: connection.provider, host: connection.host, kind: notRevoked.kind, status: notRevoked.status },
         'failed to revoke the token of a link',
       );
-    const expiresAt = new Date(this.clock.now().getTime() + LINK_MS);
-    await inOrg(this.pool, orgId, (client) => nameAccount(client, orgId, request.id, { account, expiresAt }));
-    return { id: request.id, cookie: cookie.set('', 0) };
+    return redeemed;
   }
 
   /**
@@ -237,10 +318,6 @@ export class LinkedAccountsService {
     return row;
   }
 
-  private nameOf(provider: string): string {
-    return this.providers.get(provider)?.name ?? provider;
-  }
-
   private toLink(row: LinkRow): LinkedAccount {
     return {
       id: row.id,
@@ -248,7 +325,7 @@ export class LinkedAccountsService {
       orgId: row.org_id,
       orgName: row.org_name,
       provider: row.provider,
-      providerName: this.nameOf(row.provider),
+      providerName: this.clients.nameOf(row.provider),
       host: row.host,
       externalUserId: row.external_user_id,
       login: row.login,
@@ -256,6 +333,12 @@ export class LinkedAccountsService {
       expiresAt: row.expires_at?.toISOString() ?? null,
     };
   }
+}
+
+/** Of a conversation; for a user outside of its organization, their own. */
+function reviewPage({ orgs }: SignedIn, orgId: string, conversationId: string): string {
+  const org = orgs.find(({ id }) => id === orgId);
+  return org === undefined ? LINKED_ACCOUNTS_PAGE : `/${org.slug}/conversations/${conversationId}/review`;
 }
 
 function refused(): SlipwayError {

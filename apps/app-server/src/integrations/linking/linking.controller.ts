@@ -12,11 +12,13 @@ import {
 import { connectionPage } from '@slipway/contracts/integrations';
 import { operations } from '@slipway/contracts/operations';
 import { type Principal } from '@slipway/contracts/organizations';
+import type { ApprovePullRequest } from '@slipway/contracts/repositories';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config.js';
 import { Body, Caller, User } from '../../http/params.js';
 import { AuthenticatesItself, Serves } from '../../http/serves.js';
+import { conversationId } from '../../log/events/conversation-id.js';
 import { CONFIG } from '../../platform/tokens.js';
 import { AuthorizationsService } from '../authorization/authorizations.service.js';
 import { type ComeBack, LinkedAccountsService } from './linked-accounts.service.js';
@@ -67,6 +69,20 @@ export class LinkingController {
     return begun;
   }
 
+  @Serves(operations.approvePullRequest)
+  async approve(
+    @Caller() caller: Principal,
+    @User() user: SignedIn,
+    @Param() { conversation = '', number = '' }: Record<string, string>,
+    @Body() body: ApprovePullRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<LinkBegun> {
+    const where = { conversation: conversationId(conversation), number };
+    const { begun, cookie } = await this.accounts.beginApproval(caller, user, where, body);
+    void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+    return begun;
+  }
+
   @Serves(operations.confirmLink)
   confirm(@User() user: SignedIn, @Param('link') id: string): Promise<LinkedAccount> {
     return this.accounts.confirm(user, id);
@@ -106,11 +122,10 @@ export class LinkingController {
         void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
         return void reply.redirect(this.page(page, { authorization: begun.id }), 302);
       }
-      const { id, cookie } = await this.accounts.comeBack(user, connection, back, request.headers.cookie);
-      void reply
-        .header('set-cookie', cookie)
-        .header('cache-control', 'no-store')
-        .redirect(this.page(page, { confirm: id }), 302);
+      const came = await this.accounts.comeBack(user, connection, back, request.headers.cookie);
+      void reply.header('set-cookie', came.cookie).header('cache-control', 'no-store');
+      if (came.problem !== null && !(request.headers.accept ?? '').includes('text/html')) throw came.problem;
+      void reply.redirect(this.page(came.page, came.query), 302);
     } catch (error) {
       if (!(error instanceof SlipwayError) || !(request.headers.accept ?? '').includes('text/html')) throw error;
       void reply.header('cache-control', 'no-store').redirect(this.page(page, { problem: error.code }), 302);

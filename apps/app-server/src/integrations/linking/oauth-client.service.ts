@@ -137,6 +137,16 @@ export class OAuthClientService {
     });
   }
 
+  /** Whether users can link their accounts at a provider. */
+  links(provider: string): boolean {
+    return this.providers.get(provider)?.linking !== undefined;
+  }
+
+  /** What a provider is called. */
+  nameOf(provider: string): string {
+    return this.providers.get(provider)?.name ?? provider;
+  }
+
   private linkingOf({ provider }: ConnectionRow): AccountLinking {
     const known = this.providers.get(provider);
     if (known?.linking === undefined)

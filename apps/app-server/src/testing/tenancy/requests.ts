@@ -47,6 +47,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   createReviewComment: () => ({ text: 'x' }),
   updateReviewThread: () => ({ resolved: true }),
   setViewedFile: () => ({ path: 'x', hash: 'x' }),
+  approvePullRequest: () => ({ headSha: 'a'.repeat(40) }),
   mergePullRequest: () => ({ headSha: 'a'.repeat(40) }),
   answerConfirmation: () => ({ accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] }),
   setConfirmationMode: () => ({ mode: 'risky' }),

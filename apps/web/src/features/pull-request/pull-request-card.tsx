@@ -1,7 +1,7 @@
 'use client';
 import type { PullRequest } from '@slipway/contracts/repositories';
 import { Badge, Button, Notice } from '@slipway/ui';
-import { ExternalLink, GitMerge, GitPullRequest } from 'lucide-react';
+import { Check, ExternalLink, GitMerge, GitPullRequest } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';
@@ -10,6 +10,8 @@ import type { Translate } from '../../messages/translate.ts';
 import { useChanges } from '../changes/use-changes.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
+import { ApprovalNotice } from './approval-notice.tsx';
+import { ApproveDialog } from './approve-dialog.tsx';
 import { Checks } from './checks.tsx';
 import { FixButton } from './fix-button.tsx';
 import { MergeDialog } from './merge-dialog.tsx';
@@ -58,6 +60,7 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
   const t = useTranslations();
   const { org } = useSession();
   const [merging, setMerging] = useState(false);
+  const [approving, setApproving] = useState(false);
   const state = stateWord(t, pull);
   const checks = checksWord(t, pull.checks);
   const review = reviewWord(t, pull);
@@ -68,6 +71,7 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
   const mayMerge = org.permissions.includes('pull-request:merge') && isOpen;
   return (
     <>
+      <ApprovalNotice host={pull.host} />
       <div className="flex flex-wrap items-start justify-between gap-x-3 gap-y-2">
         <div className="min-w-0 flex-1 basis-56">
           <PullTitle pull={pull} />
@@ -82,6 +86,11 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
           {mayPublish && pull.state !== 'merged' && pull.state !== 'closed' ? (
             <Button size="small" disabled={doing !== null} onClick={onPublish}>
               {pull.number === null ? t('pullRequest.createPullRequest') : t('pullRequest.update2')}
+            </Button>
+          ) : null}
+          {mayMerge && pull.headSha !== null && pull.connectionId !== null ? (
+            <Button size="small" onClick={() => setApproving(true)}>
+              <Check aria-hidden /> {t('pullRequest.approve')}
             </Button>
           ) : null}
           {mayMerge ? (
@@ -121,6 +130,7 @@ function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: 
       {mayMerge && obstacle !== null && doing === null ? <p className="text-xs text-ink-muted">{obstacle}</p> : null}
       {pull.problem !== null && pull.publish !== 'waiting' ? <Problem pull={pull} /> : null}
       {pull.number !== null && pull.checks.state !== 'none' ? <Checks pull={pull} number={pull.number} /> : null}
+      {approving ? <ApproveDialog pull={pull} onClose={() => setApproving(false)} /> : null}
       {merging ? <MergeDialog pull={pull} onClose={() => setMerging(false)} /> : null}
     </>
   );

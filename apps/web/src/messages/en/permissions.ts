@@ -5,7 +5,7 @@ export const permissions = {
   conversationWrite: 'Send messages, answer approvals, pause and stop any conversation',
   conversationDelete: 'Delete conversations of other users',
   pullRequestWrite: 'Push branches and open pull requests',
-  pullRequestMerge: 'Merge pull requests that the git host lets them merge',
+  pullRequestMerge: 'Approve and merge pull requests where the git host lets them',
   sandboxAccess: 'Open the terminal, files, browser and ports of a sandbox',
   sandboxRead: 'See all sandboxes and their resources',
   sandboxStop: 'Stop sandboxes of other users',

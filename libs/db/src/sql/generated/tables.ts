@@ -568,6 +568,9 @@ export interface Tables {
     readonly taken_at: Date | null;
     readonly external_user_id: string | null;
     readonly login: string | null;
+    /** To be approved; null: an account is linked. */
+    readonly pull_request_id: string | null;
+    readonly head_sha: string | null;
   };
   'app.linked_account': {
     readonly id: string;

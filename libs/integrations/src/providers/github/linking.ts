@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AccountLinking, endpointsBelow } from '../../linking/account-linking.js';
+import { reviewApproval } from '../../linking/approval.js';
 import { fields, id, name } from '../../reading/fields.js';
 
 const RESIDENT = /^https:\/\/([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.ghe\.com)$/i;
@@ -18,6 +19,8 @@ export const githubLinking: AccountLinking = {
   // Who a token is of, GitHub says without any scope.
   scopes: () => [],
   endpoints: endpointsBelow('/login/oauth/authorize', '/login/oauth/access_token'),
+  // A GitHub App ignores it: there, what the app may do is what the user lets it do.
+  approval: reviewApproval(['repo'], 'APPROVE'),
   apiUrl: githubApi,
   whoIs: async (api) => (await api.call({ method: 'GET', path: '/user', answer: fields({ id, login: name }) })).body,
   revoke: async ({ baseUrl, app, token }, connect) => {

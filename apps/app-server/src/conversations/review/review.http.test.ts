@@ -181,6 +181,21 @@ describe('a review', () => {
     expect((await read(id, ben)).viewed).toEqual([{ path: 'a.ts', hash: '9' }]);
   });
 
+  it('two users who resolve the same thread at once both see it resolved, by one of them', async () => {
+    const ben = await member('member', 'Bo');
+    const { id } = await app.conversation(user);
+    const made = await thread(id, 'a.ts', 1);
+    const both = [{ body: { resolved: true } }, { by: ben, body: { resolved: true } }];
+    const answers = await Promise.all(both.map((each) => ask('PATCH', id, `/threads/${made.id}`, each)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    const { resolvedBy, resolvedAt } = (await read(id)).threads[0] ?? {};
+    expect(answers.map(({ body }) => [body.resolvedBy, body.resolvedAt])).toEqual([
+      [resolvedBy, resolvedAt],
+      [resolvedBy, resolvedAt],
+    ]);
+    expect(resolvedAt).not.toBeNull();
+  });
+
   it('is resolved by users, and a comment is deleted by its author until it is sent', async () => {
     const ben = await member('member', 'Bo');
     const { id } = await app.conversation(user);

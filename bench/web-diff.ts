@@ -13,7 +13,7 @@ import { LONGEST, OPENED, sampleDiff } from './web/sample-diff.ts';
 const MANY = '01930000-0000-7000-8000-000000005000';
 const FEW = '01930000-0000-7000-8000-000000000005';
 const FILES = quick(5_000, 300);
-const LINES = quick(200_000, 30_000);
+const LINES = quick(200_000, 60_000);
 const STEPS = quick(60, 6);
 const OPENS = OPENED.length - 2;
 const LOADS = quick(5, 1);

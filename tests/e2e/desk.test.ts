@@ -60,7 +60,6 @@ describeUnless(
       },
       log: () => {},
       signal: AbortSignal.timeout(120_000),
-      without: ['sandbox-gateway'],
     });
     const owner = await signIn(stack.url);
     const account = new CookieClient();
@@ -303,6 +302,59 @@ describeUnless(
     await answerEverythingThat('is quiet', async () =>
       (await deskOf(ada.client)).every(({ group }) => group !== 'needs-you' && group !== 'working'),
     );
+  });
+
+  step('mentions a file, a user and a conversation by keys, and says which is not there', async () => {
+    const { page } = ada;
+    const started = await ada.client.fetch(`/api/v1/orgs/${org.id}/conversations`, {
+      method: 'POST',
+      json: {
+        prompt: book.write('mention', [terminal('mkdir -p src && echo 1 > src/sum-of-rows.ts'), finish('Is there.')]),
+        confirmation: 'never',
+      },
+    });
+    const { id } = (await started.json()) as Conversation;
+    await page.goto(`${stack.url}/${org.slug}/conversations/${id}`);
+    await page.getByText('Is there.').first().waitFor({ timeout: SLOW_MS });
+    const box = page.getByRole('textbox', { name: 'Message', exact: true });
+    const list = page.getByRole('listbox', { name: 'Mention' });
+    const text = () => box.inputValue();
+    await box.focus();
+    await page.keyboard.type(`${book.write('mentioned', [finish('Is read.')])} Read @sumrows`);
+    await list.getByRole('option', { name: /sum-of-rows\.ts/ }).waitFor({ timeout: SLOW_MS });
+    await expectNoViolation(page, 'mention-list');
+    await page.keyboard.press('Enter');
+    await list.waitFor({ state: 'detached' });
+    expect(await text()).toMatch(/ Read @src\/sum-of-rows\.ts $/);
+    await page.keyboard.press('Control+z');
+    expect(await text()).toMatch(/ Read @sumrows$/);
+    await page.keyboard.press('Control+Shift+z');
+    await page.keyboard.type('with @grace');
+    await list.getByRole('option', { name: /Grace Hopper/ }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Tab');
+    expect(await text()).toMatch(/ with @Grace-Hopper $/);
+    await page.keyboard.type('as in @alike-one');
+    await list.getByRole('option', { name: /alike-one/ }).click();
+    await page.keyboard.type('not @src/gone.ts or ada@example.test or @x');
+    await page.getByText('Nothing matches.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Nothing matches.').waitFor({ state: 'detached' });
+    expect(await text()).toMatch(/ or @x$/);
+    const chips = page.getByRole('list', { name: 'Mentioned' });
+    await chips.getByRole('listitem').filter({ hasText: 'src/gone.ts' }).getByText('not found').waitFor();
+    for (const there of ['src/sum-of-rows.ts', 'Grace Hopper', '[alike-one] Please do it.'])
+      expect(await chips.getByRole('listitem').filter({ hasText: there }).innerText()).not.toContain('not found');
+    await expectNoViolation(page, 'mention-chips');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Is read.').first().waitFor({ timeout: SLOW_MS });
+    const row = page.getByRole('article').filter({ hasText: 'Read @src/sum-of-rows.ts with @Grace-Hopper' });
+    await row.getByRole('link', { name: '@[alike-one] Please do it.' }).waitFor();
+    expect(JSON.stringify(book.requestsOf('mentioned').at(-1)?.body)).toContain(
+      '@src/sum-of-rows.ts with @Grace-Hopper',
+    );
+    expect(complaints).toEqual([]);
   });
 
   step('shows in the list of all conversations what changes, and stops several at once', async () => {

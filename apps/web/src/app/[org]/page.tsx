@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.desk');
 
 export default function HomePage() {
   return (
-    <WithMessages of={['conversations', 'deskPage', 'draft', 'gettingStarted', 'home', 'promptLog', 'undo']}>
+    <WithMessages of={['conversations', 'deskPage', 'draft', 'gettingStarted', 'home', 'mention', 'promptLog', 'undo']}>
       <Home />
     </WithMessages>
   );

@@ -16,6 +16,11 @@ import { useAttachments } from '../attachments/use-attachments.ts';
 import { useFileIntake } from '../attachments/use-file-intake.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
+import { MentionChips } from '../mention/mention-chips.tsx';
+import { MentionList } from '../mention/mention-list.tsx';
+import { useFileMentions } from '../mention/use-file-mentions.ts';
+import { mentionProps, useMentionBox } from '../mention/use-mention-box.ts';
+import { useSuggestions } from '../mention/use-suggestions.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
@@ -61,6 +66,9 @@ function Composer() {
   const sending = outgoing.messages.length > 0;
   const draft = useDraft({ orgId, subject: conversation.id, key, text, setText, sending });
   const intake = useFileIntake(attachments);
+  const mention = useMentionBox();
+  const files = useFileMentions(text, mention.token);
+  const suggestions = useSuggestions(mention.token, files.found);
   const asText = (pasted: string) => setText((now) => (now === '' ? pasted : `${now}\n${pasted}`));
   const waits = useView((view) => view.state.execution === 'waiting_for_confirmation');
   /** The message that is not sent before the user has said that it may reject what waits. */
@@ -98,6 +106,7 @@ function Composer() {
         {attachments.files.some(({ error }) => error !== undefined) ? (
           <p className="text-xs text-ink-muted">{t('attachments.waitForFiles')}</p>
         ) : null}
+        <MentionList box={mention} suggestions={suggestions} />
         <div
           className={cn(
             'flex items-end gap-2 rounded-lg border bg-surface py-1.5 pr-1.5 pl-1 focus-within:border-accent',
@@ -110,6 +119,7 @@ function Composer() {
             <textarea
               // biome-ignore lint/a11y/noAutofocus: who opens a conversation is about to say something; a phone would cover half of it with its keyboard
               autoFocus={window.matchMedia(WIDE).matches}
+              {...mentionProps(mention, suggestions)}
               value={text}
               onChange={(event) => setText(event.target.value)}
               onPaste={intake.onPaste}
@@ -130,6 +140,7 @@ function Composer() {
             {t('conversation.send')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
+        <MentionChips text={text} files={files.checks} />
         {tooLong ? (
           <p role="alert" className="text-xs text-bad">
             {t('conversation.charactersTheLimitIsPut', { count: number(text.length), max: number(MAX_PROMPT_LENGTH) })}

@@ -14,12 +14,19 @@ import { useStored } from '../../browser/stored.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
 import { usePasteLimit } from '../draft/use-paste-limit.ts';
+import { MentionChips } from '../mention/mention-chips.tsx';
+import { MentionList } from '../mention/mention-list.tsx';
+import { mentionProps, useMentionBox } from '../mention/use-mention-box.ts';
+import { useSuggestions } from '../mention/use-suggestions.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
 import { ExampleTasks } from './example-tasks.tsx';
 import { HowFar } from './how-far.tsx';
 import { RepositoryFields } from './repository-fields.tsx';
+
+/** There is no workspace before the task: none can be looked for. */
+const NO_FILES: ReadonlyMap<string, boolean> = new Map();
 
 /** The request that a draft means; empty fields are left to the server. */
 function requestOf(draft: Draft): unknown {
@@ -182,14 +189,18 @@ function PromptField({
 }) {
   const t = useTranslations();
   const onPaste = usePasteLimit();
+  const mention = useMentionBox();
+  const suggestions = useSuggestions(mention.token, null);
   return (
     <>
+      <MentionList box={mention} suggestions={suggestions} />
       <label className="flex flex-col">
         <span className="sr-only">{t('home.task')}</span>
         <textarea
           // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
           autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
           dir="auto"
+          {...mentionProps(mention, suggestions)}
           value={prompt}
           onChange={(event) => onChange(event.target.value)}
           onPaste={onPaste}
@@ -200,6 +211,7 @@ function PromptField({
           className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted touch:text-[16px]"
         />
       </label>
+      <MentionChips text={prompt} files={NO_FILES} className="px-4 pb-2" />
       {error ? (
         <p id="prompt-error" className="px-4 pb-2 text-xs text-bad">
           {error}

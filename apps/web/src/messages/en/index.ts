@@ -39,6 +39,7 @@ import { home } from './home.ts';
 import { invite } from './invite.ts';
 import { list } from './list.ts';
 import { live } from './live.ts';
+import { mention } from './mention.ts';
 import { newOrg } from './new-org.ts';
 import { permissions } from './permissions.ts';
 import { ports } from './ports.ts';
@@ -102,6 +103,7 @@ export const en = {
   invite,
   list,
   live,
+  mention,
   newOrg,
   permissions,
   ports,

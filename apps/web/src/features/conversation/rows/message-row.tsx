@@ -3,6 +3,7 @@ import { CircleCheck, Megaphone } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { Ago } from '../../../browser/ago.tsx';
 import { MessageFiles } from '../../attachments/message-files.tsx';
+import { MentionText } from '../../mention/mention-text.tsx';
 import { useMe } from '../../session/me.ts';
 import { authorName } from '../author-name.ts';
 import { LongText } from '../long-text.tsx';
@@ -37,7 +38,11 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
             <span className="font-medium text-ink">{authorName(t, row, me?.id)}</span>
             <Ago at={row.at} />
           </p>
-          <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
+          <LongText
+            text={row.text}
+            className="whitespace-pre-wrap [overflow-wrap:anywhere]"
+            render={(text) => <MentionText text={text} />}
+          />
           {row.files === undefined ? null : <MessageFiles files={row.files} />}
         </div>
       </div>

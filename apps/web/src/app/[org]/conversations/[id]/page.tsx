@@ -26,6 +26,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'conversations',
         'files',
         'live',
+        'mention',
         'ports',
         'promptAndTools',
         'promptLog',

@@ -1,0 +1,32 @@
+import type { Mentioned } from './mentions.ts';
+
+/** One line of the list above the box. */
+export interface Suggestion {
+  /** Different for each line of one list. */
+  readonly key: string;
+  readonly kind: 'file' | 'conversation' | 'user' | 'prompt';
+  readonly label: string;
+  /** What distinguishes it from others of that name: a folder, a status, an address. */
+  readonly detail: string | null;
+  /** What is written for it; a prompt is written as its own text. */
+  readonly writes: Mentioned | { readonly kind: 'prompt'; readonly text: string };
+}
+
+/** What the list offers now. */
+export interface Suggestions {
+  readonly lines: readonly Suggestion[];
+  readonly isBusy: boolean;
+  /** Why something is not among them, in a sentence; `null`: nothing is missing. */
+  readonly note: string | null;
+}
+
+/**
+ * The name by which a user is mentioned: no blanks, so that it ends where the word ends. Two users may share one; an
+ * agent is told a name, not an account.
+ */
+export function mentionName(name: string): string {
+  return name
+    .trim()
+    .replaceAll(/[\s@"]+/gu, '-')
+    .replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Mentioned, mentionsIn, writtenMention } from './mentions.ts';
+import { applied, fieldAfter, takeMention, takePrompt, tokenAt } from './token.ts';
+
+/** Words of people, with what breaks counting: emoji of several units, Hebrew, marks of direction, combining marks. */
+const letters = fc.constantFrom(
+  ...['a', 'Z', '7', ' ', '\n', '\t', '@', '/', '"', '.', ',', ':', '{', '}', '-', '\\', 'é', 'e\u0301', 'ש', 'م'],
+  ...['\u202E', '\u2067', '\u200F', '👩‍👩‍👧', '😀', '🇩🇪', '字'],
+);
+const texts = fc.string({ unit: letters, maxLength: 40 });
+const carets = texts.chain((text) => fc.tuple(fc.constant(text), fc.integer({ min: 0, max: text.length })));
+/** A text in which a token is being typed, so that the properties below are never about nothing. */
+const typed = fc
+  .tuple(texts, fc.constantFrom('@', '/'), fc.stringMatching(/^[a-z0-9-]{0,12}$/), texts)
+  .map(([before, mark, query, after]) => {
+    const start = before === '' ? '' : `${before} `;
+    return { start, mark, query, after, text: `${start}${mark}${query}${after}` };
+  });
+const chosen: fc.Arbitrary<Mentioned> = fc.oneof(
+  fc.string({ unit: letters, minLength: 1, maxLength: 30 }).map((path) => ({ kind: 'file' as const, path })),
+  fc.string({ unit: 'binary', minLength: 1 }).map((path) => ({ kind: 'file' as const, path })),
+  fc.uuid().map((id) => ({ kind: 'conversation' as const, id })),
+  fc.stringMatching(/^[a-z][a-z0-9-]{0,20}[a-z0-9]$/).map((name) => ({ kind: 'name' as const, name })),
+);
+const find = (marked: string) => tokenAt(marked.replace('|', ''), marked.indexOf('|'));
+
+describe('the word a list is offered for', () => {
+  it.each([
+    ['@|', '@', ''],
+    ['see @src/su|', '@', 'src/su'],
+    ['line\n/rev|', '/', 'rev'],
+    ['\u200F@שלו|', '@', 'שלו'],
+    ['😀 @a|', '@', 'a'],
+  ])('is found in %j', (marked, mark, query) => {
+    expect(find(marked)).toMatchObject({ mark, query });
+  });
+
+  it.each(['ana@example.com|', 'a/b|', '/etc/ho|', '@a |', '|@', '@a@b|', '😀@a|', `@${'x'.repeat(300)}|`, '|'])(
+    'is not found in %j',
+    (marked) => {
+      expect(find(marked)).toBeNull();
+    },
+  );
+
+  it('takes the rest of the word with it and leaves the marks of a sentence', () => {
+    const text = 'see @srcx/old.ts, then';
+    const token = tokenAt(text, 'see @src'.length);
+    if (token === null) throw new Error('no token');
+    const edit = takeMention(text, token, '@src/sum.ts');
+    expect(applied(text, edit)).toBe('see @src/sum.ts, then');
+    expect(edit.selectionStart).toBe('see @src/sum.ts'.length);
+  });
+
+  it('is always found where it is typed, with what was typed of it', () => {
+    fc.assert(
+      fc.property(typed, ({ start, mark, query, text }) => {
+        const token = tokenAt(text, start.length + 1 + query.length);
+        expect(token).toMatchObject({ mark, query, start: start.length });
+      }),
+    );
+  });
+
+  it('starts with its mark, behind white space alone, and holds the caret, wherever that is', () => {
+    fc.assert(
+      fc.property(carets, ([text, caret]) => {
+        const token = tokenAt(text, caret);
+        if (token === null) return;
+        expect(text.charAt(token.start)).toBe(token.mark);
+        expect(text.slice(0, token.start)).toMatch(/(?:^|\s)[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/);
+        expect(token.start).toBeLessThan(caret);
+        expect(token.end).toBeGreaterThanOrEqual(caret);
+        expect(text.slice(token.start, token.end)).not.toMatch(/\s/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('what a choice replaces', () => {
+  it('touches no other text, splits no letter, and leaves the caret behind what was chosen', () => {
+    fc.assert(
+      fc.property(typed, chosen, ({ start, query, text }, mentioned) => {
+        const token = tokenAt(text, start.length + 1 + query.length);
+        if (token === null) throw new Error('no token');
+        const written = writtenMention(mentioned);
+        const edit = takeMention(text, token, written);
+        const after = applied(text, edit);
+        expect(after.startsWith(start)).toBe(true);
+        expect(after.slice(edit.selectionStart)).toBe(text.slice(token.end));
+        expect(after.slice(token.start, edit.selectionStart).trimEnd()).toBe(written);
+        expect(edit.selectionEnd).toBe(edit.selectionStart);
+        expect(after.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+
+  it('is found again in the message as the same thing, whatever the name of the file', () => {
+    fc.assert(
+      fc.property(texts, chosen, (before, mentioned) => {
+        const text = before === '' ? '@' : `${before}\n@`;
+        const token = tokenAt(text, text.length);
+        if (token === null) throw new Error('no token');
+        const after = applied(text, takeMention(text, token, writtenMention(mentioned)));
+        const last = mentionsIn(after).at(-1);
+        expect(last?.mentioned).toEqual(mentioned);
+        expect(last?.start).toBe(token.start);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('shows letters of a hostile file name that are not seen', () => {
+    const written = writtenMention({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
+    expect(written).toBe('@"src/\\u202ecod.exe\\n.ts"');
+    expect(mentionsIn(written)[0]?.mentioned).toEqual({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
+  });
+
+  it('is the text of a prompt, with its first field selected', () => {
+    const text = 'first /rev please';
+    const token = tokenAt(text, 'first /rev'.length);
+    if (token === null) throw new Error('no token');
+    const edit = takePrompt(token, 'Review {{file}} for {{what}}.');
+    const after = applied(text, edit);
+    expect(after).toBe('first Review {{file}} for {{what}}. please');
+    expect(after.slice(edit.selectionStart, edit.selectionEnd)).toBe('{{file}}');
+    const next = fieldAfter(after, edit.selectionEnd);
+    expect(after.slice(next?.start, next?.end)).toBe('{{what}}');
+    expect(takePrompt(token, 'none')).toMatchObject({ selectionStart: token.start + 4, selectionEnd: token.start + 4 });
+  });
+});
+
+describe('what a message mentions', () => {
+  it('is read with its places, without the marks of the sentence', () => {
+    const text = 'Ask @ana, read (no) @src/sum.ts. See @conversation:0199-a! ana@example.com x@y "@z';
+    expect(mentionsIn(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+      '@ana',
+      '@src/sum.ts',
+      '@conversation:0199-a',
+    ]);
+  });
+
+  it('lies in its order and apart, and never inside a word, in any text', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        let behind = 0;
+        for (const { start, end } of mentionsIn(text)) {
+          expect(start).toBeGreaterThanOrEqual(behind);
+          expect(text.charAt(start)).toBe('@');
+          expect(end).toBeGreaterThan(start + 1);
+          behind = end;
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is bounded and quick in a text of an adversary', () => {
+    expect(mentionsIn('@a '.repeat(10_000))).toHaveLength(50);
+    expect(mentionsIn(`@"${'\\'.repeat(100_001)}`)).toEqual([]);
+    expect(mentionsIn(`${'\u200F'.repeat(20_000)}x ${'@'.repeat(20_000)}`)).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+'use client';
+import { useEffect, useMemo, useState } from 'react';
+import { mentionsIn } from './mentions.ts';
+import type { Token } from './token.ts';
+import { type FoundFiles, useFileFinder } from './use-file-finder.ts';
+
+export interface FileMentions {
+  /** What is offered at the caret. */
+  readonly found: FoundFiles;
+  /** Files of the text that were looked for, and whether they are there. */
+  readonly checks: ReadonlyMap<string, boolean>;
+}
+
+/** Files for the list, and, while no list is open, whether the mentioned ones are there: one after the other. */
+export function useFileMentions(text: string, token: Token | null): FileMentions {
+  const [checks, setChecks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const mentioned = useMemo(
+    () => mentionsIn(text).flatMap(({ mentioned: each }) => (each.kind === 'file' ? [each.path] : [])),
+    [text],
+  );
+  const isListed = token?.mark === '@';
+  const unchecked = isListed || token !== null ? undefined : mentioned.find((path) => !checks.has(path));
+  const found = useFileFinder(isListed ? token.query : (unchecked ?? null));
+  const { paths, isBusy, isAway } = found;
+  useEffect(() => {
+    if (unchecked === undefined || isBusy || isAway) return;
+    const isThere = paths.includes(unchecked);
+    setChecks((before) => new Map(before).set(unchecked, isThere));
+  }, [unchecked, paths, isBusy, isAway]);
+  return { found, checks };
+}

@@ -20,9 +20,17 @@ export interface Suggestions {
   readonly note: string | null;
 }
 
+/** Files of a workspace that were looked for. */
+export interface FoundFiles {
+  readonly paths: readonly string[];
+  readonly isBusy: boolean;
+  /** There is no sandbox to look into. */
+  readonly isAway: boolean;
+}
+
 /**
  * The name by which a user is mentioned: no blanks, so that it ends where the word ends. Two users may share one; an
- * agent is told a name, not an account.
+ * agent reads a name, not an account.
  */
 export function mentionName(name: string): string {
   return name

@@ -47,7 +47,7 @@ export function tokenAt(text: string, caret: number): Token | null {
   return { mark, start, end: caret + rest.length, query };
 }
 
-/** A mention in the place of a token, and a blank behind it unless the text goes on with one or with a sentence's mark. */
+/** A mention in the place of a token, and a blank behind it unless the text goes on with one or ends a sentence. */
 export function takeMention(text: string, token: Token, mention: string): Edit {
   const blank = /^[\s.,;:!?)\]}]/.test(text.slice(token.end)) ? '' : ' ';
   const insert = `${mention}${blank}`;

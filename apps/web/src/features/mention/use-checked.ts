@@ -1,8 +1,8 @@
 'use client';
+import { ApiError } from '@slipway/api-client';
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
 import { useSession } from '../session/me.ts';
 import { type Mentioned, mentionsIn } from './mentions.ts';
 import { mentionName } from './suggestion.ts';
@@ -16,6 +16,8 @@ export interface Checked {
   readonly state: 'found' | 'missing' | 'unknown';
 }
 
+/** Statuses of the answer that say that it is not there, or not for this user; of an id that is none, that it is none. */
+const GONE: readonly number[] = [400, 404, 410];
 /** More chips would be longer than the message. */
 const MOST = 12;
 
@@ -63,8 +65,7 @@ async function lookUp(org: string, mentioned: Mentioned, signal: AbortSignal): P
       const { title } = await api.getConversation({ org, conversation: mentioned.id, signal });
       return { isThere: true, label: title };
     } catch (error) {
-      if (['resource.not-found', 'request.invalid', 'conversation.deleted'].includes(failureOf(error).code))
-        return { isThere: false, label: null };
+      if (error instanceof ApiError && GONE.includes(error.problem.status)) return { isThere: false, label: null };
       throw error;
     }
   }

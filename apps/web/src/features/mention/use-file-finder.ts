@@ -6,16 +6,10 @@ import { repositoryFolder } from '../conversation/workspace-path.ts';
 import { LiveRequests } from '../files/live-requests.ts';
 import { useLiveChannel } from '../live/use-live-channel.ts';
 import { useReach } from '../ports/use-access.ts';
+import type { FoundFiles } from './suggestion.ts';
 
 /** Quiet time after the last letter. Milliseconds. */
 const SETTLE_MS = 120;
-
-export interface FoundFiles {
-  readonly paths: readonly string[];
-  readonly isBusy: boolean;
-  /** There is no sandbox to look into. */
-  readonly isAway: boolean;
-}
 
 const NOTHING: FoundFiles = { paths: [], isBusy: false, isAway: false };
 

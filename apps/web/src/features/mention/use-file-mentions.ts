@@ -1,8 +1,9 @@
 'use client';
 import { useEffect, useMemo, useState } from 'react';
 import { mentionsIn } from './mentions.ts';
+import type { FoundFiles } from './suggestion.ts';
 import type { Token } from './token.ts';
-import { type FoundFiles, useFileFinder } from './use-file-finder.ts';
+import { useFileFinder } from './use-file-finder.ts';
 
 export interface FileMentions {
   /** What is offered at the caret. */

@@ -4,9 +4,8 @@ import { useTranslations } from 'next-intl';
 import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';
-import { mentionName, type Suggestion, type Suggestions } from './suggestion.ts';
+import { type FoundFiles, mentionName, type Suggestion, type Suggestions } from './suggestion.ts';
 import type { Token } from './token.ts';
-import type { FoundFiles } from './use-file-finder.ts';
 
 /** Most lines of one kind: the list is read, not searched. */
 const MOST = 6;

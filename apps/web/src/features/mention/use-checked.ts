@@ -16,7 +16,7 @@ export interface Checked {
   readonly state: 'found' | 'missing' | 'unknown';
 }
 
-/** Statuses of the answer that say that it is not there, or not for this user; of an id that is none, that it is none. */
+/** Statuses that say that it is not there, not for this user, or that the id is none. */
 const GONE: readonly number[] = [400, 404, 410];
 /** More chips would be longer than the message. */
 const MOST = 12;

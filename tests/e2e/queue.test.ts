@@ -1,14 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { type ModelServer, startModelServer } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
-import type { Browser, Page } from 'playwright-core';
-import { freePortRange } from '../../deploy/local/free-ports.ts';
-import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { finish, type Harness, ScriptBook } from '../stack/script-book.ts';
-import { findChromium, launchChromium, openPage, violations } from './browser.ts';
+import type { Page } from 'playwright-core';
+import type { Stack } from '../../deploy/local/stack.ts';
+import { finish, type Harness, type ScriptBook } from '../stack/script-book.ts';
+import { findChromium, violations } from './browser.ts';
+import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
 
 const executable = findChromium();
 
@@ -17,66 +15,19 @@ jest.setTimeout(300_000);
 describeUnless(
   executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 )('messages that wait for the agent, in a browser', () => {
-  const book = new ScriptBook();
-  const complaints: string[] = [];
-  let folder: string;
+  let book: ScriptBook;
+  let complaints: string[];
   let stack: Stack;
-  let model: ModelServer;
-  let browser: Browser;
   let page: Page;
+  let own: SignedInStack;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-queue-'));
-    model = await startModelServer({ script: book.script, apiKey: 'sk-of-the-script' });
-    const deployment = {
-      id: 'scripted/1',
-      provider: 'openai',
-      baseUrl: model.url,
-      apiKeyEnv: 'SCRIPT_KEY',
-      model: 'm',
-    };
-    await writeFile(
-      path.join(folder, 'models.json'),
-      JSON.stringify({ models: [{ name: 'gpt-5', deployments: [deployment] }] }),
-    );
-    stack = await startStack({
-      port: await freePortRange(),
-      dataDirectory: path.join(folder, 'data'),
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        LLM_MODELS_FILE: path.join(folder, 'models.json'),
-        SCRIPT_KEY: 'sk-of-the-script',
-      },
-      log: () => {},
-      signal: AbortSignal.timeout(120_000),
-      without: ['sandbox-gateway'],
-    });
-    browser = await launchChromium(executable ?? '');
-    page = await signIn();
+    own = await startSignedInStack({ executable, name: 'queue', without: ['sandbox-gateway'] });
+    ({ book, complaints, stack, page } = own);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.stop();
-    await model?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => own?.close());
 
-  /** A device of the same user. */
-  const signIn = async (): Promise<Page> => {
-    const device = await openPage(
-      await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' }),
-      complaints,
-    );
-    await device.goto(stack.url);
-    await device.getByRole('link', { name: /^Sign in/ }).click();
-    await device.getByLabel('User name or e-mail').fill('demo');
-    await device.getByLabel('Password').fill('demo');
-    await device.getByRole('button', { name: 'Sign in' }).click();
-    await device.getByRole('textbox', { name: 'Task', exact: true }).waitFor();
-    return device;
-  };
   const give = async (name: string, harness: Harness) => {
     await page.goto(stack.url);
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, harness));
@@ -161,7 +112,7 @@ describeUnless(
   });
 
   it('is written on one device and sent on another', async () => {
-    const phone = await signIn();
+    const phone = await own.signIn();
     await phone.goto(page.url());
     const kept = phone.waitForResponse(
       (answer) => answer.url().includes('/drafts/') && answer.request().method() === 'PUT',

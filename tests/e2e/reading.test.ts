@@ -1,18 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { type ModelServer, startModelServer } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
-import type { Browser, Page } from 'playwright-core';
-import { freePortRange } from '../../deploy/local/free-ports.ts';
-import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { finish, type Harness, ScriptBook, terminal } from '../stack/script-book.ts';
-import { findChromium, launchChromium, openPage } from './browser.ts';
+import type { Page } from 'playwright-core';
+import type { Stack } from '../../deploy/local/stack.ts';
+import { finish, type Harness, type ScriptBook, terminal } from '../stack/script-book.ts';
+import { findChromium } from './browser.ts';
 import { findAcrossFolds } from './find-text.ts';
 import { lengthenLog } from './long-log.ts';
 import { followLinks, goThroughRows, jumpToTurn } from './read-rows.ts';
 import { comeBack } from './recap.ts';
+import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
 
 const executable = findChromium();
 
@@ -37,58 +35,25 @@ jest.setTimeout(400_000);
 describeUnless(
   executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 )('a user who reads a long conversation, in a browser', () => {
-  const book = new ScriptBook();
-  const complaints: string[] = [];
-  let folder: string;
+  let book: ScriptBook;
+  let complaints: string[];
   let stack: Stack;
-  let model: ModelServer;
-  let browser: Browser;
   let page: Page;
+  let own: SignedInStack;
   let address = '';
   let broken = false;
 
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-reading-'));
-    model = await startModelServer({ script: book.script, apiKey: 'sk-of-the-script' });
-    const deployment = {
-      id: 'scripted/1',
-      provider: 'openai',
-      baseUrl: model.url,
-      apiKeyEnv: 'SCRIPT_KEY',
-      model: 'm',
-    };
-    await writeFile(
-      path.join(folder, 'models.json'),
-      JSON.stringify({ models: [{ name: 'gpt-5', deployments: [deployment] }] }),
-    );
-    stack = await startStack({
-      port: await freePortRange(),
-      dataDirectory: path.join(folder, 'data'),
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        LLM_MODELS_FILE: path.join(folder, 'models.json'),
-        SCRIPT_KEY: 'sk-of-the-script',
-      },
-      log: () => {},
-      signal: AbortSignal.timeout(120_000),
+    own = await startSignedInStack({
+      executable,
+      name: 'reading',
       without: ['sandbox-gateway'],
+      context: { permissions: ['clipboard-read', 'clipboard-write'] },
     });
-    browser = await launchChromium(executable ?? '');
-    const context = await browser.newContext({
-      viewport: { width: 1440, height: 900 },
-      reducedMotion: 'reduce',
-      permissions: ['clipboard-read', 'clipboard-write'],
-    });
-    page = await openPage(context, complaints);
+    ({ book, complaints, stack, page } = own);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.stop();
-    await model?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => own?.close());
 
   const give = async (name: string, harness: Harness): Promise<void> => {
     await page.goto(stack.url);
@@ -125,12 +90,6 @@ describeUnless(
   };
 
   step('has a conversation of more than ten thousand events', async () => {
-    await page.goto(stack.url);
-    await page.getByRole('link', { name: /^Sign in/ }).click();
-    await page.getByLabel('User name or e-mail').fill('demo');
-    await page.getByLabel('Password').fill('demo');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
     await give('long', [terminal('echo at-the-very-start'), finish('Ready.')]);
     await page.locator('header').getByText('Finished', { exact: true }).waitFor({ timeout: 60_000 });
     address = page.url();

@@ -8,6 +8,7 @@ import { DeskProvider } from '../desk/desk-context.tsx';
 import { SessionContext } from '../session/me.ts';
 import { AdoptTheme } from '../settings/adopt-theme.tsx';
 import { DeletionNote } from './deletion-note.tsx';
+import { FocusHeading } from './focus-heading.tsx';
 import { CompactHeader, Rail } from './navigation.tsx';
 import { OfflineNote } from './offline-note.tsx';
 
@@ -35,6 +36,7 @@ export function Shell({ me, org, children }: { me: Me; org: Org; children: React
               <div className="min-h-0 flex-1">{children}</div>
             </main>
           </div>
+          <FocusHeading />
           <ShellCommands />
         </CommandProvider>
       </DeskProvider>

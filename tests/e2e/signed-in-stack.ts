@@ -4,7 +4,8 @@ import path from 'node:path';
 import { type ModelServer, startModelServer } from '@slipway/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
-import { type LocalService, type Stack, startStack } from '../../deploy/local/stack.ts';
+import type { LocalService } from '../../deploy/local/settings.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { ScriptBook } from '../stack/script-book.ts';
 import { launchChromium, openPage } from './browser.ts';
 

@@ -342,6 +342,9 @@ describeUnless(
     await page.keyboard.press('Escape');
     await page.getByText('Nothing matches.').waitFor({ state: 'detached' });
     expect(await text()).toMatch(/ or @x$/);
+    await page.keyboard.type(' in /tm');
+    expect(await page.getByText('Nothing matches.').count()).toBe(0);
+    await page.keyboard.type('p here');
     const chips = page.getByRole('list', { name: 'Mentioned' });
     await chips.getByRole('listitem').filter({ hasText: 'src/gone.ts' }).getByText('not found').waitFor();
     for (const there of ['src/sum-of-rows.ts', 'Grace Hopper', '[alike-one] Please do it.'])

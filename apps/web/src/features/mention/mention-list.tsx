@@ -4,7 +4,7 @@ import { FileText, MessagesSquare, Sparkles, User } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { MessageKey } from '../../messages/translate.ts';
 import { visibleText } from '../conversation/visible-text.ts';
-import type { Suggestion, Suggestions } from './suggestion.ts';
+import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
 import type { MentionBox } from './use-mention-box.ts';
 
 const ICONS = { file: FileText, user: User, conversation: MessagesSquare, prompt: Sparkles } as const;
@@ -19,7 +19,7 @@ const KINDS: Record<Suggestion['kind'], MessageKey> = {
 export function MentionList({ box, suggestions }: { box: MentionBox; suggestions: Suggestions }) {
   const t = useTranslations();
   const { lines, isBusy, note } = suggestions;
-  if (box.token === null) return null;
+  if (!isOffered(box.token, lines)) return null;
   const at = Math.min(box.at, lines.length - 1);
   return (
     <div className="relative">

@@ -1,4 +1,5 @@
 import type { Mentioned } from './mentions.ts';
+import type { Token } from './token.ts';
 
 /** One line of the list above the box. */
 export interface Suggestion {
@@ -18,6 +19,14 @@ export interface Suggestions {
   readonly isBusy: boolean;
   /** Why something is not among them, in a sentence; `null`: nothing is missing. */
   readonly note: string | null;
+}
+
+/**
+ * Whether a list is open at the caret. A `/` begins many words that are no prompt (`/tmp`, `/etc`): without a line to
+ * take, a list over the text would say nothing and would have Escape.
+ */
+export function isOffered(token: Token | null, lines: readonly Suggestion[]): token is Token {
+  return token !== null && (token.mark === '@' || lines.length > 0);
 }
 
 /** Files of a workspace that were looked for. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Mentioned, mentionsIn, writtenMention } from './mentions.ts';
+import { isOffered, type Suggestion } from './suggestion.ts';
 import { applied, fieldAfter, takeMention, takePrompt, tokenAt } from './token.ts';
 
 /** Words of people, with what breaks counting: emoji of several units, Hebrew, marks of direction, combining marks. */
@@ -74,6 +75,27 @@ describe('the word a list is offered for', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('the list above the box', () => {
+  const prompt: Suggestion = {
+    key: 'p',
+    kind: 'prompt',
+    label: 'review',
+    detail: null,
+    writes: { kind: 'prompt', text: 'Review it.' },
+  };
+
+  it('stays closed for a path that is typed, for which there is no prompt', () => {
+    expect(isOffered(find('in /tm|'), [])).toBe(false);
+    expect(isOffered(find('/|'), [])).toBe(false);
+    expect(isOffered(find('/rev|'), [prompt])).toBe(true);
+  });
+
+  it('is open for a mention that nothing matches, which is said', () => {
+    expect(isOffered(find('@nobody|'), [])).toBe(true);
+    expect(isOffered(find('no mention|'), [prompt])).toBe(false);
   });
 });
 

@@ -1,7 +1,7 @@
 'use client';
 import { type KeyboardEvent, type SyntheticEvent, useId, useRef, useState } from 'react';
 import { writtenMention } from './mentions.ts';
-import type { Suggestion, Suggestions } from './suggestion.ts';
+import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
 import { type Edit, type Token, takeMention, takePrompt, tokenAt } from './token.ts';
 
 export interface MentionBox {
@@ -72,7 +72,7 @@ export function useMentionBox(): MentionBox {
       },
     },
     onKeyDown: (event, lines) => {
-      if (token === null || event.nativeEvent.isComposing) return false;
+      if (!isOffered(token, lines) || event.nativeEvent.isComposing) return false;
       const line = lines[Math.min(at, lines.length - 1)];
       if (event.key === 'Escape') {
         closed.current = token.start;
@@ -91,7 +91,7 @@ export function useMentionBox(): MentionBox {
 
 /** What the text box is given beside its own: it says which line of the list is marked, and hands on its keys. */
 export function mentionProps(mention: MentionBox, { lines }: Suggestions) {
-  const isOpen = mention.token !== null;
+  const isOpen = isOffered(mention.token, lines);
   const marked = Math.min(mention.at, lines.length - 1);
   return {
     ...mention.box,

@@ -35,9 +35,19 @@ const GROUP_LABELS = {
  * Places, commands of this page and conversations, found by letters of their names.
  * @param turnsOnly the places of the open page alone
  */
-export default function Palette({ turnsOnly, close }: { turnsOnly: boolean; close: () => void }) {
+export default function Palette({
+  turnsOnly,
+  words: search,
+  setWords: setSearch,
+  close,
+}: {
+  turnsOnly: boolean;
+  /** What has been typed, some of it perhaps before this was there. */
+  words: string;
+  setWords: (words: string) => void;
+  close: () => void;
+}) {
   const t = useTranslations();
-  const [search, setSearch] = useState('');
   const pick: Pick = (act) => () => {
     close();
     act();

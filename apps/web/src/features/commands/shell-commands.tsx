@@ -11,6 +11,7 @@ import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
 import { useThemeChoice } from '../settings/use-theme-choice.ts';
 import { useCommand, useCommandContext } from './command-context.tsx';
 import { useCommandKeys } from './use-command-keys.ts';
+import { useTypedEarly } from './use-typed-early.ts';
 
 const Palette = dynamic(() => import('./palette.tsx'), { ssr: false });
 const ShortcutList = dynamic(() => import('./shortcut-list.tsx'), { ssr: false });
@@ -23,6 +24,7 @@ export function ShellCommands() {
   const [, setTheme] = useThemeChoice();
   const [open, setOpen] = useState<'palette' | 'turns' | 'shortcuts' | null>(null);
   const { places } = useCommandContext();
+  const [words, setWords] = useTypedEarly(open === 'palette' || open === 'turns');
   const search = useSearchOfPage(`/${org.slug}/conversations`);
   const close = (): void => setOpen(null);
   useCommandKeys();
@@ -35,7 +37,8 @@ export function ShellCommands() {
   useCommand('account.theme-dark', () => setTheme('dark'));
   useCommand('account.theme-system', () => setTheme('system'));
   useCommand('account.sign-out', () => void signOut().catch(() => toast.error(t(STILL_SIGNED_IN))));
-  if (open === 'palette' || open === 'turns') return <Palette key={open} turnsOnly={open === 'turns'} close={close} />;
+  if (open === 'palette' || open === 'turns')
+    return <Palette key={open} turnsOnly={open === 'turns'} words={words} setWords={setWords} close={close} />;
   return open === 'shortcuts' ? <ShortcutList close={close} /> : null;
 }
 

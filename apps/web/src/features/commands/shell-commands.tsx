@@ -24,7 +24,7 @@ export function ShellCommands() {
   const [, setTheme] = useThemeChoice();
   const [open, setOpen] = useState<'palette' | 'turns' | 'shortcuts' | null>(null);
   const { places } = useCommandContext();
-  const [words, setWords] = useTypedEarly(open === 'palette' || open === 'turns');
+  const [words, setWords] = useTypedEarly(open === 'shortcuts' ? null : open);
   const search = useSearchOfPage(`/${org.slug}/conversations`);
   const close = (): void => setOpen(null);
   useCommandKeys();

@@ -6,11 +6,12 @@ const FIELD = '[cmdk-input]';
 /**
  * The words of the palette. Letters that are typed before its field is there and has the focus are among them: they are
  * meant for it, and none of them is a shortcut of the page.
+ * @param open which palette is open: another one begins without words
  */
-export function useTypedEarly(open: boolean): readonly [string, (words: string) => void] {
+export function useTypedEarly(open: string | null): readonly [string, (words: string) => void] {
   const [words, setWords] = useState('');
   useEffect(() => {
-    if (!open) return;
+    if (open === null) return;
     setWords('');
     const take = (event: KeyboardEvent): void => {
       if (event.target instanceof Element && event.target.matches(FIELD)) {

@@ -97,11 +97,12 @@ async function jumpTo(page: Page, seq: number): Promise<number> {
     url.searchParams.set('event', String(to));
     history.pushState(null, '', url);
   }, seq);
-  await page.waitForFunction(() => {
+  const isInSight = () => {
     const row = document.activeElement?.closest('article')?.getBoundingClientRect();
     const list = document.querySelector('[role="log"]')?.getBoundingClientRect();
     return row !== undefined && list !== undefined && row.bottom > list.top && row.top < list.bottom;
-  });
+  };
+  await page.waitForFunction(isInSight, undefined, { timeout: 180_000 });
   return performance.now() - began;
 }
 

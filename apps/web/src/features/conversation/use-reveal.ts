@@ -27,7 +27,7 @@ export function useReveal(history: HistoryPages, scrollTo: (index: number, focus
     if (wanted === null) return;
     if (firstSeq > wanted.seq && firstSeq > 1) {
       if (state === 'failed') setWanted(null);
-      else if (state === 'idle') loadOlder();
+      else if (state === 'idle') loadOlder(wanted.seq);
       return;
     }
     setWanted(null);

@@ -33,7 +33,7 @@ export function isOffered(token: Token | null, lines: readonly Suggestion[]): to
 export interface FoundFiles {
   readonly paths: readonly string[];
   readonly isBusy: boolean;
-  /** There is no sandbox to look into. */
+  /** There is no sandbox to look into, or it did not answer. */
   readonly isAway: boolean;
 }
 

@@ -11,6 +11,12 @@ import type { FoundFiles } from './suggestion.ts';
 /** Quiet time after the last letter. Milliseconds. */
 const SETTLE_MS = 120;
 
+interface Found {
+  readonly query: string;
+  /** `null`: nobody answered. */
+  readonly paths: readonly string[] | null;
+}
+
 const NOTHING: FoundFiles = { paths: [], isBusy: false, isAway: false };
 
 /**
@@ -28,7 +34,7 @@ export function useFileFinder(query: string | null): FoundFiles {
     onMessage: (message) => requests.receive(message),
   });
   const isOpen = state.phase === 'open';
-  const [found, setFound] = useState<{ readonly query: string; readonly paths: readonly string[] } | null>(null);
+  const [found, setFound] = useState<Found | null>(null);
   useEffect(() => {
     if (query === null || !isOpen) return;
     requests.over(send);
@@ -36,7 +42,7 @@ export function useFileFinder(query: string | null): FoundFiles {
     const timer = setTimeout(() => {
       requests.ask({ type: 'find', query: query.trim() }, 'found').then(
         ({ paths }) => !isOver && setFound({ query, paths }),
-        () => !isOver && setFound({ query, paths: [] }),
+        () => !isOver && setFound({ query, paths: null }),
       );
     }, SETTLE_MS);
     return () => {
@@ -44,17 +50,21 @@ export function useFileFinder(query: string | null): FoundFiles {
       clearTimeout(timer);
     };
   }, [requests, send, query, isOpen]);
+  // Looked for again it may be there, or gone.
+  useEffect(() => {
+    if (!isWanted) setFound(null);
+  }, [isWanted]);
   useEffect(() => {
     if (!isOpen) requests.lost();
   }, [requests, isOpen]);
   if (query === null) return NOTHING;
-  const isAway = reach !== 'open' || state.phase === 'refused';
+  const isAway = reach !== 'open' || state.phase === 'refused' || (found?.query === query && found.paths === null);
   // Where the agent works; what lies beside it keeps its folder.
   const folder = `${repositoryFolder(conversation.repository)}/`;
   return {
     paths: isAway
       ? []
-      : (found?.paths.map((path) => (path.startsWith(folder) ? path.slice(folder.length) : path)) ?? []),
+      : (found?.paths?.map((path) => (path.startsWith(folder) ? path.slice(folder.length) : path)) ?? []),
     isBusy: !isAway && found?.query !== query,
     isAway,
   };

@@ -1,5 +1,6 @@
 'use client';
 import { useEffect, useMemo, useState } from 'react';
+import { useView } from '../conversation/conversation-context.ts';
 import { mentionsIn } from './mentions.ts';
 import type { FoundFiles } from './suggestion.ts';
 import type { Token } from './token.ts';
@@ -15,6 +16,10 @@ export interface FileMentions {
 /** Files for the list, and, while no list is open, whether the mentioned ones are there: one after the other. */
 export function useFileMentions(text: string, token: Token | null): FileMentions {
   const [checks, setChecks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const status = useView((view) => view.status);
+  // What was not there may be when the agent has worked, and the other way round.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the status is what they are forgotten by
+  useEffect(() => setChecks(new Map()), [status]);
   const mentioned = useMemo(
     () => mentionsIn(text).flatMap(({ mentioned: each }) => (each.kind === 'file' ? [each.path] : [])),
     [text],

@@ -1,6 +1,7 @@
 import type { Desk, DeskConversation, DeskRow } from '@slipway/contracts/conversations';
 import type { DeskFrame, MarkFrame } from '@slipway/contracts/events';
 import { type Decided, type DeskMarks, decide, deskOf, keyOf, NO_MARKS } from '@slipway/domain/desk';
+import { replaceEqualDeep } from '@tanstack/react-query';
 
 /** One line of the Desk, as it is now. */
 export interface DeskLine extends Decided<DeskConversation> {
@@ -83,10 +84,12 @@ export class DeskStore {
 
   /** @param now milliseconds since 1970, as everywhere here. */
   read({ rows, more, at }: Desk, now: number): void {
+    const before = new Map(this.facts);
     this.facts.clear();
     for (const { conversation, mark, mayDecide } of rows) {
-      this.facts.set(conversation.id, conversation);
-      this.marks.set(conversation.id, mark);
+      // What is as before stays the same object.
+      this.facts.set(conversation.id, replaceEqualDeep(before.get(conversation.id), conversation));
+      this.marks.set(conversation.id, replaceEqualDeep(this.marks.get(conversation.id), mark));
       this.may.set(conversation.id, mayDecide);
       this.resting.delete(conversation.id);
     }

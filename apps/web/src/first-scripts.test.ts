@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { skipTest } from '@slipway/testing/jest';
 
 const BUILT = path.join(import.meta.dirname, '../.next');
-/** Of every page what it was on 2026-11-29. Bytes, gzip; a page may have 10 % more, and then this is to be looked at. */
+/** Of every page what it was on 2026-11-29. Bytes, gzip. A page may have 10 % more, then this is to be looked at. */
 const PAGES: Readonly<Record<string, number>> = {
   '/login/page': 269_600,
   '/[org]/page': 326_800,

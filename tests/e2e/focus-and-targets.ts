@@ -16,7 +16,9 @@ export async function hiddenStops(page: Page, most: number): Promise<{ hidden: s
       const isSeen = [0.1, 0.5, 0.9].some((across) =>
         [0.1, 0.5, 0.9].some((down) => {
           const hit = document.elementFromPoint(left + (right - left) * across, top + (bottom - top) * down);
-          return hit !== null && (at.contains(hit) || hit.contains(at) || hit.closest('label')?.contains(at) === true);
+          // What lies around everything says nothing of what is in front of it.
+          if (hit === null || hit === document.body || hit === document.documentElement) return false;
+          return at.contains(hit) || hit.contains(at) || hit.closest('label')?.contains(at) === true;
         }),
       );
       return isSeen ? '' : at.outerHTML.slice(0, 160);

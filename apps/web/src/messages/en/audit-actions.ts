@@ -83,6 +83,7 @@ export const auditActions = {
   personDeactivate: 'User deactivated',
   personReactivate: 'User reactivated',
   promptLogExport: 'Prompts exported',
+  pullRequestApprove: 'Pull request approved',
   pullRequestMerge: 'Pull request merged',
   pullRequestPublish: 'Pull request published',
   sandboxAccess: 'Sandbox access granted',

@@ -319,10 +319,13 @@ describeUnless(
     const box = page.getByRole('textbox', { name: 'Message', exact: true });
     const list = page.getByRole('listbox', { name: 'Mention' });
     const text = () => box.inputValue();
+    /** Enter takes nothing while it is still being searched. */
+    const found = () => page.locator('[role="listbox"][aria-busy="false"]').waitFor();
     await box.focus();
     await page.keyboard.type(`${book.write('mentioned', [finish('Is read.')])} Read @sumrows`);
     await list.getByRole('option', { name: /sum-of-rows\.ts/ }).waitFor({ timeout: SLOW_MS });
     await expectNoViolation(page, 'mention-list');
+    await found();
     await page.keyboard.press('Enter');
     await list.waitFor({ state: 'detached' });
     expect(await text()).toMatch(/ Read @src\/sum-of-rows\.ts $/);
@@ -331,6 +334,7 @@ describeUnless(
     await page.keyboard.press('Control+Shift+z');
     await page.keyboard.type('with @grace');
     await list.getByRole('option', { name: /Grace Hopper/ }).waitFor();
+    await found();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Tab');

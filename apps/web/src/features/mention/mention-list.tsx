@@ -1,25 +1,24 @@
 'use client';
 import { cn } from '@slipway/ui';
-import { FileText, MessagesSquare, Sparkles, User } from 'lucide-react';
+import { FileText, MessagesSquare, User } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { MessageKey } from '../../messages/translate.ts';
 import { visibleText } from '../conversation/visible-text.ts';
-import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
+import type { Suggestion, Suggestions } from './suggestion.ts';
 import type { MentionBox } from './use-mention-box.ts';
 
-const ICONS = { file: FileText, user: User, conversation: MessagesSquare, prompt: Sparkles } as const;
+const ICONS = { file: FileText, user: User, conversation: MessagesSquare } as const;
 const KINDS: Record<Suggestion['kind'], MessageKey> = {
   file: 'mention.file',
   user: 'mention.user',
   conversation: 'mention.conversation',
-  prompt: 'mention.prompt',
 };
 
 /** The list above a box, as wide as the box; the box keeps the focus. */
 export function MentionList({ box, suggestions }: { box: MentionBox; suggestions: Suggestions }) {
   const t = useTranslations();
   const { lines, isBusy, note } = suggestions;
-  if (!isOffered(box.token, lines)) return null;
+  if (box.token === null) return null;
   const at = Math.min(box.at, lines.length - 1);
   return (
     <div className="relative">

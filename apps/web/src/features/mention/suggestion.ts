@@ -1,32 +1,23 @@
 import type { Mentioned } from './mentions.ts';
-import type { Token } from './token.ts';
 
 /** One line of the list above the box. */
 export interface Suggestion {
   /** Different for each line of one list. */
   readonly key: string;
-  readonly kind: 'file' | 'conversation' | 'user' | 'prompt';
+  readonly kind: 'file' | 'conversation' | 'user';
   readonly label: string;
   /** What distinguishes it from others of that name: a folder, a status, an address. */
   readonly detail: string | null;
-  /** What is written for it; a prompt is written as its own text. */
-  readonly writes: Mentioned | { readonly kind: 'prompt'; readonly text: string };
+  readonly writes: Mentioned;
 }
 
 /** What the list offers now. */
 export interface Suggestions {
   readonly lines: readonly Suggestion[];
+  /** They may be those of other letters than are typed: Enter takes none of them. */
   readonly isBusy: boolean;
   /** Why something is not among them, in a sentence; `null`: nothing is missing. */
   readonly note: string | null;
-}
-
-/**
- * Whether a list is open at the caret. A `/` begins many words that are no prompt (`/tmp`, `/etc`): without a line to
- * take, a list over the text would say nothing and would have Escape.
- */
-export function isOffered(token: Token | null, lines: readonly Suggestion[]): token is Token {
-  return token !== null && (token.mark === '@' || lines.length > 0);
 }
 
 /** Files of a workspace that were looked for. */

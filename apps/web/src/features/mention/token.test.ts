@@ -1,23 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Mentioned, mentionsIn, writtenMention } from './mentions.ts';
-import { isOffered, type Suggestion } from './suggestion.ts';
-import { applied, fieldAfter, takeMention, takePrompt, tokenAt } from './token.ts';
+import { applied, takeMention, tokenAt } from './token.ts';
 
 /** Words of people, with what breaks counting: emoji of several units, Hebrew, marks of direction, combining marks. */
 const letters = fc.constantFrom(
-  ...['a', 'Z', '7', ' ', '\n', '\t', '@', '/', '"', '.', ',', ':', '{', '}', '-', '\\', 'é', 'e\u0301', 'ש', 'م'],
+  ...['a', 'Z', '7', ' ', '\n', '\t', '/', '"', '.', ',', ':', '{', '}', '-', '\\', 'é', 'e\u0301', 'ש', 'م'],
   ...['\u202E', '\u2067', '\u200F', '👩‍👩‍👧', '😀', '🇩🇪', '字'],
 );
 const texts = fc.string({ unit: letters, maxLength: 40 });
 const carets = texts.chain((text) => fc.tuple(fc.constant(text), fc.integer({ min: 0, max: text.length })));
 /** A text in which a token is being typed, so that the properties below are never about nothing. */
-const typed = fc
-  .tuple(texts, fc.constantFrom('@', '/'), fc.stringMatching(/^[a-z0-9-]{0,12}$/), texts)
-  .map(([before, mark, query, after]) => {
-    const start = before === '' ? '' : `${before} `;
-    return { start, mark, query, after, text: `${start}${mark}${query}${after}` };
-  });
+const typed = fc.tuple(texts, fc.stringMatching(/^[a-z0-9-]{0,12}$/), texts).map(([before, query, after]) => {
+  const start = before === '' ? '' : `${before} `;
+  return { start, query, after, text: `${start}@${query}${after}` };
+});
 const chosen: fc.Arbitrary<Mentioned> = fc.oneof(
   fc.string({ unit: letters, minLength: 1, maxLength: 30 }).map((path) => ({ kind: 'file' as const, path })),
   fc.string({ unit: 'binary', minLength: 1 }).map((path) => ({ kind: 'file' as const, path })),
@@ -28,21 +25,29 @@ const find = (marked: string) => tokenAt(marked.replace('|', ''), marked.indexOf
 
 describe('the word a list is offered for', () => {
   it.each([
-    ['@|', '@', ''],
-    ['see @src/su|', '@', 'src/su'],
-    ['line\n/rev|', '/', 'rev'],
-    ['\u200F@שלו|', '@', 'שלו'],
-    ['😀 @a|', '@', 'a'],
-  ])('is found in %j', (marked, mark, query) => {
-    expect(find(marked)).toMatchObject({ mark, query });
+    ['@|', ''],
+    ['see @src/su|', 'src/su'],
+    ['line\n@rev|', 'rev'],
+    ['\u200F@שלו|', 'שלו'],
+    ['😀 @a|', 'a'],
+  ])('is found in %j', (marked, query) => {
+    expect(find(marked)).toMatchObject({ query });
   });
 
-  it.each(['ana@example.com|', 'a/b|', '/etc/ho|', '@a |', '|@', '@a@b|', '😀@a|', `@${'x'.repeat(300)}|`, '|'])(
-    'is not found in %j',
-    (marked) => {
-      expect(find(marked)).toBeNull();
-    },
-  );
+  it.each([
+    'ana@example.com|',
+    'a/b|',
+    '/etc/ho|',
+    '/tm|',
+    '@a |',
+    '|@',
+    '@a@b|',
+    '😀@a|',
+    `@${'x'.repeat(300)}|`,
+    '|',
+  ])('is not found in %j', (marked) => {
+    expect(find(marked)).toBeNull();
+  });
 
   it('takes the rest of the word with it and leaves the marks of a sentence', () => {
     const text = 'see @srcx/old.ts, then';
@@ -55,19 +60,19 @@ describe('the word a list is offered for', () => {
 
   it('is always found where it is typed, with what was typed of it', () => {
     fc.assert(
-      fc.property(typed, ({ start, mark, query, text }) => {
+      fc.property(typed, ({ start, query, text }) => {
         const token = tokenAt(text, start.length + 1 + query.length);
-        expect(token).toMatchObject({ mark, query, start: start.length });
+        expect(token).toMatchObject({ query, start: start.length });
       }),
     );
   });
 
-  it('starts with its mark, behind white space alone, and holds the caret, wherever that is', () => {
+  it('starts with its @, behind white space alone, and holds the caret, wherever that is', () => {
     fc.assert(
       fc.property(carets, ([text, caret]) => {
         const token = tokenAt(text, caret);
         if (token === null) return;
-        expect(text.charAt(token.start)).toBe(token.mark);
+        expect(text.charAt(token.start)).toBe('@');
         expect(text.slice(0, token.start)).toMatch(/(?:^|\s)[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/);
         expect(token.start).toBeLessThan(caret);
         expect(token.end).toBeGreaterThanOrEqual(caret);
@@ -75,27 +80,6 @@ describe('the word a list is offered for', () => {
       }),
       { numRuns: 2000 },
     );
-  });
-});
-
-describe('the list above the box', () => {
-  const prompt: Suggestion = {
-    key: 'p',
-    kind: 'prompt',
-    label: 'review',
-    detail: null,
-    writes: { kind: 'prompt', text: 'Review it.' },
-  };
-
-  it('stays closed for a path that is typed, for which there is no prompt', () => {
-    expect(isOffered(find('in /tm|'), [])).toBe(false);
-    expect(isOffered(find('/|'), [])).toBe(false);
-    expect(isOffered(find('/rev|'), [prompt])).toBe(true);
-  });
-
-  it('is open for a mention that nothing matches, which is said', () => {
-    expect(isOffered(find('@nobody|'), [])).toBe(true);
-    expect(isOffered(find('no mention|'), [prompt])).toBe(false);
   });
 });
 
@@ -136,19 +120,6 @@ describe('what a choice replaces', () => {
     const written = writtenMention({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
     expect(written).toBe('@"src/\\u202ecod.exe\\n.ts"');
     expect(mentionsIn(written)[0]?.mentioned).toEqual({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
-  });
-
-  it('is the text of a prompt, with its first field selected', () => {
-    const text = 'first /rev please';
-    const token = tokenAt(text, 'first /rev'.length);
-    if (token === null) throw new Error('no token');
-    const edit = takePrompt(token, 'Review {{file}} for {{what}}.');
-    const after = applied(text, edit);
-    expect(after).toBe('first Review {{file}} for {{what}}. please');
-    expect(after.slice(edit.selectionStart, edit.selectionEnd)).toBe('{{file}}');
-    const next = fieldAfter(after, edit.selectionEnd);
-    expect(after.slice(next?.start, next?.end)).toBe('{{what}}');
-    expect(takePrompt(token, 'none')).toMatchObject({ selectionStart: token.start + 4, selectionEnd: token.start + 4 });
   });
 });
 

@@ -24,9 +24,8 @@ export function useFileMentions(text: string, token: Token | null): FileMentions
     () => mentionsIn(text).flatMap(({ mentioned: each }) => (each.kind === 'file' ? [each.path] : [])),
     [text],
   );
-  const isListed = token?.mark === '@';
-  const unchecked = isListed || token !== null ? undefined : mentioned.find((path) => !checks.has(path));
-  const found = useFileFinder(isListed ? token.query : (unchecked ?? null));
+  const unchecked = token !== null ? undefined : mentioned.find((path) => !checks.has(path));
+  const found = useFileFinder(token?.query ?? unchecked ?? null);
   const { paths, isBusy, isAway } = found;
   useEffect(() => {
     if (unchecked === undefined || isBusy || isAway) return;

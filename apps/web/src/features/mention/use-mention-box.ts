@@ -1,8 +1,8 @@
 'use client';
 import { type KeyboardEvent, type SyntheticEvent, useId, useRef, useState } from 'react';
 import { writtenMention } from './mentions.ts';
-import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
-import { type Edit, type Token, takeMention, takePrompt, tokenAt } from './token.ts';
+import type { Suggestion, Suggestions } from './suggestion.ts';
+import { type Edit, type Token, takeMention, tokenAt } from './token.ts';
 
 export interface MentionBox {
   /** What is being typed; `null`: no list is offered. */
@@ -21,7 +21,7 @@ export interface MentionBox {
     readonly onCompositionEnd: (event: SyntheticEvent<HTMLTextAreaElement>) => void;
   };
   /** @returns whether the key was for the list. */
-  readonly onKeyDown: (event: KeyboardEvent, lines: readonly Suggestion[]) => boolean;
+  readonly onKeyDown: (event: KeyboardEvent, suggestions: Suggestions) => boolean;
 }
 
 /**
@@ -47,11 +47,8 @@ export function useMentionBox(): MentionBox {
   const choose = (suggestion: Suggestion): void => {
     const box = ref.current;
     if (box === null || token === null) return;
-    const { writes } = suggestion;
-    const edit =
-      writes.kind === 'prompt' ? takePrompt(token, writes.text) : takeMention(box.value, token, writtenMention(writes));
     setToken(null);
-    type(box, edit);
+    type(box, takeMention(box.value, token, writtenMention(suggestion.writes)));
   };
   return {
     token,
@@ -71,8 +68,8 @@ export function useMentionBox(): MentionBox {
         look(currentTarget);
       },
     },
-    onKeyDown: (event, lines) => {
-      if (!isOffered(token, lines) || event.nativeEvent.isComposing) return false;
+    onKeyDown: (event, { lines, isBusy }) => {
+      if (token === null || event.nativeEvent.isComposing) return false;
       const line = lines[Math.min(at, lines.length - 1)];
       if (event.key === 'Escape') {
         closed.current = token.start;
@@ -80,8 +77,9 @@ export function useMentionBox(): MentionBox {
       } else if (line === undefined) return false;
       else if (event.key === 'ArrowDown') setAt((now) => Math.min(lines.length - 1, now + 1));
       else if (event.key === 'ArrowUp') setAt((now) => Math.max(0, Math.min(now, lines.length - 1) - 1));
-      else if ((event.key === 'Enter' || event.key === 'Tab') && !hasModifier(event)) choose(line);
-      else return false;
+      else if ((event.key === 'Enter' || event.key === 'Tab') && !hasModifier(event)) {
+        if (!isBusy) choose(line);
+      } else return false;
       event.preventDefault();
       event.stopPropagation();
       return true;
@@ -90,15 +88,15 @@ export function useMentionBox(): MentionBox {
 }
 
 /** What the text box is given beside its own: it says which line of the list is marked, and hands on its keys. */
-export function mentionProps(mention: MentionBox, { lines }: Suggestions) {
-  const isOpen = isOffered(mention.token, lines);
-  const marked = Math.min(mention.at, lines.length - 1);
+export function mentionProps(mention: MentionBox, suggestions: Suggestions) {
+  const isOpen = mention.token !== null;
+  const marked = Math.min(mention.at, suggestions.lines.length - 1);
   return {
     ...mention.box,
     'aria-autocomplete': 'list',
     'aria-controls': isOpen ? mention.listId : undefined,
     'aria-activedescendant': isOpen && marked >= 0 ? `${mention.listId}-${marked}` : undefined,
-    onKeyDown: (event: KeyboardEvent) => void mention.onKeyDown(event, lines),
+    onKeyDown: (event: KeyboardEvent) => void mention.onKeyDown(event, suggestions),
   } as const;
 }
 
@@ -106,7 +104,7 @@ const hasModifier = ({ ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boo
   ctrlKey || metaKey || altKey || shiftKey;
 
 const isSame = (a: Token | null, b: Token | null): boolean =>
-  a?.start === b?.start && a?.end === b?.end && a?.query === b?.query && a?.mark === b?.mark;
+  a?.start === b?.start && a?.end === b?.end && a?.query === b?.query;
 
 function type(box: HTMLTextAreaElement, { start, end, insert, selectionStart, selectionEnd }: Edit): void {
   box.focus();

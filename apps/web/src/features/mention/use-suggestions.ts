@@ -23,7 +23,7 @@ const NONE: Suggestions = { lines: [], isBusy: false, note: null };
 export function useSuggestions(token: Token | null, files: FoundFiles | null): Suggestions {
   const t = useTranslations();
   const { org, me } = useSession();
-  const wanted = token?.mark === '@' ? token.query.slice(0, MAX_SEARCH) : null;
+  const wanted = token?.query.slice(0, MAX_SEARCH) ?? null;
   const query = useSettled(wanted);
   const search = query === null || query.trim() === '' ? {} : { search: query.trim() };
   // As `mentionName` writes it.

@@ -1,10 +1,9 @@
-/** Files, conversations, users and prompts that a message mentions. */
+/** Files, conversations and users that a message mentions. */
 export const mention = {
   suggestions: 'Mention',
   file: 'File',
   user: 'User',
   conversation: 'Conversation',
-  prompt: 'Prompt',
   found: '{count, plural, =0 {No suggestions} one {# suggestion} other {# suggestions}}',
   searching: 'Searching…',
   noMatch: 'Nothing matches.',

@@ -41,7 +41,13 @@ describe('migrations expand, then contract', () => {
     'CREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE plpgsql AS $f$ BEGIN DROP TABLE x; END $f$;',
     'CREATE POLICY tenant ON app.thing USING (true); GRANT SELECT ON app.thing TO slipway_app;',
   ])
-    it(`takes: ${sql.replaceAll('\n', ' ')}`, () => expect(problemsOf(sql, '0.2.0')).toEqual([]));
+    it(`takes: ${sql.replaceAll('\n', ' ')}`, () =>
+      expect(problemsOf(`-- slipway: expand-only\n${sql}`, '0.2.0')).toEqual([]));
+
+  it('refuses what only adds and does not say so', () =>
+    expect(problemsOf('-- More.\nCREATE TABLE app.thing (id text);', '0.2.0')).toEqual([
+      expect.stringContaining('a rollback is refused'),
+    ]));
 
   it('takes what is marked as unused since an older release, and not since this one', () => {
     const drop = 'DROP TABLE app.thing;';

@@ -6,6 +6,11 @@ import path from 'node:path';
  * then is unused. Folders sort by the time in their names.
  */
 const BEFORE_FIRST_RELEASE = '20261122010000';
+/**
+ * The first line of one that only adds. `libs/db/src/migrate/downgrade.ts` lets an older version run after it; without
+ * the line a rollback is refused.
+ */
+const EXPANDS = /^-- slipway: expand-only\b/;
 /** The line that makes a migration one that contracts: from this version on nothing uses what it takes away. */
 const MARK = /^-- contract: unused since (\d+\.\d+\.\d+)$/m;
 
@@ -62,7 +67,7 @@ export function problemsOf(sql: string, version: string): string[] {
         /^\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w."]+)/i.exec(statement)?.[1]?.toLowerCase() ?? [],
     ),
   );
-  return statements.flatMap((statement) => {
+  const contracts = statements.flatMap((statement) => {
     const table = /^\s*(?:ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+|ONLY\s+)*|CREATE\s+UNIQUE\s+INDEX\b.*?\bON\s+)([\w."]+)/is
       .exec(statement)?.[1]
       ?.toLowerCase();
@@ -74,6 +79,9 @@ export function problemsOf(sql: string, version: string): string[] {
           `code of the version before runs beside this, and it ${found[1]}: \`${shortened(statement)}\`. Expand first; in a later version, with the line \`-- contract: unused since X.Y.Z\`, take away`,
         ];
   });
+  return contracts.length === 0 && !EXPANDS.test(sql)
+    ? ['it only adds and does not say so: without `-- slipway: expand-only` as its first line a rollback is refused']
+    : contracts;
 }
 
 /**

@@ -54,6 +54,18 @@ describe('the arrows between projects', () => {
       'no project imports an app',
     ],
     [
+      'a call of a tenant’s address past libs/outside',
+      'apps/worker/src/webhooks/a.ts',
+      'export const sent = fetch(url);',
+      'libs/outside',
+    ],
+    [
+      'undici where a tenant’s address is called',
+      'apps/app-server/src/integrations/a.ts',
+      "import { request } from 'undici';",
+      'libs/outside',
+    ],
+    [
       'a library that imports upwards',
       'libs/contracts/src/a.ts',
       "import type { Db } from '@slipway/db/sql';",

@@ -17,13 +17,14 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   telemetry: ['contracts'],
   errors: ['contracts', 'telemetry'],
   service: ['contracts', 'errors', 'telemetry'],
+  outside: ['net', 'errors'],
   archive: ['contracts', 'errors'],
   db: ['contracts', 'domain', 'errors', 'telemetry'],
   auth: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   queue: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   llm: ['contracts', 'domain', 'errors', 'telemetry'],
   sandbox: ['contracts', 'domain', 'net', 'errors', 'telemetry'],
-  integrations: ['contracts', 'domain', 'net', 'errors', 'telemetry', 'db', 'auth'],
+  integrations: ['contracts', 'domain', 'outside', 'errors', 'telemetry', 'db', 'auth'],
   analytics: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   agent: ['contracts', 'domain', 'errors', 'telemetry', 'llm'],
   'agent-client': ['contracts', 'domain', 'errors', 'telemetry'],
@@ -74,6 +75,11 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
     only: /^(libs\/telemetry\/src\/tracing|apps\/worker\/src\/traces?)\//,
     why: 'what stands behind a trace is chosen in libs/telemetry',
   },
+  {
+    name: /^undici$/,
+    only: /^(libs\/(outside|llm|agent-client)\/src\/|libs\/integrations\/src\/calls\/provider-dispatch\.ts$|apps\/(llm-gateway|sandbox-gateway|agent-server|action-server)\/src\/|apps\/worker\/src\/clients\/)/,
+    why: 'an address that a tenant may steer is called through libs/outside',
+  },
   { name: /^(react|next)(\/|$)/, only: /^(apps\/web|libs\/ui)\//, why: 'the server renders no screens' },
 ];
 
@@ -81,6 +87,11 @@ const isTest = (file: string): boolean => /\.test\.tsx?$|\/testing(\.ts$|\/)|\/t
 /** The process' environment is read once, at its edge. Prisma's generated client only documents it. */
 const MAY_READ_ENVIRONMENT =
   /\/(config|main)\.ts$|\/generated\/|^libs\/testing\/|^apps\/web\/(next\.config|src\/server-config)\.ts$/;
+
+/** Where addresses come from tenants: nothing there opens a connection of its own. */
+const STEERED =
+  /^(libs\/integrations\/src|apps\/app-server\/src\/(integrations|organizations)|apps\/worker\/src\/(integrations|webhooks|pull-requests))\//;
+const OPENS_CONNECTION = /(?<![.\w])(?:globalThis\.)?fetch\(|\bhttps?\.(?:request|get)\(|\bnew WebSocket\(/;
 
 interface Project {
   readonly folder: string;
@@ -105,6 +116,8 @@ function checkProject(root: string, project: Project, exports: ReadonlyMap<strin
     const source = readFileSync(path.join(root, file), 'utf8');
     if (!MAY_READ_ENVIRONMENT.test(file) && !isTest(file) && /\bprocess\.env\b/.test(source))
       found.push(`${file}: reads process.env; take it as an argument, it is read in config.ts or main.ts`);
+    if (STEERED.test(file) && !isTest(file) && !file.endsWith('/provider-dispatch.ts') && OPENS_CONNECTION.test(source))
+      found.push(`${file}: opens a connection; an address that a tenant may steer is called through libs/outside`);
     const header = isTest(file) ? null : writtenTraceHeader(file, source);
     if (header !== null) found.push(`${file}: ${header}`);
     for (const specifier of importsOf(file, source)) {

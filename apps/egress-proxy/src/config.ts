@@ -1,8 +1,8 @@
 import { METADATA_RANGES } from '@slipway/net';
+import { AddressRanges } from '@slipway/outside';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
-import { AddressRanges } from './addresses/address-ranges.js';
 
 /**
  * Addresses refused whatever an operator permits: this pod, its link-local network with the metadata services, and

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
+import { createResolver, type Resolve } from '@slipway/outside';
 import { type GracefulStop } from '@slipway/service';
 import { type Logger, metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
-import { createResolver, type Resolve } from './addresses/resolver.js';
 import { plainAddress } from './admission/caller.js';
 import { HostRules, loadRules } from './admission/host-rules.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { EgressClaims } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { isName } from '@slipway/net';
+import { type AddressRules, connectTo, type Resolve, reachableOf } from '@slipway/outside';
 import type { Logger } from '@slipway/telemetry';
-import { type AddressRules, reachableOf } from './addresses/reachable.js';
-import type { Resolve } from './addresses/resolver.js';
 import { type CallerOptions, callerOf } from './admission/caller.js';
 import type { Destination } from './admission/destination.js';
 import type { HostRules } from './admission/host-rules.js';
 import { reasonOf, refused, unreachable } from './admission/refusal.js';
 import type { SandboxSeats } from './admission/sandbox-seats.js';
-import { connectTo, type Line } from './lines/line.js';
+import type { Line } from './lines/line.js';
 import type { OpenLines } from './lines/open-lines.js';
 import type { EgressMetrics } from './metrics.js';
 
@@ -63,7 +63,7 @@ export class Gate {
       claims = callerOf(request.headers['proxy-authorization'], request.socket.remoteAddress, new Date(), this.options);
       release = seats.take(claims.claim);
       destination = readDestination();
-      const socket = await connectTo(destination, await this.addressesOf(claims, destination), gone);
+      const socket = await this.connect(claims, destination, gone);
       const line: Line = { kind, claims, destination, socket, since, cut: null };
       lines.add(line);
       metrics.open.inc({ kind });
@@ -86,6 +86,18 @@ export class Gate {
       else logger.info(line, 'egress');
       throw error;
     }
+  }
+
+  private async connect(claims: EgressClaims, destination: Destination, gone: AbortSignal): Promise<Socket> {
+    const addresses = await this.addressesOf(claims, destination);
+    return connectTo(destination, addresses, gone).catch((error: NodeJS.ErrnoException) => {
+      const { host, port } = destination;
+      throw unreachable(
+        'unreachable',
+        `${host} does not take connections on port ${port}: ${error.code ?? error.message}.`,
+        error,
+      );
+    });
   }
 
   /** Where the host is, checked. @throws SlipwayError `egress.refused`, `egress.unreachable`. */

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AddressRanges, reachableOf } from '@slipway/outside';
 import { until } from '@slipway/testing';
 import fc from 'fast-check';
-import { AddressRanges } from './addresses/address-ranges.js';
-import { reachableOf } from './addresses/reachable.js';
 import { HostRules } from './admission/host-rules.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';
 import { loadConfig } from './config.js';

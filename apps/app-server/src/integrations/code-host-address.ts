@@ -1,6 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
 import { baseUrlOf, isAtHost, type Provider } from '@slipway/integrations';
-import { assertOutside } from '../organizations/org-settings/outside-address.js';
+import { assertOutside } from '@slipway/outside';
 
 /** What of a connection says where its provider is called, and with what. */
 export interface CodeHostSettings {

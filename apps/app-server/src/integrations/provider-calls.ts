@@ -3,7 +3,8 @@ import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type Dispatch, ProviderClient, type ProviderClientOptions, ProviderRefusal } from '@slipway/integrations';
 import { type Credential, freshDispatch } from '@slipway/integrations/credentials';
-import { isRefusedAddress, ProviderDispatch } from '@slipway/integrations/dispatch';
+import { ProviderDispatch } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Config } from '../config.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
 

@@ -1,6 +1,7 @@
 import { SlipwayError } from '@slipway/errors';
-import { isInsideLiteral, publicLookup } from '@slipway/net/public-lookup';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { problemOfUrl } from '@slipway/outside';
+import { outsideAgent } from '@slipway/outside/agent';
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Config } from '../config.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -68,19 +69,12 @@ export class Dispatchers {
   }
 
   private outside(origin: string): Dispatcher {
-    const { protocol, hostname } = new URL(origin);
-    // An address is connected to without a lookup.
-    if (protocol !== 'https:' || isInsideLiteral(hostname)) throw refused();
+    const problem = problemOfUrl(new URL(origin));
+    if (problem !== null)
+      throw new SlipwayError('settings.url-refused', `The address that goes with this key is refused. ${problem}`);
     if (this.proxy !== null) return this.proxy;
-    this.guarded ??= new Agent({
-      ...this.options,
-      maxOrigins: MAX_OWN_ORIGINS,
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicLookup(refused) },
-    });
+    const { connect: _own, ...options } = this.options;
+    this.guarded ??= outsideAgent({ ...options, maxOrigins: MAX_OWN_ORIGINS });
     return this.guarded;
   }
-}
-
-function refused(): SlipwayError {
-  return new SlipwayError('settings.url-refused', "The address that goes with this key is none of the internet's.");
 }

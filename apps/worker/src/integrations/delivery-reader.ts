@@ -10,7 +10,7 @@ import {
   type StoredDelivery,
   unconfirmed,
 } from '@slipway/integrations/deliveries';
-import { isRefusedAddress } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Logger } from '@slipway/telemetry';
 import type { ConnectionCalls, OpenedConnection } from './connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from './write-access.js';

@@ -2,7 +2,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { type Actor, type Permission, type Provider, ProviderRefusal, type RepositoryRef } from '@slipway/integrations';
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
-import { isRefusedAddress } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Logger } from '@slipway/telemetry';
 import type { ConnectionCalls, OpenedConnection } from './connection-calls.js';
 import { needAttention } from './write-access.queries.js';

@@ -1,7 +1,7 @@
 import { ERRORS } from '@slipway/contracts/errors';
 import { SlipwayError } from '@slipway/errors';
 import { ProviderRefusal } from '@slipway/integrations';
-import { isRefusedAddress } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 
 /** To be tried again, not before `at` [soon]. */
 export class Later extends Error {

@@ -3,7 +3,8 @@ import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { standardHeaders } from '@slipway/integrations';
-import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
+import { type ProviderDispatch } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Logger } from '@slipway/telemetry';
 import { delayOutboxRow, deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import {

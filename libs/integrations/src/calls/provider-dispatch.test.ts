@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Outgoing } from './provider-client.js';
-import { isRefusedAddress, ProviderDispatch } from './provider-dispatch.js';
+import { ProviderDispatch } from './provider-dispatch.js';
 
 describe('a call to a provider', () => {
   let server: Server;

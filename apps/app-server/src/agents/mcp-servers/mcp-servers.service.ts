@@ -10,9 +10,9 @@ import {
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Ids, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
+import { assertOutside } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import {
   deleteServer,

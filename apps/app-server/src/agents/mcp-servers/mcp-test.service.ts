@@ -8,10 +8,10 @@ import { MAX_TESTED_TOOLS, type McpServerTest } from '@slipway/contracts/secrets
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Ids, mcpServerConfigOf, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
+import { assertOutside } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { agentAt } from '../../conversations/reach-sandbox.js';
-import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { RuntimeApiClient } from '../../sandboxes/runtime-api.client.js';
 import {

@@ -14,9 +14,9 @@ import { type Principal } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
+import { assertOutside } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import {
   countWebhooks,

@@ -16,7 +16,7 @@ import {
   olga,
   provider,
   setUpLinking,
-} from './linking-setup.js';
+} from './test-linking.js';
 
 const SHA = 'a'.repeat(40);
 const REVIEWS = '/api/v1/repos/acme/shop/pulls/7/reviews';

@@ -18,7 +18,7 @@ import {
   olga,
   provider,
   setUpLinking,
-} from './linking-setup.js';
+} from './test-linking.js';
 
 jest.setTimeout(120_000);
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { APP } from './scripted-oauth.js';
 import {
   actor,
   app,
@@ -23,8 +24,7 @@ import {
   path,
   provider,
   setUpLinking,
-} from './linking-setup.js';
-import { APP } from './scripted-oauth.js';
+} from './test-linking.js';
 
 jest.setTimeout(120_000);
 

@@ -7,9 +7,9 @@ import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { type AccountLinking, baseUrlOf, type OAuthApp, type Provider } from '@slipway/integrations';
 import { openOAuthApp } from '@slipway/integrations/credentials';
+import { assertOutside } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
-import { assertOutside } from '../../organizations/org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { oauthOf } from '../authorization/oauth-of.js';
 import {

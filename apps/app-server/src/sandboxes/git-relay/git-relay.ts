@@ -3,7 +3,8 @@ import type { SqlPool } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { baseUrlOf, type Provider, ProviderRefusal } from '@slipway/integrations';
 import type { ConnectionCredentials } from '@slipway/integrations/credentials';
-import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
+import { type ProviderDispatch } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import { findGrant, type GrantedRepository } from './git-relay.queries.js';
 import type { GitRequest } from './git-request.js';
 

@@ -1,5 +1,5 @@
 import { ProviderRefusal } from '@slipway/integrations';
-import { isRefusedAddress } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import { BAD_TOKEN } from '../write-access.js';
 import type { AnswerKind } from './answers.queries.js';
 

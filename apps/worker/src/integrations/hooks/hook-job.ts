@@ -3,7 +3,6 @@ import type { QueuePayload } from '@slipway/contracts/operate';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { deliveriesUrl, type Provider, ProviderRefusal, type RepositoryHooks } from '@slipway/integrations';
-import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import {
   findHookConnection,
   findWebhookSecret,
@@ -11,6 +10,7 @@ import {
   type SealedSecret,
   settleSignature,
 } from '@slipway/integrations/hooks';
+import { isRefusedAddress } from '@slipway/outside/agent';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { deleteOutboxJob, readOutboxJob } from '../../orgs/orgs.queries.js';

@@ -1,0 +1,6 @@
+export { AddressRanges } from './address-ranges.js';
+export { assertOutside } from './assert-outside.js';
+export { connectTo } from './connect.js';
+export { type AddressRules, reachableOf } from './reachable.js';
+export { createResolver, type Resolve } from './resolver.js';
+export { problemOfUrl } from './url.js';

@@ -1,3 +1,5 @@
+import { SlipwayError } from '@slipway/errors';
+import { problemOfUrl } from '@slipway/outside';
 import { outsideAgent, outsideSocket } from '@slipway/outside/agent';
 import { Agent, fetch } from 'undici';
 import type { WebSocket } from 'ws';
@@ -20,14 +22,17 @@ export class ProviderDispatch {
   constructor(private readonly privateHosts: readonly string[]) {}
 
   /**
-   * @throws what `fetch` throws; its cause is `settings.url-refused` where the address is none of the internet
-   * (`isRefusedAddress`).
+   * @throws SlipwayError `settings.url-refused` where the address is none of the internet; within the cause of what
+   * `fetch` throws where its name turns out to lead inside (`isRefusedAddress`).
    */
   async send(url: string, request: Outgoing | GitOutgoing, signal: AbortSignal): Promise<Response> {
+    const named = this.isNamed(url);
+    const problem = named ? null : problemOfUrl(new URL(url));
+    if (problem !== null) throw new SlipwayError('settings.url-refused', problem);
     const answer = await fetch(url, {
       ...request,
       signal: AbortSignal.any([request.signal, signal]),
-      dispatcher: this.isNamed(url) ? this.named : this.outside,
+      dispatcher: named ? this.named : this.outside,
     });
     return answer as unknown as Response;
   }

@@ -28,7 +28,9 @@ export function problemOfUrl(url: URL, schemes: readonly string[] = ['https:']):
   return INSIDE_NAMES.test(host) || !host.includes('.') ? `${host} is a name inside of a network.` : null;
 }
 
-/** Without the brackets of IPv6 and the dot of the root. URL has read odd forms of IPv4 already: `0x7f.1` is 127.0.0.1. */
+/**
+ * Without the brackets of IPv6 and the dot of the root. URL has read odd forms of IPv4 already: `0x7f.1` is 127.0.0.1.
+ */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }

@@ -14,22 +14,23 @@ export interface Suite {
   readonly files: readonly string[];
   /**
    * What may run at the same time: `any`; `waiting`, a suite that waits more than it works, beside a `light` one;
-   * nothing with `alone`, which starts whole stacks or measures time.
+   * nothing with `alone`, which kills or replaces processes under load, or measures time.
    */
   readonly beside: 'any' | 'waiting' | 'light' | 'alone';
   /** Whether its files share something, so that they run one after the other. */
   readonly serial: boolean;
 }
 
-/** The cluster's own clocks are most of its time. */
-const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
+/** The clocks of a cluster are most of their time. */
+const WAITING: ReadonlySet<string> = new Set(['tests/cluster', 'tests/install']);
 /**
- * Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it
- * is given, however fast the machine is.
+ * They leave half of two cores idle, and measure no time that a busy machine could miss: by a `stopwatch`, or the work
+ * of a page's own thread. `tests/api-schema` takes as long as it is given, however fast the machine is.
  */
 const LIGHT: ReadonlySet<string> = new Set([
   'tests/api-schema',
   'tests/datadog',
+  'tests/e2e',
   'tests/four-eyes',
   'tests/gitea',
   'tests/helm',
@@ -41,6 +42,7 @@ const LIGHT: ReadonlySet<string> = new Set([
   'tests/openhands-sdk',
   'tests/operate',
   'tests/publish',
+  'tests/stack',
 ]);
 
 /** Files of these share a cluster, a built folder, or the roles of the one Postgres. */

@@ -117,7 +117,7 @@ describeUnless(
     expect(ROUTES.length).toBeGreaterThan(30);
   });
 
-  it('sees a button without a name, two that are too small, and one that is covered', async () => {
+  it('sees a button without a name, two that are too small, one that is covered, and a pale text', async () => {
     await open('/settings/profile');
     await page.evaluate(() => {
       const small = 'position: fixed; left: 100px; width: 12px; height: 12px; padding: 0; z-index: 1';
@@ -126,10 +126,12 @@ describeUnless(
         `<div><button id="nameless" style="${small}; top: 100px"></button>
           <button style="${small}; top: 114px">b</button>
           <button id="covered" style="position: fixed; left: 200px; top: 200px; width: 40px; height: 40px">c</button>
-          <div style="position: fixed; left: 190px; top: 190px; width: 60px; height: 60px; z-index: 2"></div></div>`,
+          <div style="position: fixed; left: 190px; top: 190px; width: 60px; height: 60px; z-index: 2"></div>
+          <p style="color: #777; background: #888">pale</p></div>`,
       );
     });
     expect((await violations(page)).map(({ id }) => id)).toContain('button-name');
+    expect((await violations(page, 'colours')).map(({ id }) => id)).toEqual(['color-contrast']);
     const small = (await smallTargets(page)).join('\n');
     expect(small).toContain('id="nameless"');
     expect(small).not.toContain('id="covered"');
@@ -145,7 +147,8 @@ describeUnless(
         await page.emulateMedia({ colorScheme });
         await settled();
         const where = { width: viewport.width, colorScheme };
-        for (const violation of await violations(page)) found.push({ ...where, ...violation });
+        for (const violation of await violations(page, colorScheme === 'dark' && 'colours'))
+          found.push({ ...where, ...violation });
         await picture(`${route} ${viewport.width} ${colorScheme}`);
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -20,6 +20,7 @@ import {
 } from './admin-setup.ts';
 import { narrowAudit } from './audit-filters.ts';
 import { expectClean } from './browser.ts';
+import { waitInAFullQueue } from './full-queue.ts';
 import { seeHealthOfModels } from './model-health.ts';
 import { bringModel } from './own-model.ts';
 import { keepPrompts } from './prompts-kept.ts';
@@ -43,7 +44,7 @@ describeUnless(
     await owner.getByRole('button', { name: 'Sign in' }).click();
     await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
     orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
-    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40', model: DEMO_MODEL });
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 400', model: DEMO_MODEL });
     // The one sandbox is its, so that the next one waits.
     await until(
       'it has its sandbox',
@@ -83,14 +84,23 @@ describeUnless(
     }
   });
 
+  step('reads at which place of how many a task waits while all is full, and waits no longer', async () => {
+    const last = await call(owner, 'POST', `/orgs/${orgId}/conversations`, {
+      prompt: 'Wait for your turn',
+      model: DEMO_MODEL,
+    });
+    await waitInAFullQueue(owner, `${stack.url}/acme/conversations/${last['id']}`);
+  });
+
   step('sees who works and who waits, and stops a sandbox', async () => {
     await open(owner, 'admin/sandboxes', 'Sandboxes');
     const fleet = owner.getByRole('table', { name: 'Sandboxes' });
-    await fleet.getByRole('row').filter({ hasText: 'Count to 40' }).getByText('Running').waitFor({ timeout: 30_000 });
+    await fleet.getByRole('row').filter({ hasText: 'Count to 400' }).getByText('Running').waitFor({ timeout: 30_000 });
     const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
-    await queue.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
+    const waits = queue.getByRole('row').filter({ hasText: 'Look around' });
+    await waits.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
     await expectClean(owner, 'sandboxes');
-    await owner.getByRole('button', { name: 'Stop sandbox of Count to 40' }).press('Enter');
+    await owner.getByRole('button', { name: 'Stop sandbox of Count to 400' }).press('Enter');
     await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
     await owner.getByText('Stopping the sandbox.').waitFor();
   });
@@ -269,7 +279,7 @@ describeUnless(
       await owner.getByRole('link', { name: 'Demo Person' }).click();
       await owner.getByRole('checkbox', { name: 'Mine' }).waitFor();
       expect(await owner.getByRole('checkbox', { name: 'Mine' }).isChecked()).toBe(true);
-      await owner.getByRole('link', { name: /Count to 40/ }).waitFor();
+      await owner.getByRole('link', { name: /Count to 400/ }).waitFor();
     },
   );
 
@@ -277,14 +287,14 @@ describeUnless(
     const list = owner.getByRole('list', { name: 'Conversations' }).getByRole('listitem');
     await owner.goto(`${stack.url}/acme/conversations?repository=`);
     await owner.getByRole('button', { name: 'Remove filter: no repository' }).click();
-    await until('both are there', async () => (await list.count()) === 2);
+    await until('all three are there', async () => (await list.count()) === 3);
     await owner.getByRole('searchbox', { name: 'Search titles' }).fill('count');
     await until('one is left', async () => (await list.count()) === 1);
     await owner.getByRole('combobox', { name: 'Status' }).selectOption('failed');
     await owner.getByText('No conversations match the filters').waitFor();
     await expectClean(owner, 'conversations of which none match');
     await owner.goBack();
-    await list.getByRole('link', { name: /Count to 40/ }).waitFor();
+    await list.getByRole('link', { name: /Count to 400/ }).waitFor();
     await owner.getByRole('combobox', { name: 'Order' }).selectOption('updated');
     await owner.waitForURL('**/conversations?search=count&sort=updated');
     await expectClean(owner, 'conversations');
@@ -352,8 +362,8 @@ describeUnless(
     await open(owner, 'admin/audit', 'Audit');
     const actions = owner.getByRole('combobox', { name: 'Action', exact: true });
     await actions.selectOption('conversation');
-    const started = row(owner, 'Conversation created').filter({ hasText: 'Count to 40' });
-    await started.getByRole('link', { name: /Count to 40/ }).waitFor();
+    const started = row(owner, 'Conversation created').filter({ hasText: 'Count to 400' });
+    await started.getByRole('link', { name: /Count to 400/ }).waitFor();
     await actions.selectOption('secret');
     await until(
       'other nouns are gone',

@@ -27,7 +27,7 @@ export function quotaReached({ inUse, cap }: { readonly inUse: number; readonly 
 }
 
 /**
- * Answer to a claim whose wait is over: its position, an estimate, and the reason. The position is kept for 10 s: a
+ * Answer to a claim whose wait is over: its position, how many wait, an estimate, and the reason. The position is kept for 10 s: a
  * repetition continues with it.
  */
 export async function noCapacity(db: SqlPool, poolId: string, claimId: string): Promise<SlipwayError> {
@@ -41,15 +41,17 @@ export async function noCapacity(db: SqlPool, poolId: string, claimId: string): 
     const share = queue.shares.get(claim.orgId) as OrgShare;
     const { detail } = quotaReached(share, claim.cost);
     const ownPlace = placeInOrg(queue.waiting, claim);
+    const queueLength = queue.waiting.filter(({ orgId }) => orgId === claim.orgId).length;
     return new SlipwayError('sandbox.quota', detail, {
       retryAfterSeconds: 1,
-      extensions: { position: ownPlace, estimateSeconds: null, reason: detail },
+      extensions: { position: ownPlace, queueLength, estimateSeconds: null, reason: detail },
     });
   }
   // The time until an operator acts is unknown.
   const isStuck = problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0;
   const estimate = isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
-  const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };
+  const queueLength = Math.max(position, queue.waiting.length);
+  const extensions = { position, queueLength, estimateSeconds: estimate, reason: problem?.detail ?? null };
   if (isStuck) return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
   return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', {
     retryAfterSeconds: 1,

@@ -61,7 +61,7 @@ describe('a pool with nothing ready', () => {
       status: 503,
       body: { code: 'sandbox.no-capacity', position: 1, reason: null, estimateSeconds: expect.any(Number) },
     });
-    expect(behind).toMatchObject({ status: 503, body: { code: 'sandbox.no-capacity', position: 2 } });
+    expect(behind).toMatchObject({ status: 503, body: { code: 'sandbox.no-capacity', position: 2, queueLength: 2 } });
     expect(behind.headers.get('retry-after')).toBe('1');
     expect(await start(first)).toMatchObject({ status: 503, body: { position: 1 } });
     expect(await waiting()).toEqual([first, second]);
@@ -109,7 +109,7 @@ describe('a pool with nothing ready', () => {
     await until('four wait', async () => (await waiting()).length === 4);
     expect(await start(newSession(), 1, headers)).toMatchObject({
       status: 409,
-      body: { code: 'sandbox.quota', position: 5, estimateSeconds: null },
+      body: { code: 'sandbox.quota', position: 5, queueLength: 5, estimateSeconds: null },
     });
     const other = await api.call('POST', '/start', { session_id: sessions[0], environment: { A: '1' } }, headers);
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency.mismatch' } });

@@ -14,10 +14,15 @@ describe('the wait for a sandbox', () => {
     );
     expect(
       waitSentence(
-        full({ position: 7, estimateSeconds: 190, reason: '0/5 nodes are available: 5 Insufficient cpu.' }),
+        full({
+          position: 7,
+          queueLength: 9,
+          estimateSeconds: 190,
+          reason: '0/5 nodes are available: 5 Insufficient cpu.',
+        }),
         0,
       ),
-    ).toBe('Number 7 in the queue for a sandbox, about 4 minutes. 0/5 nodes are available: 5 Insufficient cpu.');
+    ).toBe('Number 7 of 9 in the queue for a sandbox, about 4 minutes. 0/5 nodes are available: 5 Insufficient cpu.');
     expect(waitSentence(full({ position: 2, estimateSeconds: null }), 0)).toBe('Number 2 in the queue for a sandbox.');
   });
 
@@ -31,15 +36,15 @@ describe('the wait for a sandbox', () => {
   it('says at the limit of the organization the place, the count, and that room is made', () => {
     const detail = 'The organization runs 10 of 10 sandboxes, which is its limit.';
     const atLimit = new SlipwayError('sandbox.quota', detail, {
-      extensions: { position: 2, estimateSeconds: null, reason: detail },
+      extensions: { position: 2, queueLength: 3, estimateSeconds: null, reason: detail },
     });
     expect(sandboxWait(atLimit, 0, false)).toEqual({
-      sentence: `Number 2 in the queue for a sandbox. ${detail}`,
-      queue: { place: 2, estimateSeconds: null, cause: 'organization-limit' },
+      sentence: `Number 2 of 3 in the queue for a sandbox. ${detail}`,
+      queue: { place: 2, length: 3, estimateSeconds: null, cause: 'organization-limit' },
     });
     expect(sandboxWait(atLimit, 0, true)).toEqual({
-      sentence: `Number 2 in the queue for a sandbox, a few seconds. ${detail} A finished conversation is being paused to make room.`,
-      queue: { place: 2, estimateSeconds: 10, cause: 'organization-limit' },
+      sentence: `Number 2 of 3 in the queue for a sandbox, a few seconds. ${detail} A finished conversation is being paused to make room.`,
+      queue: { place: 2, length: 3, estimateSeconds: 10, cause: 'organization-limit' },
     });
   });
 

@@ -7,6 +7,8 @@ import { z } from 'zod';
 const Place = z.object({
   /** 1: the next one. */
   position: z.int().positive(),
+  /** How many wait in that queue. */
+  queueLength: z.int().positive().nullish(),
   estimateSeconds: z.number().nonnegative().nullish(),
   reason: z.string().nullish(),
 });
@@ -56,14 +58,17 @@ export function sandboxWait(failure: SlipwayError, waitedMs: number, makesRoom: 
   const place = Place.safeParse(failure.more.extensions);
   if (!place.success) return { sentence: `${failure.detail}${room}` };
   const { position, reason } = place.data;
+  const length = place.data.queueLength ?? undefined;
   const estimateSeconds = place.data.estimateSeconds ?? (makesRoom ? PAUSE_SECONDS * position : null);
-  const ahead = position === 1 ? 'Next in the queue for a sandbox' : `Number ${position} in the queue for a sandbox`;
+  const of = length === undefined ? '' : ` of ${length}`;
+  const ahead =
+    position === 1 ? 'Next in the queue for a sandbox' : `Number ${position}${of} in the queue for a sandbox`;
   const estimate = estimateSeconds === null ? '' : `, ${roughly(estimateSeconds)}`;
   const why = reason ?? (kind === 'cluster' ? failure.detail : null);
   const cause = failure.code === 'sandbox.quota' ? 'organization-limit' : kind === 'cluster' ? 'cluster' : 'pool';
   return {
     sentence: `${ahead}${estimate}.${why === null ? '' : ` ${why}`}${room}`,
-    queue: { place: position, estimateSeconds, cause },
+    queue: { place: position, ...(length !== undefined && { length }), estimateSeconds, cause },
   };
 }
 

@@ -25,7 +25,7 @@ export class StartAttempt {
     status: StartStatus;
     startedAt: Date;
     detail: string | undefined;
-    queue?: StartStep['queue'];
+    queue: StartStep['queue'];
   } | null = null;
   private lastShown = performance.now();
   private readonly begun: number;
@@ -60,7 +60,7 @@ export class StartAttempt {
       (step) => step.attempt === this.number && step.status === status && step.state === 'running',
     );
     const startedAt = shown === undefined ? this.clock.now() : new Date(shown.startedAt);
-    this.current = { status, startedAt, detail: shown?.detail };
+    this.current = { status, startedAt, detail: shown?.detail, queue: shown?.queue };
     // A step that another try or another worker has begun goes on.
     if (options.columns !== undefined || (options.show && shown === undefined))
       await this.flush([this.step('running')], options.columns, options.sandbox);
@@ -75,10 +75,11 @@ export class StartAttempt {
   }
 
   /**
-   * Says what the running step waits for, and at which place in which queue. Written when the sentence is a new one.
+   * Says what the running step waits for, and at which place in which queue. Written when the sentence is a new one;
+   * how many wait is no news: a queue of a thousand would write a thousand events for each that joins.
    */
   async report(detail: string, queue?: StartStep['queue']): Promise<void> {
-    if (this.current === null || this.current.detail === detail) return;
+    if (this.current === null || newsOf(this.current) === newsOf({ detail, queue })) return;
     this.current.detail = detail;
     this.current.queue = queue;
     await this.flush([this.step('running')]);
@@ -198,6 +199,10 @@ export class StartAttempt {
       ...(state === 'running' && current.queue !== undefined ? { queue: current.queue } : {}),
     };
   }
+}
+
+function newsOf({ detail, queue }: Pick<StartStep, 'queue'> & { readonly detail: string | undefined }) {
+  return detail?.replace(` of ${queue?.length} in the queue`, ' in the queue');
 }
 
 /**

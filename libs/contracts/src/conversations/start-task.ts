@@ -28,12 +28,13 @@ export const StartStep = z.object({
   /** A sentence for the user: progress, or the sandbox's own reason. At most 4,000 characters. */
   detail: z.string().max(4000).optional(),
   /**
-   * While it waits for a sandbox: its position, 1 is the next; an estimated time, `null` when unknown; and the reason
-   * of the wait.
+   * While it waits for a sandbox: its position, 1 is the next; how many waited when that position was reported; an
+   * estimated time, `null` when unknown; and the reason of the wait.
    */
   queue: z
     .object({
       place: z.int().positive(),
+      length: z.int().positive().optional(),
       estimateSeconds: z.number().nonnegative().nullable(),
       cause: z.enum(['organization-limit', 'pool', 'cluster']),
     })

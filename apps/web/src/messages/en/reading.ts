@@ -37,8 +37,9 @@ export const reading = {
   placeOfMatches: '{place} of {more, select, yes {{count}+} other {{count}}}',
   loadedOnly: '{place} of {count}, older not searched',
   nothingNewFor: 'Nothing new for {time}.',
-  waitsInQueue: 'Waits for a sandbox, place {place} in the queue.',
-  waitsInQueueFor: 'Waits for a sandbox, place {place} in the queue, about {time}.',
+  waitsInQueue: 'Waits for a sandbox, place {place}{length, plural, =0 {} other { of #}} in the queue.',
+  waitsInQueueFor:
+    'Waits for a sandbox, place {place}{length, plural, =0 {} other { of #}} in the queue, about {time}.',
   startsWith: '{step}, the start says: {detail}.',
   starts: '{step}.',
   toolRuns: 'The agent waits for the call that it made: {command}.',

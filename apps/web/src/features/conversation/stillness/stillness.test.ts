@@ -9,13 +9,13 @@ const ready = [startStep('READY'), update('execution_status', 'running')];
 
 describe('why nothing moves', () => {
   it('is the place in the queue, or the step of the start that runs', () => {
-    const queue = { place: 3, estimateSeconds: 40, cause: 'pool' };
+    const queue = { place: 3, length: 7, estimateSeconds: 40, cause: 'pool' };
     expect([
       after([startStep('WORKING', 'running')]),
       after([startStep('WORKING'), startStep('WAITING_FOR_SANDBOX', 'running', 1, { queue })]),
     ]).toMatchObject([
       { on: 'start', step: { status: 'WORKING' } },
-      { on: 'queue', place: 3, estimateSeconds: 40 },
+      { on: 'queue', place: 3, length: 7, estimateSeconds: 40 },
     ]);
   });
 

@@ -7,7 +7,12 @@ export const STILL_AFTER_MS = 10_000;
 
 /** What it waits for, with what the log says of it. */
 export type Stillness =
-  | { readonly on: 'queue'; readonly place: number; readonly estimateSeconds: number | null }
+  | {
+      readonly on: 'queue';
+      readonly place: number;
+      readonly length: number | null;
+      readonly estimateSeconds: number | null;
+    }
   | { readonly on: 'start'; readonly step: StartStep }
   | { readonly on: 'tool'; readonly step: Step }
   | { readonly on: 'retry'; readonly failures: number; readonly detail: string }
@@ -23,8 +28,10 @@ export function stillnessOf({ status, timeline, state }: Pick<ConversationView, 
 function ofStart({ rows }: ConversationView['timeline']): Stillness {
   const start = rows.findLast((row) => row.kind === 'start');
   const step = start?.kind === 'start' ? start.steps.findLast(({ state }) => state === 'running') : undefined;
-  if (step?.queue !== undefined)
-    return { on: 'queue', place: step.queue.place, estimateSeconds: step.queue.estimateSeconds };
+  if (step?.queue !== undefined) {
+    const { place, length, estimateSeconds } = step.queue;
+    return { on: 'queue', place, length: length ?? null, estimateSeconds };
+  }
   return step === undefined ? { on: 'model' } : { on: 'start', step };
 }
 

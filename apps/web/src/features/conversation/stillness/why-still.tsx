@@ -32,8 +32,12 @@ function sentence(t: Translate, why: Stillness, command: string): string {
   switch (why.on) {
     case 'queue':
       return why.estimateSeconds === null
-        ? t('reading.waitsInQueue', { place: why.place })
-        : t('reading.waitsInQueueFor', { place: why.place, time: duration(why.estimateSeconds * 1_000) });
+        ? t('reading.waitsInQueue', { place: why.place, length: why.length ?? 0 })
+        : t('reading.waitsInQueueFor', {
+            place: why.place,
+            length: why.length ?? 0,
+            time: duration(why.estimateSeconds * 1_000),
+          });
     case 'start':
       return why.step.detail === undefined
         ? t('reading.starts', { step: t(START_NAMES[why.step.status]) })

@@ -2,8 +2,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { ConnectionWithSecret } from '@slipway/contracts/integrations';
-import { type SignedInClient, signIn } from '@slipway/testing';
 import {
   type Gitea,
   type GiteaRepository,
@@ -29,17 +27,14 @@ const PHONE = { width: 390, height: 844 };
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = 60_000;
 
-describeUnless(missing)('a user whose work is at a real Gitea, in a browser', () => {
+describeUnless(missing)('a new user whose work is at a real Gitea, in a browser', () => {
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaUser;
   let shop: GiteaRepository;
   let stack: Stack;
   let browser: Browser;
-  let owner: SignedInClient;
-  let org: { id: string; slug: string };
   let page: Page;
-  let connectionId: string;
   let broken = false;
   const complaints: string[] = [];
 
@@ -57,33 +52,8 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
       log: () => {},
       signal: AbortSignal.timeout(2 * SLOW),
     });
-    owner = await signIn(stack.url);
-    org = (await (
-      await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme Robotics', slug: 'acme-robotics' } })
-    ).json()) as typeof org;
-    const made = await owner.fetch(`/api/v1/orgs/${org.id}/integrations/connections`, {
-      method: 'POST',
-      json: {
-        provider: 'gitea',
-        name: 'Gitea',
-        host,
-        token: await ada.createToken('slipway', ['write:repository', 'write:issue']),
-        settings: { baseUrl: gitea.url },
-      },
-    });
-    const { connection, webhookSecret } = (await made.json()) as ConnectionWithSecret;
-    connectionId = connection.id;
-    await shop.createWebhook({ url: connection.address ?? '', secret: webhookSecret ?? '' });
     browser = await launchChromium(executable ?? '');
-    const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
-    await context.addCookies(
-      owner.cookie.split('; ').map((pair) => ({
-        name: pair.slice(0, pair.indexOf('=')),
-        value: pair.slice(pair.indexOf('=') + 1),
-        url: stack.url,
-      })),
-    );
-    page = await openPage(context, complaints);
+    page = await openPage(await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' }), complaints);
     page.setDefaultTimeout(SLOW);
   });
   afterAll(async () => {
@@ -135,11 +105,65 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
     await page.unroute(`${gitea.url}/**`);
   };
 
+  /** What is left to do before the first pull request, as the page of a new task has it. */
+  const left = async (): Promise<string[]> => {
+    await page.goto(`${stack.url}/acme-robotics`);
+    const steps = page.getByRole('region', { name: 'Getting started' }).getByRole('listitem');
+    await steps.first().waitFor();
+    return (await steps.filter({ hasText: 'To do' }).allInnerTexts()).map((text) => text.split(/[\s.]*To do/)[0] ?? '');
+  };
+
+  step('signs up, makes an organization, and reads what is left to do before a first pull request', async () => {
+    await page.goto(stack.url);
+    await page.getByRole('link', { name: /^Sign in/ }).click();
+    await page.getByRole('link', { name: /create/i }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Ada Newman');
+    await page.getByLabel('E-mail').fill('ada@example.test');
+    await page.getByLabel('User name').fill('ada');
+    await page.getByLabel(/^Password/).fill('a long password');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
+    await page.getByRole('button', { name: /switch organization/ }).click();
+    await page.getByRole('menuitem', { name: 'Create organization' }).click();
+    await page.getByLabel('Name').fill('Acme Robotics');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL('**/acme-robotics/admin/members');
+    expect(await left()).toEqual([
+      'Add a model',
+      'Connect a git host',
+      'Give a first task',
+      'Open a pull request',
+      'Invite people',
+    ]);
+    await look('getting started');
+  });
+
+  step('connects the git host by the token and the webhook that the page asks for', async () => {
+    await page.getByRole('link', { name: 'Open: Connect a git host' }).click();
+    await page.getByText('No connections').waitFor();
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await dialog().getByLabel('Provider', { exact: true }).selectOption('gitea');
+    await dialog().getByRole('button', { name: 'Connect' }).click();
+    await dialog().getByLabel('Host').fill(new URL(gitea.url).host);
+    await dialog().getByLabel('Name').fill('Gitea');
+    const token = await ada.createToken('slipway', ['write:repository', 'write:issue']);
+    await dialog().getByLabel('Access token').fill(token);
+    await dialog().getByText('More settings').click();
+    await dialog().getByLabel('Base URL').fill(gitea.url);
+    await dialog().getByRole('button', { name: 'Connect' }).click();
+    const shown = (label: string): Promise<string> =>
+      dialog().getByRole('group', { name: label }).locator('code').innerText();
+    await shop.createWebhook({ url: await shown('Address'), secret: await shown('Secret') });
+    await dialog().getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(token);
+  });
+
   step('an admin enters the OAuth client of the connection, by the callback address that the page shows', async () => {
     await page.goto(`${stack.url}/settings/linked-accounts`);
     await page.getByText('None of your organizations has a connection', { exact: false }).waitFor();
     await look('linked accounts none');
-    await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connectionId}`);
+    await page.goto(`${stack.url}/acme-robotics/admin/integrations`);
+    await page.getByRole('link', { name: 'Gitea', exact: true }).click();
     await page.getByRole('button', { name: 'Add OAuth client' }).press('Enter');
     const callback = await dialog().getByRole('group', { name: 'Callback address' }).locator('code').innerText();
     const application = await gitea.admin.createOAuth2Application('Slipway', [callback]);
@@ -163,7 +187,7 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
       await page.waitForURL(`${stack.url}/settings/linked-accounts`);
       await goToGitea(ada);
       await dialog().getByText('In Slipway').waitFor();
-      expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Demo Person/);
+      expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Ada Newman/);
       await look('linked accounts confirm');
       await dialog().getByRole('button', { name: 'Cancel' }).click();
       await page.getByText('No linked accounts').waitFor();
@@ -189,7 +213,7 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
 
   step('finds a repository by its name and a branch of it, with the keyboard, and starts a task there', async () => {
     await shop.call('POST', '/branches', { new_branch_name: 'fix/cart', old_ref_name: 'main' });
-    await page.goto(`${stack.url}/${org.slug}`);
+    await page.goto(`${stack.url}/acme-robotics`);
     const repository = page.getByRole('combobox', { name: 'Repository', exact: true });
     await repository.fill('sho');
     const offered = page.getByRole('listbox', { name: 'Repositories' }).getByRole('option', { name: /ada\/shop/ });
@@ -244,6 +268,7 @@ describeUnless(missing)('a user whose work is at a real Gitea, in a browser', ()
     await dialog().getByRole('button', { name: 'Merge' }).click();
     await card.getByText('Merged', { exact: true }).waitFor();
     expect((await shop.pullRequest(1)).merged).toBe(true);
+    expect(await left()).toEqual(['Add a model', 'Invite people']);
     expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([]);
   });
 });

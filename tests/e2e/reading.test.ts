@@ -11,6 +11,7 @@ import { lengthenLog } from './long-log.ts';
 import { followLinks, goThroughRows, jumpToTurn } from './read-rows.ts';
 import { comeBack } from './recap.ts';
 import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
+import { openOnASlowPhone } from './slow-phone.ts';
 
 const executable = findChromium();
 
@@ -103,6 +104,8 @@ describeUnless(
   step('opens the link to an event, and reads when there is none', followLinks);
 
   step('finds text in rows that are folded, and in those that are not loaded', findAcrossFolds);
+
+  step('opens at its end on a slow phone, before its scripts are there, and takes a reply', openOnASlowPhone);
 
   step('tells who comes back what happened, on whichever device', comeBack);
 

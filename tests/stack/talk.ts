@@ -103,6 +103,8 @@ export class Talk {
     }
     expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index + 1));
     expect(new Set(lines.map(({ event }) => event.id)).size).toBe(lines.length);
+    // The pages may have been read further than the head that was waited for.
+    await until('the socket has all that the pages have', () => this.watcher.lastSeq >= lines.length);
     expect(this.watcher.log.slice(0, lines.length)).toEqual(lines);
     if (status === 'working') return;
     const answered = new Set(

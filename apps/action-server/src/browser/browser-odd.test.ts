@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import {
   noChromium,
@@ -119,11 +120,11 @@ describeUnless(noChromium)('what is no usual page', () => {
       open('/fine', { new_tab: true }),
     ]);
     const { tabs, chromium } = here.browser.running ?? {};
+    // One window a gesture is what Chromium allows; the page's script goes on before we hear of it.
+    await until('the window is a tab', () => tabs?.list().length === 3);
     expect(tabs?.list().map(({ page: one }) => one)).toEqual(
       expect.arrayContaining(chromium?.contexts.sites.pages() ?? []),
     );
-    // One window a gesture is what Chromium allows.
-    expect(tabs?.list().length).toBe(3);
     for (const tab of tabs?.list().slice(1) ?? []) await tabs?.close(tab);
   });
 

@@ -7,8 +7,8 @@ import { cpuMs } from './measure/process-usage.ts';
 import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const CLAIMS = quick(300, 20);
-const BURSTS = quick(8, 2);
+const CLAIMS = quick(300, 8);
+const BURSTS = quick(8, 1);
 
 export default async function run(report: Report): Promise<void> {
   const claims = await startClaimsOnFarm(CLAIMS, CLAIMS);

@@ -24,7 +24,7 @@ import type { Report } from './measure/report.ts';
 const WITHOUT_REPOSITORY = quick(40, 1);
 const WITH_REPOSITORY = quick(20, 1);
 /** The first ones pay for what is compiled and connected once. */
-const WARM_UP = quick(3, 1);
+const WARM_UP = quick(3, 0);
 const POOL_TARGET = 2;
 
 /**

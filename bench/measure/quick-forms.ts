@@ -6,7 +6,8 @@ import { skipTest } from '@slipway/testing/jest';
 
 /** Of one quick form, many times what it takes on an idle machine of two cores. Milliseconds. */
 const LONGEST_MS = 120_000;
-const NAMES = readdirSync(import.meta.dirname)
+const FOLDER = path.dirname(import.meta.dirname);
+const NAMES = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && file !== 'run.ts')
   .map((file) => file.slice(0, -3));
 
@@ -17,7 +18,7 @@ interface Ended {
 }
 
 function runQuick(name: string): Promise<Ended> {
-  const parameters = ['--disable-warning=ExperimentalWarning', path.join(import.meta.dirname, 'run.ts'), '--one', name];
+  const parameters = ['--disable-warning=ExperimentalWarning', path.join(FOLDER, 'run.ts'), '--one', name];
   const child = spawn(process.execPath, parameters, {
     env: { ...process.env, BENCH_QUICK: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -38,19 +39,25 @@ function runQuick(name: string): Promise<Ended> {
   });
 }
 
-jest.setTimeout(NAMES.length * LONGEST_MS);
-
-describe('the quick form of every bench', () => {
-  for (const name of NAMES)
-    it(`${name} runs to its end`, async () => {
-      const { code, figures, notes } = await runQuick(name);
-      expect({ code, said: code === 0 ? '' : notes.slice(-3_000) }).toEqual({ code: 0, said: '' });
-      const missing = /not measured: .+/.exec(notes)?.[0];
-      if (figures.length === 0 && missing !== undefined) return skipTest(missing);
-      expect(figures.length).toBeGreaterThan(0);
-      // So that none is copied into docs/performance.md.
-      expect(
-        figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true),
-      ).toEqual([]);
-    });
-});
+/**
+ * Tests of one part of all benches, by the alphabet: a file that fails is run again as a whole, and has a time limit.
+ * @param part 1 to `of`.
+ */
+export function testQuickForms(part: number, of: number): void {
+  const names = NAMES.filter((_, index) => index % of === part - 1);
+  jest.setTimeout(names.length * LONGEST_MS);
+  describe(`the quick form of benches, part ${part} of ${of}`, () => {
+    for (const name of names)
+      it(`${name} runs to its end`, async () => {
+        const { code, figures, notes } = await runQuick(name);
+        expect({ code, said: code === 0 ? '' : notes.slice(-3_000) }).toEqual({ code: 0, said: '' });
+        const missing = /not measured: .+/.exec(notes)?.[0];
+        if (figures.length === 0 && missing !== undefined) return skipTest(missing);
+        expect(figures.length).toBeGreaterThan(0);
+        // So that none is copied into docs/performance.md.
+        expect(
+          figures.filter(({ bench, value, quick }) => bench !== name || !Number.isFinite(value) || quick !== true),
+        ).toEqual([]);
+      });
+  });
+}

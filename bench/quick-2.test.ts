@@ -1,0 +1,3 @@
+import { testQuickForms } from './measure/quick-forms.ts';
+
+testQuickForms(2, 4);

@@ -57,6 +57,8 @@ export async function comeBack({ page, address, picture, database, complaints }:
   }
   expect(rows).toHaveLength(28 + 7);
   expect(new Set(rows).size).toBe(rows.length);
+  // The last steps of the walk scroll nothing, and the list is at its end all the same.
+  await page.getByRole('button', { name: /^(Newest|\d+ new)$/ }).waitFor({ state: 'detached' });
   await waitUntilSeen(page, address);
 
   // On another device of the same user nothing is new any more.

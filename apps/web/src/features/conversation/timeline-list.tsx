@@ -21,7 +21,7 @@ import { useReadMark } from './use-read-mark.ts';
 import { useReveal } from './use-reveal.ts';
 import { useRowCommands } from './use-row-commands.ts';
 import { useRowFocus } from './use-row-focus.ts';
-import { useSettle } from './use-settle.ts';
+import { isInSight, useSettle } from './use-settle.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
@@ -140,11 +140,17 @@ export function TimelineList({ history }: { history: HistoryPages }) {
 
   const settle = useSettle(rows, scroller, (index) => virtualizer.scrollToIndex(index, { align: 'start' }));
   const goTo = (index: number, withFocus = true) => {
+    const key = rows[index]?.key ?? '';
+    const before = scroller.current?.scrollTop;
     following.current = false;
     setLeftAt(store.view.get().lastSeq);
     virtualizer.scrollToIndex(index, { align: 'start' });
-    settle(rows[index]?.key ?? '');
+    settle(key);
     if (withFocus) focus.focus(index);
+    // From a row near the end to a later one nothing scrolls, so nothing else would say that the list is at its end.
+    requestAnimationFrame(() => {
+      if (scroller.current?.scrollTop === before && isInSight(scroller.current, key)) look();
+    });
   };
   const revealed = useReveal(history, goTo);
   useRowCommands(rows, {

@@ -42,7 +42,8 @@ export function useSettle(
   );
 }
 
-function isInSight(list: HTMLElement | null, key: string): boolean {
+/** Whether the row is on the screen, be it in part. */
+export function isInSight(list: HTMLElement | null, key: string): boolean {
   const row = list?.querySelector(`article[data-row="${CSS.escape(key)}"]`)?.getBoundingClientRect();
   const frame = list?.getBoundingClientRect();
   return row !== undefined && frame !== undefined && row.bottom > frame.top && row.top < frame.bottom;

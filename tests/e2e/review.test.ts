@@ -28,6 +28,12 @@ const LINES = Array.from({ length: 12 }, (_, index) => `export const n${index} =
 const FIRST = `mkdir -p src && printf '${LINES}\\n' > src/numbers.ts && printf 'it works\\n' > src/numbers.test.ts`;
 /** One line above those that were commented on, and another in the place of one of them. */
 const SECOND = `sed -i -e '1i // first' -e 's/n7 = 7/n7 = 70/' src/numbers.ts`;
+/** Names and text with what turns or hides letters, and a file that is no text. */
+const ODD = [
+  String.raw`printf 'one\n' > "$(printf 'invoice\342\200\256gpj.exe')"`,
+  String.raw`printf 'a\0b' > "$(printf 'bell\007.bin')"`,
+  String.raw`printf 'if (admin\342\200\256) {}\n' > turned.js`,
+].join(' && ');
 const DONE = 'Done.\n\nthread 1: it moved\nthread 3 (commit 1a2b3c4): it is 70 now';
 
 jest.setTimeout(300_000);
@@ -71,6 +77,10 @@ describeUnless(
           edits = 2;
           reviews.push(text);
           return terminal(`cd ${directory} && ${SECOND}`);
+        }
+        if (edits === 2 && text.includes('Write odd files')) {
+          edits = 3;
+          return terminal(`cd ${directory} && ${ODD}`);
         }
         return finish(edits === 2 ? DONE : 'It is written.');
       },
@@ -239,6 +249,29 @@ describeUnless(
       .getByText(/took a change back in "schema\.sql", lines 1/)
       .first()
       .waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('marks what turns or hides letters in names and lines, and says which file is no text', async () => {
+    const files = page.getByRole('navigation', { name: 'Changed files' });
+    const sent = await owner.fetch(`/api/v1/orgs/${owner.me.orgs[0]?.id}/conversations/${conversation.id}/messages`, {
+      method: 'POST',
+      json: { text: 'Write odd files' },
+    });
+    expect(sent.ok).toBe(true);
+    await page.goto(`${stack.url}/${slug}/conversations/${conversation.id}/review`);
+    await files.getByRole('button', { name: 'invoice⟨U+202E⟩gpj.exe' }).click({ timeout: SLOW });
+    await page.getByRole('heading', { level: 2, name: 'invoice⟨U+202E⟩gpj.exe' }).waitFor();
+    await line(1).waitFor();
+    await files.getByRole('button', { name: 'bell⟨U+0007⟩.bin' }).click();
+    await page.getByRole('heading', { level: 2, name: 'bell⟨U+0007⟩.bin' }).waitFor();
+    await page.getByText(/^Binary file\. Content \S{7,}/).waitFor();
+    await files.getByRole('button', { name: 'turned.js' }).click();
+    await page.getByText('if (admin⟨U+202E⟩) {}').first().waitFor();
+    const shown = await page.locator('main').innerText();
+    for (const unseen of ['\u0007', '\u202e']) expect(shown).not.toContain(unseen);
+    await picture('odd-files');
+    await expectClean(page, 'the review of odd files', 'everyTheme');
     expect(complaints).toEqual([]);
   });
 });

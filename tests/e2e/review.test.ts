@@ -31,7 +31,7 @@ const SECOND = `sed -i -e '1i // first' -e 's/n7 = 7/n7 = 70/' src/numbers.ts`;
 /** Names and text with what turns or hides letters, and a file that is no text. */
 const ODD = [
   String.raw`printf 'one\n' > "$(printf 'invoice\342\200\256gpj.exe')"`,
-  String.raw`printf 'a\0b' > "$(printf 'bell\007.bin')"`,
+  String.raw`printf 'a\0b' > "$(printf 'beep\007.bin')"`,
   String.raw`printf 'if (admin\342\200\256) {}\n' > turned.js`,
 ].join(' && ');
 const DONE = 'Done.\n\nthread 1: it moved\nthread 3 (commit 1a2b3c4): it is 70 now';
@@ -263,8 +263,8 @@ describeUnless(
     await files.getByRole('button', { name: 'invoice⟨U+202E⟩gpj.exe' }).click({ timeout: SLOW });
     await page.getByRole('heading', { level: 2, name: 'invoice⟨U+202E⟩gpj.exe' }).waitFor();
     await line(1).waitFor();
-    await files.getByRole('button', { name: 'bell⟨U+0007⟩.bin' }).click();
-    await page.getByRole('heading', { level: 2, name: 'bell⟨U+0007⟩.bin' }).waitFor();
+    await files.getByRole('button', { name: 'beep⟨U+0007⟩.bin' }).click();
+    await page.getByRole('heading', { level: 2, name: 'beep⟨U+0007⟩.bin' }).waitFor();
     await page.getByText(/^Binary file\. Content \S{7,}/).waitFor();
     await files.getByRole('button', { name: 'turned.js' }).click();
     await page.getByText('if (admin⟨U+202E⟩) {}').first().waitFor();

@@ -27,8 +27,8 @@ export function quotaReached({ inUse, cap }: { readonly inUse: number; readonly 
 }
 
 /**
- * Answer to a claim whose wait is over: its position, how many wait, an estimate, and the reason. The position is kept for 10 s: a
- * repetition continues with it.
+ * Answer to a claim whose wait is over: its position, how many wait, an estimate, and the reason. The position is kept
+ * for 10 s: a repetition continues with it.
  */
 export async function noCapacity(db: SqlPool, poolId: string, claimId: string): Promise<SlipwayError> {
   const queue = await readQueue(db, poolId);

@@ -42,10 +42,13 @@ export function launchChromium(executablePath: string, more: readonly string[] =
   });
 }
 
+/** Longest of one step in a page: a machine that is busy with other files beside this one. Milliseconds. */
+export const PATIENCE_MS = 60_000;
+
 /** A page whose errors, thrown or written to the console, are put into `complaints`. */
 export async function openPage(context: BrowserContext, complaints: string[]): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // A browser complains about every answer that is not a success, expected or not.

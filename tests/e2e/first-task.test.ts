@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { answerTheAgent } from './approval.ts';
-import { findChromium, launchChromium, seriousViolations } from './browser.ts';
+import { findChromium, launchChromium, PATIENCE_MS, seriousViolations } from './browser.ts';
 import { editTheFiles } from './files.ts';
 import { workInTheTerminal } from './own-terminal.ts';
 import { readTheTrace } from './trace-tab.ts';
@@ -65,7 +65,7 @@ describeUnless(
       reducedMotion: 'reduce',
     });
     page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().includes('401') && !outage) complaints.push(message.text());

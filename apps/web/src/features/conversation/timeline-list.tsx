@@ -81,7 +81,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
    * it anchors to.
    */
   const count = rows.length + 1;
-  const focus = useRowFocus(rows, scroller, (index) => virtualizer.scrollToIndex(index, { align: 'auto' }));
+  const focus = useRowFocus(rows, scroller, (index) => {
+    virtualizer.scrollToIndex(index, { align: 'auto' });
+    settle(rows[index]?.key ?? '');
+  });
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,

@@ -9,6 +9,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { ConfirmationModule } from './conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeskModule } from './conversations/desk/desk.module.js';
+import { PromptsModule } from './conversations/prompts/prompts.module.js';
 import { PullRequestsModule } from './conversations/pull-requests/pull-requests.module.js';
 import { ReviewModule } from './conversations/review/review.module.js';
 import { RunSettingsModule } from './conversations/run-settings/run-settings.module.js';
@@ -62,6 +63,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   ConversationsModule,
   ConfirmationModule,
   DeskModule,
+  PromptsModule,
   RunSettingsModule,
   SandboxAccessModule,
   AuditModule,

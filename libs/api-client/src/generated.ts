@@ -532,6 +532,18 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete one of the caller's files that was not sent. Fails with `request.cross-site`, `attachment.sent` besides the common codes. */
     deleteAttachment: (request: { org: string; conversation: string; attachment: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments/{attachment}', { org: request.org, conversation: request.conversation, attachment: request.attachment }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** The caller's own prompts and the organization's, by name. */
+    listPrompts: (request: { org: string; query?: OperationQuery<'listPrompts'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompts', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listPrompts'>>,
+    /** Save a prompt for oneself, or with `prompt:manage` for the organization's members. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `prompt.name-taken`, `prompt.too-many` besides the common codes. */
+    createPrompt: (request: { org: string; body: OperationBody<'createPrompt'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompts', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createPrompt'>>,
+    /** Change name, description or text of a prompt; the organization's need `prompt:manage`. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `prompt.name-taken` besides the common codes. */
+    updatePrompt: (request: { org: string; prompt: string; body: OperationBody<'updatePrompt'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompts/{prompt}', { org: request.org, prompt: request.prompt }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updatePrompt'>>,
+    /** Delete a prompt; the organization's need `prompt:manage`. Fails with `request.cross-site` besides the common codes. */
+    deletePrompt: (request: { org: string; prompt: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompts/{prompt}', { org: request.org, prompt: request.prompt }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Give a conversation another model: one at work from its next step on, any other at its next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `model.unknown` besides the common codes. */
     switchModel: (request: { org: string; conversation: string; body: OperationBody<'switchModel'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/model', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null],[["pinned"],false],[["tags"],[]],[["archivedAt"],null],[["deletedAt"],null],[["readSeq"],0],[["readAt"],null]], options: request }) as Promise<OperationResponse<'switchModel'>>,

@@ -224,6 +224,11 @@ describe('row-level security', () => {
           `INSERT INTO app.attachment (id, org_id, conversation_id, name, media_type, bytes, content, created_by, created_by_label) VALUES (gen_random_uuid(), $2, $1, 'n', 't', 1, '\\x00', 'u', 'u')`,
           [conversation, org],
         );
+        await owner.query(
+          `INSERT INTO app.prompt (id, org_id, user_id, name, description, text, created_by, created_by_label, updated_by, updated_by_label)
+           VALUES ($1, $1, '', 'n', '', 't', 'u', 'u', 'u', 'u')`,
+          [org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

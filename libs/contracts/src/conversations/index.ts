@@ -116,6 +116,21 @@ export {
   TurnsQuery,
 } from './lookup.js';
 export {
+  CreatePrompt,
+  ListPromptsQuery,
+  MAX_ORG_PROMPTS,
+  MAX_PROMPT_DESCRIPTION_LENGTH,
+  MAX_PROMPT_NAME_LENGTH,
+  MAX_SAVED_PROMPT_LENGTH,
+  MAX_USER_PROMPTS,
+  PROMPT_SCOPES,
+  Prompt,
+  PromptName,
+  PromptPage,
+  PromptScope,
+  UpdatePrompt,
+} from './prompts.js';
+export {
   CreateReviewComment,
   CreateReviewThread,
   MAX_COMMENT_LENGTH,

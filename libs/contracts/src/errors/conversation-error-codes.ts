@@ -57,6 +57,18 @@ export const CONVERSATION_ERRORS = {
     retry: 'never',
     nextStep: 'Upload it again, then send the message.',
   },
+  'prompt.name-taken': {
+    status: 409,
+    title: 'A prompt with this name and scope already exists',
+    retry: 'never',
+    nextStep: 'Edit the existing prompt, or choose another name.',
+  },
+  'prompt.too-many': {
+    status: 409,
+    title: 'Prompt limit reached',
+    retry: 'never',
+    nextStep: 'Delete one to add another.',
+  },
   'message.already-taken': {
     status: 409,
     title: 'The agent has this message',

@@ -86,6 +86,16 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   conversation: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
   message: '0198c0de-7c2d-7000-8000-5b1e4a7d3f20',
   draft: 'new-task',
+  'prompts.prompt': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
+  'Prompt.id': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
+  ...Object.fromEntries(
+    ['Prompt', 'CreatePrompt', 'UpdatePrompt'].flatMap((schema) => [
+      [`${schema}.name`, 'fix-flaky'],
+      [`${schema}.description`, 'Finds out why a test is flaky'],
+      [`${schema}.text`, 'Find out why {{test}} is flaky, and fix it.'],
+    ]),
+  ),
+  'prompts.search': 'flaky',
   'Attachment.name': 'prices.csv',
   mediaType: 'text/plain',
   attachments: [],

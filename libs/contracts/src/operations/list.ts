@@ -44,6 +44,7 @@ import type { Operation } from './operation.js';
 import { orgOperations } from './orgs.js';
 import { outcomeOperations } from './outcomes.js';
 import { promptLogOperations } from './prompt-log.js';
+import { promptOperations } from './prompts.js';
 import { pullRequestOperations } from './pull-requests.js';
 import { repositoryOperations } from './repositories.js';
 import { reviewOperations } from './review.js';
@@ -319,6 +320,7 @@ export const operations = {
   ...conversationControlOperations,
   ...messageQueueOperations,
   ...attachmentOperations,
+  ...promptOperations,
   ...conversationModelOperations,
   ...editConversationOperations,
   ...securityOperations,

@@ -4,6 +4,9 @@ export const PERMISSIONS = [
   'conversation:read',
   'conversation:write',
   'conversation:delete',
+  'prompt:read',
+  'prompt:write',
+  'prompt:manage',
   'pull-request:write',
   'pull-request:merge',
   'sandbox:access',
@@ -54,14 +57,17 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
  * conversation made, `pull-request:merge` merges it: both also need write access at the git host. `secret:read` shows
  * names and where a secret may go, never what it is. Conversations are an organization's common work:
  * `conversation:write` halts and resumes all of them. `sandbox:stop` takes a sandbox from another user's,
- * `conversation:delete` deletes another user's; one's own needs only `conversation:write`.
+ * `conversation:delete` deletes another user's; one's own needs only `conversation:write`. `prompt:write` saves prompts
+ * of one's own, `prompt:manage` those of the organization, which all with `prompt:read` see.
  */
 export const ROLE_PERMISSIONS = {
-  viewer: ['conversation:read', 'org:read', 'member:read'],
+  viewer: ['conversation:read', 'prompt:read', 'org:read', 'member:read'],
   member: [
     'conversation:create',
     'conversation:read',
     'conversation:write',
+    'prompt:read',
+    'prompt:write',
     'pull-request:write',
     'pull-request:merge',
     'sandbox:access',

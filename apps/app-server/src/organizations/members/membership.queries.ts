@@ -109,6 +109,7 @@ export async function endMembership(client: PoolClient, orgId: string, userId: s
     [orgId, userId],
   );
   await revokeInvitationsAbove(client, orgId, userId, null);
+  await client.query('DELETE FROM app.prompt WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
   await client.query('DELETE FROM app.message_draft WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
   await client.query(
     'UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now()',

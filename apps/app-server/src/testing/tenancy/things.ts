@@ -103,6 +103,12 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     name: 'CONVERSATIONS',
     value: `${canary} value`,
   });
+  const prompt = await make<{ id: string }>('/prompts', {
+    name: 'shared',
+    description: canary,
+    text: `${canary} text`,
+    scope: 'org',
+  });
   const profile = await make<{ id: string }>('/llm-profiles', { name: `${canary} profile`, model: 'm' });
   const server = await make<{ id: string }>('/mcp-servers', {
     name: `${canary} server`,
@@ -172,6 +178,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     thread: thread.id,
     comment: thread.comments[0]?.id ?? '',
     draft: conversation.id,
+    prompt: prompt.id,
     'sandbox-access/access': access.id,
     'sandbox-access/conversation': sandbox.id,
     sha256: logged[0]?.sha256 ?? '',

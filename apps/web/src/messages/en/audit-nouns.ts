@@ -16,6 +16,7 @@ export const auditNouns = {
   modelDeployment: 'Model deployments',
   org: 'Organization',
   person: 'Users',
+  prompt: 'Prompts',
   promptLog: 'Prompt log',
   pullRequest: 'Pull requests',
   sandbox: 'Sandboxes',

@@ -728,6 +728,21 @@ export interface Tables {
     readonly created_at: Date;
     readonly valid_until: Date | null;
   };
+  'app.prompt': {
+    readonly id: string;
+    readonly org_id: string;
+    /** Whose own it is; empty for the organization's. */
+    readonly user_id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly text: string;
+    readonly created_by: string;
+    readonly created_by_label: string;
+    readonly created_at: Date;
+    readonly updated_by: string;
+    readonly updated_by_label: string;
+    readonly updated_at: Date;
+  };
   'app.provider_token': {
     readonly user_id: string;
     readonly provider: string;

@@ -51,6 +51,13 @@ const TABLE = {
     keys: 'g c',
     to: { org: '/conversations' },
   },
+  'go.prompts': {
+    label: 'commands.goToPrompts',
+    group: 'navigation',
+    keys: 'g p',
+    to: { org: '/prompts' },
+    permission: 'prompt:read',
+  },
   'go.admin': { label: 'commands.goToAdmin', group: 'navigation', keys: 'g a' },
   'go.settings': {
     label: 'commands.goToSettings',

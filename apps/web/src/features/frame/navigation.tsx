@@ -8,6 +8,7 @@ import {
   PanelLeftOpen,
   Settings2,
   SquarePen,
+  TextQuote,
 } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
@@ -48,6 +49,16 @@ function usePlaces(): readonly Place[] {
       icon: MessagesSquare,
       current: path.startsWith(`${home}/conversations`),
     },
+    ...(org.permissions.includes('prompt:read')
+      ? [
+          {
+            href: `${home}/prompts`,
+            label: t('common.prompts'),
+            icon: TextQuote,
+            current: path.startsWith(`${home}/prompts`),
+          },
+        ]
+      : []),
     ...(adminTabs(org).length === 0
       ? []
       : [

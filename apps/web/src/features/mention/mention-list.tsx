@@ -1,24 +1,25 @@
 'use client';
 import { cn } from '@slipway/ui';
-import { FileText, MessagesSquare, User } from 'lucide-react';
+import { FileText, MessagesSquare, TextQuote, User } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import type { MessageKey } from '../../messages/translate.ts';
 import { visibleText } from '../conversation/visible-text.ts';
-import type { Suggestion, Suggestions } from './suggestion.ts';
+import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
 import type { MentionBox } from './use-mention-box.ts';
 
-const ICONS = { file: FileText, user: User, conversation: MessagesSquare } as const;
+const ICONS = { file: FileText, user: User, conversation: MessagesSquare, prompt: TextQuote } as const;
 const KINDS: Record<Suggestion['kind'], MessageKey> = {
   file: 'mention.file',
   user: 'mention.user',
   conversation: 'mention.conversation',
+  prompt: 'mention.prompt',
 };
 
 /** The list above a box, as wide as the box; the box keeps the focus. */
 export function MentionList({ box, suggestions }: { box: MentionBox; suggestions: Suggestions }) {
   const t = useTranslations();
   const { lines, isBusy, note } = suggestions;
-  if (box.token === null) return null;
+  if (!isOffered(box.token, suggestions)) return null;
   const at = Math.min(box.at, lines.length - 1);
   return (
     <div className="relative">
@@ -30,7 +31,7 @@ export function MentionList({ box, suggestions }: { box: MentionBox; suggestions
         <div
           role="listbox"
           id={box.listId}
-          aria-label={t('mention.suggestions')}
+          aria-label={t(box.token.mark === '/' ? 'mention.prompts' : 'mention.suggestions')}
           aria-busy={isBusy}
           tabIndex={-1}
           className="max-h-[40dvh] overflow-auto p-1 empty:hidden"
@@ -45,7 +46,7 @@ export function MentionList({ box, suggestions }: { box: MentionBox; suggestions
             />
           ))}
         </div>
-        {lines.length === 0 ? (
+        {lines.length === 0 && (isBusy || note === null || box.token.mark === '@') ? (
           <p className="px-3 py-2 text-sm text-ink-muted">{t(isBusy ? 'mention.searching' : 'mention.noMatch')}</p>
         ) : null}
         {note === null ? null : <p className="border-t border-line px-3 py-1.5 text-xs text-ink-muted">{note}</p>}

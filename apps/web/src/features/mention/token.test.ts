@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Mentioned, mentionsIn, writtenMention } from './mentions.ts';
-import { applied, takeMention, tokenAt } from './token.ts';
+import { applied, nextField, takeMention, takePrompt, tokenAt } from './token.ts';
 
 /** Words of people, with what breaks counting: emoji of several units, Hebrew, marks of direction, combining marks. */
 const letters = fc.constantFrom(
@@ -31,14 +31,32 @@ describe('the word a list is offered for', () => {
     ['\u200F@שלו|', 'שלו'],
     ['😀 @a|', 'a'],
   ])('is found in %j', (marked, query) => {
-    expect(find(marked)).toMatchObject({ query });
+    expect(find(marked)).toMatchObject({ mark: '@', query });
+  });
+
+  it.each([
+    ['/|', ''],
+    ['/fix-fl|', 'fix-fl'],
+    ['/tm|p', 'tm'],
+    ['line\n/Rev|\nnext', 'Rev'],
+    ['\u200F/a|', 'a'],
+    ['/fix| the rest', 'fix'],
+  ])('is a prompt’s in %j', (marked, query) => {
+    expect(find(marked)).toMatchObject({ mark: '/', query });
   });
 
   it.each([
     'ana@example.com|',
     'a/b|',
     '/etc/ho|',
-    '/tm|',
+    '/et|c/hosts',
+    'see /fix|',
+    '\t/fix|',
+    'a//|',
+    '//|',
+    '/fix |',
+    '|/fix',
+    `/${'x'.repeat(65)}|`,
     '@a |',
     '|@',
     '@a@b|',
@@ -67,13 +85,19 @@ describe('the word a list is offered for', () => {
     );
   });
 
-  it('starts with its @, behind white space alone, and holds the caret, wherever that is', () => {
+  it('starts with its mark, an @ behind white space alone and a / a line, and holds the caret, wherever that is', () => {
     fc.assert(
       fc.property(carets, ([text, caret]) => {
         const token = tokenAt(text, caret);
         if (token === null) return;
-        expect(text.charAt(token.start)).toBe('@');
-        expect(text.slice(0, token.start)).toMatch(/(?:^|\s)[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/);
+        expect(text.charAt(token.start)).toBe(token.mark);
+        expect(text.slice(0, token.start)).toMatch(
+          token.mark === '@'
+            ? /(?:^|\s)[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/
+            : /(?:^|\n)[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]*$/,
+        );
+        // All of a prompt's word is what is replaced: nothing of a path stays behind.
+        if (token.mark === '/') expect(text.slice(token.end)).toMatch(/^(?:\s|$)/);
         expect(token.start).toBeLessThan(caret);
         expect(token.end).toBeGreaterThanOrEqual(caret);
         expect(text.slice(token.start, token.end)).not.toMatch(/\s/);
@@ -120,6 +144,67 @@ describe('what a choice replaces', () => {
     const written = writtenMention({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
     expect(written).toBe('@"src/\\u202ecod.exe\\n.ts"');
     expect(mentionsIn(written)[0]?.mentioned).toEqual({ kind: 'file', path: 'src/\u202Ecod.exe\n.ts' });
+  });
+});
+
+describe('what a prompt replaces', () => {
+  const prompts = fc.string({ unit: letters, minLength: 1, maxLength: 60 });
+  const slashed = fc.tuple(texts, fc.stringMatching(/^[a-z0-9-]{0,12}$/), texts).map(([before, query, after]) => ({
+    start: before === '' ? '' : `${before}\n`,
+    query,
+    after: after === '' ? '' : ` ${after}`,
+  }));
+
+  it('is the word alone, by the text as it is, with the caret behind it or the first field selected', () => {
+    fc.assert(
+      fc.property(slashed, prompts, fc.boolean(), ({ start, query, after }, prompt, hasField) => {
+        const text = `${start}/${query}${after}`;
+        const token = tokenAt(text, start.length + 1 + query.length);
+        if (token === null) throw new Error('no token');
+        const full = hasField ? `${prompt} {{test}} ${prompt}` : prompt.replaceAll('{', '');
+        const edit = takePrompt(token, full);
+        const made = applied(text, edit);
+        expect(made).toBe(`${start}${full}${after}`);
+        const selected = made.slice(edit.selectionStart, edit.selectionEnd);
+        if (hasField) expect(selected).toMatch(/^\{\{[^{}\n]+\}\}$/);
+        else expect([selected, edit.selectionEnd]).toEqual(['', start.length + full.length]);
+      }),
+    );
+  });
+
+  it('has the line ends of a text box, so that the caret is where it seems to be', () => {
+    const edit = takePrompt({ mark: '/', start: 0, end: 1, query: '' }, 'a\r\nb\r{{c}}');
+    expect(edit).toMatchObject({ insert: 'a\nb\n{{c}}', selectionStart: 4, selectionEnd: 9 });
+  });
+});
+
+describe('the next field', () => {
+  it.each([
+    ['{{a}} {{b}}', 0, '{{a}}'],
+    ['{{a}} {{b}}', 1, '{{b}}'],
+    ['{{{a b}}}', 0, '{{a b}}'],
+    ['{{a}}', 5, null],
+    ['{{}} {{ {a} }} {{a\nb}} { {c} }', 0, null],
+    [`{{${'x'.repeat(101)}}}`, 0, null],
+  ])('of %j from %i is %j', (text, from, field) => {
+    const found = nextField(text, from, text.length);
+    expect(found === null ? null : text.slice(found.start, found.end)).toBe(field);
+  });
+
+  it('lies between both bounds, whatever they are', () => {
+    fc.assert(
+      fc.property(texts, fc.nat(60), fc.nat(60), (text, from, until) => {
+        const found = nextField(`${text}{{a}}${text}`, from, until);
+        if (found === null) return;
+        expect(found.start).toBeGreaterThanOrEqual(from);
+        expect(found.end).toBeLessThanOrEqual(until);
+      }),
+    );
+  });
+
+  it('is found quickly in a text of an adversary', () => {
+    expect(nextField('{'.repeat(200_000), 0, 200_000)).toBeNull();
+    expect(nextField('{{a'.repeat(60_000), 0, 180_000)).toBeNull();
   });
 });
 

@@ -25,7 +25,7 @@ export function useFileMentions(text: string, token: Token | null): FileMentions
     [text],
   );
   const unchecked = token !== null ? undefined : mentioned.find((path) => !checks.has(path));
-  const found = useFileFinder(token?.query ?? unchecked ?? null);
+  const found = useFileFinder((token?.mark === '@' ? token.query : unchecked) ?? null);
   const { paths, isBusy, isAway } = found;
   useEffect(() => {
     if (unchecked === undefined || isBusy || isAway) return;

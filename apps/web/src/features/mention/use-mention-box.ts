@@ -1,8 +1,8 @@
 'use client';
 import { type KeyboardEvent, type SyntheticEvent, useId, useRef, useState } from 'react';
 import { writtenMention } from './mentions.ts';
-import type { Suggestion, Suggestions } from './suggestion.ts';
-import { type Edit, type Token, takeMention, tokenAt } from './token.ts';
+import { isOffered, type Suggestion, type Suggestions } from './suggestion.ts';
+import { type Edit, nextField, type Token, takeMention, takePrompt, tokenAt } from './token.ts';
 
 export interface MentionBox {
   /** What is being typed; `null`: no list is offered. */
@@ -36,7 +36,17 @@ export function useMentionBox(): MentionBox {
   const isComposing = useRef(false);
   /** Start of the word for which Escape has closed the list. */
   const closed = useRef<number | null>(null);
+  /** Letters behind a prompt that was put in and has fields left; `null`: none has. */
+  const behindFields = useRef<number | null>(null);
+  /** The next field of the prompt behind `from`. Where none is left, Tab leaves the box as ever. */
+  const fieldFrom = (box: HTMLTextAreaElement, from: number): { start: number; end: number } | null => {
+    if (behindFields.current === null) return null;
+    const until = box.value.length - behindFields.current;
+    if (nextField(box.value, 0, until) === null) behindFields.current = null;
+    return nextField(box.value, from, until);
+  };
   const look = (box: HTMLTextAreaElement): void => {
+    fieldFrom(box, 0);
     const isCaret = box.selectionStart === box.selectionEnd && document.activeElement === box;
     const found = isComposing.current || !isCaret ? null : tokenAt(box.value, box.selectionEnd);
     if (found === null || found.start !== closed.current) closed.current = null;
@@ -48,7 +58,25 @@ export function useMentionBox(): MentionBox {
     const box = ref.current;
     if (box === null || token === null) return;
     setToken(null);
-    type(box, takeMention(box.value, token, writtenMention(suggestion.writes)));
+    const { writes } = suggestion;
+    const behind = box.value.length - token.end;
+    type(
+      box,
+      writes.kind === 'prompt' ? takePrompt(token, writes.text) : takeMention(box.value, token, writtenMention(writes)),
+    );
+    if (writes.kind !== 'prompt') return;
+    behindFields.current = behind;
+    reveal(box);
+  };
+  const goToField = (event: KeyboardEvent): boolean => {
+    const box = ref.current;
+    if (event.key !== 'Tab' || hasModifier(event) || box === null) return false;
+    const field = fieldFrom(box, box.selectionEnd);
+    if (field === null) return false;
+    event.preventDefault();
+    box.setSelectionRange(field.start, field.end);
+    reveal(box);
+    return true;
   };
   return {
     token,
@@ -68,8 +96,10 @@ export function useMentionBox(): MentionBox {
         look(currentTarget);
       },
     },
-    onKeyDown: (event, { lines, isBusy }) => {
-      if (token === null || event.nativeEvent.isComposing) return false;
+    onKeyDown: (event, suggestions) => {
+      if (event.nativeEvent.isComposing) return false;
+      if (!isOffered(token, suggestions)) return goToField(event);
+      const { lines, isBusy } = suggestions;
       const line = lines[Math.min(at, lines.length - 1)];
       if (event.key === 'Escape') {
         closed.current = token.start;
@@ -89,7 +119,7 @@ export function useMentionBox(): MentionBox {
 
 /** What the text box is given beside its own: it says which line of the list is marked, and hands on its keys. */
 export function mentionProps(mention: MentionBox, suggestions: Suggestions) {
-  const isOpen = mention.token !== null;
+  const isOpen = isOffered(mention.token, suggestions);
   const marked = Math.min(mention.at, suggestions.lines.length - 1);
   return {
     ...mention.box,
@@ -104,7 +134,14 @@ const hasModifier = ({ ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boo
   ctrlKey || metaKey || altKey || shiftKey;
 
 const isSame = (a: Token | null, b: Token | null): boolean =>
-  a?.start === b?.start && a?.end === b?.end && a?.query === b?.query;
+  a?.mark === b?.mark && a?.start === b?.start && a?.end === b?.end && a?.query === b?.query;
+
+/** Scrolls to the selection, which setting it does not. */
+function reveal(box: HTMLTextAreaElement): void {
+  if (box.scrollHeight <= box.clientHeight) return;
+  box.blur();
+  box.focus();
+}
 
 function type(box: HTMLTextAreaElement, { start, end, insert, selectionStart, selectionEnd }: Edit): void {
   box.focus();

@@ -9,6 +9,7 @@ import type { Token } from './token.ts';
 
 /** Most lines of one kind: the list is read, not searched. */
 const MOST = 6;
+const MOST_PROMPTS = 20;
 /** Quiet time after the last letter before the server is asked. Milliseconds. */
 const SETTLE_MS = 150;
 /** Longest that is searched for; a longer word names nothing. UTF-16 code units. */
@@ -17,13 +18,55 @@ const MAX_SEARCH = 100;
 const NONE: Suggestions = { lines: [], isBusy: false, note: null };
 
 /**
- * What may be mentioned at the caret: files, conversations and users that this user may read.
+ * What is offered at the caret: what may be mentioned, or saved prompts.
  * @param files what was found of the letters; `null`: there is no workspace yet.
  */
 export function useSuggestions(token: Token | null, files: FoundFiles | null): Suggestions {
+  const mentions = useMentions(token?.mark === '@' ? token.query : null, files);
+  const prompts = usePrompts(token?.mark === '/' ? token.query : null);
+  return token?.mark === '/' ? prompts : mentions;
+}
+
+/** The user's own prompts and the organization's whose name or description has the letters. */
+function usePrompts(typed: string | null): Suggestions {
+  const t = useTranslations();
+  const { org } = useSession();
+  const query = useSettled(typed);
+  const search = query === null || query === '' ? {} : { search: query };
+  const isAsked = query !== null && typed !== null && org.permissions.includes('prompt:read');
+  const prompts = useQuery({
+    queryKey: ['prompts', org.id, 'mention', search],
+    queryFn: ({ signal }) => api.listPrompts({ org: org.id, query: { limit: MOST_PROMPTS, ...search }, signal }),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+  });
+  if (typed === null) return NONE;
+  const lines = (prompts.data?.data ?? []).map(
+    ({ id, name, description, scope, text }): Suggestion => ({
+      key: id,
+      kind: 'prompt',
+      label: `/${name}`,
+      detail: description || t(scope === 'org' ? 'mention.promptOfOrganization' : 'mention.promptOfYours'),
+      writes: { kind: 'prompt', text },
+    }),
+  );
+  const isBusy = typed !== query || prompts.isFetching;
+  return {
+    lines,
+    isBusy,
+    note: prompts.isError
+      ? t('mention.notAllRead')
+      : !isBusy && typed === '' && lines.length === 0
+        ? t('mention.noPrompts')
+        : null,
+  };
+}
+
+/** Files, conversations and users that this user may read. */
+function useMentions(typed: string | null, files: FoundFiles | null): Suggestions {
   const t = useTranslations();
   const { org, me } = useSession();
-  const wanted = token?.query.slice(0, MAX_SEARCH) ?? null;
+  const wanted = typed?.slice(0, MAX_SEARCH) ?? null;
   const query = useSettled(wanted);
   const search = query === null || query.trim() === '' ? {} : { search: query.trim() };
   // As `mentionName` writes it.

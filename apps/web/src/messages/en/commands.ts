@@ -16,6 +16,7 @@ export const commands = {
   search: 'Search',
   leaveField: 'Leave the field',
   goToConversations: 'Go to conversations',
+  goToPrompts: 'Go to prompts',
   goToAdmin: 'Go to admin',
   goToSettings: 'Go to settings',
   send: 'Send message or start task',

@@ -51,6 +51,7 @@ export const common = {
   actionsOf: 'Actions of {name}',
   delete3: 'Delete {name}?',
   secrets: 'Secrets',
+  prompts: 'Prompts',
   kind: 'Kind',
   never: 'never',
   changed: 'Changed',

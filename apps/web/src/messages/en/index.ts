@@ -46,6 +46,7 @@ import { ports } from './ports.ts';
 import { problems } from './problems.ts';
 import { promptAndTools } from './prompt-and-tools.ts';
 import { promptLog } from './prompt-log.ts';
+import { prompts } from './prompts.ts';
 import { pullRequest } from './pull-request.ts';
 import { reading } from './reading.ts';
 import { reviewPage } from './review-page.ts';
@@ -110,6 +111,7 @@ export const en = {
   problems,
   promptAndTools,
   promptLog,
+  prompts,
   pullRequest,
   reviewPage,
   reading,

@@ -1,9 +1,14 @@
-/** Files, conversations and users that a message mentions. */
+/** Files, conversations and users that a message mentions, and prompts that are put into it. */
 export const mention = {
   suggestions: 'Mention',
   file: 'File',
   user: 'User',
   conversation: 'Conversation',
+  prompt: 'Prompt',
+  prompts: 'Prompts',
+  promptOfYours: 'Yours',
+  promptOfOrganization: 'Organization',
+  noPrompts: 'No saved prompts. Create some under Prompts.',
   found: '{count, plural, =0 {No suggestions} one {# suggestion} other {# suggestions}}',
   searching: 'Searching…',
   noMatch: 'Nothing matches.',

@@ -99,7 +99,7 @@ describe('saved prompts', () => {
     const own = await create(member, { name: 'fix' });
     await create(other, { name: 'fix' });
     const second = await create(member, { name: 'second' });
-    const taken = { status: 409, body: { code: 'prompt.name-taken' } };
+    const taken = { status: 409, body: { code: 'prompt.name-taken', fields: [{ path: 'name' }] } };
     expect(await post(member, { name: 'fix' })).toMatchObject(taken);
     expect(await post(owner, { name: 'fix', scope: 'org' })).toMatchObject(taken);
     expect(await app.http(member, 'PATCH', path(`/${second.id}`), { name: 'fix' })).toMatchObject(taken);

@@ -128,7 +128,9 @@ function assertMayWrite(caller: Principal, owner: string): void {
 }
 
 const nameTaken = (name: string): SlipwayError =>
-  new SlipwayError('prompt.name-taken', `There is a prompt ${name} in the same scope.`);
+  new SlipwayError('prompt.name-taken', `There is a prompt ${name} already.`, {
+    fields: [{ path: 'name', message: 'is taken' }],
+  });
 
 /** Another request took the name after this one had looked. */
 const isTakenName = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '23505';

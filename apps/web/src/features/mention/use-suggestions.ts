@@ -50,7 +50,7 @@ function usePrompts(typed: string | null): Suggestions {
       writes: { kind: 'prompt', text },
     }),
   );
-  const isBusy = typed !== query || prompts.isFetching;
+  const isBusy = typed !== query || prompts.isLoading || prompts.isPlaceholderData;
   return {
     lines,
     isBusy,

@@ -29,8 +29,8 @@ export function PromptsTable({ prompts, onChanged }: { prompts: readonly Prompt[
               {description}
             </span>
           ) : null}
-          <span dir="auto" className="line-clamp-2 text-xs break-words whitespace-pre-line text-ink-muted">
-            {text.trim()}
+          <span dir="auto" className="line-clamp-2 text-xs break-words text-ink-muted">
+            {text}
           </span>
         </span>
       ),

@@ -10,7 +10,9 @@ export interface Ids {
   /** A UUIDv7. */
   uuid(): string;
   /** `prefix_` and a UUIDv7 in Crockford base32: opaque, sortable by time. */
-  prefixed(prefix: 'org' | 'usr' | 'ses' | 'sbx' | 'clm' | 'key' | 'run' | 'svc' | 'sec' | 'llm' | 'mcp' | 'prm'): string;
+  prefixed(
+    prefix: 'org' | 'usr' | 'ses' | 'sbx' | 'clm' | 'key' | 'run' | 'svc' | 'sec' | 'llm' | 'mcp' | 'prm',
+  ): string;
 }
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';

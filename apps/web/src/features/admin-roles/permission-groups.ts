@@ -6,6 +6,7 @@ type Noun = Permission extends `${infer N}:${string}` ? N : never;
 /** In which group the permissions of a noun stand. */
 const GROUP_OF = {
   conversation: 'adminRoles.work',
+  prompt: 'adminRoles.work',
   'pull-request': 'adminRoles.work',
   sandbox: 'adminRoles.work',
   member: 'admin.groupPeople',

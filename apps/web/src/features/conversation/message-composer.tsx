@@ -106,7 +106,7 @@ function Composer() {
         {attachments.files.some(({ error }) => error !== undefined) ? (
           <p className="text-xs text-ink-muted">{t('attachments.waitForFiles')}</p>
         ) : null}
-        <MentionList box={mention} suggestions={suggestions} />
+        <MentionList side="above" box={mention} suggestions={suggestions} />
         <div
           className={cn(
             'flex items-end gap-2 rounded-lg border bg-surface py-1.5 pr-1.5 pl-1 focus-within:border-accent',

@@ -193,7 +193,6 @@ function PromptField({
   const suggestions = useSuggestions(mention.token, null);
   return (
     <>
-      <MentionList box={mention} suggestions={suggestions} />
       <label className="flex flex-col">
         <span className="sr-only">{t('home.task')}</span>
         <textarea
@@ -211,6 +210,7 @@ function PromptField({
           className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted touch:text-[16px]"
         />
       </label>
+      <MentionList side="below" box={mention} suggestions={suggestions} />
       <MentionChips text={prompt} files={NO_FILES} className="px-4 pb-2" />
       {error ? (
         <p id="prompt-error" className="px-4 pb-2 text-xs text-bad">

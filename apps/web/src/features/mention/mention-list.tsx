@@ -15,8 +15,19 @@ const KINDS: Record<Suggestion['kind'], MessageKey> = {
   prompt: 'mention.prompt',
 };
 
-/** The list above a box, as wide as the box; the box keeps the focus. */
-export function MentionList({ box, suggestions }: { box: MentionBox; suggestions: Suggestions }) {
+/**
+ * The list above or below a box, where it is put and as wide as the box; the box keeps the focus.
+ * @param side below where the box is at the top of a page: above it would be no room.
+ */
+export function MentionList({
+  box,
+  suggestions,
+  side,
+}: {
+  box: MentionBox;
+  suggestions: Suggestions;
+  side: 'above' | 'below';
+}) {
   const t = useTranslations();
   const { lines, isBusy, note } = suggestions;
   if (!isOffered(box.token, suggestions)) return null;
@@ -25,7 +36,10 @@ export function MentionList({ box, suggestions }: { box: MentionBox; suggestions
     <div className="relative">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the box keeps the focus while something in its list is pressed */}
       <div
-        className="absolute inset-x-0 bottom-1 z-30 overflow-hidden rounded-lg border border-line-strong bg-surface shadow-float"
+        className={cn(
+          'absolute inset-x-0 z-30 overflow-hidden rounded-lg border border-line-strong bg-surface shadow-float',
+          side === 'above' ? 'bottom-1' : 'top-1',
+        )}
         onMouseDown={(event) => event.preventDefault()}
       >
         <div

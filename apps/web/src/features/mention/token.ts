@@ -32,9 +32,9 @@ const PROMPT_NAME = /^[\p{L}\p{N}-]{0,64}$/u;
 const REST_OF_NAME = /^[\p{L}\p{N}-]*/u;
 
 /**
- * The word that a list is offered for, or none. No white space is between its mark and the caret. An `@` is at the start
- * of the text or after white space: an e-mail address is none. A `/` is at the start of a line, and all of its word may
- * be the name of a prompt: a path is none.
+ * The word that a list is offered for, or none. No white space is between its mark and the caret. An `@` is at the
+ * start of the text or after white space: an e-mail address is none. A `/` is at the start of a line, and all of its
+ * word may be the name of a prompt: a path is none.
  */
 export function tokenAt(text: string, caret: number): Token | null {
   const from = Math.max(0, caret - MAX_QUERY - 1);

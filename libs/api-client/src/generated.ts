@@ -16,7 +16,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Conversations, newest first. */
     listConversations: (request: { org: string; query?: OperationQuery<'listConversations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', absent: [[["data","*","pinned"],false],[["data","*","tags"],[]],[["data","*","archivedAt"],null],[["data","*","deletedAt"],null],[["data","*","pullRequest"],null],[["data","*","stopReason"],null],[["data","*","readSeq"],0]], options: request }) as Promise<OperationResponse<'listConversations'>>,
-    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted`, `storage.exhausted`, `repository.unknown`, `repository.ambiguous`, `repository.not-connected`, `linked-account.needed`, `integration.provider-away`, `integration.provider-refused` besides the common codes. */
+    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted`, `storage.exhausted`, `attachment.unavailable`, `repository.unknown`, `repository.ambiguous`, `repository.not-connected`, `linked-account.needed`, `integration.provider-away`, `integration.provider-refused` besides the common codes. */
     createConversation: (request: { org: string; body: OperationBody<'createConversation'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null],[["pinned"],false],[["tags"],[]],[["archivedAt"],null],[["deletedAt"],null],[["readSeq"],0],[["readAt"],null]], options: request }) as Promise<OperationResponse<'createConversation'>>,
     /** One conversation with its start steps and queue. */
@@ -532,6 +532,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete one of the caller's files that was not sent. Fails with `request.cross-site`, `attachment.sent` besides the common codes. */
     deleteAttachment: (request: { org: string; conversation: string; attachment: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments/{attachment}', { org: request.org, conversation: request.conversation, attachment: request.attachment }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Delete one of the caller's files that was not sent with a task. Fails with `request.cross-site` besides the common codes. */
+    deleteTaskAttachment: (request: { org: string; attachment: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/attachments/{attachment}', { org: request.org, attachment: request.attachment }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** The caller's own prompts and the organization's, by name. */
     listPrompts: (request: { org: string; query?: OperationQuery<'listPrompts'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompts', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listPrompts'>>,
@@ -736,4 +739,5 @@ export const downloadUrls = {
 /** Addresses that bytes are sent to. */
 export const uploadUrls = {
   uploadAttachment: (request: { org: string; conversation: string; query?: OperationQuery<'uploadAttachment'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/attachments', { org: request.org, conversation: request.conversation }, request.query),
+  uploadTaskAttachment: (request: { org: string; query?: OperationQuery<'uploadTaskAttachment'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/attachments', { org: request.org }, request.query),
 };

@@ -3,9 +3,11 @@ import type { Principal } from '@slipway/contracts/organizations';
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
 import { currentTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { storedStatus } from '../log/ingest/status-patch.js';
+import { attachToFirst } from './attachments/attachments.queries.js';
 import type { ConversationRow } from './conversation-view.js';
 import { SHOWN_SANDBOX_STATUS } from './shown-sandbox-status.js';
 
@@ -147,7 +149,10 @@ export interface NewConversation {
   readonly auditId: string;
 }
 
-/** The conversation, its first message, the job that starts it and the record of who asked: all of it or nothing. */
+/**
+ * The conversation, its first message with its files, the job that starts it and the record of who asked: all of it or
+ * nothing. @throws SlipwayError `attachment.unavailable`
+ */
 export async function createConversation(
   client: PoolClient,
   caller: Principal,
@@ -170,6 +175,12 @@ export async function createConversation(
     traceparent: made.traceparent,
     outboxId: made.outboxId,
   });
+  const files = (body.attachments ?? []).map((file) => file.toLowerCase());
+  if (files.length > 0 && made.messageId !== null) {
+    const first = { conversationId: made.id, messageId: made.messageId };
+    if (!(await attachToFirst(client, caller, first, files)))
+      throw new SlipwayError('attachment.unavailable', 'An attached file was removed, has expired, or was sent.');
+  }
   if (made.grant !== null) await grantRepository(client, caller.orgId, made.id, made.grant);
   await client.query(
     auditOf(made.auditId, caller, {

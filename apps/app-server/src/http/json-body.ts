@@ -9,7 +9,10 @@ export const FORM_ROUTES: ReadonlySet<string> = new Set([
   '/oauth/device/token',
 ]);
 /** Whose body is bytes, which the handler reads: nothing of it is read for who may not send it. */
-const FILE_ROUTES: ReadonlySet<string> = new Set(['/api/v1/orgs/:org/conversations/:conversation/attachments']);
+const FILE_ROUTES: ReadonlySet<string> = new Set([
+  '/api/v1/orgs/:org/attachments',
+  '/api/v1/orgs/:org/conversations/:conversation/attachments',
+]);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
 

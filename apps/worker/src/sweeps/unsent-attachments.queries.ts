@@ -12,12 +12,12 @@ export async function removeUnsentAttachments(pool: SqlPool): Promise<number> {
   const due = await system(pool, 'retention', async (client) => {
     const { rows } = await client.query<{ orgId: string; conversationId: string }>(
       `SELECT DISTINCT org_id AS "orgId", conversation_id AS "conversationId" FROM app.attachment
-       WHERE message_id IS NULL AND expires_at < now() LIMIT $1`,
+       WHERE message_id IS NULL AND conversation_id IS NOT NULL AND expires_at < now() LIMIT $1`,
       [BATCH],
     );
     return rows;
   });
-  let removed = 0;
+  let removed = await removePending(pool);
   for (const { orgId, conversationId } of due)
     removed += await system(pool, 'retention', async (client) => {
       await lockConversation(client, conversationId);
@@ -34,4 +34,16 @@ export async function removeUnsentAttachments(pool: SqlPool): Promise<number> {
       return rows.length;
     });
   return removed;
+}
+
+/** Of those that wait for a conversation. One that is just given to one is left: its row is looked at again. */
+function removePending(pool: SqlPool): Promise<number> {
+  return system(pool, 'retention', async (client) => {
+    const { rowCount } = await client.query(
+      `DELETE FROM app.attachment WHERE conversation_id IS NULL AND expires_at < now()
+         AND ctid = ANY (ARRAY(SELECT ctid FROM app.attachment WHERE conversation_id IS NULL AND expires_at < now() LIMIT $1))`,
+      [BATCH],
+    );
+    return rowCount ?? 0;
+  });
 }

@@ -42,4 +42,24 @@ describe('files that were never sent', () => {
     expect(await left(other.id)).toEqual({ files: 0, bytes: 0, measured: 0 });
     expect(await removeUnsentAttachments(harness.pool)).toBe(0);
   });
+
+  it('for a task that was never given are deleted in time', async () => {
+    const pending = (name: string, expires: string): Promise<unknown> =>
+      inOrg(harness.pool, ORG, (client) =>
+        client.query(
+          `INSERT INTO app.attachment (id, org_id, name, media_type, bytes, content, created_by, created_by_label, expires_at)
+           VALUES (gen_random_uuid(), $1, $2, 't', 1, '\\x00', 'u', 'u', now() + $3::interval)`,
+          [ORG, name, expires],
+        ),
+      );
+    await pending('gone', '-1 second');
+    await pending('kept', '1 hour');
+    expect(await removeUnsentAttachments(harness.pool)).toBe(1);
+    const names = await inOrg(harness.pool, ORG, async (client) =>
+      (await client.query('SELECT name FROM app.attachment WHERE conversation_id IS NULL')).rows.map(
+        (row: { name: string }) => row.name,
+      ),
+    );
+    expect(names).toEqual(['kept']);
+  });
 });

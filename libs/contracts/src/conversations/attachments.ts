@@ -7,6 +7,9 @@ export const MAX_MESSAGE_ATTACHMENTS = 10;
 /** Files of one conversation, sent or not, and what they may have together. Bytes. */
 export const MAX_CONVERSATION_ATTACHMENTS = 200;
 export const MAX_CONVERSATION_ATTACHMENT_BYTES = 500 * 1024 * 1024;
+/** Files of one user that wait for a conversation, and what they may have together. Bytes. */
+export const MAX_PENDING_ATTACHMENTS = 20;
+export const MAX_PENDING_ATTACHMENT_BYTES = 200 * 1024 * 1024;
 /** What is not sent within this time is deleted. Hours. */
 export const UNSENT_ATTACHMENT_HOURS = 24;
 

@@ -68,6 +68,8 @@ export const CreateConversation = z
     maxIterations: MaxIterations.optional(),
     /** What it may cost before it pauses. US dollars; absent: the budgets of the organization alone. */
     maxBudgetUsd: ConversationBudget.optional(),
+    /** Ids of files that the caller has uploaded for a task (`POST …/attachments`), as of `SendMessage.attachments`. */
+    attachments: z.array(z.uuid()).max(MAX_MESSAGE_ATTACHMENTS).optional(),
   })
   .refine((body) => body.branch === undefined || body.repository !== undefined, {
     path: ['branch'],

@@ -41,7 +41,7 @@ export const CONVERSATION_ERRORS = {
   },
   'attachment.limit': {
     status: 409,
-    title: 'This conversation holds as many files as it may',
+    title: 'There are as many files as there may be',
     retry: 'never',
     nextStep: 'Remove files that are not sent yet, or start another conversation.',
   },

@@ -1,6 +1,7 @@
 import { Attachment, AttachmentList, UploadAttachmentQuery } from '../conversations/attachments.js';
 import type { Operation } from './operation.js';
 
+const PENDING = '/api/v1/orgs/{org}/attachments';
 const ATTACHMENTS = '/api/v1/orgs/{org}/conversations/{conversation}/attachments';
 
 /** Files of messages: uploaded first, then named by the message that takes them along. */
@@ -57,5 +58,36 @@ export const attachmentOperations = {
     status: 204,
     idempotency: 'idempotent',
     errors: ['request.cross-site', 'attachment.sent'],
+  },
+  uploadTaskAttachment: {
+    id: 'attachments.create',
+    method: 'POST',
+    path: PENDING,
+    summary: 'Upload a file for the task of a new conversation. Unsent it is kept for 24 hours, for the caller alone',
+    permission: 'conversation:create',
+    status: 201,
+    query: UploadAttachmentQuery,
+    consumes: 'application/octet-stream',
+    response: Attachment,
+    idempotency: 'keyed',
+    errors: [
+      'request.not-bytes',
+      'request.too-large',
+      'request.cross-site',
+      'idempotency.mismatch',
+      'idempotency.in-progress',
+      'attachment.limit',
+      'storage.exhausted',
+    ],
+  },
+  deleteTaskAttachment: {
+    id: 'attachments.delete',
+    method: 'DELETE',
+    path: `${PENDING}/{attachment}`,
+    summary: "Delete one of the caller's files that was not sent with a task",
+    permission: 'conversation:create',
+    status: 204,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site'],
   },
 } as const satisfies Record<string, Operation>;

@@ -132,6 +132,7 @@ export const operations = {
       'model.unknown',
       'budget.exhausted',
       'storage.exhausted',
+      'attachment.unavailable',
       'repository.unknown',
       'repository.ambiguous',
       'repository.not-connected',

@@ -3,7 +3,8 @@ import { inOrg, type PoolClient, type SqlPool } from '../sql/index.js';
 /** A file without its content. `createdBy` is the id of who uploaded it. */
 export interface AttachmentRow {
   readonly id: string;
-  readonly conversationId: string;
+  /** `null`: it waits for the conversation that it is for. */
+  readonly conversationId: string | null;
   readonly name: string;
   readonly mediaType: string;
   readonly bytes: number;

@@ -29,6 +29,21 @@ export class AttachmentsController {
     return this.attachments.upload(caller, conversationId(id), upload);
   }
 
+  @Serves(operations.uploadTaskAttachment)
+  uploadPending(
+    @Caller() caller: Principal,
+    @Query() { name }: UploadAttachmentQuery,
+    @ReservedId() reservedId: string | undefined,
+    @Req() { body, headers }: FastifyRequest,
+  ): Promise<Attachment> {
+    return this.attachments.upload(caller, null, { name, body, length: headers['content-length'], reservedId });
+  }
+
+  @Serves(operations.deleteTaskAttachment)
+  removePending(@Caller() caller: Principal, @Param('attachment') attachment: string): Promise<void> {
+    return this.attachments.removePending(caller, conversationId(attachment));
+  }
+
   @Serves(operations.listAttachments)
   list(@Caller() caller: Principal, @Param('conversation') id: string): Promise<AttachmentList> {
     return this.attachments.list(caller, conversationId(id));

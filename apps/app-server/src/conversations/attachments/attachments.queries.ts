@@ -2,6 +2,8 @@ import {
   type Attachment,
   MAX_CONVERSATION_ATTACHMENT_BYTES,
   MAX_CONVERSATION_ATTACHMENTS,
+  MAX_PENDING_ATTACHMENT_BYTES,
+  MAX_PENDING_ATTACHMENTS,
   UNSENT_ATTACHMENT_HOURS,
 } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
@@ -71,11 +73,32 @@ export async function hasRoom(
   return used.files < MAX_CONVERSATION_ATTACHMENTS && Number(used.bytes) + bytes <= MAX_CONVERSATION_ATTACHMENT_BYTES;
 }
 
-/** For a caller that holds the conversation's row. Raises SL507 when the organization's storage is full. */
+/** Whether one more of this size is within the limits of a user's files that wait for a conversation. */
+export async function hasPendingRoom(client: PoolClient, caller: Principal, bytes: number): Promise<boolean> {
+  // Uploads of one user take turns, as those of a conversation do by its row.
+  await client.query({
+    name: 'lock-pending-attachments',
+    text: `SELECT pg_advisory_xact_lock(hashtextextended('attachments:' || $1 || ':' || $2, 0))`,
+    values: [caller.orgId, caller.actor.id],
+  });
+  const { rows } = await client.query<{ files: number; bytes: string }>({
+    name: 'room-for-pending-attachment',
+    text: `SELECT count(*)::int AS files, coalesce(sum(bytes), 0)::bigint AS bytes FROM app.attachment
+           WHERE org_id = $1 AND conversation_id IS NULL AND created_by = $2`,
+    values: [caller.orgId, caller.actor.id],
+  });
+  const used = rows[0] ?? { files: 0, bytes: '0' };
+  return used.files < MAX_PENDING_ATTACHMENTS && Number(used.bytes) + bytes <= MAX_PENDING_ATTACHMENT_BYTES;
+}
+
+/**
+ * For a caller that holds the conversation's row; without a conversation it waits for one and is not counted for the
+ * storage yet. Raises SL507 when the organization's storage is full.
+ */
 export async function insertAttachment(
   client: PoolClient,
   caller: Principal,
-  conversationId: string,
+  conversationId: string | null,
   { id, name, mediaType, content }: NewAttachment,
 ): Promise<AttachmentRow> {
   const { rows } = await client.query<AttachmentRow>({
@@ -95,7 +118,7 @@ export async function insertAttachment(
       UNSENT_ATTACHMENT_HOURS,
     ],
   });
-  await client.query({ name: 'count-attachment', text: COUNT, values: [caller.orgId, conversationId, content.length] });
+  if (conversationId !== null) await count(client, caller.orgId, conversationId, content.length);
   const row = rows[0];
   if (row === undefined) throw new Error('an attachment was not stored');
   return row;
@@ -108,8 +131,47 @@ export async function deleteAttachment(client: PoolClient, orgId: string, row: A
     text: 'DELETE FROM app.attachment WHERE org_id = $1 AND id = $2 AND message_id IS NULL',
     values: [orgId, row.id],
   });
-  if (rowCount === 1)
-    await client.query({ name: 'count-attachment', text: COUNT, values: [orgId, row.conversationId, -row.bytes] });
+  if (rowCount === 1 && row.conversationId !== null) await count(client, orgId, row.conversationId, -row.bytes);
+}
+
+async function count(client: PoolClient, orgId: string, conversationId: string, bytes: number): Promise<void> {
+  await client.query({ name: 'count-attachment', text: COUNT, values: [orgId, conversationId, bytes] });
+}
+
+/** Deletes one that waits for a conversation. @returns false when there is none, or it is not the caller's. */
+export async function deletePending(client: PoolClient, caller: Principal, id: string): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'delete-pending-attachment',
+    text: 'DELETE FROM app.attachment WHERE org_id = $1 AND id = $2 AND conversation_id IS NULL AND created_by = $3',
+    values: [caller.orgId, id, caller.actor.id],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Gives files of the caller that wait for a conversation to the first message of this one, in this order. For the
+ * transaction that makes it. Raises SL507 when the organization's storage is full.
+ * @returns false when one of them is not there, not the caller's, or has a conversation already.
+ */
+export async function attachToFirst(
+  client: PoolClient,
+  caller: Principal,
+  { conversationId, messageId }: { readonly conversationId: string; readonly messageId: string },
+  ids: readonly string[],
+): Promise<boolean> {
+  const { rows } = await client.query<{ bytes: number }>({
+    name: 'attach-to-first-message',
+    text: `UPDATE app.attachment SET conversation_id = $2, message_id = $4, place = array_position($5::uuid[], id), expires_at = NULL
+           WHERE org_id = $1 AND conversation_id IS NULL AND created_by = $3 AND id = ANY ($5::uuid[]) RETURNING bytes`,
+    values: [caller.orgId, conversationId, caller.actor.id, messageId, ids],
+  });
+  await count(
+    client,
+    caller.orgId,
+    conversationId,
+    rows.reduce((sum, { bytes }) => sum + bytes, 0),
+  );
+  return rows.length === new Set(ids).size;
 }
 
 /**

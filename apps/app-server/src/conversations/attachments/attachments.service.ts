@@ -14,7 +14,9 @@ import { AttachmentBodies, maxAttachmentBytes } from './attachment-body.js';
 import { attachmentType } from './attachment-type.js';
 import {
   deleteAttachment,
+  deletePending,
   findAttachment,
+  hasPendingRoom,
   hasRoom,
   insertAttachment,
   listAttachments,
@@ -43,14 +45,15 @@ export class AttachmentsService {
   ) {}
 
   /**
-   * The same reserved id again is the same file. @throws SlipwayError `resource.not-found`, `attachment.limit`,
-   * `storage.exhausted`; of its body as `AttachmentBodies.read`.
+   * The same reserved id again is the same file. @param conversationId `null`: it waits for a conversation.
+   * @throws SlipwayError `resource.not-found`, `attachment.limit`, `storage.exhausted`; of its body as
+   * `AttachmentBodies.read`.
    */
-  async upload(caller: Principal, conversationId: string, { name, ...upload }: Upload): Promise<Attachment> {
+  async upload(caller: Principal, conversationId: string | null, { name, ...upload }: Upload): Promise<Attachment> {
     const id = upload.reservedId ?? this.ids.uuid();
     // Before a byte is read of what would be refused.
     const known = await inOrg(this.pool, caller.orgId, async (client) => {
-      if (!(await isThere(client, caller.orgId, conversationId))) throw notFound();
+      if (conversationId !== null && !(await isThere(client, caller.orgId, conversationId))) throw notFound();
       await assertStorage(client, caller.orgId);
       return findAttachment(client, caller.orgId, id);
     });
@@ -59,9 +62,7 @@ export class AttachmentsService {
     return this.bodies.read(caller.orgId, upload.body, { length: upload.length, maxBytes }, async (content) => {
       const mediaType = await attachmentType(content);
       return inOrg(this.pool, caller.orgId, async (client) => {
-        if ((await lockSandbox(client, caller.orgId, conversationId)) === null) throw notFound();
-        if (!(await hasRoom(client, caller.orgId, conversationId, content.length)))
-          throw new SlipwayError('attachment.limit', 'This conversation holds as many files as it may.');
+        await assertRoom(client, caller, conversationId, content.length);
         const made = { id, name: attachmentName(name), mediaType, content };
         return toAttachment(await insertAttachment(client, caller, conversationId, made));
       }).catch((error: unknown) => Promise.reject(fullStorage(error) ?? error));
@@ -104,6 +105,28 @@ export class AttachmentsService {
       await deleteAttachment(client, caller.orgId, row);
     });
   }
+
+  /** Of one that waits for a conversation. @throws SlipwayError `resource.not-found`, also when it was sent. */
+  async removePending(caller: Principal, id: string): Promise<void> {
+    if (!(await inOrg(this.pool, caller.orgId, (client) => deletePending(client, caller, id)))) throw notFound();
+  }
+}
+
+/** Holds what the limits are of until the transaction ends. @throws SlipwayError as `upload`. */
+async function assertRoom(
+  client: PoolClient,
+  caller: Principal,
+  conversationId: string | null,
+  bytes: number,
+): Promise<void> {
+  if (conversationId === null) {
+    if (!(await hasPendingRoom(client, caller, bytes)))
+      throw new SlipwayError('attachment.limit', 'As many files as may be wait to be sent with a task.');
+    return;
+  }
+  if ((await lockSandbox(client, caller.orgId, conversationId)) === null) throw notFound();
+  if (!(await hasRoom(client, caller.orgId, conversationId, bytes)))
+    throw new SlipwayError('attachment.limit', 'This conversation holds as many files as it may.');
 }
 
 async function isThere(client: PoolClient, orgId: string, id: string): Promise<boolean> {

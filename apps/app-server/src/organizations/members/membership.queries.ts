@@ -110,6 +110,10 @@ export async function endMembership(client: PoolClient, orgId: string, userId: s
   );
   await revokeInvitationsAbove(client, orgId, userId, null);
   await client.query('DELETE FROM app.prompt WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
+  await client.query('DELETE FROM app.attachment WHERE org_id = $1 AND created_by = $2 AND conversation_id IS NULL', [
+    orgId,
+    userId,
+  ]);
   await client.query('DELETE FROM app.message_draft WHERE org_id = $1 AND user_id = $2', [orgId, userId]);
   await client.query(
     'UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now()',

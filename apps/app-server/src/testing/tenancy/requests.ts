@@ -109,6 +109,7 @@ const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record
   getProvenance: () => ({ path: 'x' }),
   getRecap: () => ({ after: '0' }),
   uploadAttachment: () => ({ name: 'x.txt' }),
+  uploadTaskAttachment: () => ({ name: 'x.txt' }),
   listIntegrationBranches: (things) => ({ connection: things['connection'] ?? '', repository: 'acme/shop' }),
 };
 

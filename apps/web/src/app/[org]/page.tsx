@@ -6,7 +6,19 @@ export const generateMetadata = titled('common.desk');
 
 export default function HomePage() {
   return (
-    <WithMessages of={['conversations', 'deskPage', 'draft', 'gettingStarted', 'home', 'mention', 'promptLog', 'undo']}>
+    <WithMessages
+      of={[
+        'attachments',
+        'conversations',
+        'deskPage',
+        'draft',
+        'gettingStarted',
+        'home',
+        'mention',
+        'promptLog',
+        'undo',
+      ]}
+    >
       <Home />
     </WithMessages>
   );

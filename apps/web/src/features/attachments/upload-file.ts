@@ -4,7 +4,8 @@ import { type Failure, failureOfCode } from '../../api/failure.ts';
 
 export interface FileToUpload {
   readonly org: string;
-  readonly conversation: string;
+  /** `null`: the file is for the task of a new one. */
+  readonly conversation: string | null;
   /** The same key again is the same file. */
   readonly key: string;
   readonly name: string;
@@ -33,7 +34,12 @@ export function uploadFile(
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const fail = (code: string, detail?: string): void => reject(new UploadFailure(failureOfCode(code, detail)));
-    request.open('POST', uploadUrls.uploadAttachment({ org, conversation, query: { name } }));
+    request.open(
+      'POST',
+      conversation === null
+        ? uploadUrls.uploadTaskAttachment({ org, query: { name } })
+        : uploadUrls.uploadAttachment({ org, conversation, query: { name } }),
+    );
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.setRequestHeader('idempotency-key', key);
     request.responseType = 'json';

@@ -23,10 +23,16 @@ export interface Attachments {
   readonly giveBack: (files: readonly KeptFile[]) => void;
 }
 
-/** Files of the next message of one conversation: each is uploaded as soon as it is given. */
-export function useAttachments(org: string, conversation: string): Attachments {
+/**
+ * Files of the next message: each is uploaded as soon as it is given. @param conversation `null`: the message is the
+ * task of a new one.
+ */
+export function useAttachments(org: string, conversation: string | null): Attachments {
   const t = useTranslations();
-  const [stored, store] = useStored(`slipway.message.${conversation}.files`, '');
+  const [stored, store] = useStored(
+    conversation === null ? `slipway.draft.${org}.files` : `slipway.message.${conversation}.files`,
+    '',
+  );
   const [files, setFiles] = useState<readonly AttachedFile[]>(() => readFiles(stored));
   /** As of now: an upload that ends meets what is there by then. */
   const now = useRef(files);
@@ -123,8 +129,12 @@ export function useAttachments(org: string, conversation: string): Attachments {
 }
 
 /** Best effort: one that stays is deleted by the server in time. */
-function drop(org: string, conversation: string, attachment: string): void {
-  api.deleteAttachment({ org, conversation, attachment }).catch(() => {});
+function drop(org: string, conversation: string | null, attachment: string): void {
+  const dropped =
+    conversation === null
+      ? api.deleteTaskAttachment({ org, attachment })
+      : api.deleteAttachment({ org, conversation, attachment });
+  dropped.catch(() => {});
 }
 
 /** Whether no server would take it, and the user was shown why. */

@@ -1,6 +1,6 @@
 'use client';
 import { CreateConversation, NEW_TASK } from '@slipway/contracts/conversations';
-import { Button, Card, Field, Kbd, Select } from '@slipway/ui';
+import { Button, Card, cn, Field, Kbd, Select } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useTranslations } from 'next-intl';
@@ -11,9 +11,13 @@ import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
+import { AttachButton } from '../attachments/attach-button.tsx';
+import { type AttachedFile, keptOf } from '../attachments/attached-file.ts';
+import { AttachmentChips } from '../attachments/attachment-chips.tsx';
+import { type Attachments, useAttachments } from '../attachments/use-attachments.ts';
+import { type FileIntake, useFileIntake } from '../attachments/use-file-intake.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
-import { usePasteLimit } from '../draft/use-paste-limit.ts';
 import { MentionChips } from '../mention/mention-chips.tsx';
 import { MentionList } from '../mention/mention-list.tsx';
 import { mentionProps, useMentionBox } from '../mention/use-mention-box.ts';
@@ -29,9 +33,10 @@ import { RepositoryFields } from './repository-fields.tsx';
 const NO_FILES: ReadonlyMap<string, boolean> = new Map();
 
 /** The request that a draft means; empty fields are left to the server. */
-function requestOf(draft: Draft): unknown {
+function requestOf(draft: Draft, files: readonly AttachedFile[], withoutText: string): unknown {
   return {
-    prompt: draft.prompt,
+    prompt: draft.prompt.trim() === '' && files.length > 0 ? withoutText : draft.prompt,
+    ...(files.length === 0 ? {} : { attachments: keptOf(files).map(({ id }) => id) }),
     ...(draft.repository.trim() ? { repository: draft.repository.trim() } : {}),
     ...(draft.branch.trim() ? { branch: draft.branch.trim() } : {}),
     ...(draft.model ? { model: draft.model } : {}),
@@ -50,6 +55,8 @@ export function Composer() {
   const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
   const change = (part: Partial<Draft>) =>
     store((before) => JSON.stringify({ ...(before === '' ? EMPTY_DRAFT : readDraft(before)), ...part }));
+  const attachments = useAttachments(org.id, null);
+  const intake = useFileIntake(attachments);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
   const form = useRef<HTMLFormElement>(null);
   /** One key for one draft: pressing again after a lost answer does not start a second agent. */
@@ -63,6 +70,7 @@ export function Composer() {
     },
     onSuccess: (conversation) => {
       store(JSON.stringify(afterSend(draft)));
+      attachments.take();
       queries.setQueryData(['conversation', org.id, conversation.id], conversation);
       void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
       router.push(`/${org.slug}/conversations/${conversation.id}`);
@@ -82,8 +90,8 @@ export function Composer() {
 
   const submit = (event?: SyntheticEvent) => {
     event?.preventDefault();
-    if (create.isPending) return;
-    const parsed = CreateConversation.safeParse(requestOf(draft));
+    if (create.isPending || !attachments.ready) return;
+    const parsed = CreateConversation.safeParse(requestOf(draft, attachments.files, t('attachments.lookAtThem')));
     // Of two faults of one field the first says more: that it is no address at all.
     setErrors(
       parsed.success
@@ -110,19 +118,35 @@ export function Composer() {
       aria-label={t('common.newTask')}
       className="flex flex-col gap-3"
     >
-      <Card className="flex flex-col shadow-float focus-within:border-line-strong">
-        <PromptField prompt={draft.prompt} error={errors['prompt'] ?? null} onChange={(prompt) => change({ prompt })} />
+      <Card
+        className={cn(
+          'flex flex-col shadow-float focus-within:border-line-strong',
+          intake.over && 'border-accent border-dashed',
+        )}
+        {...intake.drop}
+      >
+        <PromptField
+          prompt={draft.prompt}
+          error={errors['prompt'] ?? null}
+          intake={intake}
+          onChange={(prompt) => change({ prompt })}
+        />
+        <TaskFiles
+          attachments={attachments}
+          onText={(pasted) => change({ prompt: draft.prompt === '' ? pasted : `${draft.prompt}\n${pasted}` })}
+        />
         <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
           <RepositoryFields draft={draft} change={change} errors={errors} />
           <ModelField model={draft.model} error={errors['model'] ?? null} onChange={(model) => change({ model })} />
         </div>
         <HowFar draft={draft} change={change} errors={errors} />
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
-          <div className="min-w-0">
+          <AttachButton onFiles={attachments.add} />
+          <div className="min-w-0 flex-1">
             <p className="text-xs text-ink-muted">{t('home.theAgentWorksInAn')}</p>
             <PromptsKept />
           </div>
-          <Button type="submit" tone="primary" busy={create.isPending}>
+          <Button type="submit" tone="primary" busy={create.isPending} disabled={!attachments.ready}>
             {t('common.start')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
@@ -139,6 +163,20 @@ export function Composer() {
       ) : null}
       <ExampleTasks choose={(prompt) => change({ prompt })} />
     </form>
+  );
+}
+
+/** Files that go with the task, and why it cannot be sent while one of them is not there. */
+function TaskFiles({ attachments, onText }: { attachments: Attachments; onText: (text: string) => void }) {
+  const t = useTranslations();
+  if (attachments.files.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-1.5 px-4 pb-2.5">
+      <AttachmentChips attachments={attachments} onText={onText} />
+      {attachments.files.some(({ error }) => error !== undefined) ? (
+        <p className="text-xs text-ink-muted">{t('attachments.waitForFiles')}</p>
+      ) : null}
+    </div>
   );
 }
 
@@ -181,14 +219,15 @@ function ModelField({
 function PromptField({
   prompt,
   error,
+  intake,
   onChange,
 }: {
   prompt: string;
   error: string | null;
+  intake: FileIntake;
   onChange: (prompt: string) => void;
 }) {
   const t = useTranslations();
-  const onPaste = usePasteLimit();
   const mention = useMentionBox();
   const suggestions = useSuggestions(mention.token, null);
   return (
@@ -202,8 +241,8 @@ function PromptField({
           {...mentionProps(mention, suggestions)}
           value={prompt}
           onChange={(event) => onChange(event.target.value)}
-          onPaste={onPaste}
-          placeholder={t('home.whatShouldTheAgentDo')}
+          onPaste={intake.onPaste}
+          placeholder={intake.over ? t('attachments.dropHere') : t('home.whatShouldTheAgentDo')}
           rows={4}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? 'prompt-error' : undefined}

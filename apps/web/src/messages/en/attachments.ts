@@ -10,7 +10,7 @@ export const attachments = {
   dropHere: 'Drop files to attach them',
   lookAtThem: 'Look at the attached files.',
   notUploaded: 'The file was not uploaded',
-  waitForFiles: 'Send is possible when every file is uploaded. Retry or remove the ones that failed.',
+  waitForFiles: 'It can be sent when every file is uploaded. Retry or remove the ones that failed.',
   empty: '{name} is empty',
   tooLarge: '{name} is too large',
   limitOfFile: 'A file may have {max}. The agent can also download a file from an address.',

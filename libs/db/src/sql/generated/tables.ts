@@ -59,7 +59,8 @@ export interface Tables {
   'app.attachment': {
     readonly id: string;
     readonly org_id: string;
-    readonly conversation_id: string;
+    /** Null: it waits for the conversation that it is for. */
+    readonly conversation_id: string | null;
     readonly name: string;
     readonly media_type: string;
     readonly bytes: number;

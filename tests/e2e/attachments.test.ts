@@ -113,8 +113,8 @@ describeUnless(
 
   const chips = () => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
   const send = () => page.getByRole('button', { name: /^Send/ });
-  const paste = (given: { readonly text?: string; readonly picture?: string }) =>
-    box().evaluate((element, { text, picture }) => {
+  const paste = (given: { readonly text?: string; readonly picture?: string }, into = box()) =>
+    into.evaluate((element, { text, picture }) => {
       const clipboardData = new DataTransfer();
       if (text !== undefined) clipboardData.setData('text/plain', text);
       if (picture !== undefined) {
@@ -164,6 +164,67 @@ describeUnless(
     await clean('sent-files');
     const log = await downloadOf(page, () => files.getByText('pasted-text.txt').click());
     expect(log).toEqual({ name: 'pasted-text.txt', text: LOG });
+  });
+
+  it('takes files with the first message: pasted, dropped and picked, kept over a reload', async () => {
+    await page.goto(stack.url);
+    const task = page.getByRole('textbox', { name: 'Task', exact: true });
+    const start = page.getByRole('button', { name: /^Start/ });
+    const seen: string[] = [];
+    await task.fill(
+      book.write('first', (request, number) => {
+        const text = JSON.stringify(request.body.messages);
+        if (number > 1) return finish(`Read. ${/dropped and read/.exec(text)?.[0] ?? 'nothing'}`);
+        seen.push(text);
+        return terminal(`cat '${/- (\/\S+\/dropped\.md) /.exec(text)?.[1] ?? '/nowhere'}'`);
+      }),
+    );
+    await paste({ picture: PNG }, task);
+    await attached('image.png');
+    await task.evaluate((element) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['dropped and read'], 'dropped.md'));
+      element.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    await attached('dropped.md');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([{ name: 'picked.txt', mimeType: 'text/plain', buffer: Buffer.from('picked') }]);
+    await attached('picked.txt');
+    await page.getByRole('button', { name: 'Remove picked.txt', exact: true }).click();
+    await clean('task-files');
+    await page.reload();
+    await attached('image.png');
+    expect(await chips().count()).toBe(2);
+    await start.click();
+    await page.waitForURL('**/conversations/**');
+    await timeline().getByText('Read. dropped and read').waitFor({ timeout: 60_000 });
+    expect(seen[0]).toContain(`data:image/png;base64,${PNG}`);
+    const files = timeline().getByRole('list', { name: 'Files of this message' });
+    await files.getByRole('img', { name: 'Picture image.png' }).waitFor();
+    expect(await chips().count()).toBe(0);
+    await page.goto(stack.url);
+    await task.waitFor();
+    expect(await chips().count()).toBe(0);
+  });
+
+  it('says why a task cannot take a file any more, and starts without it', async () => {
+    await page.goto(stack.url);
+    const task = page.getByRole('textbox', { name: 'Task', exact: true });
+    await task.fill(book.write('without', [finish('Ready.')]));
+    const uploaded = page.waitForResponse((answer) => answer.url().includes('/attachments?name='));
+    await paste({ picture: PNG }, task);
+    await attached('image.png');
+    const { id } = (await (await uploaded).json()) as { id: string };
+    const address = (await uploaded).url().replace(/\?.*$/, `/${id}`);
+    expect(await page.evaluate(async (url) => (await fetch(url, { method: 'DELETE' })).status, address)).toBe(204);
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.getByText('An attached file is not there any more').waitFor();
+    await clean('task-file-gone');
+    await page.getByRole('button', { name: 'Remove image.png', exact: true }).click();
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+    await status('Finished').waitFor({ timeout: 60_000 });
   });
 
   it('takes dropped and picked files, and gives them back', async () => {
@@ -223,7 +284,7 @@ describeUnless(
     expect(await chips().count()).toBe(0);
   });
 
-  it('has seen no error of the page but of the connection that was cut', () => {
-    expect(complaints.filter((complaint) => !complaint.includes('ERR_CONNECTION_FAILED'))).toEqual([]);
+  it('has seen no error of the page but of the connection that was cut and the file that was gone', () => {
+    expect(complaints.filter((complaint) => !/ERR_CONNECTION_FAILED|status of 40[49]/.test(complaint))).toEqual([]);
   });
 });

@@ -1,20 +1,14 @@
 'use client';
-import { CreateConversation, NEW_TASK } from '@slipway/contracts/conversations';
+import { NEW_TASK } from '@slipway/contracts/conversations';
 import { Button, Card, cn, Field, Kbd, Select } from '@slipway/ui';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRouter } from 'next/navigation';
+import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
-import { type SyntheticEvent, useRef, useState } from 'react';
-import { api, newId } from '../../api/client.ts';
-import { failureOf } from '../../api/failure.ts';
-import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
+import { api } from '../../api/client.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
-import { useStored } from '../../browser/stored.ts';
 import { AttachButton } from '../attachments/attach-button.tsx';
-import { type AttachedFile, keptOf } from '../attachments/attached-file.ts';
 import { AttachmentChips } from '../attachments/attachment-chips.tsx';
-import { type Attachments, useAttachments } from '../attachments/use-attachments.ts';
+import type { Attachments } from '../attachments/use-attachments.ts';
 import { type FileIntake, useFileIntake } from '../attachments/use-file-intake.ts';
 import { DraftNote } from '../draft/draft-note.tsx';
 import { useDraft } from '../draft/use-draft.ts';
@@ -24,90 +18,28 @@ import { mentionProps, useMentionBox } from '../mention/use-mention-box.ts';
 import { useSuggestions } from '../mention/use-suggestions.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
-import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
+import { draftKey } from './draft.ts';
 import { ExampleTasks } from './example-tasks.tsx';
 import { HowFar } from './how-far.tsx';
 import { RepositoryFields } from './repository-fields.tsx';
+import { useStartTask } from './use-start-task.ts';
 
 /** There is no workspace before the task: none can be looked for. */
 const NO_FILES: ReadonlyMap<string, boolean> = new Map();
 
-/** The request that a draft means; empty fields are left to the server. */
-function requestOf(draft: Draft, files: readonly AttachedFile[], withoutText: string): unknown {
-  return {
-    prompt: draft.prompt.trim() === '' && files.length > 0 ? withoutText : draft.prompt,
-    ...(files.length === 0 ? {} : { attachments: keptOf(files).map(({ id }) => id) }),
-    ...(draft.repository.trim() ? { repository: draft.repository.trim() } : {}),
-    ...(draft.branch.trim() ? { branch: draft.branch.trim() } : {}),
-    ...(draft.model ? { model: draft.model } : {}),
-    ...(draft.agentType === 'default' ? {} : { agentType: draft.agentType }),
-    ...(draft.maxIterations.trim() ? { maxIterations: Number(draft.maxIterations) } : {}),
-    ...(draft.maxBudgetUsd.trim() ? { maxBudgetUsd: draft.maxBudgetUsd.trim().replace(/^\$\s*/, '') } : {}),
-  };
-}
-
 export function Composer() {
   const t = useTranslations();
   const { org } = useSession();
-  const router = useRouter();
-  const queries = useQueryClient();
-  const [stored, store] = useStored(draftKey(org.id), '');
-  const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
-  const change = (part: Partial<Draft>) =>
-    store((before) => JSON.stringify({ ...(before === '' ? EMPTY_DRAFT : readDraft(before)), ...part }));
-  const attachments = useAttachments(org.id, null);
+  const { draft, change, attachments, errors, failure, isSending, form, submit } = useStartTask();
   const intake = useFileIntake(attachments);
-  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
-  const form = useRef<HTMLFormElement>(null);
-  /** One key for one draft: pressing again after a lost answer does not start a second agent. */
-  const attempt = useRef({ body: '', key: '' });
-
-  const create = useMutation({
-    mutationFn: (body: CreateConversation) => {
-      const text = JSON.stringify(body);
-      if (attempt.current.body !== text) attempt.current = { body: text, key: newId() };
-      return api.createConversation({ org: org.id, body, idempotencyKey: attempt.current.key });
-    },
-    onSuccess: (conversation) => {
-      store(JSON.stringify(afterSend(draft)));
-      attachments.take();
-      queries.setQueryData(['conversation', org.id, conversation.id], conversation);
-      void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
-      router.push(`/${org.slug}/conversations/${conversation.id}`);
-    },
-    onError: (error) =>
-      setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(t, field.message)]))),
-  });
-
   const kept = useDraft({
     orgId: org.id,
     subject: NEW_TASK,
     key: draftKey(org.id),
     text: draft.prompt,
     setText: (prompt) => change({ prompt }),
-    sending: create.isPending,
+    sending: isSending,
   });
-
-  const submit = (event?: SyntheticEvent) => {
-    event?.preventDefault();
-    if (create.isPending || !attachments.ready) return;
-    const parsed = CreateConversation.safeParse(requestOf(draft, attachments.files, t('attachments.lookAtThem')));
-    // Of two faults of one field the first says more: that it is no address at all.
-    setErrors(
-      parsed.success
-        ? {}
-        : Object.fromEntries(
-            parsed.error.issues
-              .toReversed()
-              .map((issue) => [String(issue.path[0] ?? ''), sentenceOf(t, wordsOfIssue(issue))]),
-          ),
-    );
-    if (parsed.success) return create.mutate(parsed.data);
-    // Once the fields are marked, the first of them is where to type.
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-  };
-
-  const failure = create.isError ? failureOf(create.error) : null;
 
   return (
     <form
@@ -146,7 +78,7 @@ export function Composer() {
             <p className="text-xs text-ink-muted">{t('home.theAgentWorksInAn')}</p>
             <PromptsKept />
           </div>
-          <Button type="submit" tone="primary" busy={create.isPending} disabled={!attachments.ready}>
+          <Button type="submit" tone="primary" busy={isSending} disabled={!attachments.ready}>
             {t('common.start')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>

@@ -72,7 +72,7 @@ export function Composer() {
           <ModelField model={draft.model} error={errors['model'] ?? null} onChange={(model) => change({ model })} />
         </div>
         <HowFar draft={draft} change={change} errors={errors} />
-        <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
+        <div className="flex items-center justify-between gap-2 border-t border-line py-2.5 pr-4 pl-2">
           <AttachButton onFiles={attachments.add} />
           <div className="min-w-0 flex-1">
             <p className="text-xs text-ink-muted">{t('home.theAgentWorksInAn')}</p>

@@ -84,8 +84,8 @@ export class ConversationsService {
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is
    * answered as it is.
    * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`,
-   * `storage.exhausted`, `attachment.unavailable`, `model.unknown`, `service.unavailable` when no model list can be had;
-   * of a repository by name as `RepositoryReferences.find`.
+   * `storage.exhausted`, `attachment.unavailable`, `model.unknown`, `service.unavailable` when no model list can be
+   * had; of a repository by name as `RepositoryReferences.find`.
    */
   async create(
     caller: Principal,

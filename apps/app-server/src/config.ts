@@ -96,6 +96,13 @@ const Variables = z.object({
    * access. Secret.
    */
   SANDBOX_ACCESS_SECRET: secret.optional(),
+  /**
+   * Signs what egress-proxy asks about hosts that the installation does not list; the same in egress-proxy. Absent:
+   * those are refused, and rules of organizations mean nothing. Secret.
+   */
+  EGRESS_CONTROL_SECRET: secret.optional(),
+  /** Port on which egress-proxy asks; no ingress and no sandbox reaches it. With EGRESS_CONTROL_SECRET. */
+  INTERNAL_PORT: z.coerce.number().int().min(0).max(65_535).default(3008),
   /** sandbox-gateway for browsers and clients: an origin of its own, with a subdomain for every sandbox. */
   SANDBOX_GATEWAY_URL: httpUrl.optional(),
   /** Server of the pages, which are proxied; absent: no pages are served. */

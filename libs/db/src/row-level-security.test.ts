@@ -229,6 +229,11 @@ describe('row-level security', () => {
            VALUES ($1, $1, '', 'n', '', 't', 'u', 'u', 'u', 'u')`,
           [org],
         );
+        await owner.query(
+          `WITH rule AS (INSERT INTO app.egress_rule (org_id, id, scope, host, below, action, created_by, created_by_label) VALUES ($2, 'r', 'organization', 'h', false, 'allow', 'u', 'u'))
+           INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time) VALUES ($2, 'r', $1, 'c', 'h', 1, true)`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

@@ -1,3 +1,11 @@
+export {
+  decideEgress,
+  EGRESS_SCOPES,
+  type EgressAttempt,
+  type EgressRuleOf,
+  type EgressScope,
+  type EgressVerdict,
+} from './egress-decision.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 export { isPublicAddress } from './public-address.js';

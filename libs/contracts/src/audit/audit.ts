@@ -47,7 +47,12 @@ export const AuditPage = pageOf(AuditEntry).extend({
 export type AuditPage = z.infer<typeof AuditPage>;
 
 /** Nouns whose target begins with the id of a conversation; `sandbox.access` adds the port. */
-const NOUNS_OF_CONVERSATIONS: ReadonlySet<string> = new Set(['conversation', 'sandbox', 'pull-request']);
+const NOUNS_OF_CONVERSATIONS: ReadonlySet<string> = new Set([
+  'conversation',
+  'sandbox',
+  'pull-request',
+  'egress-request',
+]);
 const UUID_LENGTH = 36;
 
 /** Id of the conversation that an entry is about; `null` where it is about something else. */

@@ -169,6 +169,36 @@ export const SANDBOX_ERRORS = {
     nextStep:
       'An operator can add the host to the list named in the detail, or give the template another egress class.',
   },
+  'egress.asked': {
+    status: 403,
+    title: 'A user is asked whether the sandbox may reach this host',
+    retry: 'later',
+    nextStep: 'Answer the request in the conversation, then run the command again.',
+  },
+  'egress.asked-too-often': {
+    status: 403,
+    title: 'The sandbox asks for too many hosts',
+    retry: 'later',
+    nextStep: 'Answer the requests that wait in the conversation, or have an admin write a rule.',
+  },
+  'egress.undecided': {
+    status: 403,
+    title: 'Whether the sandbox may reach this host cannot be decided now',
+    retry: 'later',
+    nextStep: 'Try again in some seconds. Nothing is let through meanwhile but what the installation lists.',
+  },
+  'egress.already-answered': {
+    status: 409,
+    title: 'This request was answered already',
+    retry: 'never',
+    nextStep: 'Reload the conversation: the first answer counts.',
+  },
+  'egress.too-wide': {
+    status: 422,
+    title: 'The rule would reach too far',
+    retry: 'never',
+    nextStep: 'Name a host of one owner, such as api.example.com or *.example.com.',
+  },
   'egress.no-credential': {
     status: 407,
     title: 'The proxy cannot identify the sandbox',

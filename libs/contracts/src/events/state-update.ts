@@ -7,6 +7,7 @@ import { ConversationRunSettings } from '../conversations/run-settings.js';
 import { LlmRetry } from '../conversations/runtime-status.js';
 import { StartStep, WorkspaceState } from '../conversations/start-task.js';
 import { PullRequest } from '../repositories/pull-requests.js';
+import { EgressRequest } from '../sandboxes/egress-rules.js';
 import { type ConversationEvent, ConversationStats, type EventOf, EXECUTION_STATUSES } from './conversation-event.js';
 
 /** Value of each state update, by its key. A new key is a line here. */
@@ -33,6 +34,8 @@ export const STATE_UPDATES = {
   /** An event of a sub-agent's own log. */
   sub_agent: SubAgentEvent,
   pull_request: PullRequest,
+  /** A host that the sandbox asked for. What counts is `GET …/egress-requests`: a sandbox writes its own log. */
+  egress_request: EgressRequest,
 } as const;
 export type StateKey = keyof typeof STATE_UPDATES;
 type StateValues = { readonly [K in StateKey]: z.infer<(typeof STATE_UPDATES)[K]> };

@@ -29,6 +29,7 @@ import { deskOperations } from './desk.js';
 import { deviceOperations } from './device.js';
 import { domainOperations } from './domains.js';
 import { editConversationOperations } from './edit-conversations.js';
+import { egressOperations } from './egress.js';
 import { integrationAppOperations } from './integration-apps.js';
 import { integrationHookOperations } from './integration-hooks.js';
 import { integrationOperations } from './integrations.js';
@@ -299,6 +300,7 @@ export const operations = {
   ...apiKeyOperations,
   ...serviceAccountOperations,
   ...deskOperations,
+  ...egressOperations,
   ...deviceOperations,
   ...orgOperations,
   ...memberOperations,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ConfirmationMode } from '../conversations/confirmation.js';
 import { EnvironmentName } from '../conversations/conversations.js';
 import { MAX_PROMPT_LOG_DAYS } from '../models/prompt-log.js';
+import { EGRESS_UNKNOWN } from '../sandboxes/egress-rules.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
@@ -33,6 +34,11 @@ export const OrgSettingValues = z.strictObject({
    */
   fourEyes: z.boolean(),
   /**
+   * What becomes of a sandbox's connection to a host that neither the installation's list nor a rule is about: it is
+   * refused, or a user is asked. For sandboxes behind egress-proxy. Read at each decision.
+   */
+  egressUnknown: z.enum(EGRESS_UNKNOWN),
+  /**
    * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: none are kept, and stored ones are
    * deleted. For owners to change (`prompt-log:write`). Reaches the gateway within ten seconds.
    */
@@ -54,6 +60,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   memberSecrets: true,
   confirmation: 'never',
   fourEyes: false,
+  egressUnknown: 'ask',
   promptLogDays: null,
   analytics: false,
 };

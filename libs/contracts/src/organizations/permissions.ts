@@ -34,6 +34,9 @@ export const PERMISSIONS = [
   'setting:write',
   'integration:read',
   'integration:write',
+  'egress:read',
+  'egress:answer',
+  'egress:write',
   'usage:read',
   'budget:read',
   'budget:write',
@@ -58,7 +61,8 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
  * names and where a secret may go, never what it is. Conversations are an organization's common work:
  * `conversation:write` halts and resumes all of them. `sandbox:stop` takes a sandbox from another user's,
  * `conversation:delete` deletes another user's; one's own needs only `conversation:write`. `prompt:write` saves prompts
- * of one's own, `prompt:manage` those of the organization, which all with `prompt:read` see.
+ * of one's own, `prompt:manage` those of the organization, which all with `prompt:read` see. `egress:answer` lets a
+ * sandbox reach a host for one conversation, `egress:write` for all of the organization.
  */
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'prompt:read', 'org:read', 'member:read'],
@@ -77,6 +81,8 @@ export const ROLE_PERMISSIONS = {
     'api-key:write',
     'secret:read',
     'setting:read',
+    'egress:read',
+    'egress:answer',
   ],
   admin: PERMISSIONS.filter(
     (permission): permission is Exclude<Permission, OwnersAlone> =>

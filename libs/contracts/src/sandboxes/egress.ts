@@ -19,6 +19,11 @@ export const EgressClaims = z.object({
   /** The claim that has the sandbox. */
   claim: z.string().min(1).max(100),
   org: z.string().min(1).max(100),
+  /**
+   * The session of the claim, which is the conversation that the sandbox works for. Absent in credentials of before
+   * 0.1.0, and where the session is none.
+   */
+  conversation: z.string().min(1).max(200).optional(),
   /** Name of the template that the sandbox was made from: key of its hosts. */
   template: z.string().min(1).max(63),
   egress: z.enum(PROXIED_EGRESS_CLASSES),

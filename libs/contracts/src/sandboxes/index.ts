@@ -13,6 +13,25 @@ export {
   type ProxiedEgressClass,
 } from './egress.js';
 export {
+  AnswerEgressRequest,
+  CreateEgressRule,
+  EGRESS_ONCE_SECONDS,
+  EGRESS_REQUEST_HOURS,
+  EGRESS_REQUEST_STATES,
+  EGRESS_RULE_SCOPES,
+  EGRESS_UNKNOWN,
+  EgressChange,
+  EgressDecision,
+  EgressQuestion,
+  EgressRequest,
+  EgressRequestList,
+  EgressRule,
+  EgressRuleList,
+  MAX_EGRESS_REQUESTS_PER_HOUR,
+  MAX_EGRESS_RULES,
+  MAX_WAITING_EGRESS_REQUESTS,
+} from './egress-rules.js';
+export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,
   FleetSandbox,

@@ -31,8 +31,8 @@ import { lockSandbox, readSandbox, setDesired } from '../conversations.queries.j
 import { reachSandbox } from '../reach-sandbox.js';
 import { AnswerAudit, type AnswerRecord, APPROVED, REJECTED } from './answer-audit.js';
 import { approvedActions } from './approvals.queries.js';
-import { askersOf } from './askers.queries.js';
 import { modeOf, setMode } from './confirmation.queries.js';
+import { assertFourEyes } from './four-eyes.js';
 
 const NO_REASON = 'User rejected the action.';
 
@@ -157,22 +157,12 @@ export class ConfirmationService {
     id: string,
     { accept, always }: AnswerConfirmation,
   ): Promise<'four-eyes' | 'anybody'> {
-    if (!(await readOrgSettings(client, caller.orgId)).fourEyes) return 'anybody';
-    if (!accept) return 'four-eyes';
-    if (caller.actor.kind !== 'user')
-      throw new SlipwayError(
-        'conversation.four-eyes',
-        'In this organization only users approve; a service account does not.',
-      );
+    if (!accept) return (await readOrgSettings(client, caller.orgId)).fourEyes ? 'four-eyes' : 'anybody';
+    if (!(await assertFourEyes(client, caller, id))) return 'anybody';
     if (always !== undefined)
       throw new SlipwayError(
         'conversation.four-eyes',
         'In this organization each action is approved by itself: approve this one without a rule for later ones.',
-      );
-    if ((await askersOf(client, caller.orgId, id)).has(caller.actor.id))
-      throw new SlipwayError(
-        'conversation.four-eyes',
-        'In this organization nobody approves what an agent does for them: somebody else has to.',
       );
     return 'four-eyes';
   }

@@ -39,6 +39,7 @@ describe('what an organization has set up', () => {
         memberSecrets: true,
         confirmation: 'never',
         fourEyes: false,
+        egressUnknown: 'ask',
         promptLogDays: null,
         analytics: false,
       },

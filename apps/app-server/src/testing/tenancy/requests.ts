@@ -99,6 +99,8 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   installIntegrationApp: () => ({}),
   replaceIntegrationAppSecrets: () => ({ clientSecret: 'x' }),
   selectIntegrationHooks: () => ({ patterns: ['acme/*'] }),
+  createEgressRule: () => ({ host: 'api.example.com', action: 'allow' }),
+  answerEgressRequest: () => ({ decision: 'deny', host: 'api.example.com', port: 443 }),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

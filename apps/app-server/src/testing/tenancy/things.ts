@@ -162,6 +162,17 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     url: 'https://example.com/hook',
     events: ['conversation.failed'],
   });
+  const rule = await make<{ id: string }>('/egress-rules', {
+    host: 'api.example.com',
+    action: 'allow',
+    reason: `${canary} rule`,
+  });
+  const request = `egq_${randomUUID()}`;
+  await app.owner.query(
+    `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time, reason)
+     VALUES ($1, $2, $3, 'clm', 'api.example.com', 443, true, $4)`,
+    [org.id, request, conversation.id, `${canary} request`],
+  );
   const sent = await make<{ id: string }>(`/webhooks/${hook.webhook.id}/test`, undefined);
   return {
     webhook: hook.webhook.id,
@@ -195,6 +206,8 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     // The installation's, not an organization's: this one is unused.
     deployment: 'gpt-4o/1',
     server: server.id,
+    rule: rule.id,
+    request,
     sandbox: sandbox.id,
   };
 }

@@ -1,0 +1,130 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type EgressDecision,
+  type EgressQuestion,
+  type EgressRequest,
+  MAX_EGRESS_REQUESTS_PER_HOUR,
+  MAX_WAITING_EGRESS_REQUESTS,
+} from '@slipway/contracts/sandboxes';
+import { repositoryKey } from '@slipway/contracts/secrets';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Clock, type Ids } from '@slipway/domain';
+import { decideEgress } from '@slipway/net';
+import { lockSandbox } from '../../conversations/conversations.queries.js';
+import { IngestService } from '../../log/ingest/ingest.service.js';
+import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
+import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { countRequests, type EgressPlace, insertRequest, readPlace, tryAgain } from './egress-requests.queries.js';
+import { comparedHost, namesAbove } from './rule-pattern.js';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Ports of a rule that names none. */
+const OPEN_PORTS: ReadonlySet<number> = new Set([80, 443]);
+/** How long egress-proxy may go by an answer; a change reaches it before. Milliseconds. */
+const DECIDED_MS = 5_000;
+const ASKED_MS = 500;
+
+/**
+ * Whether a sandbox may reach a host that the installation does not list: by the rules of its organization, else a
+ * user is asked. Called by egress-proxy, on a listener of its own.
+ */
+@Injectable()
+export class EgressDecisionsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly ingest: IngestService,
+  ) {}
+
+  async decide(asked: EgressQuestion): Promise<EgressDecision> {
+    const conversation = asked.conversation !== null && UUID.test(asked.conversation) ? asked.conversation : null;
+    const question = { ...asked, conversation, host: comparedHost(asked.host) };
+    const place = await inOrg(this.pool, question.org, (client) =>
+      readPlace(client, question, namesAbove(question.host)),
+    );
+    if (place === null) return decided('deny', null);
+    const verdict = decideEgress(rulesFor(place, conversation), OPEN_PORTS, {
+      host: question.host,
+      port: question.port,
+      now: this.clock.now().getTime(),
+      openedBy: question.openedBy,
+    });
+    if (verdict.verdict !== 'unknown') return decided(verdict.verdict, verdict.rule.id);
+    // Nobody asks for what is open already: its rule was removed.
+    if (place.conversation === null || question.openedBy !== null) return decided('deny', null);
+    if (orgSettingsOf(place.settings).egressUnknown === 'refuse') return decided('deny', null);
+    return this.ask(question);
+  }
+
+  private async ask(question: EgressQuestion): Promise<EgressDecision> {
+    const { org, conversation } = question;
+    if (conversation === null) return decided('deny', null);
+    let publish = (): void => {};
+    const decision = await inOrg(this.pool, org, async (client): Promise<EgressDecision> => {
+      const known = await tryAgain(client, question);
+      if (known?.state === 'waiting') return asks(known.id);
+      if (known?.state === 'denied' && known.recent) return decided('deny', null);
+      // Before the lock, so that a sandbox that asks for thousands keeps nobody from its conversation.
+      if (isFull(await countRequests(client, org, conversation))) return tooMany();
+      const row = await lockSandbox(client, org, conversation);
+      if (row === null) return decided('deny', null);
+      // Another connection may have asked while this one waited for the lock.
+      const other = await tryAgain(client, question);
+      if (other?.state === 'waiting') return asks(other.id);
+      if (isFull(await countRequests(client, org, conversation))) return tooMany();
+      const request = await insertRequest(client, this.ids.prefixed('egq'), question);
+      publish = await this.ingest.appendPlatform(client, org, conversation, {
+        events: [egressEvent(this.ids, this.clock, 'environment', request)],
+        row,
+      });
+      return asks(request.id);
+    });
+    publish();
+    return decision;
+  }
+}
+
+/** A request in the conversation's log, as it is now. */
+export function egressEvent(ids: Ids, clock: Clock, source: 'environment' | 'user', value: EgressRequest) {
+  return {
+    id: ids.uuid(),
+    timestamp: clock.now().toISOString(),
+    source,
+    kind: 'ConversationStateUpdateEvent',
+    key: 'egress_request',
+    value,
+  } as const;
+}
+
+function rulesFor({ rules, conversation: of }: EgressPlace, conversation: string | null) {
+  const values = {
+    organization: null,
+    repository: of?.repository == null ? undefined : keyOf(of.repository),
+    environment: of?.environment ?? undefined,
+    conversation: of === null ? undefined : conversation,
+  };
+  return rules
+    .filter(({ scope, scopeValue }) => scopeValue === values[scope])
+    .map(({ id, scope, host, below, port, action, once, endsAt }) => ({
+      id,
+      scope,
+      pattern: { host, below, port },
+      action,
+      once,
+      endsAt,
+    }));
+}
+
+const keyOf = (repository: string): string => (URL.canParse(repository) ? repositoryKey(repository) : repository);
+
+const decided = (decision: 'allow' | 'deny', rule: string | null): EgressDecision => ({
+  decision,
+  rule,
+  ttlMs: DECIDED_MS,
+  request: null,
+});
+const isFull = ({ waiting, hour }: { readonly waiting: number; readonly hour: number }): boolean =>
+  waiting >= MAX_WAITING_EGRESS_REQUESTS || hour >= MAX_EGRESS_REQUESTS_PER_HOUR;
+const tooMany = (): EgressDecision => ({ decision: 'too-many', rule: null, ttlMs: ASKED_MS, request: null });
+const asks = (request: string): EgressDecision => ({ decision: 'ask', rule: null, ttlMs: ASKED_MS, request });

@@ -1,0 +1,198 @@
+import {
+  type AnswerEgressRequest,
+  EGRESS_REQUEST_HOURS,
+  type EgressQuestion,
+  type EgressRequest,
+} from '@slipway/contracts/sandboxes';
+import type { Columns, PoolClient } from '@slipway/db/sql';
+import type { EgressScope } from '@slipway/net';
+
+type RequestRow = Columns<
+  'app.egress_request',
+  | 'id'
+  | 'state'
+  | 'scope'
+  | 'host'
+  | 'port'
+  | 'action_id'
+  | 'tries'
+  | 'first_time'
+  | 'reason'
+  | 'created_at'
+  | 'decided_at'
+  | 'decided_by_label',
+  { state: EgressRequest['state']; scope: EgressRequest['scope'] }
+>;
+const COLUMNS =
+  'id, host, port, action_id, tries, first_time, state, scope, reason, created_at, decided_at, decided_by_label';
+
+/** What is known of who asks: nothing of a conversation that is not of the organization. */
+export interface EgressPlace {
+  /** `null`: there is no such conversation, or none was named. */
+  readonly conversation: { readonly repository: string | null; readonly environment: string | null } | null;
+  readonly settings: unknown;
+  /** Rules about the host, of every scope. */
+  readonly rules: readonly {
+    readonly id: string;
+    readonly scope: EgressScope;
+    readonly scopeValue: string | null;
+    readonly host: string;
+    readonly below: boolean;
+    readonly port: number | null;
+    readonly action: 'allow' | 'deny';
+    readonly once: boolean;
+    /** Milliseconds since 1970. */
+    readonly endsAt: number | null;
+  }[];
+}
+
+/** @param names the host, and the names above it. `null`: there is no such organization. */
+export async function readPlace(
+  client: PoolClient,
+  { org, conversation }: Pick<EgressQuestion, 'org' | 'conversation'>,
+  names: readonly string[],
+): Promise<EgressPlace | null> {
+  const { rows } = await client.query<{
+    settings: unknown;
+    known: boolean;
+    repository: string | null;
+    environment: string | null;
+    rules: EgressPlace['rules'] | null;
+  }>({
+    name: 'egress-place',
+    text: `SELECT o.settings, c.id IS NOT NULL AS known, c.repository, c.environment, (
+             SELECT jsonb_agg(jsonb_build_object('id', r.id, 'scope', r.scope, 'scopeValue', r.scope_value, 'host', r.host, 'below', r.below, 'port', r.port,
+               'action', r.action, 'once', r.once, 'endsAt', floor(extract(epoch FROM r.expires_at) * 1000)))
+             FROM app.egress_rule r WHERE r.org_id = o.id AND r.host = ANY ($3)) AS rules
+           FROM app.org o LEFT JOIN app.conversation c ON c.org_id = o.id AND c.id = $2::uuid WHERE o.id = $1`,
+    values: [org, conversation, names],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { settings, known, repository, environment, rules } = row;
+  return { settings, conversation: known ? { repository, environment } : null, rules: rules ?? [] };
+}
+
+/** The newest one for a host, of which a try is counted while it waits; `null` when it was never asked for. */
+export async function tryAgain(
+  client: PoolClient,
+  { org, conversation, host, port }: EgressQuestion,
+): Promise<{ readonly id: string; readonly state: EgressRequest['state']; readonly recent: boolean } | null> {
+  const { rows } = await client.query<{ id: string; state: EgressRequest['state']; recent: boolean }>({
+    name: 'egress-try-again',
+    text: `WITH newest AS (
+             SELECT id, state, decided_at > now() - interval '1 hour' AS recent FROM app.egress_request
+             WHERE org_id = $1 AND conversation_id = $2::uuid AND host = $3 AND port = $4 ORDER BY created_at DESC, id DESC LIMIT 1
+           ), counted AS (
+             UPDATE app.egress_request r SET tries = least(r.tries + 1, 1000000) FROM newest n WHERE r.org_id = $1 AND r.id = n.id AND r.state = 'waiting'
+           ) SELECT id, state, coalesce(recent, false) AS recent FROM newest`,
+    values: [org, conversation, host, port],
+  });
+  return rows[0] ?? null;
+}
+
+/** Ends those that nobody has answered, and says how many wait and how many began within the hour. */
+export async function countRequests(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<{ readonly waiting: number; readonly hour: number }> {
+  await client.query(
+    `UPDATE app.egress_request SET state = 'expired', decided_at = now()
+     WHERE org_id = $1 AND conversation_id = $2 AND state = 'waiting' AND created_at < now() - make_interval(hours => $3)`,
+    [orgId, conversationId, EGRESS_REQUEST_HOURS],
+  );
+  const { rows } = await client.query<{ waiting: number; hour: number }>(
+    `SELECT count(*) FILTER (WHERE state = 'waiting')::integer AS waiting, count(*) FILTER (WHERE created_at > now() - interval '1 hour')::integer AS hour
+     FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2`,
+    [orgId, conversationId],
+  );
+  return rows[0] ?? { waiting: 0, hour: 0 };
+}
+
+/** Under the conversation's lock: one waits for a host. */
+export async function insertRequest(
+  client: PoolClient,
+  id: string,
+  { org, conversation, claim, host, port, actionId }: EgressQuestion,
+): Promise<EgressRequest> {
+  const { rows } = await client.query<RequestRow>(
+    `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, action_id, first_time)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, NOT EXISTS (SELECT 1 FROM app.egress_request r WHERE r.org_id = $1 AND r.host = $5 AND r.state = 'allowed'))
+     RETURNING ${COLUMNS}`,
+    [org, id, conversation, claim, host, port, actionId],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a request was not written');
+  return requestOf(row);
+}
+
+/** Newest first. */
+export async function listRequests(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<EgressRequest[]> {
+  const { rows } = await client.query<RequestRow>(
+    `SELECT ${COLUMNS} FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at DESC, id DESC LIMIT 200`,
+    [orgId, conversationId],
+  );
+  return rows.map(requestOf);
+}
+
+export async function readRequest(
+  client: PoolClient,
+  orgId: string,
+  { conversationId, id }: { readonly conversationId: string; readonly id: string },
+): Promise<EgressRequest | null> {
+  const { rows } = await client.query<RequestRow>(
+    `SELECT ${COLUMNS} FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2 AND id = $3`,
+    [orgId, conversationId, id],
+  );
+  return rows[0] === undefined ? null : requestOf(rows[0]);
+}
+
+/** Under the conversation's lock, for one that waits. */
+export async function decideRequest(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  {
+    answer: { decision, scope, reason },
+    by,
+  }: { readonly answer: AnswerEgressRequest; readonly by: { readonly id: string; readonly label: string } },
+): Promise<EgressRequest> {
+  const { rows } = await client.query<RequestRow>(
+    `UPDATE app.egress_request SET state = $3, scope = $4, reason = $5, decided_at = clock_timestamp(), decided_by = $6, decided_by_label = $7
+     WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+    [
+      orgId,
+      id,
+      decision === 'allow' ? 'allowed' : 'denied',
+      decision === 'allow' ? scope : 'conversation',
+      reason,
+      by.id,
+      by.label,
+    ],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a request was not written');
+  return requestOf(row);
+}
+
+function requestOf(row: RequestRow): EgressRequest {
+  return {
+    id: row.id,
+    host: row.host,
+    port: row.port,
+    state: row.state,
+    tries: row.tries,
+    actionId: row.action_id,
+    firstTime: row.first_time,
+    createdAt: row.created_at.toISOString(),
+    decidedAt: row.decided_at?.toISOString() ?? null,
+    decidedBy: row.decided_by_label,
+    scope: row.scope,
+    reason: row.reason,
+  };
+}

@@ -1,0 +1,132 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '@slipway/contracts/organizations';
+import {
+  type AnswerEgressRequest,
+  EGRESS_ONCE_SECONDS,
+  type EgressRequest,
+  type EgressRequestList,
+  MAX_EGRESS_RULES,
+} from '@slipway/contracts/sandboxes';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type Clock, type Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../../audit/audit-statement.js';
+import { assertFourEyes } from '../../conversations/confirmation/four-eyes.js';
+import { lockSandbox } from '../../conversations/conversations.queries.js';
+import { IngestService } from '../../log/ingest/ingest.service.js';
+import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { egressEvent } from './egress-decisions.service.js';
+import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
+import { countRules, insertRule } from './egress-rules.queries.js';
+import { comparedHost, rulePattern } from './rule-pattern.js';
+
+/** Users' answers to sandboxes that ask for a host. */
+@Injectable()
+export class EgressRequestsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly ingest: IngestService,
+  ) {}
+
+  /** @throws SlipwayError `resource.not-found` */
+  list({ orgId }: Principal, conversationId: string): Promise<EgressRequestList> {
+    return inOrg(this.pool, orgId, async (client) => {
+      const { rowCount } = await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [
+        orgId,
+        conversationId,
+      ]);
+      if (rowCount === 0) throw notFound();
+      return { data: await listRequests(client, orgId, conversationId) };
+    });
+  }
+
+  /**
+   * Request, rule, event and audit entry in one transaction: egress-proxy hears of the rule at its commit, so no byte
+   * leaves before the entry is in the chain.
+   * @throws SlipwayError `resource.not-found`, `egress.already-answered`, `egress.too-wide`, `conversation.four-eyes`,
+   * `permission.denied` for the whole organization without `egress:write`.
+   */
+  async answer(
+    caller: Principal,
+    { conversationId, id }: { readonly conversationId: string; readonly id: string },
+    answer: AnswerEgressRequest,
+  ): Promise<EgressRequest> {
+    const allows = answer.decision === 'allow';
+    if (allows && answer.scope === 'organization' && !caller.permissions.has('egress:write'))
+      throw new SlipwayError('permission.denied', 'This needs the permission egress:write.');
+    const { decided, publish } = await inOrg(this.pool, caller.orgId, async (client) => {
+      const row = await lockSandbox(client, caller.orgId, conversationId);
+      const request = row === null ? null : await readRequest(client, caller.orgId, { conversationId, id });
+      if (row === null || request === null) throw notFound();
+      if (request.state !== 'waiting' || comparedHost(answer.host) !== request.host || answer.port !== request.port)
+        throw new SlipwayError(
+          'egress.already-answered',
+          request.state === 'waiting'
+            ? 'The request is for another host than the one that was answered.'
+            : `It was ${request.state}${request.decidedBy === null ? '' : ` by ${request.decidedBy}`}.`,
+        );
+      const fourEyes = allows && (await assertFourEyes(client, caller, conversationId));
+      const after = await decideRequest(client, caller.orgId, id, { answer, by: caller.actor });
+      const rule = allows ? await this.allow(client, caller, { conversationId, request, answer }) : null;
+      await client.query(
+        auditOf(this.ids.uuid(), caller, {
+          action: allows ? 'egress-request.allow' : 'egress-request.deny',
+          target: `${conversationId}:${id}`,
+          detail: {
+            host: request.host,
+            port: request.port,
+            ...(allows ? { scope: answer.scope } : {}),
+            ...(rule === null ? {} : { rule }),
+            ...(fourEyes ? { fourEyes } : {}),
+            ...(answer.reason === '' ? {} : { reason: answer.reason }),
+          },
+        }),
+      );
+      const events = [egressEvent(this.ids, this.clock, 'user', after)];
+      return {
+        decided: after,
+        publish: await this.ingest.appendPlatform(client, caller.orgId, conversationId, { events, row }),
+      };
+    });
+    publish();
+    return decided;
+  }
+
+  /** @returns the id of the rule. */
+  private async allow(
+    client: PoolClient,
+    caller: Principal,
+    {
+      conversationId,
+      request,
+      answer: { scope, reason },
+    }: { readonly conversationId: string; readonly request: EgressRequest; readonly answer: AnswerEgressRequest },
+  ): Promise<string> {
+    const named = request.host.includes(':') ? `[${request.host}]` : request.host;
+    const pattern = rulePattern(`${named}:${request.port}`);
+    const wide = scope === 'organization';
+    if (wide && (await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
+      throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
+    const once = scope === 'once';
+    const expiresAt = once ? new Date(this.clock.now().getTime() + EGRESS_ONCE_SECONDS * 1_000) : null;
+    const rule = await insertRule(
+      client,
+      caller.orgId,
+      {
+        id: this.ids.prefixed('egr'),
+        scope: wide ? 'organization' : 'conversation',
+        scopeValue: wide ? null : conversationId,
+        action: 'allow',
+        reason,
+        pattern,
+        once,
+        expiresAt,
+        requestId: request.id,
+      },
+      caller.actor,
+    );
+    return rule.id;
+  }
+}

@@ -1,0 +1,100 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal } from '@slipway/contracts/organizations';
+import {
+  type CreateEgressRule,
+  type EgressRule,
+  type EgressRuleList,
+  MAX_EGRESS_RULES,
+} from '@slipway/contracts/sandboxes';
+import { repositoryKey } from '@slipway/contracts/secrets';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type Clock, type Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../../audit/audit-statement.js';
+import { lockOrgSettings, readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
+import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { countRules, deleteRule, insertRule, listRules } from './egress-rules.queries.js';
+import { rulePattern } from './rule-pattern.js';
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Which hosts sandboxes of an organization reach, written by its admins. What changes reaches egress-proxy at commit.
+ */
+@Injectable()
+export class EgressRulesService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  list({ orgId }: Principal): Promise<EgressRuleList> {
+    return inOrg(this.pool, orgId, async (client) => ({
+      data: await listRules(client, orgId),
+      unknown: (await readOrgSettings(client, orgId)).egressUnknown,
+    }));
+  }
+
+  /** @throws SlipwayError `request.invalid`, `egress.too-wide`, `settings.too-many`. */
+  create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
+    const pattern = rulePattern(body.host);
+    const { action, reason, expiresInHours } = body;
+    const scope = scopeOf(body);
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();
+      if ((await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
+        throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
+      const expiresAt =
+        expiresInHours === undefined ? null : new Date(this.clock.now().getTime() + expiresInHours * HOUR_MS);
+      const rule = await insertRule(
+        client,
+        caller.orgId,
+        { ...scope, id: this.ids.prefixed('egr'), action, reason, pattern, once: false, expiresAt, requestId: null },
+        caller.actor,
+      );
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'egress-rule.create', target: rule.id, after: inWords(rule) }),
+      );
+      return rule;
+    });
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  delete(caller: Principal, id: string): Promise<void> {
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      const rule = await deleteRule(client, caller.orgId, id);
+      if (rule === null) throw notFound();
+      await client.query(
+        auditOf(this.ids.uuid(), caller, { action: 'egress-rule.delete', target: id, before: inWords(rule) }),
+      );
+    });
+  }
+}
+
+/** What of a rule stands in the audit. */
+export function inWords({
+  scope,
+  scopeValue,
+  host,
+  action,
+  once,
+  expiresAt,
+  reason,
+}: EgressRule): Record<string, unknown> {
+  return { scope, scopeValue, host, action, once, expiresAt, reason };
+}
+
+/** @throws SlipwayError `request.invalid` for a scope without its value, and the organization with one. */
+function scopeOf({ scope, scopeValue }: CreateEgressRule): Pick<CreateEgressRule, 'scope' | 'scopeValue'> {
+  if ((scope === 'organization') !== (scopeValue === null)) {
+    const message = scope === 'organization' ? 'is not of the scope organization' : `names the ${scope} of the rule`;
+    throw new SlipwayError('request.invalid', `scopeValue: ${message}`, { fields: [{ path: 'scopeValue', message }] });
+  }
+  if (scope === 'repository' && scopeValue !== null) {
+    if (URL.canParse(scopeValue)) return { scope, scopeValue: repositoryKey(scopeValue) };
+    const message = 'is no URL of a repository';
+    throw new SlipwayError('request.invalid', `scopeValue: ${message}`, { fields: [{ path: 'scopeValue', message }] });
+  }
+  return { scope, scopeValue: scope === 'conversation' ? (scopeValue?.toLowerCase() ?? null) : scopeValue };
+}

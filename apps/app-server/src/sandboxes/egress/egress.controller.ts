@@ -1,0 +1,54 @@
+import { Controller, Param } from '@nestjs/common';
+import { operations } from '@slipway/contracts/operations';
+import type { Principal } from '@slipway/contracts/organizations';
+import type {
+  AnswerEgressRequest,
+  CreateEgressRule,
+  EgressRequest,
+  EgressRequestList,
+  EgressRule,
+  EgressRuleList,
+} from '@slipway/contracts/sandboxes';
+import { Body, Caller } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { conversationId } from '../../log/events/conversation-id.js';
+import { EgressRequestsService } from './egress-requests.service.js';
+import { EgressRulesService } from './egress-rules.service.js';
+
+@Controller()
+export class EgressController {
+  constructor(
+    private readonly rules: EgressRulesService,
+    private readonly requests: EgressRequestsService,
+  ) {}
+
+  @Serves(operations.listEgressRules)
+  listRules(@Caller() caller: Principal): Promise<EgressRuleList> {
+    return this.rules.list(caller);
+  }
+
+  @Serves(operations.createEgressRule)
+  createRule(@Caller() caller: Principal, @Body() body: CreateEgressRule): Promise<EgressRule> {
+    return this.rules.create(caller, body);
+  }
+
+  @Serves(operations.deleteEgressRule)
+  deleteRule(@Caller() caller: Principal, @Param('rule') id: string): Promise<void> {
+    return this.rules.delete(caller, id);
+  }
+
+  @Serves(operations.listEgressRequests)
+  listRequests(@Caller() caller: Principal, @Param('conversation') id: string): Promise<EgressRequestList> {
+    return this.requests.list(caller, conversationId(id));
+  }
+
+  @Serves(operations.answerEgressRequest)
+  answer(
+    @Caller() caller: Principal,
+    @Param('conversation') conversation: string,
+    @Param('request') id: string,
+    @Body() body: AnswerEgressRequest,
+  ): Promise<EgressRequest> {
+    return this.requests.answer(caller, { conversationId: conversationId(conversation), id }, body);
+  }
+}

@@ -1,0 +1,1 @@
+export { InternalSignature, SIGNATURE_HEADER, type SignedRequest } from './internal-signature.js';

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+
+/** What becomes of a connection that no rule is about. */
+export const EGRESS_UNKNOWN = ['refuse', 'ask'] as const;
+/** Whom a rule is for. */
+export const EGRESS_RULE_SCOPES = ['organization', 'repository', 'environment', 'conversation'] as const;
+export const MAX_EGRESS_RULES = 500;
+
+/** `example.com`, `*.example.com`, `example.com:8443`; a plain address too. */
+const HostPatternText = z.string().min(1).max(300);
+const Reason = z.string().max(500);
+
+/** One rule of an organization for connections of its sandboxes. */
+export const EgressRule = z.object({
+  id: z.string(),
+  scope: z.enum(EGRESS_RULE_SCOPES),
+  /** The repository, the environment or the conversation; `null` for the organization. */
+  scopeValue: z.string().nullable(),
+  host: HostPatternText,
+  action: z.enum(['allow', 'deny']),
+  /** Was given for a minute of new connections. */
+  once: z.boolean(),
+  expiresAt: z.iso.datetime().nullable(),
+  reason: z.string(),
+  createdBy: z.object({ id: z.string(), label: z.string() }),
+  createdAt: z.iso.datetime(),
+  /** The request that it answers; `null` for one that was written by hand. */
+  requestId: z.string().nullable(),
+});
+export type EgressRule = z.infer<typeof EgressRule>;
+
+export const EgressRuleList = z.object({
+  data: z.array(EgressRule),
+  /** What becomes of a connection that no rule is about (setting `egressUnknown`). */
+  unknown: z.enum(EGRESS_UNKNOWN),
+});
+export type EgressRuleList = z.infer<typeof EgressRuleList>;
+
+export const CreateEgressRule = z.strictObject({
+  scope: z.enum(EGRESS_RULE_SCOPES).default('organization'),
+  /** Of `repository` its URL, of `environment` its name, of `conversation` its id. */
+  scopeValue: z.string().min(1).max(500).nullable().default(null),
+  host: HostPatternText,
+  action: z.enum(['allow', 'deny']),
+  /** Ends after so many hours; absent: never. */
+  expiresInHours: z.int().min(1).max(8_760).optional(),
+  reason: Reason.default(''),
+});
+export type CreateEgressRule = z.infer<typeof CreateEgressRule>;
+
+/** A sandbox asks for a host that no rule is about, and a user decides. */
+export const EGRESS_REQUEST_STATES = ['waiting', 'allowed', 'denied', 'expired'] as const;
+export const EgressRequest = z.object({
+  id: z.string(),
+  /** Host in ASCII, as programs asked for it. */
+  host: z.string(),
+  port: z.int(),
+  state: z.enum(EGRESS_REQUEST_STATES),
+  /** Connections that were tried. */
+  tries: z.int(),
+  /** The action whose command asked, as the sandbox says; nothing relies on it. */
+  actionId: z.string().nullable(),
+  /** Whether this organization has reached the host before. */
+  firstTime: z.boolean(),
+  createdAt: z.iso.datetime(),
+  decidedAt: z.iso.datetime().nullable(),
+  decidedBy: z.string().nullable(),
+  scope: z.enum(['once', 'conversation', 'organization']).nullable(),
+  reason: z.string(),
+});
+export type EgressRequest = z.infer<typeof EgressRequest>;
+export const EgressRequestList = z.object({ data: z.array(EgressRequest) });
+export type EgressRequestList = z.infer<typeof EgressRequestList>;
+
+export const AnswerEgressRequest = z
+  .strictObject({
+    decision: z.enum(['allow', 'deny']),
+    /** `once`: new connections for 60 s. `organization` needs `egress:write`. Of a no it is always the conversation. */
+    scope: z.enum(['once', 'conversation', 'organization']).default('once'),
+    /** Host as the card showed it: an answer to another one is refused. */
+    host: z.string().min(1).max(253),
+    port: z.int().min(1).max(65_535),
+    reason: Reason.default(''),
+  })
+  .refine(({ decision, scope }) => decision === 'allow' || scope !== 'organization', {
+    path: ['scope'],
+    message: 'is not for a no: write a rule for the organization instead',
+  });
+export type AnswerEgressRequest = z.infer<typeof AnswerEgressRequest>;
+
+/** Seconds of new connections that a yes for once lets through. */
+export const EGRESS_ONCE_SECONDS = 60;
+/** Requests of one conversation that wait at once, and new ones in an hour. */
+export const MAX_WAITING_EGRESS_REQUESTS = 4;
+export const MAX_EGRESS_REQUESTS_PER_HOUR = 20;
+/** A request that nobody answers ends after so many hours. */
+export const EGRESS_REQUEST_HOURS = 24;
+
+/** What egress-proxy asks app-server about one connection. */
+export const EgressQuestion = z.strictObject({
+  claim: z.string().min(1).max(100),
+  org: z.string().min(1).max(100),
+  conversation: z.string().min(1).max(200).nullable(),
+  host: z.string().min(1).max(253),
+  port: z.int().min(1).max(65_535),
+  /** The action whose command asks, as the sandbox says. */
+  actionId: z.string().max(100).nullable(),
+  /** The rule that let a connection through which is open already. */
+  openedBy: z.string().max(100).nullable(),
+});
+export type EgressQuestion = z.infer<typeof EgressQuestion>;
+
+export const EgressDecision = z.object({
+  decision: z.enum(['allow', 'deny', 'ask', 'too-many']),
+  /** Id of the rule that decided; `null` for a default. */
+  rule: z.string().nullable(),
+  /** How long the answer may be remembered. Milliseconds. */
+  ttlMs: z.int().min(0).max(5_000),
+  /** Of `ask`: the request that waits for a user. */
+  request: z.string().nullable(),
+});
+export type EgressDecision = z.infer<typeof EgressDecision>;
+
+/** A line of the stream of changes: rules or requests of this organization have changed; without one: all is well. */
+export const EgressChange = z.object({ org: z.string().optional() });
+export type EgressChange = z.infer<typeof EgressChange>;

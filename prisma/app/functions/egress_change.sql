@@ -1,0 +1,15 @@
+-- Trigger: an organization's rules, requests or settings for connections of sandboxes have changed. Notifies at commit;
+-- egress-proxy asks again.
+CREATE OR REPLACE FUNCTION app.egress_change() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_TABLE_NAME = 'org' THEN
+    PERFORM pg_notify('slipway_egress', NEW.id);
+  ELSE
+    PERFORM pg_notify('slipway_egress', coalesce(NEW.org_id, OLD.org_id));
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER egress_change AFTER INSERT OR UPDATE OR DELETE ON app.egress_rule FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF state ON app.egress_request FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF settings ON app.org FOR EACH ROW EXECUTE FUNCTION app.egress_change();

@@ -31,6 +31,7 @@ const LIGHT: ReadonlySet<string> = new Set([
   'tests/api-schema',
   'tests/datadog',
   'tests/e2e',
+  'tests/egress',
   'tests/four-eyes',
   'tests/gitea',
   'tests/helm',

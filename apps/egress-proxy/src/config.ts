@@ -64,6 +64,19 @@ export const ConfigSchema = z
      */
     EGRESS_RULES: z.string().min(1),
     /**
+     * app-server's internal port. With EGRESS_CONTROL_SECRET organizations allow hosts beside EGRESS_RULES; absent:
+     * none.
+     */
+    EGRESS_CONTROL_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** Signs what is asked there; the same in app-server. Secret. */
+    EGRESS_CONTROL_SECRET: z.string().min(32, 'needs at least 32 characters').optional(),
+    /** How long a connection waits for a user's answer. Seconds; package managers give up after 15. */
+    EGRESS_HOLD_SECONDS: z.coerce.number().min(0).max(60).default(8),
+    /** Hosts that organizations may allow: `any`, or those of the list such as `*.example.com`, comma-separated. */
+    EGRESS_ORG_HOSTS: z.string().default('any'),
+    /** Hosts that no organization may allow, comma-separated. */
+    EGRESS_NEVER_HOSTS: list,
+    /**
      * Ports on which every listed host may be reached, comma-separated; an entry with a port of its own adds to them.
      * 22 for git over ssh.
      */
@@ -111,6 +124,10 @@ export const ConfigSchema = z
     path: ['EGRESS_PERMITTED_RANGES'],
     message:
       'has loopback, link-local, metadata or multicast addresses in it, which nothing in a sandbox may reach; leave them out',
+  })
+  .refine((env) => (env.EGRESS_CONTROL_URL === undefined) === (env.EGRESS_CONTROL_SECRET === undefined), {
+    path: ['EGRESS_CONTROL_URL'],
+    message: 'needs EGRESS_CONTROL_SECRET, and that needs this',
   })
   .refine((env) => !env.EGRESS_PERMITTED_RANGES.overlaps(env.EGRESS_CLUSTER_RANGES), {
     path: ['EGRESS_PERMITTED_RANGES'],

@@ -8,8 +8,11 @@ import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
 import { plainAddress } from './admission/caller.js';
 import { HostRules, loadRules } from './admission/host-rules.js';
+import { OrgHosts } from './admission/org-hosts.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';
 import type { Config } from './config.js';
+import { ControlClient } from './control/control-client.js';
+import { EgressDecisions } from './control/egress-decisions.js';
 import { Gate } from './gate.js';
 import { serveHttp } from './http-forward.js';
 import { OpenLines } from './lines/open-lines.js';
@@ -53,9 +56,11 @@ export async function startEgressProxy(
   const idleMs = config.EGRESS_IDLE_SECONDS * 1000;
   const metrics = createEgressMetrics();
   const lines = new OpenLines({ bytes: config.EGRESS_MAX_BYTES, ageMs: config.EGRESS_MAX_SECONDS * 1000 });
+  const control = openControl(config, lines, logger);
   const gate = new Gate({
     credentials: new EgressCredentials(config.EGRESS_SECRET),
     bindSource: config.EGRESS_BIND_SOURCE,
+    control,
     rules: new HostRules(loadRules(config.EGRESS_RULES), config.EGRESS_PORTS),
     seats: new SandboxSeats({
       connections: config.EGRESS_CONNECTIONS_PER_SANDBOX,
@@ -121,10 +126,31 @@ export async function startEgressProxy(
     },
     close: async () => {
       gate.closed = true;
+      control?.close();
       lines.close();
       server.closeAllConnections();
       if (server.listening) await new Promise((closed) => server.close(closed));
       await health.close();
+    },
+  };
+}
+
+/** @returns `null` without an app-server to ask: the installation's list is all that is reached. */
+function openControl(config: Config, lines: OpenLines, logger: Logger) {
+  const { EGRESS_CONTROL_URL: url, EGRESS_CONTROL_SECRET: secret, EGRESS_HOLD_SECONDS: holdSeconds } = config;
+  if (url === undefined || secret === undefined) return null;
+  const client = new ControlClient(url, secret);
+  const decisions = new EgressDecisions({ client, holdMs: holdSeconds * 1000, lines, logger });
+  return {
+    hosts: new OrgHosts({
+      only: config.EGRESS_ORG_HOSTS,
+      never: config.EGRESS_NEVER_HOSTS,
+      ports: config.EGRESS_PORTS,
+    }),
+    decisions,
+    close: () => {
+      decisions.close();
+      client.close();
     },
   };
 }

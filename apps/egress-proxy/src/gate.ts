@@ -5,11 +5,13 @@ import { SlipwayError } from '@slipway/errors';
 import { isName } from '@slipway/net';
 import { type AddressRules, connectTo, type Resolve, reachableOf } from '@slipway/outside';
 import type { Logger } from '@slipway/telemetry';
-import { type CallerOptions, callerOf } from './admission/caller.js';
+import { type Caller, type CallerOptions, callerOf } from './admission/caller.js';
 import type { Destination } from './admission/destination.js';
 import type { HostRules } from './admission/host-rules.js';
+import type { OrgHosts } from './admission/org-hosts.js';
 import { reasonOf, refused, unreachable } from './admission/refusal.js';
 import type { SandboxSeats } from './admission/sandbox-seats.js';
+import type { Admitted, EgressDecisions } from './control/egress-decisions.js';
 import type { Line } from './lines/line.js';
 import type { OpenLines } from './lines/open-lines.js';
 import type { EgressMetrics } from './metrics.js';
@@ -19,6 +21,8 @@ const LOOKUP_MS = 5_000;
 
 export interface GateOptions extends CallerOptions {
   readonly rules: HostRules;
+  /** What organizations may allow beside it, and their decisions; `null`: nothing. */
+  readonly control: { readonly hosts: OrgHosts; readonly decisions: EgressDecisions } | null;
   readonly seats: SandboxSeats;
   readonly addresses: AddressRules;
   readonly resolve: Resolve;
@@ -28,10 +32,10 @@ export interface GateOptions extends CallerOptions {
 }
 
 /**
- * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the host is on
- * its list (403), where that host is (a name is resolved only when it is on the list, so that no name carries anything
- * out), whether that is an address which may be reached (403), and a connection to just that address (502). Each answer
- * is a line of the log, without path, query or credential.
+ * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the installation
+ * lists the host or its organization allows it (403), where that host is (a name is resolved only after that, so that
+ * no name carries anything out), whether that is an address which may be reached (403), and a connection to just that
+ * address (502). Each answer is a line of the log, without path, query or credential.
  */
 export class Gate {
   /** Nothing new is let through. */
@@ -60,12 +64,20 @@ export class Gate {
           retryAfterSeconds: 1,
           extensions: { reason: 'stopping' },
         });
-      claims = callerOf(request.headers['proxy-authorization'], request.socket.remoteAddress, new Date(), this.options);
+      const caller = callerOf(
+        request.headers['proxy-authorization'],
+        request.socket.remoteAddress,
+        new Date(),
+        this.options,
+      );
+      claims = caller.claims;
       release = seats.take(claims.claim);
       destination = readDestination();
-      const socket = await this.connect(claims, destination, gone);
-      const line: Line = { kind, claims, destination, socket, since, cut: null };
+      const admitted = await this.admit(caller, destination, gone);
+      const socket = await this.connect(destination, gone);
+      const line: Line = { kind, claims, destination, socket, rule: admitted?.rule ?? null, since, cut: null };
       lines.add(line);
+      if (admitted !== null) this.options.control?.decisions.confirm(line, admitted);
       metrics.open.inc({ kind });
       socket.once('close', () => this.ended(line, release));
       metrics.requests.inc({ kind, egress: claims.egress, outcome: 'allowed' });
@@ -88,8 +100,25 @@ export class Gate {
     }
   }
 
-  private async connect(claims: EgressClaims, destination: Destination, gone: AbortSignal): Promise<Socket> {
-    const addresses = await this.addressesOf(claims, destination);
+  /**
+   * By the installation's list, else by the organization that the sandbox works for. No name is looked up before.
+   * @returns the organization's rule; `null` where the installation lists the host.
+   * @throws SlipwayError `egress.*`
+   */
+  private async admit(
+    { claims, actionId }: Caller,
+    destination: Destination,
+    gone: AbortSignal,
+  ): Promise<Admitted | null> {
+    const { rules, control } = this.options;
+    const problem = rules.problemOf(claims, destination);
+    if (problem === null) return null;
+    if (control === null || !control.hosts.mayAllow(destination)) throw problem;
+    return control.decisions.admit({ claims, destination, actionId }, gone);
+  }
+
+  private async connect(destination: Destination, gone: AbortSignal): Promise<Socket> {
+    const addresses = await this.addressesOf(destination);
     return connectTo(destination, addresses, gone).catch((error: NodeJS.ErrnoException) => {
       const { host, port } = destination;
       throw unreachable(
@@ -101,22 +130,20 @@ export class Gate {
   }
 
   /** Where the host is, checked. @throws SlipwayError `egress.refused`, `egress.unreachable`. */
-  private async addressesOf(claims: EgressClaims, destination: Destination): Promise<readonly string[]> {
-    const { rules, addresses, resolve } = this.options;
-    rules.check(claims, destination);
-    const { host } = destination;
+  private async addressesOf({ host }: Destination): Promise<readonly string[]> {
+    const { addresses, resolve } = this.options;
     const found = !isName(host) ? [host] : await within(resolve(host), host);
     if (found.length === 0) throw unreachable('unresolved', `${host} has no address.`);
     const reachable = reachableOf(found, addresses);
     if (reachable.length === 0)
       throw refused(
         'address',
-        `${host} is on the list, but its address is not one of the internet. An operator who means it so adds the range: EGRESS_PERMITTED_RANGES (egress.permittedRanges of the chart).`,
+        `${host} may be reached, but its address is not one of the internet. An operator who means it so adds the range: EGRESS_PERMITTED_RANGES (egress.permittedRanges of the chart).`,
       );
     return reachable;
   }
 
-  private ended({ kind, claims, destination, socket, since, cut }: Line, release: () => void): void {
+  private ended({ kind, claims, destination, socket, rule, since, cut }: Line, release: () => void): void {
     const { metrics, logger } = this.options;
     release();
     metrics.open.dec({ kind });
@@ -127,6 +154,7 @@ export class Gate {
     logger.info(
       {
         ...line,
+        ...(rule === null ? {} : { rule }),
         bytes_out: socket.bytesWritten,
         bytes_in: socket.bytesRead,
         elapsed_ms: Math.round(performance.now() - since),
@@ -140,7 +168,13 @@ function saidOf(claims: EgressClaims | null, destination: Destination | null): R
   return {
     ...(claims === null
       ? {}
-      : { claim_id: claims.claim, org_id: claims.org, template: claims.template, egress: claims.egress }),
+      : {
+          claim_id: claims.claim,
+          org_id: claims.org,
+          ...(claims.conversation === undefined ? {} : { conversation_id: claims.conversation }),
+          template: claims.template,
+          egress: claims.egress,
+        }),
     ...(destination === null ? {} : { host: destination.host, port: destination.port }),
   };
 }

@@ -56,7 +56,7 @@ export async function serveTunnel(
   socket.setTimeout(idleMs, () => socket.destroy());
   // What is on its way still arrives; a connection that broke breaks the other end too.
   socket.once('close', (broken) =>
-    broken || line.cut === 'bytes' || line.cut === 'age' || line.cut === 'stopping'
+    broken || (line.cut !== null && line.cut !== 'server-name' && line.cut !== 'not-tls')
       ? client.destroy()
       : client.destroySoon(),
   );

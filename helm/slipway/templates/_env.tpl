@@ -142,6 +142,10 @@
 - { name: LLM_GATEWAY_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
 {{ include "slipway.env.sandboxAccess" . }}
+{{- if include "slipway.egressProxied" . }}
+- { name: INTERNAL_PORT, value: "3008" }
+{{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_CONTROL_SECRET" "key" "egressControl") }}
+{{- end }}
 {{- end -}}
 
 {{- define "slipway.env.worker" -}}
@@ -223,11 +227,16 @@
 
 {{- define "slipway.env.egressProxy" -}}
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_SECRET" "key" "egress") }}
+- { name: EGRESS_CONTROL_URL, value: {{ printf "http://%s:3008" (include "slipway.host" (dict "root" . "app" "appServer")) | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_CONTROL_SECRET" "key" "egressControl") }}
 - { name: EGRESS_PORT, value: "3128" }
 - { name: EGRESS_RULES, value: /etc/slipway/egress/rules.json }
 - { name: EGRESS_CLUSTER_RANGES, value: {{ join "," (concat .Values.sandboxes.network.clusterRanges.ipv4 .Values.sandboxes.network.clusterRanges.ipv6) | quote }} }
 {{- with .Values.egress }}
 - { name: EGRESS_PORTS, value: {{ join "," .ports | quote }} }
+- { name: EGRESS_ORG_HOSTS, value: {{ join "," .orgHosts | quote }} }
+- { name: EGRESS_NEVER_HOSTS, value: {{ join "," .neverHosts | quote }} }
+- { name: EGRESS_HOLD_SECONDS, value: {{ int .holdSeconds | quote }} }
 - { name: EGRESS_TLS_PORTS, value: {{ join "," .tlsPorts | quote }} }
 - { name: EGRESS_PERMITTED_RANGES, value: {{ join "," .permittedRanges | quote }} }
 - { name: EGRESS_BIND_SOURCE, value: {{ .bindSource | quote }} }
@@ -325,7 +334,7 @@
 {{- if $v.oidc.existingSecret }}{{ $needed = append $needed (dict "value" "oidc.existingSecret" "name" $v.oidc.existingSecret "keys" (list $v.oidc.clientSecretKey)) }}{{ end -}}
 {{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
 {{- if $v.llm.modelKeys.existingSecret }}{{ $needed = append $needed (dict "value" "llm.modelKeys.existingSecret" "name" $v.llm.modelKeys.existingSecret "keys" (values $v.llm.modelKeys.variables)) }}{{ end -}}
-{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
+{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress" "egressControl") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
 {{- with $v.observability.otlp }}{{ if and .endpoint .existingSecret }}{{ $needed = append $needed (dict "value" "observability.otlp.existingSecret" "name" .existingSecret "keys" (list .headersKey)) }}{{ end }}{{ end -}}
 {{- with $v.observability.posthog }}{{ if .host }}{{ $needed = append $needed (dict "value" "observability.posthog.existingSecret" "name" .existingSecret "keys" (concat (list .keyKey .secretKey) (ternary (list .flagsKeyKey) list (eq $v.observability.flags.provider "posthog")))) }}{{ end }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}

@@ -9,22 +9,30 @@ export interface CallerOptions {
   readonly bindSource: boolean;
 }
 
+export interface Caller {
+  readonly claims: EgressClaims;
+  /** The action whose command calls, as the sandbox says; nothing relies on it. */
+  readonly actionId: string | null;
+}
+
 /** Which sandbox is calling. @throws SlipwayError `egress.no-credential`. */
 export function callerOf(
   header: string | undefined,
   remoteAddress: string | undefined,
   now: Date,
   { credentials, bindSource }: CallerOptions,
-): EgressClaims {
+): Caller {
   const basic = /^Basic ([A-Za-z0-9+/=_-]{1,2000})$/i.exec(header ?? '')?.[1];
   if (basic === undefined) throw unknown('No credential was sent.');
-  const [, password = ''] =
-    new RegExp(`^${EGRESS_USER}:(.*)$`, 's').exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  const [, actionId, password = ''] =
+    new RegExp(`^${EGRESS_USER}(?:\\.([A-Za-z0-9_-]{1,100}))?:(.*)$`, 's').exec(
+      Buffer.from(basic, 'base64').toString(),
+    ) ?? [];
   const claims = credentials.verify(password, now);
   if (claims === null) throw unknown('The credential is not one of this installation, or it is over.');
   if (bindSource && plainAddress(remoteAddress) !== claims.address)
     throw unknown('The credential belongs to a sandbox at another address.');
-  return claims;
+  return { claims, actionId: actionId ?? null };
 }
 
 /** An IPv4 address as such, also where a socket of both families gives it in its mapped form. */

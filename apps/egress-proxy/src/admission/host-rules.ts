@@ -34,13 +34,13 @@ export class HostRules {
       throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${wrong.join('\n  EGRESS_RULES: ')}`);
   }
 
-  /** @throws SlipwayError `egress.refused` that says who can change it. */
-  check({ egress, template }: EgressClaims, { host, port }: Destination): void {
+  /** Why the installation's own list does not let a sandbox reach a host, and who can change it; `null`: it does. */
+  problemOf({ egress, template }: EgressClaims, { host, port }: Destination): SlipwayError | null {
     const own = egress === 'packages' ? this.packages : (this.byTemplate.get(template) ?? []);
     const named = [...own, ...this.common].filter((pattern) => namesHost(pattern, host));
-    if (named.some((pattern) => (pattern.port === null ? this.ports.has(port) : pattern.port === port))) return;
+    if (named.some((pattern) => (pattern.port === null ? this.ports.has(port) : pattern.port === port))) return null;
     if (named.length > 0)
-      throw refused(
+      return refused(
         'port',
         `Port ${port} of ${host} is not open to sandboxes. An operator can add it: EGRESS_PORTS (egress.ports of the chart), or ${host}:${port} in the list.`,
       );
@@ -48,7 +48,7 @@ export class HostRules {
       egress === 'packages'
         ? 'the package hosts of this installation (egress.packageHosts)'
         : `allowedHosts of the sandbox template "${template}"`;
-    throw refused('host', `${host} is not among ${list}. An operator can add it there.`);
+    return refused('host', `${host} is not among ${list}. An operator can add it there.`);
   }
 }
 

@@ -14,7 +14,11 @@ export type Reason =
   | 'not-tls'
   | 'unresolved'
   | 'unreachable'
-  | 'stopping';
+  | 'stopping'
+  | 'rule'
+  | 'asked'
+  | 'asked-too-often'
+  | 'undecided';
 
 export function refused(reason: Reason, detail: string): SlipwayError {
   return new SlipwayError('egress.refused', detail, { extensions: { reason } });

@@ -8,8 +8,10 @@ export interface Line {
   readonly claims: EgressClaims;
   readonly destination: Destination;
   readonly socket: Socket;
+  /** The organization's rule that let it through; `null`: the installation lists the host. */
+  readonly rule: string | null;
   /** By `performance.now()`. */
   readonly since: number;
   /** Why it was ended from here, if it was. */
-  cut: 'bytes' | 'age' | 'stopping' | 'server-name' | 'not-tls' | null;
+  cut: 'bytes' | 'age' | 'stopping' | 'server-name' | 'not-tls' | 'revoked' | 'undecided' | null;
 }

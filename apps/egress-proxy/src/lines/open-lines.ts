@@ -19,6 +19,10 @@ export class OpenLines {
     this.timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
   }
 
+  [Symbol.iterator](): IterableIterator<Line> {
+    return this.lines.values();
+  }
+
   get size(): number {
     return this.lines.size;
   }

@@ -94,7 +94,8 @@ export class Activator {
       claim.sealedEnvironment === null
         ? sent.environment
         : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
-    const env = this.egress?.addTo(environment, { orgId, claimId: claim.claimId, template, address }) ?? environment;
+    const env =
+      this.egress?.addTo(environment, { orgId, claimId: claim.claimId, sessionId, template, address }) ?? environment;
     // The environment is JSON already; the key is base64url.
     const body = `{"session_api_keys":["${sessionKey}"],"env":${env}}`;
     // In the token and not in the body: the body of one claim must stay the same to the byte, whichever release of

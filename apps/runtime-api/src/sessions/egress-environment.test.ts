@@ -6,7 +6,13 @@ import { EgressEnvironment } from './egress-environment.js';
 const SECRET = 'egress-secret-of-tests-0123456789abcdef';
 const NOW = new Date('2026-03-01T12:00:00.500Z');
 const claimId = createIds({ now: () => NOW }).prefixed('clm');
-const sandbox = { orgId: 'org_1', claimId, template: 'standard', address: 'http://10.244.1.7:8000' };
+const sandbox = {
+  orgId: 'org_1',
+  claimId,
+  sessionId: 'session-1',
+  template: 'standard',
+  address: 'http://10.244.1.7:8000',
+};
 const environment = new EgressEnvironment({
   proxyUrl: 'http://slipway-egress-proxy.slipway.svc.cluster.local:3128',
   secret: SECRET,
@@ -39,6 +45,7 @@ describe('the environment of a sandbox that reaches names', () => {
     const seconds = Math.floor(NOW.getTime() / 1000);
     const claims = {
       claim: claimId,
+      conversation: 'session-1',
       org: 'org_1',
       template: 'standard',
       egress: 'packages',

@@ -27,6 +27,8 @@ export interface EgressOptions {
 export interface Activating {
   readonly orgId: string;
   readonly claimId: string;
+  /** Whose sandbox it is: the conversation, where it is one's. */
+  readonly sessionId: string;
   /** Name of its template. */
   readonly template: string;
   /** Of its agent-server, `http://ADDRESS:PORT`. */
@@ -51,12 +53,13 @@ export class EgressEnvironment {
   }
 
   /** @param environment JSON, whose own words on proxies lose: nothing else is reachable. @returns JSON. */
-  addTo(environment: string, { orgId, claimId, template, address }: Activating): string {
+  addTo(environment: string, { orgId, claimId, sessionId, template, address }: Activating): string {
     const egress = this.options.classes.get(template);
     if (egress === undefined || !isProxied(egress)) return environment;
     const password = this.credentials.sign({
       claim: claimId,
       org: orgId,
+      conversation: sessionId,
       template,
       egress,
       address: new URL(address).hostname.replace(/^\[|\]$/g, ''),

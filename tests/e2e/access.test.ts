@@ -76,6 +76,7 @@ describeUnless(
       value: 'a-value-of-a-test',
       description: 'For the deploys',
     });
+    await post(`/${org.id}/egress-rules`, { host: '*.example.com', action: 'allow', reason: 'For the builds' });
     await post(`/${org.id}/mcp-servers`, { name: 'clock', transport: 'stdio', command: 'true' });
     Object.assign(parts, {
       '[org]': org.slug,

@@ -24,6 +24,8 @@ export const AUDIT_NOUNS = [
   'storage',
   'setting',
   'prompt-log',
+  'egress-request',
+  'egress-rule',
   'domain',
   'security',
   'audit',

@@ -22,6 +22,7 @@ describe('what an entry of the audit is about', () => {
     expect(of('conversation.approve', CONVERSATION)).toEqual(place);
     expect(of('pull-request.merge', CONVERSATION)).toEqual(place);
     expect(of('sandbox.access', `${CONVERSATION}:8000`)).toEqual(place);
+    expect(of('egress-request.allow', `${CONVERSATION}:egq-1`, { detail: { host: 'api.example.com' } })).toEqual(place);
     expect(of('conversation.delete', GONE, { before: { title: 'Old' } })).toEqual({
       label: 'Old',
       href: null,
@@ -43,6 +44,11 @@ describe('what an entry of the audit is about', () => {
     expect(of('mcp-server.delete', 'x', { before: { name: 'tracker' } })).toEqual({
       label: 'tracker',
       href: '/acme/admin/mcp-servers',
+      isId: false,
+    });
+    expect(of('egress-rule.delete', 'egr-1', { before: { host: '*.example.com' } })).toEqual({
+      label: '*.example.com',
+      href: '/acme/admin/network',
       isId: false,
     });
     expect(of('invitation.create', 'x', { after: { email: 'g@example.test' } })).toMatchObject({

@@ -34,6 +34,7 @@ const TABS: Readonly<Record<string, string>> = {
   webhook: 'integrations',
   domain: 'security',
   security: 'security',
+  'egress-rule': 'network',
   setting: 'settings',
   org: 'settings',
   storage: 'storage',
@@ -42,6 +43,8 @@ const TABS: Readonly<Record<string, string>> = {
 const NAMED_BY_TARGET: ReadonlySet<string> = new Set(['domain', 'connection', 'model-deployment']);
 /** Fields that a user knows a thing by, the best first. */
 const NAMES = ['name', 'title', 'email', 'client', 'login'] as const;
+/** Nouns that a user knows by something else. */
+const NAMES_OF: Readonly<Record<string, readonly string[]>> = { 'egress-rule': ['host'] };
 
 /** What an entry is about, as a user knows it. */
 export function placeOfTarget(
@@ -67,12 +70,15 @@ export function placeOfTarget(
   if (noun === 'session') return { label: t('adminAudit.session'), href: null, isId: false };
   const user = known.names[target];
   if (user !== undefined) return { label: user, href: href ?? `/${known.slug}/admin/members`, isId: false };
-  const name = recordedName(entry) ?? (NAMED_BY_TARGET.has(noun) ? target : null);
+  const name = recordedName(entry, NAMES_OF[noun]) ?? (NAMED_BY_TARGET.has(noun) ? target : null);
   return { label: name ?? target, href: name === null && noun === 'member' ? null : href, isId: name === null };
 }
 
-function recordedName({ detail, after, before }: Pick<AuditEntry, 'detail' | 'before' | 'after'>): string | null {
-  for (const field of NAMES)
+function recordedName(
+  { detail, after, before }: Pick<AuditEntry, 'detail' | 'before' | 'after'>,
+  names: readonly string[] = NAMES,
+): string | null {
+  for (const field of names)
     for (const values of [detail, after, before]) {
       const value = values?.[field];
       if (typeof value === 'string' && value !== '') return value;

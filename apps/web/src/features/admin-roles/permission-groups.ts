@@ -14,6 +14,7 @@ const GROUP_OF = {
   secret: 'admin.groupAgents',
   setting: 'admin.groupAgents',
   integration: 'admin.groupAgents',
+  egress: 'admin.groupSecurity',
   usage: 'admin.groupSpend',
   budget: 'admin.groupSpend',
   domain: 'admin.groupSecurity',

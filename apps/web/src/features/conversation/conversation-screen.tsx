@@ -8,6 +8,7 @@ import { useMedia, WIDE } from '../../browser/media.ts';
 import { ApprovalCard } from '../approval/approval-card.tsx';
 import { SidePanel } from '../changes/side-panel.tsx';
 import { GoneState } from '../conversation-edits/gone-state.tsx';
+import { EgressCard } from '../egress/egress-card.tsx';
 import { LimitCard } from '../run-settings/limit-card.tsx';
 import { PlanCard } from '../run-settings/plan-card.tsx';
 import { EndNote } from '../runtime/end-note.tsx';
@@ -72,6 +73,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
             <RowRenderer value={rowView}>
               <TimelineList history={history} />
             </RowRenderer>
+            <EgressCard />
             <ApprovalCard />
             <LimitCard />
             <PlanCard />

@@ -53,6 +53,8 @@ export interface ConversationView {
   readonly runtimeAt: number;
   /** `seq` of the last event about a pull request; 0 when there is none since the snapshot. */
   readonly pullRequestAt: number;
+  /** `seq` of the last event about a host that the sandbox asked for; 0 when there is none since the snapshot. */
+  readonly egressAt: number;
 }
 
 export interface ContextUse {
@@ -89,6 +91,7 @@ export function openView(conversation: Conversation): ConversationView {
     promptSeq: 0,
     runtimeAt: 0,
     pullRequestAt: 0,
+    egressAt: 0,
   };
 }
 
@@ -202,6 +205,7 @@ type Rest = Pick<
   | 'promptSeq'
   | 'runtimeAt'
   | 'pullRequestAt'
+  | 'egressAt'
 >;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
@@ -235,6 +239,8 @@ function afterUpdate(rest: Rest, seq: number, update: StateUpdate | null): Rest 
       return { ...rest, model: update.value };
     case 'pull_request':
       return { ...rest, pullRequestAt: seq };
+    case 'egress_request':
+      return { ...rest, egressAt: seq };
     case 'run_settings':
     case 'terms':
       return { ...rest, runSettings: update.value };

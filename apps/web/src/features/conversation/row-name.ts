@@ -1,5 +1,6 @@
 import { clock } from '../../browser/format.ts';
 import type { Translate } from '../../messages/translate.ts';
+import { egressWords } from '../egress/egress-words.ts';
 import { authorName } from './author-name.ts';
 import { isFileEditor, type Row, type RowOf, type Step, stepState } from './timeline-row.ts';
 import type { WorkspacePaths } from './workspace-path.ts';
@@ -56,6 +57,8 @@ function partsOf(row: Row, words: NameWords): Parts {
       return of(t('reading.slipway'), t('reading.summary', { count: row.forgotten }));
     case 'retry':
       return of(t('reading.slipway'), t('reading.retried', { text: short(row.detail) }));
+    case 'egress':
+      return { ...of(t('reading.slipway'), short(egressWords(t, row.request))), at: row.at };
     case 'error':
       return of(t('reading.slipway'), t('reading.error', { text: short(row.detail) }));
     case 'start':

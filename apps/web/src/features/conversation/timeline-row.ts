@@ -2,6 +2,7 @@ import type { AgentAction } from '@slipway/contracts/actions';
 import type { McpServerState } from '@slipway/contracts/agent';
 import type { StartStep } from '@slipway/contracts/conversations';
 import type { ConversationEvent, EventOf, LoggedEvent, MessageAttachment } from '@slipway/contracts/events';
+import type { EgressRequest } from '@slipway/contracts/sandboxes';
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 
@@ -94,6 +95,14 @@ export type Row =
       readonly seq: number;
       readonly failures: number;
       readonly detail: string;
+    }
+  /** The sandbox asked for a host, or what became of that, as the log says. */
+  | {
+      readonly kind: 'egress';
+      readonly key: string;
+      readonly seq: number;
+      readonly at: string;
+      readonly request: EgressRequest;
     }
   | {
       readonly kind: 'error';

@@ -157,6 +157,9 @@ function applyUpdate(draft: Draft, logged: LoggedEvent, update: StateUpdate | nu
     case 'llm_retry':
       draft.push({ kind: 'retry', key: event.id, seq, failures: 1, detail: update.value.detail });
       break;
+    case 'egress_request':
+      draft.push({ kind: 'egress', key: event.id, seq, at: event.timestamp, request: update.value });
+      break;
     case 'sub_agent': {
       const known = ConversationEvent.safeParse(update.value.event);
       const { action_id: actionId, task_id: taskId } = update.value;

@@ -7,6 +7,8 @@ export const auditNouns = {
   conversation: 'Conversations',
   device: 'Devices',
   domain: 'Domains',
+  egressRequest: 'Network requests',
+  egressRule: 'Network rules',
   integration: 'Integrations',
   invitation: 'Invitations',
   linkedAccount: 'Linked accounts',

@@ -65,6 +65,7 @@ export const common = {
   members: 'Members',
   users: 'Users',
   mcpServers: 'MCP servers',
+  network: 'Network',
   dangerZone: 'Danger zone',
   budgets: 'Budgets',
   audit: 'Audit',

@@ -7,6 +7,7 @@ import { adminIntegrations } from './admin-integrations.ts';
 import { adminMcp } from './admin-mcp.ts';
 import { adminMembers } from './admin-members.ts';
 import { adminModels } from './admin-models.ts';
+import { adminNetwork } from './admin-network.ts';
 import { adminRoles } from './admin-roles.ts';
 import { adminSandboxes } from './admin-sandboxes.ts';
 import { adminSecrets } from './admin-secrets.ts';
@@ -31,6 +32,7 @@ import { conversations } from './conversations.ts';
 import { deskPage } from './desk-page.ts';
 import { device } from './device.ts';
 import { draft } from './draft.ts';
+import { egress } from './egress.ts';
 import { files } from './files.ts';
 import { form } from './form.ts';
 import { frame } from './frame.ts';
@@ -72,6 +74,7 @@ export const en = {
   adminMcp,
   adminMembers,
   adminModels,
+  adminNetwork,
   adminRoles,
   adminSandboxes,
   adminSecrets,
@@ -96,6 +99,7 @@ export const en = {
   deskPage,
   device,
   draft,
+  egress,
   files,
   form,
   frame,

@@ -74,6 +74,8 @@ function saidBy(row: Exclude<Row, { kind: 'steps' }>): string {
       return row.steps.map(({ detail }) => detail ?? '').join('\n');
     case 'servers':
       return row.servers.map(({ name }) => name).join('\n');
+    case 'egress':
+      return `${row.request.host}:${row.request.port}\n${row.request.reason}`;
     case 'note':
       return '';
   }

@@ -4,6 +4,7 @@ import { CirclePause, CircleStop } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { memo } from 'react';
 import type { Row } from '../timeline-row.ts';
+import { EgressRow } from './egress-row.tsx';
 import { ErrorRow } from './error-row.tsx';
 import { HookRow } from './hook-row.tsx';
 import { MessageRow } from './message-row.tsx';
@@ -35,6 +36,8 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <ServersRow row={row} />;
     case 'summary':
       return <SummaryRow row={row} />;
+    case 'egress':
+      return <EgressRow row={row} />;
     case 'error':
       return <ErrorRow row={row} />;
     case 'retry':

@@ -24,6 +24,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'draft',
         'conversationEdits',
         'conversations',
+        'egress',
         'files',
         'live',
         'mention',

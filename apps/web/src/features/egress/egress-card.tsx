@@ -1,0 +1,145 @@
+'use client';
+import { EGRESS_ONCE_SECONDS, type EgressRequest } from '@slipway/contracts/sandboxes';
+import { Button, IconButton, Notice, ScrollBox } from '@slipway/ui';
+import { CircleX, Globe, ShieldCheck, X } from 'lucide-react';
+import { useTranslations } from 'next-intl';
+import { useEffect, useRef, useState } from 'react';
+import { Ago } from '../../browser/ago.tsx';
+import { useSession } from '../session/me.ts';
+import { cardOf, dismiss, NO_MEMORY, remember } from './card-state.ts';
+import { egressWords } from './egress-words.ts';
+import { useEgressRequests } from './use-egress-requests.ts';
+import { WaitingRequest } from './waiting-request.tsx';
+
+/** How the user's own answer to a request came out, until the card is put away. */
+interface Answered {
+  readonly id: string;
+  /** Another user's answer came first. */
+  readonly late: boolean;
+  /** The focus was on a button that is gone. */
+  readonly focus: boolean;
+}
+
+/** Hosts that the sandbox asks for, above the composer, until each has its answer. */
+export function EgressCard() {
+  const t = useTranslations();
+  const read = useEgressRequests();
+  const requests = read.data?.requests ?? [];
+  const [memory, setMemory] = useState(NO_MEMORY);
+  const [answered, setAnswered] = useState<Answered | null>(null);
+  const known = remember(memory, requests);
+  if (known !== memory) setMemory(known);
+  const { waiting, settled } = cardOf(requests, known);
+  const last = waiting.at(-1) ?? settled.at(-1);
+  return (
+    <>
+      <div aria-live="polite" className="sr-only">
+        {last === undefined || last.id === answered?.id ? '' : egressWords(t, last)}
+      </div>
+      {read.data === undefined && read.error !== null ? (
+        <div className="shrink-0 bg-surface px-4 pt-3 md:px-6">
+          <Notice
+            tone="warn"
+            title={t('egress.requestsNotLoaded')}
+            action={<Button onClick={() => void read.refetch()}>{t('common.retry')}</Button>}
+            className="mx-auto max-w-3xl"
+          />
+        </div>
+      ) : null}
+      {waiting.length + settled.length === 0 ? null : (
+        <section
+          aria-label={t('egress.networkRequests')}
+          className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6"
+        >
+          <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
+            {waiting.length === 0 ? null : <Waiting requests={waiting} onAnswered={setAnswered} />}
+            {settled.length === 0 ? null : (
+              <div className="flex items-start gap-2 border-t border-line py-1.5 pr-1.5 pl-3 first:border-0">
+                <ul className="flex min-w-0 flex-1 flex-col">
+                  {settled.map((request) => (
+                    <SettledLine
+                      key={request.id}
+                      request={request}
+                      answered={answered?.id === request.id ? answered : null}
+                    />
+                  ))}
+                </ul>
+                <IconButton
+                  size="icon-small"
+                  label={t('egress.dismiss')}
+                  onClick={() => setMemory(dismiss(known, requests))}
+                >
+                  <X aria-hidden />
+                </IconButton>
+              </div>
+            )}
+          </div>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Waiting({
+  requests,
+  onAnswered,
+}: {
+  requests: readonly EgressRequest[];
+  onAnswered: (answered: Answered) => void;
+}) {
+  const t = useTranslations();
+  const { org } = useSession();
+  return (
+    <div>
+      <h2 className="flex items-center gap-2 px-3 pt-2.5 pb-1.5 text-xs font-medium text-ink-muted">
+        <Globe aria-hidden className="size-3.5 text-warn" />
+        {t('egress.requests', { count: requests.length })}
+      </h2>
+      <ScrollBox
+        label={t('egress.waitingRequests')}
+        className="max-h-[min(40dvh,24rem)] overflow-y-auto overscroll-contain px-3 pb-2.5"
+      >
+        <ul className="flex flex-col gap-3">
+          {requests.map((request) => (
+            <WaitingRequest
+              key={request.id}
+              request={request}
+              onAnswered={(how) => onAnswered({ id: request.id, ...how })}
+            />
+          ))}
+        </ul>
+      </ScrollBox>
+      {org.permissions.includes('egress:answer') ? (
+        <p className="border-t border-line px-3 py-1.5 text-xs text-ink-muted">
+          {t('egress.onceIsAMinute', { seconds: EGRESS_ONCE_SECONDS })}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+/** What became of a request, with name and time. */
+function SettledLine({ request, answered }: { request: EgressRequest; answered: Answered | null }) {
+  const t = useTranslations();
+  const line = useRef<HTMLLIElement>(null);
+  const focus = answered?.focus === true;
+  useEffect(() => {
+    if (focus) line.current?.focus();
+  }, [focus]);
+  const Icon = request.state === 'allowed' ? ShieldCheck : CircleX;
+  return (
+    <li ref={line} tabIndex={-1} className="flex items-start gap-2 py-0.5 text-sm text-ink">
+      <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${request.state === 'allowed' ? 'text-ok' : 'text-bad'}`} />
+      <span className="min-w-0 [overflow-wrap:anywhere]">
+        {egressWords(t, request)}
+        {answered?.late === true ? <span className="text-ink-muted"> · {t('egress.answeredBefore')}</span> : null}
+        {request.decidedAt === null ? null : (
+          <span className="text-xs text-ink-muted">
+            {' · '}
+            <Ago at={request.decidedAt} />
+          </span>
+        )}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,58 @@
+import type { EgressRequest } from '@slipway/contracts/sandboxes';
+import type { Translate } from '../../messages/translate.ts';
+import { visibleText } from '../conversation/visible-text.ts';
+
+/** Longest host, name or reason that a line shows: a sandbox may write what it likes into its log. UTF-16 units. */
+const MAX_TEXT = 300;
+/** The most requests that the server lists. */
+const MAX_LISTED = 200;
+
+/** Host and port as plain text. Punycode stays as it is: what reads like another name must not look like it. */
+export function hostText({ host, port }: Pick<EgressRequest, 'host' | 'port'>): string {
+  const named = cut(host);
+  return `${named.includes(':') ? `[${named}]` : named}:${port}`;
+}
+
+/** What the sandbox asked for, or what became of it, in one line. */
+export function egressWords(t: Translate, request: EgressRequest): string {
+  const host = hostText(request);
+  const name = request.decidedBy === null ? t('egress.someone') : cut(request.decidedBy);
+  const reason = cut(request.reason.trim());
+  switch (request.state) {
+    case 'waiting':
+      return t('egress.theSandboxAsksFor2', { host });
+    case 'expired':
+      return t('egress.expired', { host });
+    case 'denied':
+      return reason === '' ? t('egress.refusedBy', { host, name }) : t('egress.refusedBecause', { host, name, reason });
+    case 'allowed':
+      if (request.scope === 'organization') return t('egress.allowedForOrganization', { host, name });
+      return request.scope === 'conversation'
+        ? t('egress.allowedForConversation', { host, name })
+        : t('egress.allowedOnce', { host, name });
+  }
+}
+
+/**
+ * Whether the server knows of what a log says: a sandbox writes its own log.
+ * @param listed newest first, as the server gave them; `undefined` while they are not read.
+ */
+export function isOnRecord(said: EgressRequest, listed: readonly EgressRequest[] | undefined): boolean {
+  if (listed === undefined) return true;
+  const known = listed.find(({ id }) => id === said.id);
+  // What is older than the list cannot be compared.
+  if (known === undefined) return listed.length >= MAX_LISTED && !listed.some((one) => one.createdAt < said.createdAt);
+  if (known.host !== said.host || known.port !== said.port) return false;
+  return (
+    said.state === 'waiting' ||
+    (known.state === said.state &&
+      known.scope === said.scope &&
+      known.decidedBy === said.decidedBy &&
+      known.reason === said.reason)
+  );
+}
+
+function cut(text: string): string {
+  const visible = visibleText(text);
+  return visible.length > MAX_TEXT ? `${visible.slice(0, MAX_TEXT)}…` : visible;
+}

@@ -1,0 +1,248 @@
+'use client';
+import type { AnswerEgressRequest, EgressRequest } from '@slipway/contracts/sandboxes';
+import { Badge, Button, Notice } from '@slipway/ui';
+import { type UseMutationResult, useMutation } from '@tanstack/react-query';
+import { ArrowUpRight } from 'lucide-react';
+import { useTranslations } from 'next-intl';
+import { type RefObject, type SyntheticEvent, useRef, useState } from 'react';
+import { api, newId } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { asAgo } from '../../browser/ago.tsx';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { visibleText } from '../conversation/visible-text.ts';
+import { workspacePaths } from '../conversation/workspace-path.ts';
+import { ErrorNotice } from '../form/form-failure.tsx';
+import { useSession } from '../session/me.ts';
+import { commandOf, refusalOf } from './card-state.ts';
+import { hostText } from './egress-words.ts';
+import { useKeepEgressRequest } from './use-egress-requests.ts';
+
+type Answer = Pick<AnswerEgressRequest, 'decision' | 'scope' | 'reason'>;
+type OnAnswered = (how: { readonly late: boolean; readonly focus: boolean }) => void;
+
+/** Sends an answer. Pressing again after a lost response sends the same key, so it counts once. */
+function useAnswer(
+  { id, host, port }: EgressRequest,
+  place: RefObject<HTMLLIElement | null>,
+  onAnswered: OnAnswered,
+): UseMutationResult<EgressRequest, unknown, Answer> {
+  const { orgId, conversation } = useConversation();
+  const { keep, reread } = useKeepEgressRequest();
+  const attempt = useRef({ body: '', key: '' });
+  const settle = (late: boolean) =>
+    onAnswered({ late, focus: place.current?.contains(document.activeElement) === true });
+  return useMutation({
+    mutationFn: (answer: Answer) => {
+      const body = JSON.stringify(answer);
+      if (attempt.current.body !== body) attempt.current = { body, key: newId() };
+      return api.answerEgressRequest({
+        org: orgId,
+        conversation: conversation.id,
+        request: id,
+        idempotencyKey: attempt.current.key,
+        body: { ...answer, host, port },
+      });
+    },
+    onSuccess: (decided) => {
+      settle(false);
+      keep(decided);
+    },
+    onError: async (error) => {
+      if (refusalOf(failureOf(error).code) !== 'answered') return;
+      settle(true);
+      await reread();
+    },
+  });
+}
+
+/** One host that the sandbox waits for: who asks, what is known of it, and the answers. */
+export function WaitingRequest({ request, onAnswered }: { request: EgressRequest; onAnswered: OnAnswered }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const place = useRef<HTMLLIElement>(null);
+  const answer = useAnswer(request, place, onAnswered);
+  const [refusing, setRefusing] = useState<'not yet' | 'now' | 'given up'>('not yet');
+  const host = hostText(request);
+  const refusal = answer.isError ? refusalOf(failureOf(answer.error).code) : null;
+  return (
+    <li ref={place} className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
+      <p className="text-sm text-ink [overflow-wrap:anywhere]">
+        {t.rich('egress.theSandboxAsksFor', {
+          host: () => (
+            <bdi dir="ltr">
+              <strong className="font-mono font-semibold">{host.slice(0, host.lastIndexOf(':'))}</strong>
+              <span className="font-mono text-ink-muted">:{request.port}</span>
+            </bdi>
+          ),
+        })}
+      </p>
+      <Asker request={request} />
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-muted">
+        {request.firstTime ? <Badge tone="warn">{t('egress.firstTime')}</Badge> : null}
+        <span>{t('egress.tries', { tries: request.tries })}</span>
+        <span>{t.rich('egress.asked', { at: request.createdAt, ago: asAgo })}</span>
+      </div>
+      {!org.permissions.includes('egress:answer') ? (
+        <p className="text-xs text-ink-muted">{t('egress.youCanViewThisConversation', { name: org.name })}</p>
+      ) : (
+        <>
+          {refusing === 'now' ? (
+            <Refusal
+              host={host}
+              busy={answer.isPending}
+              onCancel={() => setRefusing('given up')}
+              onRefuse={(reason) => answer.mutate({ decision: 'deny', scope: 'conversation', reason })}
+            />
+          ) : (
+            <Choices
+              host={host}
+              sending={answer.isPending ? answer.variables.scope : null}
+              mayAllow={refusal !== 'four-eyes'}
+              onAllow={(scope) => answer.mutate({ decision: 'allow', scope, reason: '' })}
+              cameBack={refusing === 'given up'}
+              onRefuse={() => setRefusing('now')}
+            />
+          )}
+          <WhyNot error={answer.error} />
+        </>
+      )}
+    </li>
+  );
+}
+
+/** Why the answer did not count. That another user came first is said where their answer stands. */
+function WhyNot({ error }: { error: unknown }) {
+  const t = useTranslations();
+  const { org } = useSession();
+  if (error === null) return null;
+  const { code, title, detail } = failureOf(error);
+  if (refusalOf(code) !== 'four-eyes') return <ErrorNotice error={error} />;
+  return (
+    <Notice tone="bad" title={title}>
+      <p>{[detail, t('egress.anotherUserMustAllow', { name: org.name })].join(' ')}</p>
+    </Notice>
+  );
+}
+
+/** The command that asked, if the sandbox named one that is in the timeline. Nothing relies on it. */
+function Asker({ request }: { request: EgressRequest }) {
+  const t = useTranslations();
+  const { conversation, reveal } = useConversation();
+  const rows = useView((view) => view.timeline.rows);
+  const asker = commandOf(rows, request.actionId);
+  if (asker === null) return null;
+  const command = visibleText(workspacePaths(conversation.repository).command(asker.command));
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <p className="text-xs text-ink-muted">{t('egress.askedBy')}</p>
+      <div className="flex min-w-0 items-center gap-1 rounded-md border border-line bg-term pl-2.5">
+        <code dir="ltr" className="min-w-0 flex-1 truncate py-1.5 font-mono text-xs" title={command}>
+          {command}
+        </code>
+        <Button
+          size="icon-small"
+          tone="quiet"
+          aria-label={t('egress.showInTimeline')}
+          title={t('egress.showInTimeline')}
+          onClick={() => reveal.ask(asker.seq, { stepId: asker.step.id })}
+        >
+          <ArrowUpRight aria-hidden />
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** As wide as the others, whatever it says; 48 pixels high for a finger. */
+const ANSWER = 'w-full min-w-0 touch:h-12';
+
+function Choices({
+  host,
+  sending,
+  mayAllow,
+  cameBack,
+  onAllow,
+  onRefuse,
+}: {
+  host: string;
+  sending: AnswerEgressRequest['scope'] | null;
+  mayAllow: boolean;
+  /** From the form of a refusal, whose focus the button takes over. */
+  cameBack: boolean;
+  onAllow: (scope: AnswerEgressRequest['scope']) => void;
+  onRefuse: () => void;
+}) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const wide = org.permissions.includes('egress:write');
+  const allow = (scope: AnswerEgressRequest['scope']) => ({
+    busy: sending === scope,
+    disabled: !mayAllow || (sending !== null && sending !== scope),
+    onClick: () => onAllow(scope),
+    className: ANSWER,
+  });
+  return (
+    <fieldset
+      className={`grid min-w-0 gap-2 max-sm:grid-cols-2 max-sm:gap-x-4 ${wide ? 'grid-cols-4' : 'grid-cols-3'}`}
+    >
+      <legend className="sr-only">{t('egress.answerFor', { host })}</legend>
+      <Button tone="primary" {...allow('once')}>
+        {t('egress.allowOnce')}
+      </Button>
+      <Button {...allow('conversation')}>{t('egress.thisConversation')}</Button>
+      {wide ? <Button {...allow('organization')}>{t('egress.organization')}</Button> : null}
+      <Button
+        tone="danger"
+        disabled={sending !== null}
+        onClick={onRefuse}
+        className={ANSWER}
+        // The focus was on Back, which is gone.
+        autoFocus={cameBack}
+      >
+        {t('egress.refuse')}
+      </Button>
+    </fieldset>
+  );
+}
+
+function Refusal({
+  host,
+  busy,
+  onCancel,
+  onRefuse,
+}: {
+  host: string;
+  busy: boolean;
+  onCancel: () => void;
+  onRefuse: (reason: string) => void;
+}) {
+  const t = useTranslations();
+  const [reason, setReason] = useState('');
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (!busy) onRefuse(reason.trim());
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-wrap items-center gap-2" aria-label={t('egress.refuseHost', { host })}>
+      <label className="min-w-0 flex-1 basis-60">
+        <span className="sr-only">{t('egress.reason')}</span>
+        <input
+          // biome-ignore lint/a11y/noAutofocus: the field is what was asked for
+          autoFocus
+          value={reason}
+          maxLength={500}
+          dir="auto"
+          onChange={(event) => setReason(event.target.value)}
+          placeholder={t('egress.reason')}
+          className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"
+        />
+      </label>
+      <Button type="submit" tone="danger" busy={busy}>
+        {t('egress.refuse2')}
+      </Button>
+      <Button tone="quiet" disabled={busy} onClick={onCancel}>
+        {t('common.back')}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import type { EgressRequest, EgressRuleList } from '@slipway/contracts/sandboxes';
+import { until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
+import pg from 'pg';
+import type { Page } from 'playwright-core';
+import { finish, terminal } from '../stack/script-book.ts';
+import { findChromium, violations } from './browser.ts';
+import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
+
+const executable = findChromium();
+
+jest.setTimeout(300_000);
+
+describeUnless(
+  executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+)('hosts that a sandbox asks for, in a browser', () => {
+  let own: SignedInStack;
+  let page: Page;
+  let org: { id: string; slug: string };
+  let conversation: string;
+  let command: string;
+
+  beforeAll(async () => {
+    own = await startSignedInStack({ executable, name: 'network', without: ['sandbox-gateway'] });
+    ({ page } = own);
+    const { stack, book } = own;
+    const made = await page.request.post(`${stack.url}/api/v1/orgs`, {
+      data: { name: 'Acme Robotics', slug: 'acme-robotics' },
+      headers: { origin: stack.url },
+    });
+    org = (await made.json()) as typeof org;
+    await page.goto(`${stack.url}/${org.slug}`);
+    const task = book.write('network', (_request, number) =>
+      number === 1 ? terminal('echo fetching the packages') : finish('Fetched.'),
+    );
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(task);
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+    conversation = page.url().split('/').at(-1) ?? '';
+    await page.locator('header').getByText('Finished', { exact: true }).waitFor({ timeout: 60_000 });
+    const [action] = await query<{ event_id: string }>(
+      "SELECT event_id FROM app.event WHERE conversation_id = $1 AND event->'action'->>'kind' = 'TerminalAction'",
+      [conversation],
+    );
+    command = action?.event_id ?? '';
+    expect(command).toMatch(/^[0-9a-f-]{36}$/);
+  });
+  afterAll(() => own?.close());
+
+  async function query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: own.stack.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+  /** As app-server appends it; who has the page open sees it at the next read of the log. */
+  const append = (value: object) =>
+    query(
+      `WITH moved AS (UPDATE app.conversation SET head = head + 1 WHERE id = $1 RETURNING org_id, head)
+       INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event)
+       SELECT $1, head, org_id, (SELECT max(epoch) FROM app.event WHERE conversation_id = $1), $2,
+              'ConversationStateUpdateEvent', $3::json FROM moved`,
+      [
+        conversation,
+        ...((id) => [
+          id,
+          JSON.stringify({
+            id,
+            timestamp: new Date().toISOString(),
+            source: 'environment',
+            kind: 'ConversationStateUpdateEvent',
+            key: 'egress_request',
+            value,
+          }),
+        ])(randomUUID()),
+      ],
+    );
+  /** @param more.quiet without its event: pages that are open do not hear of it. */
+  const ask = async (host: string, more: { actionId?: string; tries?: number; quiet?: true } = {}): Promise<void> => {
+    const id = `egq_${randomUUID()}`;
+    const { actionId = null, tries = 1 } = more;
+    await query(
+      `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, action_id, tries, first_time)
+       VALUES ($1, $2, $3, 'clm_of_a_test', $4, 443, $5, $6, true)`,
+      [org.id, id, conversation, host, actionId, tries],
+    );
+    if (more.quiet) return;
+    await append({
+      id,
+      host,
+      port: 443,
+      state: 'waiting',
+      tries,
+      actionId,
+      firstTime: true,
+      createdAt: new Date().toISOString(),
+      decidedAt: null,
+      decidedBy: null,
+      scope: null,
+      reason: '',
+    } satisfies EgressRequest);
+  };
+  const rules = async (): Promise<EgressRuleList['data']> => {
+    const answer = await page.request.get(`${own.stack.url}/api/v1/orgs/${org.id}/egress-rules`);
+    return ((await answer.json()) as EgressRuleList).data;
+  };
+  const open = async (): Promise<void> => {
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}`);
+    await timeline().getByText('Fetched.').first().waitFor();
+  };
+  const timeline = (of: Page = page) => of.getByRole('log', { name: 'Timeline' });
+  const card = (of: Page = page) => of.getByRole('region', { name: 'Network requests', exact: true });
+  const waiting = (host: string, of: Page = page) =>
+    card(of)
+      .getByRole('listitem')
+      .filter({ hasText: `asks for ${host}:443` });
+  const clean = async (name: string, scope: Page = page): Promise<void> => {
+    const folder = process.env['SCREENSHOTS'];
+    for (const width of [390, 1440])
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await scope.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await scope.emulateMedia({ colorScheme });
+        expect(await scope.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        if (folder !== undefined) {
+          await mkdir(folder, { recursive: true });
+          await scope.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
+        }
+        expect({ name, width, colorScheme, found: await violations(scope) }).toEqual({
+          name,
+          width,
+          colorScheme,
+          found: [],
+        });
+      }
+  };
+
+  it('stand in one card with the command that asked, and are answered once, for the conversation, or refused', async () => {
+    await ask('api.example.com', { actionId: command, tries: 3 });
+    await ask('xn--pple-43d.com');
+    await ask('telemetry.example.net');
+    await open();
+    await card().getByRole('heading', { name: '3 network requests' }).waitFor();
+    const api = waiting('api.example.com');
+    expect(await api.innerText()).toMatch(/as the sandbox says[\s\S]*echo fetching the packages/);
+    expect(await api.innerText()).toMatch(/First time in this organization[\s\S]*tried 3 times/);
+    expect(await card().getByRole('link').count()).toBe(0);
+    expect(await waiting('xn--pple-43d.com').count()).toBe(1);
+    await clean('card');
+
+    // With the keyboard alone; the focus stays in the card. The event of the answer has the list read anew.
+    await ask('quiet.example.org', { quiet: true });
+    expect(await waiting('quiet.example.org').count()).toBe(0);
+    await api.getByRole('button', { name: 'Allow once' }).focus();
+    await page.keyboard.press('Enter');
+    const line = card().getByText('api.example.com:443 was allowed once by Demo Person');
+    await line.waitFor();
+    await until('the line of the answer has the focus', async () =>
+      page.evaluate(() => document.activeElement?.textContent?.includes('was allowed once') ?? false),
+    );
+    await waiting('quiet.example.org').getByRole('button', { name: 'Refuse…' }).click();
+    await waiting('quiet.example.org').getByRole('button', { name: 'Back' }).click();
+    await page.keyboard.press('Enter');
+    await waiting('quiet.example.org').getByRole('textbox', { name: 'Reason (optional)' }).press('Enter');
+    await card().getByText('quiet.example.org:443 was refused by Demo Person').waitFor();
+    await waiting('xn--pple-43d.com').getByRole('button', { name: 'This conversation' }).click();
+    await card().getByText('xn--pple-43d.com:443 was allowed for this conversation by Demo Person').waitFor();
+
+    const telemetry = waiting('telemetry.example.net');
+    await telemetry.getByRole('button', { name: 'Refuse…' }).click();
+    await telemetry.getByRole('textbox', { name: 'Reason (optional)' }).fill('no telemetry');
+    await clean('card-refuse');
+    await telemetry.getByRole('textbox').press('Enter');
+    await card().getByText('telemetry.example.net:443 was refused by Demo Person: no telemetry').waitFor();
+    await timeline().getByText('telemetry.example.net:443 was refused by Demo Person: no telemetry').waitFor();
+    expect(await card().getByRole('heading').count()).toBe(0);
+    await clean('card-settled');
+    await card().getByRole('button', { name: 'Dismiss' }).click();
+    await card().waitFor({ state: 'detached' });
+    expect((await rules()).map(({ host, scope, once }) => ({ host, scope, once }))).toEqual([
+      { host: 'xn--pple-43d.com:443', scope: 'conversation', once: false },
+      { host: 'api.example.com:443', scope: 'conversation', once: true },
+    ]);
+  });
+
+  it('show who was first to a second device, and mark what the sandbox made up', async () => {
+    await ask('late.example.com');
+    await append({
+      id: 'egq_made_up',
+      host: 'evil.example',
+      port: 443,
+      state: 'allowed',
+      tries: 1,
+      actionId: null,
+      firstTime: false,
+      createdAt: new Date().toISOString(),
+      decidedAt: new Date().toISOString(),
+      decidedBy: 'Demo',
+      scope: 'organization',
+      reason: '',
+    } satisfies EgressRequest);
+    await open();
+    await timeline().getByText('Slipway has no record of this').waitFor();
+    expect(await card().getByText('evil.example').count()).toBe(0);
+    const other = await own.signIn();
+    // Its list stays as it was when it was opened: it hears of no answer.
+    await other.routeWebSocket(/.*/, () => {});
+    await other.goto(page.url());
+    await waiting('late.example.com', other).waitFor();
+    await waiting('late.example.com').getByRole('button', { name: 'Organization' }).click();
+    await card().getByText('late.example.com:443 was allowed for the organization by Demo Person').waitFor();
+    await waiting('late.example.com', other).getByRole('button', { name: 'Refuse…' }).click();
+    await other.keyboard.press('Enter');
+    await card(other).getByText('late.example.com:443 was allowed for the organization by Demo Person').waitFor();
+    await card(other).getByText('It was answered before you.').waitFor();
+    await other.context().close();
+  });
+
+  it('need another user where the organization wants four eyes, and only a yes does', async () => {
+    const settings = `${own.stack.url}/api/v1/orgs/${org.id}/settings`;
+    const set = async (fourEyes: boolean): Promise<void> => {
+      const { version } = (await (await page.request.get(settings)).json()) as { version: number };
+      const headers = { origin: own.stack.url, 'if-match': `"${version}"` };
+      expect((await page.request.patch(settings, { data: { fourEyes }, headers })).status()).toBe(200);
+    };
+    await set(true);
+    await ask('eyes.example.com');
+    await open();
+    const eyes = waiting('eyes.example.com');
+    await eyes.getByRole('button', { name: 'Allow once' }).click();
+    await eyes.getByRole('alert').getByText('Another user must approve').waitFor();
+    expect(await eyes.getByRole('button', { name: 'This conversation' }).isDisabled()).toBe(true);
+    await clean('card-four-eyes');
+    await eyes.getByRole('button', { name: 'Refuse…' }).click();
+    await page.keyboard.press('Enter');
+    await card().getByText('eyes.example.com:443 was refused by Demo Person').waitFor();
+    await set(false);
+  });
+
+  it('are decided by rules, which an admin makes and deletes, beside what happens with unknown hosts', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const table = page.getByRole('table', { name: 'Rules' });
+    await table.getByRole('row').filter({ hasText: 'late.example.com:443' }).waitFor();
+    await page.getByRole('button', { name: 'New rule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New rule' });
+    await dialog.getByLabel('Host', { exact: true }).fill('*.github.io');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await dialog
+      .getByRole('alert')
+      .getByText(/takes in hosts of many owners/)
+      .waitFor();
+    await dialog.getByLabel('Host', { exact: true }).fill('not a host');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await dialog.getByText(/is no host, such as/).waitFor();
+    await clean('rule-form');
+    await dialog.getByLabel('Host', { exact: true }).fill('*.paste.example');
+    await dialog.getByLabel('Effect').selectOption({ label: 'Deny' });
+    await dialog.getByLabel('Ends after (hours)').fill('24');
+    await dialog.getByLabel('Reason').fill('Nothing leaves by a paste');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    const row = table.getByRole('row').filter({ hasText: '*.paste.example' });
+    await row.getByText('Deny').waitFor();
+    await clean('network');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await row.getByRole('button', { name: 'Delete *.paste.example?' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/reach the host again/)
+      .waitFor();
+    await page.keyboard.press('Escape');
+    await table
+      .getByRole('row')
+      .filter({ hasText: 'late.example.com:443' })
+      .getByRole('button', { name: /^Delete/ })
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByText(/are cut within a second/)
+      .waitFor();
+    await clean('rule-delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Rule for late.example.com:443 deleted.').waitFor();
+    await table.getByRole('row').filter({ hasText: 'late.example.com:443' }).waitFor({ state: 'detached' });
+    expect((await rules()).map(({ host }) => host)).not.toContain('late.example.com:443');
+
+    await page.getByRole('radio', { name: 'Refuse it' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved. It applies to the next connection.').waitFor();
+    await page.reload();
+    await page.getByRole('radio', { name: 'Refuse it' }).waitFor();
+    expect(await page.getByRole('radio', { name: 'Refuse it' }).isChecked()).toBe(true);
+  });
+
+  it('leave words in the audit log, and no error on any page', async () => {
+    await page.goto(`${own.stack.url}/${org.slug}/admin/audit`);
+    for (const words of ['Network rule created', 'Network rule deleted', 'Network request allowed'])
+      await page.getByText(words).first().waitFor();
+    expect(own.complaints).toEqual([]);
+  });
+});

@@ -314,6 +314,41 @@ export interface Tables {
     readonly granted: string[];
     readonly key_days: number | null;
   };
+  'app.egress_request': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly conversation_id: string;
+    readonly claim_id: string;
+    readonly host: string;
+    readonly port: number;
+    readonly action_id: string | null;
+    readonly tries: number;
+    readonly first_time: boolean;
+    readonly state: string;
+    readonly scope: string | null;
+    readonly reason: string;
+    readonly created_at: Date;
+    readonly decided_at: Date | null;
+    readonly decided_by: string | null;
+    readonly decided_by_label: string | null;
+  };
+  'app.egress_rule': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly scope: string;
+    readonly scope_value: string | null;
+    readonly host: string;
+    readonly below: boolean;
+    readonly port: number | null;
+    readonly action: string;
+    readonly once: boolean;
+    readonly expires_at: Date | null;
+    readonly reason: string;
+    readonly request_id: string | null;
+    readonly created_by: string;
+    readonly created_by_label: string;
+    readonly created_at: Date;
+  };
   'app.event': {
     readonly conversation_id: string;
     readonly seq: number;

@@ -11,7 +11,21 @@ export interface Ids {
   uuid(): string;
   /** `prefix_` and a UUIDv7 in Crockford base32: opaque, sortable by time. */
   prefixed(
-    prefix: 'org' | 'usr' | 'ses' | 'sbx' | 'clm' | 'key' | 'run' | 'svc' | 'sec' | 'llm' | 'mcp' | 'prm' | 'egr' | 'egq',
+    prefix:
+      | 'org'
+      | 'usr'
+      | 'ses'
+      | 'sbx'
+      | 'clm'
+      | 'key'
+      | 'run'
+      | 'svc'
+      | 'sec'
+      | 'llm'
+      | 'mcp'
+      | 'prm'
+      | 'egr'
+      | 'egq',
   ): string;
 }
 

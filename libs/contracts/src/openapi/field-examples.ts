@@ -1,3 +1,4 @@
+import { PROMPT_AND_EGRESS_EXAMPLES } from './prompt-and-egress-examples.js';
 import { REVIEW_EXAMPLES } from './review-examples.js';
 
 const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -86,25 +87,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   conversation: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
   message: '0198c0de-7c2d-7000-8000-5b1e4a7d3f20',
   draft: 'new-task',
-  'prompts.prompt': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
-  'Prompt.id': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
-  ...Object.fromEntries(
-    ['Prompt', 'CreatePrompt', 'UpdatePrompt'].flatMap((schema) => [
-      [`${schema}.name`, 'fix-flaky'],
-      [`${schema}.description`, 'Finds out why a test is flaky'],
-      [`${schema}.text`, 'Find out why {{test}} is flaky, and fix it.'],
-    ]),
-  ),
-  'prompts.search': 'flaky',
-  rule: 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
-  'conversations.request': 'egq_06hfh8n5t8vb5q7cyrqf2k3m9b',
-  'EgressRequest.id': 'egq_06hfh8n5t8vb5q7cyrqf2k3m9b',
-  'EgressRequest.actionId': null,
-  'EgressRequest.host': 'api.example.com',
-  'EgressRequest.decidedBy': 'Ada Lovelace',
-  'EgressRule.id': 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
-  'EgressRule.requestId': null,
-  'AnswerEgressRequest.host': 'api.example.com',
+  ...PROMPT_AND_EGRESS_EXAMPLES,
   'Attachment.name': 'prices.csv',
   mediaType: 'text/plain',
   attachments: [],

@@ -1,0 +1,22 @@
+/** Part of FIELD_EXAMPLES: prompts, and what sandboxes reach. */
+export const PROMPT_AND_EGRESS_EXAMPLES: Readonly<Record<string, unknown>> = {
+  'prompts.prompt': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
+  'Prompt.id': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
+  ...Object.fromEntries(
+    ['Prompt', 'CreatePrompt', 'UpdatePrompt'].flatMap((schema) => [
+      [`${schema}.name`, 'fix-flaky'],
+      [`${schema}.description`, 'Finds out why a test is flaky'],
+      [`${schema}.text`, 'Find out why {{test}} is flaky, and fix it.'],
+    ]),
+  ),
+  'prompts.search': 'flaky',
+  rule: 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
+  'conversations.request': 'egq_06hfh8n5t8vb5q7cyrqf2k3m9b',
+  'EgressRequest.id': 'egq_06hfh8n5t8vb5q7cyrqf2k3m9b',
+  'EgressRequest.actionId': null,
+  'EgressRequest.host': 'api.example.com',
+  'EgressRequest.decidedBy': 'Ada Lovelace',
+  'EgressRule.id': 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
+  'EgressRule.requestId': null,
+  'AnswerEgressRequest.host': 'api.example.com',
+};

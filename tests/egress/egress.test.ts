@@ -247,6 +247,7 @@ describe('without app-server', () => {
     await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
     const proxy = await TestEgress.start({
       EGRESS_PERMITTED_RANGES: '127.0.0.2/32',
+      EGRESS_PORTS: String(world.origin.port),
       EGRESS_CONTROL_URL: `http://127.0.0.1:${(impostor.address() as AddressInfo).port}`,
       EGRESS_CONTROL_SECRET: 'another-control-secret-0123456789abcdef',
     });

@@ -84,18 +84,23 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
       address: '10.0.0.1',
       exp: 1,
     };
-    rules.check(claims, { host: 'api.example.com', port: 443 });
-    rules.check(claims, { host: 'a.files.example.com', port: 8443 });
-    rules.check(claims, { host: 'git.example.com', port: 443 });
-    expect(() => rules.check(claims, { host: 'mirror.example.com', port: 443 })).toThrow();
-    rules.check({ ...claims, template: 'standard', egress: 'packages' }, { host: 'mirror.example.com', port: 443 });
+    expect(rules.problemOf(claims, { host: 'api.example.com', port: 443 })).toBeNull();
+    expect(rules.problemOf(claims, { host: 'a.files.example.com', port: 8443 })).toBeNull();
+    expect(rules.problemOf(claims, { host: 'git.example.com', port: 443 })).toBeNull();
+    expect(rules.problemOf(claims, { host: 'mirror.example.com', port: 443 })?.code).toBe('egress.refused');
+    expect(
+      rules.problemOf(
+        { ...claims, template: 'standard', egress: 'packages' },
+        { host: 'mirror.example.com', port: 443 },
+      ),
+    ).toBeNull();
     const changed = (await render([MINIMUM, EVERYTHING, { egress: { packageHosts: ['other.example.com'] } }])).objects;
     const checksum = (all: readonly Manifest[]): string =>
       component(all, 'Deployment', 'egress-proxy').spec.template.metadata.annotations['checksum/rules'];
     expect(checksum(changed)).not.toBe(checksum(objects));
   });
 
-  it('is reached by sandboxes of the two classes on the port of the proxy alone, and reaches the internet, what is permitted, and nothing of the platform', async () => {
+  it('is reached by sandboxes of the two classes on the port of the proxy alone, and reaches the internet, what is permitted, and of the platform what decides', async () => {
     const { spec } = component(objects, 'NetworkPolicy', 'egress-proxy');
     const fromSandboxes = spec.ingress.filter((rule: Manifest) =>
       JSON.stringify(rule.from).includes('"kubernetes.io/metadata.name":"slipway-sandboxes"'),
@@ -110,8 +115,24 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
       ({ metadata }) => metadata.name === 'sandbox-egress-proxy',
     );
     expect(sandboxPolicy.spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: 3128 }]);
-    const [dns, internet, ...more] = spec.egress;
+    const [dns, control, internet, ...more] = spec.egress;
     expect([dns.ports.map((one: Manifest) => one.port), more]).toEqual([[53, 53], []]);
+    // What it asks, and who else reaches that port: nobody.
+    expect([control.to[0].podSelector.matchLabels['app.kubernetes.io/component'], control.ports]).toEqual([
+      'app-server',
+      [{ protocol: 'TCP', port: 3008 }],
+    ]);
+    const asked = component(objects, 'NetworkPolicy', 'app-server').spec.ingress.filter((rule: Manifest) =>
+      JSON.stringify(rule.ports).includes('3008'),
+    );
+    expect(asked.map(({ from }: Manifest) => from[0].podSelector.matchLabels['app.kubernetes.io/component'])).toEqual([
+      'egress-proxy',
+    ]);
+    const [proxy, app] = ['egress-proxy', 'app-server'].map((name) =>
+      environment(component(objects, 'Deployment', name)),
+    );
+    expect(proxy?.['EGRESS_CONTROL_SECRET']?.valueFrom).toEqual(app?.['EGRESS_CONTROL_SECRET']?.valueFrom);
+    expect(proxy?.['EGRESS_CONTROL_URL']?.value).toMatch(/app-server\S*:3008$/);
     expect(internet.ports.map((one: Manifest) => one.port)).toEqual([80, 443, 8443]);
     const blocks = (rule: Manifest): Manifest[] =>
       rule.to.map(({ ipBlock }: Manifest) => ({ cidr: ipBlock.cidr, except: [...(ipBlock.except ?? [])].sort() }));
@@ -119,7 +140,7 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     expect(blocks(internet)).toEqual([...blocks(open.spec.egress[0]), { cidr: '192.168.7.0/24', except: [] }]);
     const ranges = { sandboxes: { network: { clusterRanges: { ipv4: ['20.30.0.0/16'], ipv6: ['2001:db8:1::/48'] } } } };
     const own = (await render([MINIMUM, EVERYTHING, ranges])).objects;
-    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[1].to.map(
+    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[2].to.map(
       ({ ipBlock }: Manifest) => ipBlock.except?.[0],
     );
     expect(excepted).toEqual(['20.30.0.0/16', '2001:db8:1::/48', undefined]);

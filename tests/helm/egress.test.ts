@@ -20,7 +20,12 @@ interface HostRulesModule {
   readonly HostRules: new (
     rules: EgressRules,
     ports: readonly number[],
-  ) => { check(claims: EgressClaims, destination: { readonly host: string; readonly port: number }): void };
+  ) => {
+    problemOf(
+      claims: EgressClaims,
+      destination: { readonly host: string; readonly port: number },
+    ): { readonly code: string } | null;
+  };
 }
 const component = (objects: readonly Manifest[], kind: string, name: string): Manifest =>
   ofKind(objects, kind).find(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === name);

@@ -16,7 +16,7 @@ const asked = (text: string): ConversationEvent => {
   } as ConversationEvent;
 };
 
-describe('the page of a conversation begins with its text', () => {
+describe('what a page begins with', () => {
   let app: ConversationApp;
   let web: Server;
   let seen: IncomingHttpHeaders = {};
@@ -63,34 +63,51 @@ describe('the page of a conversation begins with its text', () => {
     };
   };
 
-  it('that its reader may read, kept by no cache; the pages still see no session', async () => {
+  it('is its reader and the conversation, kept by no cache; the pages still see no session', async () => {
     const { preview, cacheControl, cookie } = await open(`/${reader.orgId}/conversations/${id}?tab=files`, {
       cookie: `${reader.cookie}; theme=dark`,
     });
     expect(preview).toMatchObject({
-      conversation: id,
-      rows: [
-        { kind: 'message', author: 'user', text: 'Mend the importer', cut: false },
-        { kind: 'message', author: 'agent', text: 'It keeps the last row now.', cut: false },
-      ],
+      me: { id: reader.userId, orgs: [{ id: reader.orgId }] },
+      conversation: {
+        id,
+        rows: [
+          { kind: 'message', author: 'user', text: 'Mend the importer', cut: false },
+          { kind: 'message', author: 'agent', text: 'It keeps the last row now.', cut: false },
+        ],
+      },
     });
     expect(cacheControl).toBe('private, no-store');
     expect(cookie?.trim()).toBe('theme=dark');
   });
 
-  it('and with nothing for a stranger, a forged or ended session, another page, a script, or a caller who sends a preview of their own', async () => {
+  it('is its reader alone where there is no conversation, or one that they may not see', async () => {
+    const stranger = await app.user('Stranger');
+    const visits: ReadonlyArray<readonly [string, User]> = [
+      [`/${reader.orgId}`, reader],
+      [`/${reader.orgId}/conversations`, reader],
+      ['/settings/profile', reader],
+      [`/${reader.orgId}/conversations/${id}`, stranger],
+      [`/${stranger.orgId}/conversations/${id}`, stranger],
+    ];
+    for (const [path, user] of visits) {
+      const { preview, cacheControl } = await open(path, { cookie: user.cookie, [PREVIEW_HEADER]: 'AAAA' });
+      expect({ path, preview }).toMatchObject({ path, preview: { me: { id: user.userId }, conversation: null } });
+      expect(cacheControl).toBe('private, no-store');
+    }
+  });
+
+  it('is nothing for a forged or ended session, a page of nobody, a script, or who sends one of their own', async () => {
     const page = `/${reader.orgId}/conversations/${id}`;
-    const stranger = await app.user();
     const gone = await app.user();
     await app.owner.query('DELETE FROM app.session WHERE id = $1', [gone.sessionId]);
     const own = { [PREVIEW_HEADER]: 'AAAA' };
     const visits: ReadonlyArray<readonly [string, Record<string, string>]> = [
       [page, own],
-      [page, { ...own, cookie: stranger.cookie }],
       [page, { ...own, cookie: gone.cookie }],
       [page, { ...own, cookie: 'keycloak_auth=forged' }],
-      [`/${stranger.orgId}/conversations/${id}`, { ...own, cookie: stranger.cookie }],
-      [`/${reader.orgId}/conversations`, { ...own, cookie: reader.cookie }],
+      ['/login', { ...own, cookie: reader.cookie }],
+      ['/device?user_code=A', { ...own, cookie: reader.cookie }],
       [page, { ...own, cookie: reader.cookie, rsc: '1' }],
       [page, { ...own, cookie: reader.cookie, accept: '*/*' }],
       [page, { cookie: `${reader.cookie}; long=${'x'.repeat(7_000)}` }],
@@ -99,7 +116,7 @@ describe('the page of a conversation begins with its text', () => {
       expect({ path, headers, preview: (await open(path, headers)).preview }).toEqual({ path, headers, preview: null });
   });
 
-  it('of which the newest is there when not all of it fits', async () => {
+  it('is the newest text when not all of it fits', async () => {
     const { id: long } = await app.conversation(reader, 'Long');
     await app.started(long);
     const texts = Array.from({ length: 40 }, (_, index) => `${index} ${randomBytes(3_000).toString('base64')}`);
@@ -110,7 +127,21 @@ describe('the page of a conversation begins with its text', () => {
     );
     const { preview, length } = await open(`/${reader.orgId}/conversations/${long}`, { cookie: reader.cookie });
     expect(length).toBeLessThanOrEqual(MAX_PREVIEW_LENGTH);
-    expect(preview?.rows.length).toBeGreaterThan(1);
-    expect(preview?.rows.at(-1)).toMatchObject({ text: texts.at(-1)?.slice(0, 1_500), cut: true });
+    expect(preview?.conversation?.rows.length).toBeGreaterThan(1);
+    expect(preview?.conversation?.rows.at(-1)).toMatchObject({ text: texts.at(-1)?.slice(0, 1_500), cut: true });
+    expect(preview?.me).toMatchObject({ id: reader.userId });
+  });
+
+  it('is nothing of a reader of more organizations than a header holds', async () => {
+    const many = await app.user('Many');
+    await app.owner.query(
+      `WITH org AS (
+         INSERT INTO app.org (id, slug, name, kind)
+         SELECT 'org_' || n, 'many-' || n, md5(n::text) || md5((n + 1000)::text), 'team' FROM generate_series(1, 200) n
+         RETURNING id
+       ) INSERT INTO app.membership (org_id, user_id, role) SELECT id, $1, 'member' FROM org`,
+      [many.userId],
+    );
+    expect((await open(`/${many.orgId}`, { cookie: many.cookie })).preview).toBeNull();
   });
 });

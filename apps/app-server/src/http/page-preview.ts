@@ -2,11 +2,19 @@ import { deflateRawSync } from 'node:zlib';
 import { AgentAction } from '@slipway/contracts/actions';
 import { Conversation } from '@slipway/contracts/conversations';
 import { blobRefOf, type ConversationEvent, EventPage, textOfContent } from '@slipway/contracts/events';
-import { MAX_PREVIEW_LENGTH, type PagePreview, type PreviewRow } from '@slipway/contracts/operate';
+import {
+  type ConversationPreview,
+  MAX_PREVIEW_LENGTH,
+  type PagePreview,
+  type PreviewRow,
+} from '@slipway/contracts/operate';
+import { Me } from '@slipway/contracts/organizations';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The page of a conversation: organization and id. */
 const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(?:$|[?])/;
+/** First parts of the paths of pages that show nothing of who is signed in. */
+const OF_NOBODY: ReadonlySet<string> = new Set(['login', 'invite', 'device']);
 /** How much of the log's end is read. Events. */
 const EVENTS = 30;
 /** Most text of one row, and of all. UTF-16 code units. */
@@ -19,25 +27,40 @@ const LONGEST_MS = 1_000;
 const MAX_OTHER_HEADERS = 6_000;
 
 /**
- * What the page of a conversation shows before its scripts are there, as a value of `PREVIEW_HEADER`; `null` for any
- * other request, and whenever the reader may not see it. It is read from our own API with the reader's own cookie, so
- * that everything that is asked of a reader there is asked here.
+ * What a page shows before its scripts are there, as a value of `PREVIEW_HEADER`: its reader, and the end of the
+ * conversation that it is of. `null` for a request that opens no page, and for who is not signed in. It is read from
+ * our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
  */
 export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
-  const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
-  if (org === undefined || id === undefined || !wantsDocument(request)) return null;
+  if (!wantsDocument(request) || OF_NOBODY.has(request.url.split(/[/?]/, 2)[1] ?? '')) return null;
   if (request.raw.rawHeaders.reduce((sum, text) => sum + text.length, 0) > MAX_OTHER_HEADERS) return null;
+  const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), LONGEST_MS);
   });
-  const preview = await Promise.race([
-    read(fastify, request, `/api/v1/orgs/${org}/conversations/${id}`).catch(() => null),
-    late,
+  const inTime = <T>(reading: Promise<T | null>): Promise<T | null> => Promise.race([reading.catch(() => null), late]);
+  const get: Get = async (url) => {
+    const answer = await fastify.inject({
+      method: 'GET',
+      url,
+      headers: { cookie: request.headers.cookie ?? '' },
+      remoteAddress: request.ip,
+    });
+    return answer.statusCode === 200 ? answer.json() : null;
+  };
+  const [me, conversation] = await Promise.all([
+    inTime(get('/api/v1/me').then((answer) => Me.safeParse(answer).data ?? null)),
+    org === undefined || id === undefined
+      ? null
+      : inTime(readConversation(get, `/api/v1/orgs/${org}/conversations/${id}`)),
   ]);
   clearTimeout(timer);
-  return preview === null ? null : encode(preview);
+  return me === null && conversation === null ? null : encode({ me, conversation });
 }
+
+/** Reads our own API as the reader; `null` for an answer other than 200. */
+type Get = (url: string) => Promise<unknown>;
 
 /** A browser that opens the page: not the pages' own scripts, which ask for parts of it and have the API. */
 function wantsDocument({ method, headers }: FastifyRequest): boolean {
@@ -49,22 +72,13 @@ function wantsDocument({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-async function read(fastify: FastifyInstance, request: FastifyRequest, path: string): Promise<PagePreview | null> {
-  const get = async (url: string): Promise<unknown> => {
-    const answer = await fastify.inject({
-      method: 'GET',
-      url,
-      headers: { cookie: request.headers.cookie ?? '' },
-      remoteAddress: request.ip,
-    });
-    return answer.statusCode === 200 ? answer.json() : null;
-  };
+async function readConversation(get: Get, path: string): Promise<ConversationPreview | null> {
   const conversation = Conversation.safeParse(await get(path)).data;
   if (conversation === undefined) return null;
   const page = EventPage.safeParse(await get(`${path}/events?before=${conversation.head + 1}&limit=${EVENTS}`)).data;
   if (page === undefined) return null;
   return {
-    conversation: conversation.id,
+    id: conversation.id,
     title: conversation.title,
     rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))),
   };
@@ -123,9 +137,16 @@ function lastRows(rows: readonly PreviewRow[]): PreviewRow[] {
   return rows.slice(first + 1);
 }
 
-/** As long as it may be: what is too long loses its oldest rows. */
-function encode(preview: PagePreview): string {
+/**
+ * As long as it may be: what is too long loses its oldest rows, and then, of who belongs to very many organizations,
+ * the reader. `null`: nothing is left.
+ */
+function encode(preview: PagePreview): string | null {
+  const { me, conversation } = preview;
+  if (me === null && conversation === null) return null;
   const value = deflateRawSync(JSON.stringify(preview)).toString('base64url');
-  if (value.length <= MAX_PREVIEW_LENGTH || preview.rows.length === 0) return value;
-  return encode({ ...preview, rows: preview.rows.slice(Math.ceil(preview.rows.length / 4)) });
+  if (value.length <= MAX_PREVIEW_LENGTH) return value;
+  const rows = conversation?.rows ?? [];
+  if (conversation === null || rows.length === 0) return me === null ? null : encode({ me: null, conversation });
+  return encode({ me, conversation: { ...conversation, rows: rows.slice(Math.ceil(rows.length / 4)) } });
 }

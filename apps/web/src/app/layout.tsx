@@ -5,6 +5,7 @@ import { getLocale, getTranslations } from 'next-intl/server';
 import type { ReactNode } from 'react';
 import { BASE } from '../messages/base.ts';
 import { messagesOf } from '../messages/messages-of.ts';
+import { readPagePreview } from '../server/page-preview.ts';
 import { Providers } from './providers.tsx';
 import './globals.css';
 
@@ -34,10 +35,11 @@ export const viewport: Viewport = {
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const nonce = (await headers()).get('x-nonce') ?? undefined;
   const locale = await getLocale();
+  const { me } = await readPagePreview();
   return (
     <html lang={locale} className={inter.variable} suppressHydrationWarning>
       <body>
-        <Providers locale={locale} messages={messagesOf(BASE)} nonce={nonce}>
+        <Providers locale={locale} messages={messagesOf(BASE)} nonce={nonce} me={me}>
           {children}
         </Providers>
       </body>

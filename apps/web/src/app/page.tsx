@@ -1,6 +1,7 @@
 'use client';
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
+import { useHydrated } from '../browser/hydrated.ts';
 import { useStored } from '../browser/stored.ts';
 import { FrameSkeleton } from '../features/frame/frame-skeleton.tsx';
 import { LAST_ORG, lastOrg } from '../features/frame/last-org.ts';
@@ -9,7 +10,8 @@ import { SignedIn } from '../features/session/signed-in.tsx';
 /** Nobody works at `/`: it leads to the organization that was looked at last, or to sign-in. */
 export default function RootPage() {
   const [last] = useStored(LAST_ORG, '');
-  return <SignedIn>{(me) => <Lead slug={lastOrg(me, last)?.slug} />}</SignedIn>;
+  const hydrated = useHydrated();
+  return <SignedIn>{(me) => (hydrated ? <Lead slug={lastOrg(me, last)?.slug} /> : <FrameSkeleton />)}</SignedIn>;
 }
 
 function Lead({ slug }: { slug: string | undefined }) {

@@ -1,4 +1,5 @@
 'use client';
+import type { Me } from '@slipway/contracts/organizations';
 import { TooltipProvider } from '@slipway/ui';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type Locale, type Messages, NextIntlClientProvider } from 'next-intl';
@@ -7,7 +8,7 @@ import { type ReactNode, useState } from 'react';
 import { Toaster } from 'sonner';
 import { failureOf } from '../api/failure.ts';
 import { OfflineWorker } from '../features/frame/offline-worker.tsx';
-import { goToSignIn } from '../features/session/me.ts';
+import { goToSignIn, rememberMe } from '../features/session/me.ts';
 
 /** Notice for a user whose role, organizations or gates have changed since they were read. */
 const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
@@ -24,8 +25,9 @@ const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
  * Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to
  * sign-in and back; whatever finds it different has who is signed in read again, so that the page shows what they may
  * do now.
+ * @param me who is signed in, as the server knew when it made the page.
  */
-function createQueryClient(): QueryClient {
+function createQueryClient(me: Me | null): QueryClient {
   const onError = (error: Error) => {
     const { code } = failureOf(error);
     if (code === 'auth.missing') goToSignIn();
@@ -43,6 +45,7 @@ function createQueryClient(): QueryClient {
       mutations: { retry: false },
     },
   });
+  if (me !== null) rememberMe(queries, me);
   return queries;
 }
 
@@ -50,11 +53,12 @@ interface ProvidersProps {
   readonly locale: Locale;
   readonly messages: Partial<Messages>;
   readonly nonce: string | undefined;
+  readonly me: Me | null;
   readonly children: ReactNode;
 }
 
-export function Providers({ locale, messages, nonce, children }: ProvidersProps) {
-  const [queries] = useState(createQueryClient);
+export function Providers({ locale, messages, nonce, me, children }: ProvidersProps) {
+  const [queries] = useState(() => createQueryClient(me));
   return (
     <ThemeProvider
       {...(nonce === undefined ? {} : { nonce })}

@@ -1,10 +1,13 @@
 import type { KeyboardEvent } from 'react';
+import { useHydrated } from './hydrated.ts';
 
 /** ⌘ is this machine’s command key. */
 export const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** The send key as this machine writes it. */
-export const SEND_KEY = isMac ? '⌘↵' : 'Ctrl ↵';
+/** The send key as this machine writes it. The server does not know the machine. */
+export function SendKey(): string {
+  return useHydrated() && isMac ? '⌘↵' : 'Ctrl ↵';
+}
 
 /** `⌘↵` (or `Ctrl ↵`); `↵` alone is a new line, and an input method's own Enter is left to it. */
 export function isSendKey(event: KeyboardEvent): boolean {

@@ -1,8 +1,10 @@
 import { type PagePreview, PREVIEW_HEADER } from '@slipway/contracts/operate';
 import { headers } from 'next/headers';
+import { cache } from 'react';
 import { decodePreview } from './preview-header.ts';
 
-/** What app-server gave of the conversation whose page is asked for; `null` for every other page. */
-export async function readPagePreview(): Promise<PagePreview | null> {
-  return decodePreview((await headers()).get(PREVIEW_HEADER));
-}
+/** What app-server gave of the reader and the conversation of the page that is asked for. Read once a page. */
+export const readPagePreview = cache(
+  async (): Promise<PagePreview> =>
+    decodePreview((await headers()).get(PREVIEW_HEADER)) ?? { me: null, conversation: null },
+);

@@ -7,15 +7,18 @@ const packed = (text: string): string => deflateRawSync(text).toString('base64ur
 describe('the preview of a conversation, on its way to the pages', () => {
   it('is read back as it was written', () => {
     const preview = {
-      conversation: 'c',
-      title: 'Größe – 日本',
-      rows: [{ kind: 'message', author: 'user', sender: null, text: '<b>\u2028', cut: false }],
+      me: null,
+      conversation: {
+        id: 'c',
+        title: 'Größe – 日本',
+        rows: [{ kind: 'message', author: 'user', sender: null, text: '<b>\u2028', cut: false }],
+      },
     };
     expect(decodePreview(packed(JSON.stringify(preview)))).toEqual(preview);
   });
 
   it('is nothing when it is absent, broken, of another version, or unpacks to more than a page holds', () => {
-    const bomb = JSON.stringify({ conversation: 'c', title: 'x'.repeat(200 * 1024), rows: [] });
+    const bomb = JSON.stringify({ me: null, conversation: { id: 'c', title: 'x'.repeat(200 * 1024), rows: [] } });
     for (const value of [null, '', '!!', packed('{'), packed('{"title":1}'), packed(bomb)])
       expect(decodePreview(value)).toBeNull();
   });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { Me } from '../organizations/orgs.js';
 
 /**
- * The header in which app-server gives a conversation's page, as it asks for it, what its text begins with:
- * `PagePreview` as JSON, deflated, in base64url.
+ * The header in which app-server gives a page, as it asks for it, what it begins with: `PagePreview` as JSON, deflated,
+ * in base64url.
  */
 export const PREVIEW_HEADER = 'x-slipway-preview';
 /** Longest value of `PREVIEW_HEADER`: with the rest of a request it fits into what Node takes as headers. */
@@ -25,5 +26,9 @@ export const PreviewRow = z.discriminatedUnion('kind', [
 export type PreviewRow = z.infer<typeof PreviewRow>;
 
 /** The end of a conversation as text, oldest row first. */
-export const PagePreview = z.object({ conversation: z.string(), title: z.string(), rows: z.array(PreviewRow) });
+export const ConversationPreview = z.object({ id: z.string(), title: z.string(), rows: z.array(PreviewRow) });
+export type ConversationPreview = z.infer<typeof ConversationPreview>;
+
+/** Who reads the page, and what it is of when that is a conversation; `null`: not known, or it does not fit. */
+export const PagePreview = z.object({ me: Me.nullable(), conversation: ConversationPreview.nullable() });
 export type PagePreview = z.infer<typeof PagePreview>;

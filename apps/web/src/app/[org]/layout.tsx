@@ -6,7 +6,7 @@ import { readPagePreview } from '../../server/page-preview.ts';
 
 export default async function OrgLayout({ children }: { children: ReactNode }) {
   return (
-    <PreviewProvider preview={await readPagePreview()}>
+    <PreviewProvider preview={(await readPagePreview()).conversation}>
       <Suspense fallback={<FrameSkeleton />}>
         <Frame>{children}</Frame>
       </Suspense>

@@ -1,5 +1,5 @@
 'use client';
-import type { PagePreview, PreviewRow } from '@slipway/contracts/operate';
+import type { ConversationPreview, PreviewRow } from '@slipway/contracts/operate';
 import { Skeleton } from '@slipway/ui';
 import { CircleCheck } from 'lucide-react';
 import { useTranslations } from 'next-intl';
@@ -9,7 +9,7 @@ import { authorName } from './author-name.ts';
  * A conversation's page before it works: what stands here stands at the same place in `ConversationScreen`. Text only,
  * so that it needs no script.
  */
-export function EarlyConversation({ preview }: { preview: PagePreview }) {
+export function EarlyConversation({ preview }: { preview: ConversationPreview }) {
   const t = useTranslations();
   return (
     <div className="flex h-full flex-col" aria-busy="true">

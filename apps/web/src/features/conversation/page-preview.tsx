@@ -1,11 +1,11 @@
 'use client';
-import type { PagePreview } from '@slipway/contracts/operate';
+import type { ConversationPreview } from '@slipway/contracts/operate';
 import { createContext, type ReactNode, use } from 'react';
 
-const PreviewOfPage = createContext<PagePreview | null>(null);
+const PreviewOfPage = createContext<ConversationPreview | null>(null);
 
 /** What the server knew of the conversation of this address when it made the page. */
-export function PreviewProvider({ preview, children }: { preview: PagePreview | null; children: ReactNode }) {
+export function PreviewProvider({ preview, children }: { preview: ConversationPreview | null; children: ReactNode }) {
   return <PreviewOfPage value={preview}>{children}</PreviewOfPage>;
 }
 
@@ -13,7 +13,7 @@ export function PreviewProvider({ preview, children }: { preview: PagePreview | 
  * The preview that came with the page; with an id, only when it is of that conversation: another one may have been
  * opened since.
  */
-export function usePreview(conversation?: string): PagePreview | null {
+export function usePreview(conversation?: string): ConversationPreview | null {
   const preview = use(PreviewOfPage);
-  return conversation === undefined || preview?.conversation === conversation ? preview : null;
+  return conversation === undefined || preview?.id === conversation ? preview : null;
 }

@@ -3,8 +3,10 @@ import { NEW_TASK } from '@slipway/contracts/conversations';
 import { Button, Card, cn, Field, Kbd, Select } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
+import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
-import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
+import { useHydrated } from '../../browser/hydrated.ts';
+import { isSendKey, SendKey } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { AttachButton } from '../attachments/attach-button.tsx';
 import { AttachmentChips } from '../attachments/attachment-chips.tsx';
@@ -79,7 +81,10 @@ export function Composer() {
             <PromptsKept />
           </div>
           <Button type="submit" tone="primary" busy={isSending} disabled={!attachments.ready}>
-            {t('common.start')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
+            {t('common.start')}{' '}
+            <Kbd className="max-sm:hidden">
+              <SendKey />
+            </Kbd>
           </Button>
         </div>
       </Card>
@@ -162,13 +167,17 @@ function PromptField({
   const t = useTranslations();
   const mention = useMentionBox();
   const suggestions = useSuggestions(mention.token, null);
+  const { ref: field } = mention.box;
+  const hydrated = useHydrated();
+  // Writing it is what the page is for; a phone would cover half of it with its keyboard.
+  useEffect(() => {
+    if (hydrated && window.matchMedia(WIDE).matches) field.current?.focus();
+  }, [hydrated, field]);
   return (
     <>
       <label className="flex flex-col">
         <span className="sr-only">{t('home.task')}</span>
         <textarea
-          // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
-          autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
           dir="auto"
           {...mentionProps(mention, suggestions)}
           value={prompt}

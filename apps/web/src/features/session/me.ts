@@ -1,6 +1,6 @@
 'use client';
 import type { Me, Org } from '@slipway/contracts/organizations';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { api } from '../../api/client.ts';
 import { beginWriting } from '../../browser/kept-writing.ts';
@@ -19,15 +19,25 @@ export function useMe(): UseQueryResult<Me> {
   });
 }
 
-/** Before any page shows what was written here: it may be somebody else's, or too old. */
 async function readMe(signal: AbortSignal): Promise<Me> {
   const me = await api.me({ signal });
+  forgetOthers(me);
+  return me;
+}
+
+/** Before any page shows what was written here: it may be somebody else's, or too old. */
+function forgetOthers(me: Me): void {
   try {
     beginWriting(window.localStorage, me.id, Date.now());
   } catch {
-    // Storage that is forbidden holds nothing of anybody.
+    // Storage that is forbidden, or a server, holds nothing of anybody.
   }
-  return me;
+}
+
+/** Takes who is signed in from the page itself, so that its first render knows them. */
+export function rememberMe(queries: QueryClient, me: Me): void {
+  forgetOthers(me);
+  queries.setQueryData<Me>(['me'], me);
 }
 
 /** A full load on purpose: what the page holds belongs to a session that is over. */

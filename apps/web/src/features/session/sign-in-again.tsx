@@ -2,6 +2,7 @@
 import type { Me, Org } from '@slipway/contracts/organizations';
 import { Button } from '@slipway/ui';
 import Link from 'next/link';
+import { usePathname, useSearchParams } from 'next/navigation';
 import { useTranslations } from 'next-intl';
 import { AloneCard } from '../frame/alone-card.tsx';
 import { SignOutButton } from './sign-out-button.tsx';
@@ -12,7 +13,9 @@ import { SignOutButton } from './sign-out-button.tsx';
  */
 export function SignInAgain({ me, org, needs }: { me: Me; org: Org; needs: NonNullable<Org['needs']> }) {
   const t = useTranslations();
-  const here = window.location.pathname + window.location.search;
+  const path = usePathname();
+  const asked = useSearchParams().toString();
+  const here = asked === '' ? path : `${path}?${asked}`;
   const query = new URLSearchParams({
     again: needs,
     redirect: here,

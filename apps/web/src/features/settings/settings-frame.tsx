@@ -4,7 +4,9 @@ import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
+import { useHydrated } from '../../browser/hydrated.ts';
 import { useStored } from '../../browser/stored.ts';
+import { FrameSkeleton } from '../frame/frame-skeleton.tsx';
 import { LAST_ORG, lastOrg } from '../frame/last-org.ts';
 import { Shell } from '../frame/shell.tsx';
 import { SignedIn } from '../session/signed-in.tsx';
@@ -22,6 +24,7 @@ const SETTINGS_TABS = [
 export function SettingsFrame({ children }: { children: ReactNode }) {
   const t = useTranslations();
   const [last] = useStored(LAST_ORG, '');
+  const hydrated = useHydrated();
   const path = usePathname();
   const tabs = SETTINGS_TABS.map((tab) => {
     const href = `/settings/${tab.path}`;
@@ -36,6 +39,8 @@ export function SettingsFrame({ children }: { children: ReactNode }) {
   return (
     <SignedIn>
       {(me) => {
+        // Which organization this browser looked at last, the server does not know.
+        if (!hydrated) return <FrameSkeleton />;
         const org = lastOrg(me, last);
         return org === undefined ? (
           <main className="h-dvh">{page}</main>

@@ -84,7 +84,7 @@ describe('what a page begins with', () => {
   it('is its reader alone where there is no conversation, or one that they may not see', async () => {
     const stranger = await app.user('Stranger');
     const visits: ReadonlyArray<readonly [string, User]> = [
-      [`/${reader.orgId}`, reader],
+      [`/${reader.orgId}`, stranger],
       [`/${reader.orgId}/conversations`, reader],
       ['/settings/profile', reader],
       [`/${reader.orgId}/conversations/${id}`, stranger],
@@ -92,7 +92,10 @@ describe('what a page begins with', () => {
     ];
     for (const [path, user] of visits) {
       const { preview, cacheControl } = await open(path, { cookie: user.cookie, [PREVIEW_HEADER]: 'AAAA' });
-      expect({ path, preview }).toMatchObject({ path, preview: { me: { id: user.userId }, conversation: null } });
+      expect({ path, preview }).toMatchObject({
+        path,
+        preview: { me: { id: user.userId }, desk: null, conversation: null },
+      });
       expect(cacheControl).toBe('private, no-store');
     }
   });
@@ -114,6 +117,29 @@ describe('what a page begins with', () => {
     ];
     for (const [path, headers] of visits)
       expect({ path, headers, preview: (await open(path, headers)).preview }).toEqual({ path, headers, preview: null });
+  });
+
+  it('is the Desk of the organization on its own page', async () => {
+    const { preview } = await open(`/${reader.orgId}?a=b`, { cookie: reader.cookie });
+    expect(preview).toMatchObject({
+      me: { id: reader.userId },
+      desk: { rows: [{ conversation: { id, title: 'Mend the importer' } }] },
+      conversation: null,
+    });
+  });
+
+  it('is the reader alone when the Desk is longer than a header', async () => {
+    const busy = await app.user('Busy');
+    await app.owner.query(
+      `INSERT INTO app.conversation
+         (id, org_id, created_by, created_by_label, title, model, epoch, attempt, status, start_status, sandbox_status,
+          status_state)
+       SELECT gen_random_uuid(), $1, $2, 'Busy', md5(n::text) || md5((-n)::text), 'none', 1, 1, 'working', 'READY',
+              'RUNNING', '{"execution":"running","start":"ready","halt":"none"}' FROM generate_series(1, 150) n`,
+      [busy.orgId, busy.userId],
+    );
+    const { preview } = await open(`/${busy.orgId}`, { cookie: busy.cookie });
+    expect(preview).toMatchObject({ me: { id: busy.userId }, desk: null });
   });
 
   it('is the newest text when not all of it fits', async () => {

@@ -1,18 +1,21 @@
 import { deflateRawSync } from 'node:zlib';
 import { AgentAction } from '@slipway/contracts/actions';
-import { Conversation } from '@slipway/contracts/conversations';
+import { Conversation, Desk } from '@slipway/contracts/conversations';
 import { blobRefOf, type ConversationEvent, EventPage, textOfContent } from '@slipway/contracts/events';
 import {
   type ConversationPreview,
+  MAX_PREVIEW_BYTES,
   MAX_PREVIEW_LENGTH,
   type PagePreview,
   type PreviewRow,
 } from '@slipway/contracts/operate';
-import { Me } from '@slipway/contracts/organizations';
+import { Me, RESERVED_SLUGS } from '@slipway/contracts/organizations';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** The page of a conversation: organization and id. */
 const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(?:$|[?])/;
+/** The Desk: an organization. */
+const DESK_PAGE = /^\/([\w-]+)\/?(?:$|[?])/;
 /** First parts of the paths of pages that show nothing of who is signed in. */
 const OF_NOBODY: ReadonlySet<string> = new Set(['login', 'invite', 'device']);
 /** How much of the log's end is read. Events. */
@@ -27,14 +30,15 @@ const LONGEST_MS = 1_000;
 const MAX_OTHER_HEADERS = 6_000;
 
 /**
- * What a page shows before its scripts are there, as a value of `PREVIEW_HEADER`: its reader, and the end of the
- * conversation that it is of. `null` for a request that opens no page, and for who is not signed in. It is read from
+ * What a page shows before its scripts are there, as a value of `PREVIEW_HEADER`: its reader, and the Desk or the end
+ * of the conversation that it is of. `null` for a request that opens no page, and for who is not signed in. It is read from
  * our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
  */
 export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
   if (!wantsDocument(request) || OF_NOBODY.has(request.url.split(/[/?]/, 2)[1] ?? '')) return null;
   if (request.raw.rawHeaders.reduce((sum, text) => sum + text.length, 0) > MAX_OTHER_HEADERS) return null;
   const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
+  const [, deskOf = 'login'] = DESK_PAGE.exec(request.url) ?? [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(() => resolve(null), LONGEST_MS);
@@ -49,14 +53,17 @@ export async function pagePreview(fastify: FastifyInstance, request: FastifyRequ
     });
     return answer.statusCode === 200 ? answer.json() : null;
   };
-  const [me, conversation] = await Promise.all([
+  const [me, desk, conversation] = await Promise.all([
     inTime(get('/api/v1/me').then((answer) => Me.safeParse(answer).data ?? null)),
+    RESERVED_SLUGS.has(deskOf)
+      ? null
+      : inTime(get(`/api/v1/orgs/${deskOf}/desk`).then((answer) => Desk.safeParse(answer).data ?? null)),
     org === undefined || id === undefined
       ? null
       : inTime(readConversation(get, `/api/v1/orgs/${org}/conversations/${id}`)),
   ]);
   clearTimeout(timer);
-  return me === null && conversation === null ? null : encode({ me, conversation });
+  return me === null ? null : encode({ me, desk, conversation });
 }
 
 /** Reads our own API as the reader; `null` for an answer other than 200. */
@@ -137,16 +144,20 @@ function lastRows(rows: readonly PreviewRow[]): PreviewRow[] {
   return rows.slice(first + 1);
 }
 
-/**
- * As long as it may be: what is too long loses its oldest rows, and then, of who belongs to very many organizations,
- * the reader. `null`: nothing is left.
- */
+/** As long as it may be. `null`: nothing of it is so short. */
 function encode(preview: PagePreview): string | null {
-  const { me, conversation } = preview;
-  if (me === null && conversation === null) return null;
-  const value = deflateRawSync(JSON.stringify(preview)).toString('base64url');
-  if (value.length <= MAX_PREVIEW_LENGTH) return value;
-  const rows = conversation?.rows ?? [];
-  if (conversation === null || rows.length === 0) return me === null ? null : encode({ me: null, conversation });
-  return encode({ me, conversation: { ...conversation, rows: rows.slice(Math.ceil(rows.length / 4)) } });
+  const text = JSON.stringify(preview);
+  if (Buffer.byteLength(text) <= MAX_PREVIEW_BYTES) {
+    const value = deflateRawSync(text).toString('base64url');
+    if (value.length <= MAX_PREVIEW_LENGTH) return value;
+  }
+  const { desk, conversation } = preview;
+  // Whoever belongs to very many organizations has a page that begins with a skeleton.
+  if (desk === null && conversation === null) return null;
+  return encode({ ...preview, desk: null, conversation: conversation === null ? null : shorter(conversation) });
+}
+
+/** Without its oldest rows, and at the end not at all. */
+function shorter({ rows, ...rest }: ConversationPreview): ConversationPreview | null {
+  return rows.length === 0 ? null : { ...rest, rows: rows.slice(Math.ceil(rows.length / 4)) };
 }

@@ -8,6 +8,7 @@ describe('the preview of a conversation, on its way to the pages', () => {
   it('is read back as it was written', () => {
     const preview = {
       me: null,
+      desk: null,
       conversation: {
         id: 'c',
         title: 'Größe – 日本',
@@ -18,7 +19,11 @@ describe('the preview of a conversation, on its way to the pages', () => {
   });
 
   it('is nothing when it is absent, broken, of another version, or unpacks to more than a page holds', () => {
-    const bomb = JSON.stringify({ me: null, conversation: { id: 'c', title: 'x'.repeat(200 * 1024), rows: [] } });
+    const bomb = JSON.stringify({
+      me: null,
+      desk: null,
+      conversation: { id: 'c', title: 'x'.repeat(200 * 1024), rows: [] },
+    });
     for (const value of [null, '', '!!', packed('{'), packed('{"title":1}'), packed(bomb)])
       expect(decodePreview(value)).toBeNull();
   });

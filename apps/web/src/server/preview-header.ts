@@ -1,8 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { PagePreview } from '@slipway/contracts/operate';
-
-/** Most that a header may unpack to. Bytes. */
-const MAX_BYTES = 128 * 1024;
+import { MAX_PREVIEW_BYTES, PagePreview } from '@slipway/contracts/operate';
 
 /**
  * Reads the value of `PREVIEW_HEADER`; `null` for one that another version wrote, or nobody: the page then begins with
@@ -11,7 +8,9 @@ const MAX_BYTES = 128 * 1024;
 export function decodePreview(value: string | null): PagePreview | null {
   if (value === null) return null;
   try {
-    const text = inflateRawSync(Buffer.from(value, 'base64url'), { maxOutputLength: MAX_BYTES }).toString('utf8');
+    const text = inflateRawSync(Buffer.from(value, 'base64url'), { maxOutputLength: MAX_PREVIEW_BYTES }).toString(
+      'utf8',
+    );
     return PagePreview.safeParse(JSON.parse(text)).data ?? null;
   } catch {
     return null;

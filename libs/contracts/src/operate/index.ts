@@ -23,5 +23,12 @@ export {
   type FlagValues,
   FlagValuesSchema,
 } from './flags.js';
-export { ConversationPreview, MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER, PreviewRow } from './page-preview.js';
+export {
+  ConversationPreview,
+  MAX_PREVIEW_BYTES,
+  MAX_PREVIEW_LENGTH,
+  PagePreview,
+  PREVIEW_HEADER,
+  PreviewRow,
+} from './page-preview.js';
 export { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from './queues.js';

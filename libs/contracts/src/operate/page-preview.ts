@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Desk } from '../conversations/desk.js';
 import { Me } from '../organizations/orgs.js';
 
 /**
@@ -8,6 +9,8 @@ import { Me } from '../organizations/orgs.js';
 export const PREVIEW_HEADER = 'x-slipway-preview';
 /** Longest value of `PREVIEW_HEADER`: with the rest of a request it fits into what Node takes as headers. */
 export const MAX_PREVIEW_LENGTH = 7_000;
+/** Most that it may unpack to. Bytes. */
+export const MAX_PREVIEW_BYTES = 128 * 1024;
 
 /** One line of the end of a timeline, as short as a page needs it before its scripts are there. */
 export const PreviewRow = z.discriminatedUnion('kind', [
@@ -29,6 +32,13 @@ export type PreviewRow = z.infer<typeof PreviewRow>;
 export const ConversationPreview = z.object({ id: z.string(), title: z.string(), rows: z.array(PreviewRow) });
 export type ConversationPreview = z.infer<typeof ConversationPreview>;
 
-/** Who reads the page, and what it is of when that is a conversation; `null`: not known, or it does not fit. */
-export const PagePreview = z.object({ me: Me.nullable(), conversation: ConversationPreview.nullable() });
+/** What a page begins with; `null`: not known, not of this page, or it does not fit. */
+export const PagePreview = z.object({
+  /** Who reads it. */
+  me: Me.nullable(),
+  /** Of the Desk's own page. */
+  desk: Desk.nullable(),
+  /** Of a conversation's page. */
+  conversation: ConversationPreview.nullable(),
+});
 export type PagePreview = z.infer<typeof PagePreview>;

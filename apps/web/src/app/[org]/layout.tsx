@@ -5,8 +5,9 @@ import { FrameSkeleton } from '../../features/frame/frame-skeleton.tsx';
 import { readPagePreview } from '../../server/page-preview.ts';
 
 export default async function OrgLayout({ children }: { children: ReactNode }) {
+  const { conversation, desk } = await readPagePreview();
   return (
-    <PreviewProvider preview={(await readPagePreview()).conversation}>
+    <PreviewProvider preview={{ conversation, desk }}>
       <Suspense fallback={<FrameSkeleton />}>
         <Frame>{children}</Frame>
       </Suspense>

@@ -1,11 +1,19 @@
 'use client';
-import type { ConversationPreview } from '@slipway/contracts/operate';
+import type { Desk } from '@slipway/contracts/conversations';
+import type { ConversationPreview, PagePreview } from '@slipway/contracts/operate';
 import { createContext, type ReactNode, use } from 'react';
+import { useHydrated } from '../../browser/hydrated.ts';
 
-const PreviewOfPage = createContext<ConversationPreview | null>(null);
+const PreviewOfPage = createContext<Pick<PagePreview, 'conversation' | 'desk'>>({ conversation: null, desk: null });
 
-/** What the server knew of the conversation of this address when it made the page. */
-export function PreviewProvider({ preview, children }: { preview: ConversationPreview | null; children: ReactNode }) {
+/** What the server knew of what is at this address when it made the page. */
+export function PreviewProvider({
+  preview,
+  children,
+}: {
+  preview: Pick<PagePreview, 'conversation' | 'desk'>;
+  children: ReactNode;
+}) {
   return <PreviewOfPage value={preview}>{children}</PreviewOfPage>;
 }
 
@@ -13,7 +21,13 @@ export function PreviewProvider({ preview, children }: { preview: ConversationPr
  * The preview that came with the page; with an id, only when it is of that conversation: another one may have been
  * opened since.
  */
-export function usePreview(conversation?: string): ConversationPreview | null {
-  const preview = use(PreviewOfPage);
-  return conversation === undefined || preview?.id === conversation ? preview : null;
+export function usePreview(id?: string): ConversationPreview | null {
+  const { conversation } = use(PreviewOfPage);
+  return id === undefined || conversation?.id === id ? conversation : null;
+}
+
+/** The Desk that came with the page, while the page is taken over: later it may be another one. */
+export function useEarlyDesk(): Desk | null {
+  const { desk } = use(PreviewOfPage);
+  return useHydrated() ? null : desk;
 }

@@ -1,5 +1,6 @@
 'use client';
 import { createContext, type ReactNode, use, useMemo, useSyncExternalStore } from 'react';
+import { useEarlyDesk } from '../conversation/page-preview.tsx';
 import { useSession } from '../session/me.ts';
 import { DeskStore, type DeskView } from './desk-store.ts';
 import { useDeskRoom } from './use-desk-room.ts';
@@ -9,8 +10,13 @@ const DeskContext = createContext<DeskStore | null>(null);
 /** Holds the Desk of the organization of the address, for the rail and the page of it. */
 export function DeskProvider({ children }: { children: ReactNode }) {
   const { me, org } = useSession();
+  const early = useEarlyDesk();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another organization, or another user, is another Desk
-  const store = useMemo(() => new DeskStore(me.name), [me.id, org.id]);
+  const store = useMemo(() => {
+    const made = new DeskStore(me.name);
+    if (early !== null) made.read(early, Date.parse(early.at));
+    return made;
+  }, [me.id, org.id]);
   useDeskRoom(store, org.id, org.permissions.includes('conversation:read'));
   return <DeskContext value={store}>{children}</DeskContext>;
 }

@@ -38,9 +38,11 @@ export function NeedsYou() {
     <div className="flex flex-col gap-2">
       {lines === null ? (
         error === null ? (
-          <AfterDelay>
-            <Skeleton className="h-16 w-full" />
-          </AfterDelay>
+          <div className="min-h-16">
+            <AfterDelay>
+              <Skeleton className="h-16 w-full" />
+            </AfterDelay>
+          </div>
         ) : (
           <Failed error={error} retry={store.again} />
         )

@@ -70,7 +70,7 @@ describe('what a page begins with', () => {
     expect(preview).toMatchObject({
       me: { id: reader.userId, orgs: [{ id: reader.orgId }] },
       conversation: {
-        id,
+        snapshot: { id, title: 'Mend the importer', head: 2 },
         rows: [
           { kind: 'message', author: 'user', text: 'Mend the importer', cut: false },
           { kind: 'message', author: 'agent', text: 'It keeps the last row now.', cut: false },
@@ -88,6 +88,7 @@ describe('what a page begins with', () => {
       [`/${reader.orgId}/conversations`, reader],
       ['/settings/profile', reader],
       [`/${reader.orgId}/conversations/${id}`, stranger],
+      [`/${reader.orgId}/conversations/${id}/review`, stranger],
       [`/${stranger.orgId}/conversations/${id}`, stranger],
     ];
     for (const [path, user] of visits) {
@@ -140,6 +141,11 @@ describe('what a page begins with', () => {
     );
     const { preview } = await open(`/${busy.orgId}`, { cookie: busy.cookie });
     expect(preview).toMatchObject({ me: { id: busy.userId }, desk: null });
+  });
+
+  it('is the conversation without its text for its review', async () => {
+    const { preview } = await open(`/${reader.orgId}/conversations/${id}/review?file=a`, { cookie: reader.cookie });
+    expect(preview).toMatchObject({ me: { id: reader.userId }, conversation: { snapshot: { id }, rows: [] } });
   });
 
   it('is the newest text when not all of it fits', async () => {

@@ -12,8 +12,8 @@ import {
 import { Me, RESERVED_SLUGS } from '@slipway/contracts/organizations';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The page of a conversation: organization and id. */
-const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(?:$|[?])/;
+/** The page of a conversation, or of its review: organization, id and which. */
+const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(\/review)?(?:$|[?])/;
 /** The Desk: an organization. */
 const DESK_PAGE = /^\/([\w-]+)\/?(?:$|[?])/;
 /** First parts of the paths of pages that show nothing of who is signed in. */
@@ -37,7 +37,7 @@ const MAX_OTHER_HEADERS = 6_000;
 export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
   if (!wantsDocument(request) || OF_NOBODY.has(request.url.split(/[/?]/, 2)[1] ?? '')) return null;
   if (request.raw.rawHeaders.reduce((sum, text) => sum + text.length, 0) > MAX_OTHER_HEADERS) return null;
-  const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
+  const [, org, id, review] = CONVERSATION_PAGE.exec(request.url) ?? [];
   const [, deskOf = 'login'] = DESK_PAGE.exec(request.url) ?? [];
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -60,7 +60,7 @@ export async function pagePreview(fastify: FastifyInstance, request: FastifyRequ
       : inTime(get(`/api/v1/orgs/${deskOf}/desk`).then((answer) => Desk.safeParse(answer).data ?? null)),
     org === undefined || id === undefined
       ? null
-      : inTime(readConversation(get, `/api/v1/orgs/${org}/conversations/${id}`)),
+      : inTime(readConversation(get, `/api/v1/orgs/${org}/conversations/${id}`, review === undefined)),
   ]);
   clearTimeout(timer);
   return me === null ? null : encode({ me, desk, conversation });
@@ -79,16 +79,12 @@ function wantsDocument({ method, headers }: FastifyRequest): boolean {
   );
 }
 
-async function readConversation(get: Get, path: string): Promise<ConversationPreview | null> {
-  const conversation = Conversation.safeParse(await get(path)).data;
-  if (conversation === undefined) return null;
-  const page = EventPage.safeParse(await get(`${path}/events?before=${conversation.head + 1}&limit=${EVENTS}`)).data;
-  if (page === undefined) return null;
-  return {
-    id: conversation.id,
-    title: conversation.title,
-    rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))),
-  };
+async function readConversation(get: Get, path: string, withText: boolean): Promise<ConversationPreview | null> {
+  const snapshot = Conversation.safeParse(await get(path)).data;
+  if (snapshot === undefined) return null;
+  if (!withText) return { snapshot, rows: [] };
+  const page = EventPage.safeParse(await get(`${path}/events?before=${snapshot.head + 1}&limit=${EVENTS}`)).data;
+  return page === undefined ? null : { snapshot, rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))) };
 }
 
 /** What a reader of the timeline would read of one event. */

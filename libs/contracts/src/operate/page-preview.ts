@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Conversation } from '../conversations/conversations.js';
 import { Desk } from '../conversations/desk.js';
 import { Me } from '../organizations/orgs.js';
 
@@ -28,8 +29,8 @@ export const PreviewRow = z.discriminatedUnion('kind', [
 ]);
 export type PreviewRow = z.infer<typeof PreviewRow>;
 
-/** The end of a conversation as text, oldest row first. */
-export const ConversationPreview = z.object({ id: z.string(), title: z.string(), rows: z.array(PreviewRow) });
+/** A conversation, and its end as text, oldest row first; its review needs no text. */
+export const ConversationPreview = z.object({ snapshot: Conversation, rows: z.array(PreviewRow) });
 export type ConversationPreview = z.infer<typeof ConversationPreview>;
 
 /** What a page begins with; `null`: not known, not of this page, or it does not fit. */
@@ -38,7 +39,7 @@ export const PagePreview = z.object({
   me: Me.nullable(),
   /** Of the Desk's own page. */
   desk: Desk.nullable(),
-  /** Of a conversation's page. */
+  /** Of a conversation's page, and of its review. */
   conversation: ConversationPreview.nullable(),
 });
 export type PagePreview = z.infer<typeof PagePreview>;

@@ -5,24 +5,29 @@ import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { useHydrated } from '../../browser/hydrated.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { ConversationScreen } from './conversation-screen.tsx';
 import { EarlyConversation } from './early-conversation.tsx';
-import { usePreview } from './page-preview.tsx';
+import { useEarlySnapshot, usePreview } from './page-preview.tsx';
 
 /** Reads the snapshot once; from then on the log is the only source. Opening never needs a sandbox. */
 export function ConversationPage({ id }: { id: string }) {
   const t = useTranslations();
   const { org } = useSession();
   const preview = usePreview(id);
+  const early = useEarlySnapshot(id);
+  const hydrated = useHydrated();
   const { data, error, refetch } = useQuery({
     queryKey: ['conversation', org.id, id],
     queryFn: ({ signal }) => api.getConversation({ org: org.id, conversation: id, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
+    ...early,
   });
-  if (data !== undefined) return <ConversationScreen snapshot={data} />;
+  // What it is made of needs a browser.
+  if (data !== undefined && hydrated) return <ConversationScreen snapshot={data} />;
   if (error && failureOf(error).code === 'resource.not-found')
     return (
       <div className="grid h-full place-items-center">

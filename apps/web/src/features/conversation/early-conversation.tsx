@@ -16,7 +16,7 @@ export function EarlyConversation({ preview }: { preview: ConversationPreview })
       <header className="flex shrink-0 flex-wrap items-center gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
         <div className="min-w-0 flex-1">
           <h1 dir="auto" className="truncate text-base font-semibold">
-            {preview.title}
+            {preview.snapshot.title}
           </h1>
           <p className="text-xs text-ink-muted">{t('frame.loading')}</p>
         </div>

@@ -1,5 +1,5 @@
 'use client';
-import type { Desk } from '@slipway/contracts/conversations';
+import type { Conversation, Desk } from '@slipway/contracts/conversations';
 import type { ConversationPreview, PagePreview } from '@slipway/contracts/operate';
 import { createContext, type ReactNode, use } from 'react';
 import { useHydrated } from '../../browser/hydrated.ts';
@@ -23,11 +23,17 @@ export function PreviewProvider({
  */
 export function usePreview(id?: string): ConversationPreview | null {
   const { conversation } = use(PreviewOfPage);
-  return id === undefined || conversation?.id === id ? conversation : null;
+  return id === undefined || conversation?.snapshot.id === id ? conversation : null;
 }
 
 /** The Desk that came with the page, while the page is taken over: later it may be another one. */
 export function useEarlyDesk(): Desk | null {
   const { desk } = use(PreviewOfPage);
   return useHydrated() ? null : desk;
+}
+
+/** The snapshot that came with the page, in the words of a query, while the page is taken over: later it is old. */
+export function useEarlySnapshot(id: string): { readonly initialData?: Conversation } {
+  const preview = usePreview(id);
+  return useHydrated() || preview === null ? {} : { initialData: preview.snapshot };
 }

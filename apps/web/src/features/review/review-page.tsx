@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { useEarlySnapshot } from '../conversation/page-preview.tsx';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { ReviewScreen } from './review-screen.tsx';
@@ -12,11 +13,13 @@ import { ReviewScreen } from './review-screen.tsx';
 export function ReviewPage({ id }: { id: string }) {
   const t = useTranslations();
   const { org } = useSession();
+  const early = useEarlySnapshot(id);
   const { data, error, refetch } = useQuery({
     queryKey: ['conversation', org.id, id],
     queryFn: ({ signal }) => api.getConversation({ org: org.id, conversation: id, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
+    ...early,
   });
   if (data !== undefined) return <ReviewScreen snapshot={data} />;
   if (error && failureOf(error).code === 'resource.not-found')

@@ -7,7 +7,7 @@ import { readPagePreview } from '../../../../server/page-preview.ts';
 /** The tab has the conversation's name from the first bytes on; its header renames it later. */
 export async function generateMetadata(): Promise<Metadata> {
   const t = await getTranslations();
-  return { title: (await readPagePreview()).conversation?.title || t('common.conversation') };
+  return { title: (await readPagePreview()).conversation?.snapshot.title || t('common.conversation') };
 }
 
 export default async function Page({ params }: { params: Promise<{ id: string }> }) {

@@ -1,6 +1,6 @@
 import type { Conversation, QueuedMessage } from '@slipway/contracts/conversations';
 import type { LoggedEvent, StreamingDelta } from '@slipway/contracts/events';
-import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
+import { applyEvents, type ConversationView, openView, prependEvents, putApart } from './conversation-view.ts';
 import { applyDelta, endsLiveText, type LiveText, liveProgress } from './live-text.ts';
 import { addPrinted, type PrintedOutputs } from './printed-outputs.ts';
 
@@ -51,9 +51,14 @@ export class ConversationStore {
     this.flushSoon();
   }
 
-  /** A page of history from just below the first loaded event. */
+  /** A page of history beside what is loaded. */
   prepend(events: readonly LoggedEvent[]): void {
     this.view.set(prependEvents(this.view.get(), events));
+  }
+
+  /** A page of history from far above. */
+  putApart(events: readonly LoggedEvent[]): void {
+    this.view.set(putApart(this.view.get(), events));
   }
 
   private flushSoon(): void {

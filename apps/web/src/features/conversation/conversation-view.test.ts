@@ -3,7 +3,7 @@ import { CONVERSATION_STATUSES } from '@slipway/contracts/conversations';
 import { type LoggedEvent } from '@slipway/contracts/events';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import fc from 'fast-check';
-import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
+import { applyEvents, type ConversationView, openView, prependEvents, putApart } from './conversation-view.ts';
 import {
   action,
   answer,
@@ -353,6 +353,43 @@ describe('prependEvents', () => {
           for (let index = 0; paged.firstSeq > 1; index += 1) {
             const size = sizes[index % sizes.length] ?? 1;
             paged = prependEvents(paged, log.slice(Math.max(0, paged.firstSeq - 1 - size), paged.firstSeq - 1));
+          }
+          expect(withoutFoldKeys(paged)).toEqual(withoutFoldKeys(whole));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the same rows when a stretch far above was read first and grew on both sides', () => {
+    const call = fc.constantFrom('t', 'v', 'e', 'm', 's', 'i', 'p');
+    fc.assert(
+      fc.property(
+        fc.array(call, { minLength: 8, maxLength: 40 }),
+        fc.array(fc.tuple(fc.constantFrom('above', 'after', 'before'), fc.integer({ min: 1, max: 6 })), {
+          minLength: 1,
+          maxLength: 20,
+        }),
+        fc.tuple(fc.nat(), fc.nat()),
+        fc.boolean(),
+        (kinds, reads, [from, length], parallel) => {
+          const log = logOf(agentWork(kinds, parallel));
+          const whole = applyAll(openView(snapshotOf(0)), log);
+          const first = from % (log.length - 1);
+          const last = first + 1 + (length % (log.length - 1 - first));
+          let paged = putApart(openView(snapshotOf(log.length)), log.slice(first, last));
+          for (let index = 0; paged.firstSeq > 1 || paged.apart !== null; index += 1) {
+            const [where = 'above', size = 1] = reads[index % reads.length] ?? [];
+            const below = paged.apart?.lastSeq ?? 0;
+            const above = (paged.apart?.firstSeq ?? paged.firstSeq) - 1;
+            const end = paged.firstSeq - 1;
+            const page =
+              paged.apart === null || (where === 'above' && above > 0)
+                ? log.slice(Math.max(0, above - size), above)
+                : where === 'before'
+                  ? log.slice(Math.max(below, end - size), end)
+                  : log.slice(below, Math.min(end, below + size));
+            paged = prependEvents(paged, page);
           }
           expect(withoutFoldKeys(paged)).toEqual(withoutFoldKeys(whole));
         },

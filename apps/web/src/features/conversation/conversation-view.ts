@@ -1,18 +1,18 @@
 import type { Conversation, ConversationRunSettings, ConversationStatus } from '@slipway/contracts/conversations';
 import {
-  ConversationEvent,
+  type ConversationEvent,
   type EventOf,
   isUpdateOf,
   type LoggedEvent,
   type StateUpdate,
   stateUpdateOf,
-  stateValueOf,
 } from '@slipway/contracts/events';
 import {
   type ConversationStatusState,
   conversationStatus,
   reduceConversationStatus,
 } from '@slipway/domain/conversation-status';
+import { type ContextUse, contextOf, isKnown, joinStretches, type Stretch, stretchOf } from './stretch.ts';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
 import { touchesFiles } from './timeline-row.ts';
 
@@ -25,6 +25,11 @@ export interface ConversationView {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly timeline: Timeline;
+  /**
+   * What was gone to far above, and what was read around it since: between it and `firstSeq` events are missing. It
+   * joins the rest once they are read. `null`: nothing is apart.
+   */
+  readonly apart: Stretch | null;
   /** What `status` is reduced from: nothing else says what state the conversation is in. */
   readonly state: ConversationStatusState;
   readonly status: ConversationStatus;
@@ -57,11 +62,6 @@ export interface ConversationView {
   readonly egressAt: number;
 }
 
-export interface ContextUse {
-  readonly used: number;
-  readonly window: number;
-}
-
 export function openView(conversation: Conversation): ConversationView {
   const start =
     conversation.start.status === 'READY' ? 'ready' : conversation.start.status === 'ERROR' ? 'failed' : 'running';
@@ -71,6 +71,7 @@ export function openView(conversation: Conversation): ConversationView {
     firstSeq: conversation.head + 1,
     lastSeq: conversation.head,
     timeline: EMPTY_TIMELINE,
+    apart: null,
     state,
     status: conversationStatus(state),
     title: conversation.title,
@@ -129,58 +130,56 @@ export function applyEvents(
   };
 }
 
-/** Puts a page of older events above. A page that does not end just below `firstSeq` changes nothing. */
+/**
+ * Puts a page of older events where it belongs: above the rest, above the stretch that stands apart, or below that. A
+ * page that is a neighbour of none of them changes nothing.
+ */
 export function prependEvents(view: ConversationView, events: readonly LoggedEvent[]): ConversationView {
-  const page = events.filter((logged) => logged.seq < view.firstSeq);
-  const first = page[0];
-  if (first === undefined || page.at(-1)?.seq !== view.firstSeq - 1) return view;
+  const { firstSeq, apart } = view;
+  const older = events.filter(({ seq }) => seq < firstSeq);
+  const isBelow = (older.at(-1)?.seq ?? 0) > (apart?.lastSeq ?? 0);
+  const page = stretchOf(
+    apart === null ? older : older.filter(({ seq }) => (isBelow ? seq > apart.lastSeq : seq < apart.firstSeq)),
+  );
+  if (page === null) return view;
+  if (page.lastSeq === firstSeq - 1) return joined(putAbove(view, page));
+  if (page.lastSeq + 1 === apart?.firstSeq) return { ...view, apart: joinStretches(page, apart) };
+  return apart !== null && page.firstSeq === apart.lastSeq + 1
+    ? joined({ ...view, apart: joinStretches(apart, page) })
+    : view;
+}
+
+/** Shows events from far above, in place of what stood apart before. */
+export function putApart(view: ConversationView, events: readonly LoggedEvent[]): ConversationView {
+  const apart = stretchOf(events.filter(({ seq }) => seq < view.firstSeq));
+  return apart === null ? view : joined({ ...view, apart });
+}
+
+/** Whether an event is loaded. */
+export function isLoaded({ firstSeq, apart }: Pick<ConversationView, 'firstSeq' | 'apart'>, seq: number): boolean {
+  return seq >= firstSeq || isWithin(apart, seq);
+}
+
+function isWithin(stretch: Stretch | null, seq: number): boolean {
+  return stretch !== null && seq >= stretch.firstSeq && seq <= stretch.lastSeq;
+}
+
+/** What stood apart is put above the rest once nothing is missing between them. */
+function joined(view: ConversationView): ConversationView {
+  const { apart, firstSeq } = view;
+  return apart !== null && apart.lastSeq === firstSeq - 1 ? { ...putAbove(view, apart), apart: null } : view;
+}
+
+function putAbove(view: ConversationView, page: Stretch): ConversationView {
   return {
     ...view,
-    firstSeq: first.seq,
-    hadWorkspace: view.hadWorkspace || page.some(isReady),
-    analysis: view.analysis ?? page.findLast(isAnalysis)?.event ?? null,
-    context: view.context ?? lastOf(page, contextOf),
-    workingSince: view.status === 'working' ? (view.workingSince ?? lastOf(page, beginOf)) : null,
-    timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline),
+    firstSeq: page.firstSeq,
+    hadWorkspace: view.hadWorkspace || page.hadWorkspace,
+    analysis: view.analysis ?? page.analysis,
+    context: view.context ?? page.context,
+    workingSince: view.status === 'working' ? (view.workingSince ?? page.beganAt) : null,
+    timeline: joinTimelines(page.timeline, view.timeline),
   };
-}
-
-const KINDS = new Set<string>(ConversationEvent.options.map((option) => option.shape.kind.value));
-
-/** A newer server may write kinds that this page was not built for: they count as read and show nothing. */
-function isKnown({ event }: LoggedEvent): boolean {
-  return KINDS.has(event.kind);
-}
-
-/** The last that the events of a page say; `null`: none says it. */
-function lastOf<T>(page: readonly LoggedEvent[], read: (event: ConversationEvent) => T | null): T | null {
-  for (let index = page.length - 1; index >= 0; index -= 1) {
-    const event = page[index]?.event;
-    const found = event === undefined ? null : read(event);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/** When a run began or went on. */
-function beginOf(event: ConversationEvent): string | null {
-  return stateValueOf(event, 'execution_status') === 'running' ? event.timestamp : null;
-}
-
-/** What the agent's last call took of its model's context. */
-function contextOf(event: ConversationEvent): ContextUse | null {
-  const usage = stateValueOf(event, 'stats')?.usage_to_metrics?.['agent']?.accumulated_token_usage;
-  return usage == null || usage.context_window <= 0 || usage.per_turn_token <= 0
-    ? null
-    : { used: usage.per_turn_token, window: usage.context_window };
-}
-
-function isReady({ event }: LoggedEvent): boolean {
-  return stateValueOf(event, 'start_task')?.status === 'READY';
-}
-
-function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: EventOf<'SecurityAnalysisEvent'> } {
-  return logged.event.kind === 'SecurityAnalysisEvent';
 }
 
 /** Moves the runtime without moving the status. */

@@ -63,6 +63,8 @@ function partsOf(row: Row, words: NameWords): Parts {
       return of(t('reading.slipway'), t('reading.error', { text: short(row.detail) }));
     case 'start':
       return { ...of(t('reading.slipway'), t('reading.start')), at: row.steps[0]?.startedAt ?? null };
+    case 'gap':
+      return of(t('reading.slipway'), t('reading.notLoaded', { count: row.events }));
     case 'note':
       return of(t('reading.slipway'), t(row.note === 'paused' ? 'reading.paused' : 'reading.stopped'));
   }

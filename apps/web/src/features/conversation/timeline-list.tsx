@@ -3,7 +3,7 @@ import { Button } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useTranslations } from 'next-intl';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { ConnectionMark, ReconnectNote } from './connection.tsx';
 import { useConversation, usePicked, useView } from './conversation-context.ts';
 import { EarlyRows } from './early-conversation.tsx';
@@ -13,10 +13,12 @@ import { usePreview } from './page-preview.tsx';
 import { PermalinkNote } from './permalink-note.tsx';
 import { RecapBar } from './recap/recap-bar.tsx';
 import { RowItem } from './row-item.tsx';
+import { rowsAround } from './stretch.ts';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
 import { TurnRail } from './turns/turn-rail.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
+import { useMissingPages } from './use-missing-pages.ts';
 import { useReadMark } from './use-read-mark.ts';
 import { useReveal } from './use-reveal.ts';
 import { useRowCommands } from './use-row-commands.ts';
@@ -29,8 +31,6 @@ const END_THRESHOLD = 48;
 const NOTES_HEIGHT = 64;
 /** How long what a reader opened may take to grow. Milliseconds. */
 const HANDLED_MS = 300;
-/** Older events are fetched when the reader comes this close to the top. Pixels. */
-const TOP_THRESHOLD = 1_200;
 
 function toBottom(element: HTMLElement | null): void {
   if (element !== null) element.scrollTop = element.scrollHeight;
@@ -62,11 +62,14 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const t = useTranslations();
   const { store, conversation } = useConversation();
   const preview = usePreview(conversation.id);
-  const rows = useView((view) => view.timeline.rows);
+  const ofEnd = useView((view) => view.timeline.rows);
+  const firstSeq = useView((view) => view.firstSeq);
+  const apart = useView((view) => view.apart);
+  const rows = useMemo(() => rowsAround(apart, ofEnd, firstSeq), [apart, ofEnd, firstSeq]);
   const live = usePicked(store.live, isThere);
   const working = useView((view) => view.status === 'working');
   const tail = live || working;
-  const top = useView((view) => view.firstSeq <= 1);
+  const top = (apart?.firstSeq ?? firstSeq) <= 1;
   const scroller = useRef<HTMLDivElement>(null);
   const following = useRef(true);
   useReadMark(following);
@@ -99,7 +102,6 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     paddingEnd: 28,
   });
 
-  const { loadOlder } = history;
   /**
    * Rows are measured late, so the list moves by itself too; only a way up that is longer than what went missing is the
    * reader's.
@@ -131,15 +133,11 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     return () => cancelAnimationFrame(frame);
   }, [rows, tail, size, room]);
 
+  const loadMissing = useMissingPages(rows, history, scroller, virtualizer);
   const onScroll = useCallback(() => {
     look();
-    if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
-  }, [look, loadOlder]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was put above may leave the reader still near the top
-  useEffect(() => {
-    if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
-  }, [rows, loadOlder]);
+    loadMissing();
+  }, [look, loadMissing]);
 
   const settle = useSettle(rows, scroller, (index) => virtualizer.scrollToIndex(index, { align: 'start' }));
   const goTo = (index: number, withFocus = true) => {
@@ -155,7 +153,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
       if (scroller.current?.scrollTop === before && isInSight(scroller.current, key)) look();
     });
   };
-  const revealed = useReveal(history, goTo);
+  const revealed = useReveal(rows, history, goTo);
   useRowCommands(rows, {
     focused: focus.index,
     inSight: () => virtualizer.getVirtualItemForOffset(scroller.current?.scrollTop ?? 0)?.index ?? rows.length,
@@ -179,7 +177,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
         <RecapBar />
         <Find />
         <PermalinkNote />
-        {top ? null : <OlderNote history={history} />}
+        {top && apart === null ? null : <OlderNote history={history} />}
       </div>
       <div
         ref={scroller}

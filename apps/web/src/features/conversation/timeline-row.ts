@@ -111,6 +111,8 @@ export type Row =
       readonly code: string;
       readonly detail: string;
     }
+  /** So many events that are not loaded, from `seq` on. */
+  | { readonly kind: 'gap'; readonly key: string; readonly seq: number; readonly events: number }
   | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
 export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
 

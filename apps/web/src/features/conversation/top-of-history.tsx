@@ -10,9 +10,7 @@ import type { HistoryPages } from './use-history-pages.ts';
 export function OlderNote({ history }: { history: HistoryPages }) {
   const t = useTranslations();
   if (history.state === 'failed')
-    return (
-      <Failed error={history.error} retry={() => history.loadOlder()} className="pointer-events-auto shadow-float" />
-    );
+    return <Failed error={history.error} retry={history.retry} className="pointer-events-auto shadow-float" />;
   if (history.state === 'idle') return null;
   return (
     <AfterDelay>

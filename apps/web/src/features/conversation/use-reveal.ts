@@ -1,6 +1,7 @@
 'use client';
 import { useEffect, useRef, useState } from 'react';
-import { useConversation, useView } from './conversation-context.ts';
+import { useConversation } from './conversation-context.ts';
+import { isLoaded } from './conversation-view.ts';
 import type { Place } from './reveal.ts';
 import type { Row } from './timeline-row.ts';
 import type { HistoryPages } from './use-history-pages.ts';
@@ -9,25 +10,29 @@ import type { HistoryPages } from './use-history-pages.ts';
 const MARK_MS = 2_500;
 
 /**
- * Brings the row of a position that is asked for into sight, reading older pages until it is there. Gives up when those
- * cannot be read.
+ * Brings the row of a position that is asked for into sight, reading what is around it where it is not loaded. Gives up
+ * when that cannot be read.
+ * @param rows all that are shown
  * @returns key of the row that is marked; `null`: none
  */
-export function useReveal(history: HistoryPages, scrollTo: (index: number, focus: boolean) => void): string | null {
-  const { reveal, openRows } = useConversation();
-  const rows = useView((view) => view.timeline.rows);
-  const firstSeq = useView((view) => view.firstSeq);
+export function useReveal(
+  rows: readonly Row[],
+  history: HistoryPages,
+  scrollTo: (index: number, focus: boolean) => void,
+): string | null {
+  const { store, reveal, openRows } = useConversation();
   const [wanted, setWanted] = useState<Place | null>(null);
   const [marked, setMarked] = useState<string | null>(null);
   const scroll = useRef(scrollTo);
   scroll.current = scrollTo;
   useEffect(() => reveal.listen(setWanted), [reveal]);
-  const { state, loadOlder } = history;
+  const { state, load } = history;
   useEffect(() => {
     if (wanted === null) return;
-    if (firstSeq > wanted.seq && firstSeq > 1) {
+    const view = store.view.get();
+    if (!isLoaded(view, wanted.seq) && view.firstSeq > 1) {
       if (state === 'failed') setWanted(null);
-      else if (state === 'idle') loadOlder(wanted.seq);
+      else if (state === 'idle') load(Math.max(1, wanted.seq));
       return;
     }
     setWanted(null);
@@ -40,7 +45,7 @@ export function useReveal(history: HistoryPages, scrollTo: (index: number, focus
     }
     setMarked(row.key);
     scroll.current(index, wanted.focus);
-  }, [wanted, firstSeq, rows, state, loadOlder, openRows]);
+  }, [wanted, rows, state, load, store, openRows]);
   useEffect(() => {
     if (marked === null) return;
     const timer = setTimeout(() => setMarked(null), MARK_MS);
@@ -55,10 +60,10 @@ export function rowIndexOf(rows: readonly Row[], { seq, stepId }: Omit<Place, 'f
     stepId === null
       ? -1
       : rows.findLastIndex((row) => row.kind === 'steps' && row.steps.some((step) => step.id === stepId));
-  return ofStep >= 0
-    ? ofStep
-    : Math.max(
-        0,
-        rows.findLastIndex((row) => row.seq <= seq),
-      );
+  if (ofStep >= 0) return ofStep;
+  const at = Math.max(
+    0,
+    rows.findLastIndex((row) => row.seq <= seq),
+  );
+  return rows[at]?.kind === 'gap' ? at + 1 : at;
 }

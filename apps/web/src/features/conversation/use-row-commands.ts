@@ -15,7 +15,7 @@ interface Reading {
   readonly focused: number;
   readonly inSight: () => number;
   readonly goTo: (index: number) => void;
-  /** Pages above the rows that are loaded; `top`: there are none. */
+  /** Pages that are not loaded; `top`: none is above the rows. */
   readonly history: HistoryPages;
   readonly top: boolean;
 }
@@ -31,7 +31,7 @@ interface Sought {
 export function useRowCommands(rows: readonly Row[], { focused, inSight, goTo, history, top }: Reading): void {
   const t = useTranslations();
   const [sought, setSought] = useState<Sought | null>(null);
-  const { state, loadOlder } = history;
+  const { state, load } = history;
   const go = (is: (row: Row) => boolean, step: -1 | 1) => () => {
     const from = rows[focused >= 0 ? focused : inSight()];
     if (from !== undefined) setSought({ is, step, from: from.key });
@@ -43,14 +43,18 @@ export function useRowCommands(rows: readonly Row[], { focused, inSight, goTo, h
     let at = from + sought.step;
     for (; at >= 0 && at < rows.length; at += sought.step) {
       const row = rows[at];
-      if (row !== undefined && sought.is(row)) break;
+      if (row !== undefined && (row.kind === 'gap' || sought.is(row))) break;
     }
-    // Above the rows that are loaded: the page is read, and the search goes on with it.
-    if (at < 0 && !top && state === 'loading') return;
-    if (at < 0 && !top && state === 'idle') return loadOlder();
+    // Above the rows, or among what is missing: a page of it is read, and the search goes on with it.
+    const isMissing = rows[at]?.kind === 'gap';
+    if (isMissing || (at < 0 && !top)) {
+      if (state === 'loading') return;
+      if (state === 'idle') return load(!isMissing ? 'above' : sought.step > 0 ? 'after-apart' : 'before-rest');
+      return setSought(null);
+    }
     setSought(null);
     if (at >= 0 && at < rows.length) goTo(at);
-  }, [sought, rows, top, state, loadOlder, goTo]);
+  }, [sought, rows, top, state, load, goTo]);
   const any = rows.length > 0;
   useCommand('turn.previous', any ? go(beginsTurn, -1) : null);
   useCommand('turn.next', any ? go(beginsTurn, 1) : null);

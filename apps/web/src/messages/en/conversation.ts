@@ -98,6 +98,7 @@ export const conversation = {
   timeline: 'Timeline',
   newest: 'Newest',
   new: '{fresh} new',
+  notLoaded: '{count, plural, one {# event is not loaded yet} other {# events are not loaded yet}}',
   loadingOlderEvents: 'Loading older events',
   waitingForAWorker: 'Waiting for a worker',
   opened: 'Opened',

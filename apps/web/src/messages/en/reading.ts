@@ -19,6 +19,7 @@ export const reading = {
   retried: 'model called again: {text}',
   error: 'error: {text}',
   start: 'start of the sandbox',
+  notLoaded: '{count, plural, one {# event is not loaded yet} other {# events are not loaded yet}}',
   paused: 'paused',
   stopped: 'stopped',
   failed: 'failed',

@@ -76,6 +76,7 @@ function saidBy(row: Exclude<Row, { kind: 'steps' }>): string {
       return row.servers.map(({ name }) => name).join('\n');
     case 'egress':
       return `${row.request.host}:${row.request.port}\n${row.request.reason}`;
+    case 'gap':
     case 'note':
       return '';
   }

@@ -42,6 +42,8 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <ErrorRow row={row} />;
     case 'retry':
       return <RetryRow row={row} />;
+    case 'gap':
+      return <p className="py-2 text-sm text-ink-muted">{t('conversation.notLoaded', { count: row.events })}</p>;
     case 'note':
       return (
         <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">

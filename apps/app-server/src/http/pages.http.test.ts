@@ -1,7 +1,11 @@
 import { createServer, type Server } from 'node:http';
+import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
+
+const SCRIPT = 'console.log(1)';
+const PACKED = brotliCompressSync(SCRIPT);
 
 describe('pages', () => {
   let database: TestDatabase;
@@ -16,9 +20,11 @@ describe('pages', () => {
     web = createServer((request, response) => {
       const { cookie, 'content-security-policy': policy, 'x-nonce': nonce } = request.headers;
       seen.push({ url: request.url, cookie, policy, nonce });
-      response
-        .writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'text/html' })
-        .end('<h1>a page</h1>');
+      const [file = ''] = (request.url ?? '').split('?', 1);
+      if (file === '/_next/static/packed.js.br')
+        return response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(PACKED);
+      const isMissing = file === '/missing' || file.endsWith('.br');
+      response.writeHead(isMissing ? 404 : 200, { 'content-type': 'text/html' }).end('<h1>a page</h1>');
     });
     await new Promise<void>((resolve) => web.listen(webPort, '127.0.0.1', resolve));
     const identity = { issuerUrl: 'http://127.0.0.1:9/realms/slipway', clientId: 'slipway-web', clientSecret: 'x' };
@@ -41,6 +47,27 @@ describe('pages', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
     expect(seen.at(-1)).toMatchObject({ url: '/orgs/a/conversations/b?tab=diff', cookie: 'theme=dark' });
     expect((await fetch(`${server.url}/missing`)).status).toBe(404);
+  });
+
+  it('have scripts that were packed for browsers that take it, and else as they are', async () => {
+    const get = async (path: string, encodings: string) => {
+      const response = await fetch(server.url + path, {
+        headers: { 'accept-encoding': encodings, cookie: 'keycloak_auth=secret' },
+      });
+      const { headers } = response;
+      expect(seen.at(-1)?.cookie).toBe('');
+      return [response.status, headers.get('content-encoding'), headers.get('content-type'), await response.text()];
+    };
+    const script = 'application/javascript; charset=UTF-8';
+    for (const encodings of ['gzip, deflate, br', 'br;q=0.5'])
+      expect(await get('/_next/static/packed.js?v=1', encodings)).toEqual([200, 'br', script, SCRIPT]);
+    const plain = [200, null, 'text/html', '<h1>a page</h1>'];
+    for (const encodings of ['gzip', 'br;q=0, gzip', 'brx'])
+      expect(await get('/_next/static/packed.js', encodings)).toEqual(plain);
+    // Of pages that were built without.
+    expect(await get('/_next/static/other.css', 'br')).toEqual(plain);
+    expect(await get('/_next/static/font.woff2', 'br')).toEqual(plain);
+    expect(seen.at(-1)?.url).toBe('/_next/static/font.woff2');
   });
 
   it('have each a nonce of their own, that a caller cannot choose, and no other inline script may run', async () => {

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import httpProxy from '@fastify/http-proxy';
 import { PREVIEW_HEADER } from '@slipway/contracts/operate';
 import { notFound } from '@slipway/errors';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { STATIC, sendPacked } from './packed-files.js';
 import { pagePreview } from './page-preview.js';
 import type { ContentPolicy } from './security-headers.js';
 
@@ -26,8 +27,6 @@ const GIVEN_BY_US: ReadonlySet<string> = new Set([
 ]);
 /** Pages for who is not signed in. */
 const OPEN_PAGES: ReadonlySet<string> = new Set(['login', 'invite', 'device', '_next']);
-/** Static files are the same for all users and hold no page. */
-const STATIC = '/_next/static/';
 
 /**
  * Hands every GET that is not ours on to the pages' server. It never sees the session cookie; what the page of a
@@ -38,6 +37,25 @@ const STATIC = '/_next/static/';
 export async function installPages(fastify: FastifyInstance, webUrl: string, policy: ContentPolicy): Promise<void> {
   const nonces = new WeakMap<FastifyRequest, string>();
   const previews = new WeakMap<FastifyRequest, string>();
+  const handOn: Parameters<FastifyReply['from']>[1] & object = {
+    // A connection that was kept open ends when its replica of the pages does: the page is asked for again, on
+    // another one.
+    retriesCount: 2,
+    rewriteRequestHeaders: (request, headers) => {
+      const nonce = nonces.get(request as FastifyRequest);
+      const preview = previews.get(request as FastifyRequest);
+      const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !GIVEN_BY_US.has(name)));
+      const given =
+        nonce === undefined ? {} : { 'content-security-policy': policy(`'nonce-${nonce}'`), 'x-nonce': nonce };
+      return {
+        ...rest,
+        cookie: withoutSession(headers.cookie),
+        ...given,
+        ...(preview === undefined ? {} : { [PREVIEW_HEADER]: preview }),
+      };
+    },
+    onError: (reply) => void reply.code(502).type('text/html; charset=utf-8').send(WEB_IS_DOWN),
+  };
   await fastify.register(httpProxy, {
     upstream: webUrl,
     prefix: '/',
@@ -48,7 +66,7 @@ export async function installPages(fastify: FastifyInstance, webUrl: string, pol
       if (OURS.has(request.url.split(/[/?]/, 2)[1] ?? '')) throw notFound();
       const signIn = signInOf(request);
       if (signIn !== null) return reply.redirect(signIn, 302);
-      if (request.url.startsWith(STATIC)) return;
+      if (request.url.startsWith(STATIC)) return sendPacked(request, reply, handOn) ? reply : undefined;
       const nonce = randomBytes(16).toString('base64');
       nonces.set(request, nonce);
       void reply.header('content-security-policy', policy(`'nonce-${nonce}'`));
@@ -56,26 +74,10 @@ export async function installPages(fastify: FastifyInstance, webUrl: string, pol
       if (preview !== null) previews.set(request, preview);
     },
     replyOptions: {
-      // A connection that was kept open ends when its replica of the pages does: the page is asked for again, on
-      // another one.
-      retriesCount: 2,
-      rewriteRequestHeaders: (request, headers) => {
-        const nonce = nonces.get(request as FastifyRequest);
-        const preview = previews.get(request as FastifyRequest);
-        const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !GIVEN_BY_US.has(name)));
-        const given =
-          nonce === undefined ? {} : { 'content-security-policy': policy(`'nonce-${nonce}'`), 'x-nonce': nonce };
-        return {
-          ...rest,
-          cookie: withoutSession(headers.cookie),
-          ...given,
-          ...(preview === undefined ? {} : { [PREVIEW_HEADER]: preview }),
-        };
-      },
+      ...handOn,
       // With a preview the page holds what is for one reader.
       rewriteHeaders: (headers, request) =>
         previews.has(request as FastifyRequest) ? { ...headers, 'cache-control': 'private, no-store' } : headers,
-      onError: (reply) => void reply.code(502).type('text/html; charset=utf-8').send(WEB_IS_DOWN),
     },
   });
 }

@@ -1,6 +1,7 @@
 import { Card } from '@slipway/ui';
 import type { ReactNode } from 'react';
 import { Logo } from './logo.tsx';
+import { UntilHydrated } from './until-hydrated.tsx';
 
 /** A page of its own, without the navigation: sign-in, gates, an invitation, a code. */
 export function AloneCard({ title, children }: { title: string; children: ReactNode }) {
@@ -11,7 +12,7 @@ export function AloneCard({ title, children }: { title: string; children: ReactN
           <Logo className="size-8 shrink-0" />
           <h1 className="min-w-0 text-xl font-semibold break-words">{title}</h1>
         </div>
-        {children}
+        <UntilHydrated>{children}</UntilHydrated>
       </Card>
     </main>
   );

@@ -14,8 +14,8 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Answers with the copy of a script or style that the build of apps/web packed with Brotli, as far as it goes: a seventh
- * smaller than gzip, and packed once. Pages of another version may have none: then the file itself is handed on.
+ * Answers with the copy of a script or style that the build of apps/web packed with Brotli: a seventh smaller than
+ * gzip, and packed once. Pages of another version may have none: then the file itself is handed on.
  * @returns `false` when the browser does not take it, or the file is none that is packed
  */
 export function sendPacked(request: FastifyRequest, reply: FastifyReply, options: HandOn): boolean {

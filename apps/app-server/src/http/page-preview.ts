@@ -31,8 +31,8 @@ const MAX_OTHER_HEADERS = 6_000;
 
 /**
  * What a page shows before its scripts are there, as a value of `PREVIEW_HEADER`: its reader, and the Desk or the end
- * of the conversation that it is of. `null` for a request that opens no page, and for who is not signed in. It is read from
- * our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
+ * of the conversation that it is of. `null` for a request that opens no page, and for who is not signed in. It is read
+ * from our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
  */
 export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
   if (!wantsDocument(request) || OF_NOBODY.has(request.url.split(/[/?]/, 2)[1] ?? '')) return null;

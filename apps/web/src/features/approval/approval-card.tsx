@@ -6,7 +6,7 @@ import { ArrowDown, ChevronDown, Hand } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useCallback, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
-import { isSendKey, SendKey } from '../../browser/keys.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
@@ -183,9 +183,7 @@ function Choices({
         >
           {answerLabel(t, counts)}
           <span aria-hidden className="max-sm:hidden">
-            <Kbd>
-              <SendKey />
-            </Kbd>
+            <Kbd>{SEND_KEY}</Kbd>
           </span>
         </Button>
         <Button disabled={busy} onClick={onReply} className={cn(ANSWER, 'max-sm:col-span-2')}>

@@ -5,7 +5,7 @@ import { CircleAlert } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { type SyntheticEvent, useId, useState } from 'react';
 import { number } from '../../browser/format.ts';
-import { isSendKey, SendKey } from '../../browser/keys.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
 import type { MessageKey } from '../../messages/translate.ts';
@@ -137,10 +137,7 @@ function Composer() {
             />
           </label>
           <Button type="submit" tone="primary" disabled={unsendable}>
-            {t('conversation.send')}{' '}
-            <Kbd className="max-sm:hidden">
-              <SendKey />
-            </Kbd>
+            {t('conversation.send')} <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
         <MentionChips text={text} files={files.checks} />

@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { isSendKey, SendKey } from '../../browser/keys.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { visibleText } from '../conversation/visible-text.ts';
 import { useSession } from '../session/me.ts';
 import { useDesk, useDeskStore } from './desk-context.tsx';
@@ -118,7 +118,7 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
         >
           {t('deskPage.approve')}{' '}
           <kbd aria-hidden className="font-sans text-xs opacity-80 touch:hidden">
-            <SendKey />
+            {SEND_KEY}
           </kbd>
         </Button>
       </div>
@@ -209,7 +209,7 @@ export function ReplyHere({ line, onClose }: { line: DeskLine; onClose: () => vo
         <Button tone="primary" busy={busy} disabled={!isReady} onClick={go}>
           {t('deskPage.send')}{' '}
           <kbd aria-hidden className="font-sans text-xs opacity-80 touch:hidden">
-            <SendKey />
+            {SEND_KEY}
           </kbd>
         </Button>
       </div>

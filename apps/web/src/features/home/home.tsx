@@ -1,5 +1,6 @@
 'use client';
 import { useTranslations } from 'next-intl';
+import { useHydrated } from '../../browser/hydrated.ts';
 import { NeedsYou, ReadyAndWorking } from '../desk/desk.tsx';
 import { GettingStarted } from '../getting-started/getting-started.tsx';
 import { useSession } from '../session/me.ts';
@@ -10,6 +11,7 @@ import { SuggestedTasks } from './suggested-tasks.tsx';
 export function Home() {
   const t = useTranslations();
   const { org } = useSession();
+  const hydrated = useHydrated();
   const mayCreate = org.permissions.includes('conversation:create');
   return (
     <div className="h-full overflow-auto">
@@ -20,7 +22,8 @@ export function Home() {
             {mayCreate ? t('common.newTask') : t('home.agentsIn', { name: org.name })}
           </h1>
           {mayCreate ? (
-            <Composer />
+            // Begun anew once its scripts are there: text, files and fields start with what this browser kept.
+            <Composer key={hydrated ? 'kept' : 'empty'} />
           ) : (
             <p className="text-sm text-ink-muted">{t('home.youHaveViewAccessAnd', { name: org.name })}</p>
           )}

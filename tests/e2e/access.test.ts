@@ -92,7 +92,8 @@ describeUnless(
   const open = async (route: string): Promise<void> => {
     const address = route.replaceAll(/\[\w+\]/g, (part) => parts[part] ?? `no ${part}`);
     expect(address).not.toContain('no [');
-    await page.goto(own.stack.url + address);
+    // Headings are there before anything is read.
+    await page.goto(own.stack.url + address, { waitUntil: 'networkidle' });
     await page.getByRole('heading', { level: 1 }).first().waitFor();
     await settled();
   };

@@ -189,6 +189,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
         onKeyDown={focus.onKeyDown}
         role="log"
         aria-live="off"
+        aria-busy={(rows.length === 0 && !top) || undefined}
         aria-label={t('conversation.timeline')}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}

@@ -75,6 +75,12 @@ describe('a sandbox that asks for a host', () => {
     expect(await world.status(await world.sandbox(eve), target)).toBe(403);
     // Claims that name a conversation of somebody else gain nothing by it.
     expect(await world.status({ ...one, org: eve.orgId }, target)).toBe(403);
+    // What was allowed for a conversation goes with it.
+    const rules = (): Promise<{ rowCount: number | null }> =>
+      world.app.owner.query('SELECT 1 FROM app.egress_rule WHERE scope_value = $1', [one.conversation]);
+    expect((await rules()).rowCount).toBe(1);
+    await world.app.owner.query('SELECT app.delete_conversation($1, $2)', [one.org, one.conversation]);
+    expect((await rules()).rowCount).toBe(0);
   });
 
   it('was given a yes for once: new connections for a minute, and what is open goes on after it', async () => {
@@ -107,6 +113,25 @@ describe('a sandbox that asks for a host', () => {
     expect(await world.status(sandbox, target)).toBe(403);
     expect(await world.requests(ada, sandbox)).toMatchObject([{ state: 'denied', reason: 'not ours' }]);
     expect(world.proxy.asked).not.toContain('no.example');
+  });
+
+  it('is asked about anew once nobody has answered for a day, and the old request takes no answer', async () => {
+    const sandbox = await world.sandbox(ada);
+    const target = world.name('late.example');
+    const connecting = world.connect(sandbox, target);
+    const request = await world.waiting(ada, sandbox, 'late.example');
+    await world.app.owner.query(
+      "UPDATE app.egress_request SET created_at = now() - interval '24 hours 1 second' WHERE id = $1",
+      [request.id],
+    );
+    expect((await world.requests(ada, sandbox))[0]?.state).toBe('expired');
+    expect((await world.answer(ada, sandbox, request)).body.code).toBe('egress.already-answered');
+    const anew = await world.waiting(ada, sandbox, 'late.example');
+    expect(anew.id).not.toBe(request.id);
+    await world.answer(ada, sandbox, anew);
+    const tunnel = await connecting;
+    tunnel.socket.destroy();
+    expect(tunnel.status).toBe(200);
   });
 
   it('is cut off within a second of the removal of its rule, on all its connections, and gets none new', async () => {

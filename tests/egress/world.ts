@@ -28,16 +28,21 @@ export class EgressWorld {
   readonly app: ConversationApp;
   readonly proxy: TestEgress;
   readonly origin: Origin;
+  /** app-server's internal port. */
+  readonly controlUrl: string;
+  readonly controlSecret = CONTROL_SECRET;
 
-  private constructor(app: ConversationApp, proxy: TestEgress, origin: Origin) {
+  private constructor(app: ConversationApp, proxy: TestEgress, origin: Origin, controlUrl: string) {
     this.app = app;
     this.proxy = proxy;
     this.origin = origin;
+    this.controlUrl = controlUrl;
   }
 
   /** @param holdSeconds how long a connection waits for a user. */
   static async start(holdSeconds: number): Promise<EgressWorld> {
     const port = await freePort();
+    const controlUrl = `http://127.0.0.1:${port}`;
     const app = await ConversationApp.start({
       env: { EGRESS_CONTROL_SECRET: CONTROL_SECRET, INTERNAL_PORT: String(port) },
     });
@@ -45,13 +50,13 @@ export class EgressWorld {
     const proxy = await TestEgress.start({
       EGRESS_PERMITTED_RANGES: `${OUTSIDE}/32`,
       EGRESS_PORTS: `80,443,${origin.port}`,
-      EGRESS_CONTROL_URL: `http://127.0.0.1:${port}`,
+      EGRESS_CONTROL_URL: controlUrl,
       EGRESS_CONTROL_SECRET: CONTROL_SECRET,
       EGRESS_HOLD_SECONDS: String(holdSeconds),
       EGRESS_NEVER_HOSTS: 'never.example',
       EGRESS_REQUESTS_PER_SECOND: '10000',
     });
-    return new EgressWorld(app, proxy, origin);
+    return new EgressWorld(app, proxy, origin, controlUrl);
   }
 
   async close(): Promise<void> {

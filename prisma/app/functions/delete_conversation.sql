@@ -7,6 +7,7 @@ DECLARE
 BEGIN
   DELETE FROM app.conversation t WHERE t.org_id = p_org AND t.id = p_conversation RETURNING t.granted_bytes INTO v_granted;
   IF NOT FOUND THEN RETURN false; END IF;
+  DELETE FROM app.egress_rule r WHERE r.org_id = p_org AND r.scope = 'conversation' AND r.scope_value = p_conversation::text;
   UPDATE app.org_storage s SET used_bytes = greatest(0, s.used_bytes - v_granted) WHERE s.org_id = p_org;
   RETURN true;
 END $$;

@@ -23,8 +23,9 @@ type RequestRow = Columns<
   | 'decided_by_label',
   { state: EgressRequest['state']; scope: EgressRequest['scope'] }
 >;
-const COLUMNS =
-  'id, host, port, action_id, tries, first_time, state, scope, reason, created_at, decided_at, decided_by_label';
+/** One that nobody has answered in time is over at once; `countRequests` writes it down. */
+const STATE = `CASE WHEN state = 'waiting' AND created_at < now() - interval '${EGRESS_REQUEST_HOURS} hours' THEN 'expired' ELSE state END AS state`;
+const COLUMNS = `id, host, port, action_id, tries, first_time, ${STATE}, scope, reason, created_at, decided_at, decided_by_label`;
 
 /** What is known of who asks: nothing of a conversation that is not of the organization. */
 export interface EgressPlace {
@@ -81,10 +82,10 @@ export async function tryAgain(
   const { rows } = await client.query<{ id: string; state: EgressRequest['state']; recent: boolean }>({
     name: 'egress-try-again',
     text: `WITH newest AS (
-             SELECT id, state, decided_at > now() - interval '1 hour' AS recent FROM app.egress_request
+             SELECT id, ${STATE}, decided_at > now() - interval '1 hour' AS recent FROM app.egress_request
              WHERE org_id = $1 AND conversation_id = $2::uuid AND host = $3 AND port = $4 ORDER BY created_at DESC, id DESC LIMIT 1
            ), counted AS (
-             UPDATE app.egress_request r SET tries = least(r.tries + 1, 1000000) FROM newest n WHERE r.org_id = $1 AND r.id = n.id AND r.state = 'waiting'
+             UPDATE app.egress_request r SET tries = least(r.tries + 1, 1000000) FROM newest n WHERE r.org_id = $1 AND r.id = n.id AND n.state = 'waiting'
            ) SELECT id, state, coalesce(recent, false) AS recent FROM newest`,
     values: [org, conversation, host, port],
   });

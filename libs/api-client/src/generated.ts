@@ -130,10 +130,10 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Rules for connections of sandboxes, newest first. */
     listEgressRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRules'>>,
-    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `settings.too-many` besides the common codes. */
+    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
     createEgressRule: (request: { org: string; body: OperationBody<'createEgressRule'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createEgressRule'>>,
-    /** Remove a rule; connections that it let through are cut within a second. Fails with `request.cross-site` besides the common codes. */
+    /** Remove a rule; connections that it let through are cut within a second. Fails with `request.cross-site`, `conversation.four-eyes` besides the common codes. */
     deleteEgressRule: (request: { org: string; rule: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules/{rule}', { org: request.org, rule: request.rule }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Hosts that the sandbox of a conversation asked for, newest first. */

@@ -12,4 +12,6 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER egress_change AFTER INSERT OR UPDATE OR DELETE ON app.egress_rule FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF state ON app.egress_request FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF deleted_at ON app.conversation FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_gone AFTER DELETE ON app.conversation FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF settings ON app.org FOR EACH ROW EXECUTE FUNCTION app.egress_change();

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-signature';
 import { EgressChange, EgressDecision, type EgressQuestion } from '@slipway/contracts/sandboxes';
 
@@ -52,11 +51,16 @@ export class ControlClient {
       response.destroy();
       throw new Error(`app-server answered ${response.statusCode}`);
     }
-    let first = true;
-    for await (const line of createInterface({ input: response })) {
-      const change = EgressChange.parse(JSON.parse(line));
-      if (first) opened();
-      first = false;
+    let count = 0;
+    for await (const line of linesOf(response)) {
+      // `<signature> <JSON>`; the count makes of each line one that cannot be left out or said again.
+      const at = line.indexOf(' ');
+      const text = line.slice(at + 1);
+      if (!this.signature.acceptsAnswer(signed, `${count} ${text}`, line.slice(0, at)))
+        throw new Error('a line is not signed by app-server');
+      const change = EgressChange.parse(JSON.parse(text));
+      if (count === 0) opened();
+      count += 1;
       heard(change);
     }
     throw new Error('the stream has ended');
@@ -87,6 +91,17 @@ export class ControlClient {
       request.setTimeout(SILENCE_MS, () => request.destroy(new Error('app-server is silent')));
       request.once('response', resolve).once('error', reject).end(body);
     });
+  }
+}
+
+/** @throws Error at a line that is too long. */
+async function* linesOf(response: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+    if (rest.length > MAX_ANSWER_BYTES) throw new Error('a line of app-server is too long');
   }
 }
 

@@ -11,12 +11,14 @@ import type { ControlClient } from './control-client.js';
 /** How long what was allowed holds while app-server cannot be asked. Milliseconds. */
 const PARTITION_MS = 60_000;
 /** How often open connections are asked about although nothing was heard: rules end by themselves. Milliseconds. */
-const RECHECK_MS = 30_000;
+const RECHECK_MS = 20_000;
 /** While a user is asked, how often app-server is asked again although nothing was heard. Milliseconds. */
 const HELD_RECHECK_MS = 2_000;
 /** Pauses between attempts to hear changes. Milliseconds. */
 const RETRY_MIN_MS = 50;
 const RETRY_MAX_MS = 1_000;
+/** After so long a stream that has ended is begun anew without a pause to speak of. Milliseconds. */
+const LASTING_MS = 5_000;
 /** Remembered decisions; the oldest go first. */
 const MAX_REMEMBERED = 20_000;
 /** Connections of one sandbox that wait for a user. */
@@ -72,11 +74,11 @@ export class EgressDecisions {
   private readonly waiting = new Set<{ readonly org: string; readonly wake: () => void }>();
   /** Changes that were heard, of all organizations. */
   private changes = 0;
+  /** When app-server allowed an open connection last, by `now`. */
+  private readonly confirmed = new WeakMap<Line, number>();
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private readonly now: () => number;
-  /** When app-server was heard last, by `now`. */
-  private heardAt = Number.NEGATIVE_INFINITY;
   private checkedAt = 0;
 
   constructor(private readonly options: EgressDecisionsOptions) {
@@ -115,6 +117,7 @@ export class EgressDecisions {
 
   /** Once a connection is among the open ones: asks again if anything has changed since it was admitted. */
   confirm(line: Line, { changes }: Admitted): void {
+    this.confirmed.set(line, this.now());
     if (changes !== this.changes) this.recheck((each) => each === line);
   }
 
@@ -140,15 +143,16 @@ export class EgressDecisions {
       openedBy,
     };
     try {
-      const decision = await this.inTurn(claims.claim, () => this.options.client.decide(question));
-      this.heardAt = this.now();
+      // What is open is asked about at once, however many questions the sandbox has waiting.
+      const ask = (): Promise<EgressDecision> => this.options.client.decide(question);
+      const decision = await (openedBy === null ? this.inTurn(claims.claim, ask) : ask());
       // What has changed meanwhile is not in it.
       if (openedBy === null && changes === this.changes) this.remember(key, { org: claims.org, decision, at: now });
       return decision;
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
       // As long as what was allowed may hold without app-server.
-      if (known?.decision.decision === 'allow' && this.now() - this.heardAt < PARTITION_MS) return known.decision;
+      if (known?.decision.decision === 'allow' && this.now() - known.at < PARTITION_MS) return known.decision;
       this.options.logger.warn({ err: error, org_id: claims.org, host: destination.host }, 'app-server did not decide');
       throw new SlipwayError('egress.undecided', `Whether ${destination.host} may be reached cannot be decided now.`, {
         retryAfterSeconds: 5,
@@ -185,15 +189,15 @@ export class EgressDecisions {
   private async listen(): Promise<void> {
     const { signal } = this.closing;
     for (let pauseMs = RETRY_MIN_MS; !signal.aborted; ) {
+      let openedAt = Number.POSITIVE_INFINITY;
       try {
         await this.options.client.changes(
           () => {
-            pauseMs = RETRY_MIN_MS;
+            openedAt = this.now();
             // Whatever was said meanwhile was missed.
             this.changed(null);
           },
           ({ org }) => {
-            this.heardAt = this.now();
             if (org !== undefined) this.changed(org);
           },
           signal,
@@ -201,6 +205,8 @@ export class EgressDecisions {
       } catch (error) {
         if (signal.aborted) return;
         this.options.logger.warn({ err: error }, 'changes of egress rules are not heard');
+        // One that ends at once each time is no better than none.
+        if (this.now() - openedAt >= LASTING_MS) pauseMs = RETRY_MIN_MS;
         await sleep(pauseMs, undefined, { signal }).catch(() => {});
         pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
       }
@@ -231,7 +237,10 @@ export class EgressDecisions {
       if (line === undefined) continue;
       this.decide({ ...line, actionId: null }, line.rule).then(
         ({ decision }) => {
-          if (decision !== 'allow') for (const line of lines) cutOff(line, 'revoked');
+          for (const line of lines) {
+            this.confirmed.set(line, this.now());
+            if (decision !== 'allow') cutOff(line, 'revoked');
+          }
         },
         // Asked again at the next sweep; after a minute they are cut.
         () => {},
@@ -241,12 +250,12 @@ export class EgressDecisions {
 
   private sweep(): void {
     const now = this.now();
-    if (now - this.heardAt >= PARTITION_MS) {
-      for (const line of this.options.lines) if (line.rule !== null) cutOff(line, 'undecided');
-    } else if (now - this.checkedAt >= RECHECK_MS) {
-      this.checkedAt = now;
-      this.recheck(() => true);
-    }
+    // A beat of the stream is no decision: each connection has been allowed within the last minute, or is cut.
+    for (const line of this.options.lines)
+      if (line.rule !== null && now - (this.confirmed.get(line) ?? now) >= PARTITION_MS) cutOff(line, 'undecided');
+    if (now - this.checkedAt < RECHECK_MS) return;
+    this.checkedAt = now;
+    this.recheck(() => true);
   }
 
   private hold(claim: string): boolean {

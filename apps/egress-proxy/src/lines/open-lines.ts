@@ -66,5 +66,7 @@ export class OpenLines {
 /** Ends a connection from here. */
 export function cutOff(line: Line, why: NonNullable<Line['cut']>): void {
   line.cut ??= why;
-  line.socket.destroy();
+  // Without the reset the kernel goes on to send what it has taken: up to some megabytes.
+  if (why === 'revoked' || why === 'undecided') line.socket.resetAndDestroy();
+  else line.socket.destroy();
 }

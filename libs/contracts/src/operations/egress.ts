@@ -36,7 +36,14 @@ export const egressOperations = {
     body: CreateEgressRule,
     response: EgressRule,
     idempotency: 'keyed',
-    errors: [...WRITE, 'idempotency.mismatch', 'idempotency.in-progress', 'egress.too-wide', 'settings.too-many'],
+    errors: [
+      ...WRITE,
+      'idempotency.mismatch',
+      'idempotency.in-progress',
+      'egress.too-wide',
+      'settings.too-many',
+      'conversation.four-eyes',
+    ],
   },
   deleteEgressRule: {
     id: 'egress-rules.delete',
@@ -46,7 +53,7 @@ export const egressOperations = {
     permission: 'egress:write',
     status: 204,
     idempotency: 'idempotent',
-    errors: ['request.cross-site'],
+    errors: ['request.cross-site', 'conversation.four-eyes'],
   },
   listEgressRequests: {
     id: 'conversations.egress-requests.list',

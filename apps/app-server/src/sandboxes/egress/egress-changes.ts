@@ -18,7 +18,7 @@ export interface EgressChangesOptions {
  * Without the database there is no stream, so that no proxy takes silence for the absence of changes.
  */
 export class EgressChanges {
-  private readonly streams = new Set<ServerResponse>();
+  private readonly streams = new Map<ServerResponse, (change: EgressChange) => void>();
   private readonly session;
   private readonly beat: NodeJS.Timeout;
   private hears = false;
@@ -41,14 +41,23 @@ export class EgressChanges {
     this.beat = setInterval(() => this.send({}), BEAT_MS).unref();
   }
 
-  /** @returns false where changes are not heard now: the caller answers 503. */
-  add(response: ServerResponse): boolean {
+  /**
+   * @param sign of a line with its number, so that none can be made, left out or said again on the way.
+   * @returns false where changes are not heard now: the caller answers 503.
+   */
+  add(response: ServerResponse, sign: (text: string) => string): boolean {
     if (!this.hears) return false;
     response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
-    this.streams.add(response);
+    let count = 0;
+    const send = (change: EgressChange): void => {
+      const text = JSON.stringify(change);
+      response.write(`${sign(`${count} ${text}`)} ${text}\n`);
+      count += 1;
+    };
+    this.streams.set(response, send);
     response.once('close', () => this.streams.delete(response));
     // Whoever reads it knows that from here on it hears all.
-    response.write('{}\n');
+    send({});
     return true;
   }
 
@@ -59,15 +68,14 @@ export class EgressChanges {
   }
 
   private send(change: EgressChange): void {
-    const line = `${JSON.stringify(change)}\n`;
-    for (const response of this.streams) {
+    for (const [response, send] of this.streams) {
       if (response.writableLength > MAX_BACKLOG) response.destroy();
-      else response.write(line);
+      else send(change);
     }
   }
 
   private endAll(): void {
-    for (const response of this.streams) response.destroy();
+    for (const response of this.streams.keys()) response.destroy();
     this.streams.clear();
   }
 }

@@ -70,7 +70,8 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     const signed = typeof header === 'string' ? header : '';
     if (!signature.accepts(signed, { method, path, body }, this.clock.now())) return void response.writeHead(403).end();
     if (method === 'GET' && path === CHANGES_PATH) {
-      if (this.changes?.add(response) !== true) response.writeHead(503, { 'retry-after': '1' }).end();
+      const sign = (text: string): string => signature.signAnswer(signed, text);
+      if (this.changes?.add(response, sign) !== true) response.writeHead(503, { 'retry-after': '1' }).end();
       return;
     }
     if (method !== 'POST' || path !== DECIDE_PATH) return void response.writeHead(404).end();

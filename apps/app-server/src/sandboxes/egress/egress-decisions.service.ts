@@ -43,7 +43,8 @@ export class EgressDecisionsService {
     const place = await inOrg(this.pool, question.org, (client) =>
       readPlace(client, question, namesAbove(question.host)),
     );
-    if (place === null) return decided('deny', null);
+    // A conversation that is deleted, or of another organization, is nobody's to reach anything for.
+    if (place === null || (conversation !== null && place.conversation === null)) return decided('deny', null);
     const verdict = decideEgress(rulesFor(place, conversation), OPEN_PORTS, {
       host: question.host,
       port: question.port,

@@ -40,10 +40,10 @@ export async function listRules(client: PoolClient, orgId: string): Promise<Egre
   return rows.map(ruleOf);
 }
 
-/** Without those that end by themselves. */
+/** Without those for one conversation, which go with it. */
 export async function countRules(client: PoolClient, orgId: string): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
-    'SELECT count(*)::integer AS count FROM app.egress_rule WHERE org_id = $1 AND expires_at IS NULL',
+    "SELECT count(*)::integer AS count FROM app.egress_rule WHERE org_id = $1 AND scope <> 'conversation'",
     [orgId],
   );
   return rows[0]?.count ?? 0;

@@ -10,10 +10,12 @@ import { repositoryKey } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
+import { readHostPattern } from '@slipway/net';
 import { auditOf } from '../../audit/audit-statement.js';
 import { lockOrgSettings, readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countRules, deleteRule, insertRule, listRules } from './egress-rules.queries.js';
+import { assertMayRule } from './rule-four-eyes.js';
 import { rulePattern } from './rule-pattern.js';
 
 const HOUR_MS = 3_600_000;
@@ -36,15 +38,21 @@ export class EgressRulesService {
     }));
   }
 
-  /** @throws SlipwayError `request.invalid`, `egress.too-wide`, `settings.too-many`. */
+  /** @throws SlipwayError `request.invalid`, `egress.too-wide`, `settings.too-many`, `conversation.four-eyes`. */
   create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
     const pattern = rulePattern(body.host);
     const { action, reason, expiresInHours } = body;
     const scope = scopeOf(body);
     return inOrg(this.pool, caller.orgId, async (client) => {
       if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();
-      if ((await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
+      // A refusal is never one too many.
+      if (action === 'allow' && (await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
         throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
+      if (action === 'allow')
+        await assertMayRule(client, caller, {
+          pattern,
+          conversation: scope.scope === 'conversation' ? scope.scopeValue : null,
+        });
       const expiresAt =
         expiresInHours === undefined ? null : new Date(this.clock.now().getTime() + expiresInHours * HOUR_MS);
       const rule = await insertRule(
@@ -60,11 +68,17 @@ export class EgressRulesService {
     });
   }
 
-  /** @throws SlipwayError `resource.not-found` */
+  /** @throws SlipwayError `resource.not-found`; `conversation.four-eyes` for a refusal that is in the way of a request. */
   delete(caller: Principal, id: string): Promise<void> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const rule = await deleteRule(client, caller.orgId, id);
       if (rule === null) throw notFound();
+      const pattern = readHostPattern(rule.host);
+      if (rule.action === 'deny' && pattern !== null)
+        await assertMayRule(client, caller, {
+          pattern,
+          conversation: rule.scope === 'conversation' ? rule.scopeValue : null,
+        });
       await client.query(
         auditOf(this.ids.uuid(), caller, { action: 'egress-rule.delete', target: id, before: inWords(rule) }),
       );

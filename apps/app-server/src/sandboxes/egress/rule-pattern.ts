@@ -28,9 +28,9 @@ export function rulePattern(text: string): HostPattern {
   if (isMetadataHost(host) || (isName(host) ? INSIDE.test(host) : !isPublicAddress(host)))
     throw tooWide(`${host} is not of the internet; an operator permits private networks for the installation.`);
   if (!isName(host)) return pattern;
-  const { publicSuffix, domain } = parse(host, { allowPrivateDomains: true });
-  if (publicSuffix === null || domain === null)
-    throw tooWide(`${below ? '*.' : ''}${host} takes in hosts of many owners: ${host} is a public suffix.`);
+  // An exact name is one host, also where hosts of others stand below it.
+  if (below && parse(host, { allowPrivateDomains: true }).domain === null)
+    throw tooWide(`*.${host} takes in hosts of many owners: ${host} is a public suffix.`);
   return pattern;
 }
 

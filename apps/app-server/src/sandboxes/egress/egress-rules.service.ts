@@ -68,7 +68,9 @@ export class EgressRulesService {
     });
   }
 
-  /** @throws SlipwayError `resource.not-found`; `conversation.four-eyes` for a refusal that is in the way of a request. */
+  /**
+   * @throws SlipwayError `resource.not-found`; `conversation.four-eyes` for a refusal that is in the way of a request.
+   */
   delete(caller: Principal, id: string): Promise<void> {
     return inOrg(this.pool, caller.orgId, async (client) => {
       const rule = await deleteRule(client, caller.orgId, id);

@@ -167,7 +167,8 @@ describeUnless(
     await dialog
       .getByRole('combobox', { name: 'Owner' })
       .selectOption({ label: 'release bot (service account, Viewer)' });
-    expect(await dialog.getByRole('checkbox').count()).toBe(3);
+    // What a viewer may: read conversations, members, the organization and its prompts.
+    expect(await dialog.getByRole('checkbox').count()).toBe(4);
     await dialog.getByRole('checkbox', { name: 'conversation:read' }).check();
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const command = await shownCommand(dialog);

@@ -52,7 +52,6 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.review.viewed.set': { path: 'a.ts', hash: 'x' },
   'conversations.sandbox-access.create': { port: 'agent-server' },
   'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
-  'conversations.egress-requests.answer': { decision: 'deny', host: 'api.example.com', port: 443 },
   'conversations.confirmation-mode.set': { mode: 'risky' },
   'conversations.model.set': { model: 'slipway-demo' },
   'conversations.read-mark.put': { seq: 1 },

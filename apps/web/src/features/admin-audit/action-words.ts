@@ -23,6 +23,7 @@ export const AUDIT_NOUNS = [
   'budget',
   'storage',
   'setting',
+  'prompt',
   'prompt-log',
   'egress-request',
   'egress-rule',

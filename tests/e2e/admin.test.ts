@@ -400,6 +400,8 @@ describeUnless(
       'MCP servers',
       'Secrets',
       'API keys',
+      // Which hosts their sandboxes reach; to change it is for admins.
+      'Network',
     ]);
     await member.getByRole('link', { name: 'Secrets' }).click();
     await row(member, 'DATABASE_PASSWORD').waitFor();

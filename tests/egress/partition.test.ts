@@ -15,6 +15,7 @@ import { CLAIMS } from '../../apps/egress-proxy/dist/testing/test-egress.js';
 const SECRET = 'control-secret-of-tests-0123456789abcdef';
 const HOST = { host: 'api.example', port: 443 };
 const ASKING = { claims: CLAIMS, destination: HOST, actionId: null };
+const LATE = { ...ASKING, destination: { host: 'late.example', port: 443 } };
 const ALLOW = { decision: 'allow', rule: 'egr_1', ttlMs: 5_000, request: null };
 
 describe('what an organization allowed, when app-server goes away', () => {
@@ -24,6 +25,9 @@ describe('what an organization allowed, when app-server goes away', () => {
   /** What app-server answers; `null`: an error, as without its database. */
   let answer: object | null;
   let hears: boolean;
+  /** Questions that were answered, and how long an answer about `LATE` is kept back. */
+  let asks: number;
+  let release: Promise<void>;
   let now: number;
   let control: Server;
   let origin: TcpServer;
@@ -32,7 +36,7 @@ describe('what an organization allowed, when app-server goes away', () => {
   let client: ControlClient;
 
   beforeEach(async () => {
-    [answer, hears, now] = [ALLOW, true, 1_000_000];
+    [answer, hears, now, asks, release] = [ALLOW, true, 1_000_000, 0, Promise.resolve()];
     control = createServer(async (request, response) => {
       const signed = String(request.headers[SIGNATURE_HEADER]);
       const body = await text(request);
@@ -50,6 +54,8 @@ describe('what an organization allowed, when app-server goes away', () => {
       }
       if (answer === null) return void response.writeHead(500).end();
       const said = JSON.stringify(answer);
+      asks += 1;
+      if (body.includes(LATE.destination.host)) await release;
       response.writeHead(200, { [SIGNATURE_HEADER]: signature.signAnswer(signed, said) }).end(said);
     });
     control.listen(0, '127.0.0.1');
@@ -71,26 +77,18 @@ describe('what an organization allowed, when app-server goes away', () => {
     origin.close();
   });
 
-  const admit = (): Promise<string> =>
+  const admit = (asking = ASKING): Promise<string> =>
     decisions
-      .admit(ASKING, new AbortController().signal)
+      .admit(asking, new AbortController().signal)
       .then(({ rule }) => rule)
       .catch((error: { code: string }) => error.code);
-  const open = async (): Promise<Line> => {
-    const admitted = await decisions.admit(ASKING, new AbortController().signal);
+  const open = async (asking = ASKING): Promise<Line> => {
+    const admitted = await decisions.admit(asking, new AbortController().signal);
     const socket = connect((origin.address() as AddressInfo).port, '127.0.0.1');
     // A cut is a reset, at both ends.
     socket.on('error', () => {});
     await once(socket, 'connect');
-    const line: Line = {
-      kind: 'connect',
-      claims: CLAIMS,
-      destination: HOST,
-      socket,
-      rule: 'egr_1',
-      since: performance.now(),
-      cut: null,
-    };
+    const line: Line = { ...asking, kind: 'connect', socket, rule: admitted.rule, since: performance.now(), cut: null };
     lines.add(line);
     decisions.confirm(line, admitted);
     return line;
@@ -129,13 +127,29 @@ describe('what an organization allowed, when app-server goes away', () => {
     await until('the open one is cut', () => line.cut === 'undecided');
   });
 
-  it('adversary: a removal that is said while the answer to a question is on its way is not lost', async () => {
-    const line = await open();
+  it('adversary: a removal that is said while an answer is on its way is not lost', async () => {
+    const witness = await open();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    release = promise;
+    const opening = open(LATE);
+    await until('the question is there', () => asks === 2);
     answer = { ...ALLOW, decision: 'deny', rule: null };
-    say({ org: 'org_other' });
-    expect(line.cut).toBeNull();
     say({ org: CLAIMS.org });
-    await until('it is cut', () => line.cut === 'revoked');
+    await until('the removal is heard', () => witness.cut === 'revoked');
+    // Only now comes the yes of before.
+    resolve();
+    const line = await opening;
+    await until('what it let through is cut', () => line.cut === 'revoked');
+    expect(await admit(LATE)).toBe('egress.refused');
+  });
+
+  it('is asked about again when its own organization has changed, once for what is alike', async () => {
+    const alike = await Promise.all([open(), open(), open()]);
+    const before = asks;
+    say({ org: 'org_other' });
+    say({ org: CLAIMS.org });
+    await until('it was asked about', () => asks > before);
+    expect([asks - before, alike.map(({ cut }) => cut)]).toEqual([1, [null, null, null]]);
   });
 
   it('is asked anew after every outage of the stream: what was said meanwhile was missed', async () => {

@@ -8,7 +8,7 @@ export {
 } from './egress-decision.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
-export { isPublicAddress } from './public-address.js';
+export { isInsideName, isPublicAddress } from './public-address.js';
 export {
   PACE_BYTES,
   PACE_LEAVE_MS,

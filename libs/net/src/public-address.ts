@@ -41,6 +41,14 @@ for (const [net, prefix] of [
 ] as const)
   INSIDE_6.addSubnet(net, prefix, 'ipv6');
 
+/** Names that a network keeps for itself: RFC 6761, 6762, 8375, and what routers, clouds and Kubernetes add. */
+const INSIDE_NAMES = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|svc)$/i;
+
+/** Whether a name is one inside of a network: of one label, or below a suffix that the internet has not. */
+export function isInsideName(name: string): boolean {
+  return !name.includes('.') || INSIDE_NAMES.test(name);
+}
+
 /** Whether an address is public, from everywhere. `false` for what is no address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);

@@ -1,8 +1,6 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '@slipway/net';
+import { isInsideName, isPublicAddress } from '@slipway/net';
 
-/** Names that a network keeps for itself (RFC 6761, 6762, 8375, and what routers and clouds add). */
-const INSIDE_NAMES = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa)$/i;
 /**
  * Ports of services that take a line of text for a command, and would take one out of a request: the WHATWG Fetch
  * Standard's "bad ports".
@@ -25,7 +23,7 @@ export function problemOfUrl(url: URL, schemes: readonly string[] = ['https:']):
   if (url.port !== '' && BAD_PORTS.has(Number(url.port))) return `Port ${url.port} is that of another service.`;
   const host = hostOf(url);
   if (isIP(host) !== 0) return isPublicAddress(host) ? null : `${host} has an address that is not public.`;
-  return INSIDE_NAMES.test(host) || !host.includes('.') ? `${host} is a name inside of a network.` : null;
+  return isInsideName(host) ? `${host} is a name inside of a network.` : null;
 }
 
 /**

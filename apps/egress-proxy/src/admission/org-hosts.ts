@@ -1,9 +1,14 @@
 import { SlipwayError } from '@slipway/errors';
-import { type HostPattern, isMetadataHost, isName, isPublicAddress, namesHost, readHostPattern } from '@slipway/net';
+import {
+  type HostPattern,
+  isInsideName,
+  isMetadataHost,
+  isName,
+  isPublicAddress,
+  namesHost,
+  readHostPattern,
+} from '@slipway/net';
 import type { Destination } from './destination.js';
-
-/** Names that a network keeps for itself. */
-const INSIDE = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|svc)$/;
 
 /** Which hosts the installation lets an organization allow, on its own ports; about all others nobody is asked. */
 export class OrgHosts {
@@ -29,7 +34,7 @@ export class OrgHosts {
   /** What the host's name resolves to is checked when it is connected to. */
   mayAllow({ host, port }: Destination): boolean {
     if (!this.ports.has(port) || isMetadataHost(host)) return false;
-    if (isName(host) ? !host.includes('.') || INSIDE.test(host) : !isPublicAddress(host)) return false;
+    if (isName(host) ? isInsideName(host) : !isPublicAddress(host)) return false;
     if (this.never.some((pattern) => namesHost(pattern, host))) return false;
     return this.only === null || this.only.some((pattern) => namesHost(pattern, host));
   }

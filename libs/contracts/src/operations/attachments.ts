@@ -1,8 +1,19 @@
 import { Attachment, AttachmentList, UploadAttachmentQuery } from '../conversations/attachments.js';
+import type { ErrorCode } from '../errors/error-codes.js';
 import type { Operation } from './operation.js';
 
 const PENDING = '/api/v1/orgs/{org}/attachments';
 const ATTACHMENTS = '/api/v1/orgs/{org}/conversations/{conversation}/attachments';
+
+const UPLOAD_ERRORS = [
+  'request.not-bytes',
+  'request.too-large',
+  'request.cross-site',
+  'idempotency.mismatch',
+  'idempotency.in-progress',
+  'attachment.limit',
+  'storage.exhausted',
+] as const satisfies readonly ErrorCode[];
 
 /** Files of messages: uploaded first, then named by the message that takes them along. */
 export const attachmentOperations = {
@@ -17,15 +28,7 @@ export const attachmentOperations = {
     consumes: 'application/octet-stream',
     response: Attachment,
     idempotency: 'keyed',
-    errors: [
-      'request.not-bytes',
-      'request.too-large',
-      'request.cross-site',
-      'idempotency.mismatch',
-      'idempotency.in-progress',
-      'attachment.limit',
-      'storage.exhausted',
-    ],
+    errors: UPLOAD_ERRORS,
   },
   listAttachments: {
     id: 'conversations.attachments.list',
@@ -70,15 +73,7 @@ export const attachmentOperations = {
     consumes: 'application/octet-stream',
     response: Attachment,
     idempotency: 'keyed',
-    errors: [
-      'request.not-bytes',
-      'request.too-large',
-      'request.cross-site',
-      'idempotency.mismatch',
-      'idempotency.in-progress',
-      'attachment.limit',
-      'storage.exhausted',
-    ],
+    errors: UPLOAD_ERRORS,
   },
   deleteTaskAttachment: {
     id: 'attachments.delete',

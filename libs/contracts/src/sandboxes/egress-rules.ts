@@ -33,6 +33,8 @@ export const EgressRuleList = z.object({
   data: z.array(EgressRule),
   /** What becomes of a connection that no rule is about (setting `egressUnknown`). */
   unknown: z.enum(EGRESS_UNKNOWN),
+  /** Whether the installation has an egress-proxy that asks; without one the rules keep no sandbox from anything. */
+  enforced: z.boolean(),
 });
 export type EgressRuleList = z.infer<typeof EgressRuleList>;
 

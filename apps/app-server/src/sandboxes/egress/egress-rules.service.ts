@@ -12,8 +12,9 @@ import { type Clock, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { readHostPattern } from '@slipway/net';
 import { auditOf } from '../../audit/audit-statement.js';
+import type { Config } from '../../config.js';
 import { lockOrgSettings, readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
-import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countRules, deleteRule, insertRule, listRules } from './egress-rules.queries.js';
 import { assertMayRule } from './rule-four-eyes.js';
 import { rulePattern } from './rule-pattern.js';
@@ -29,12 +30,14 @@ export class EgressRulesService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   list({ orgId }: Principal): Promise<EgressRuleList> {
     return inOrg(this.pool, orgId, async (client) => ({
       data: await listRules(client, orgId),
       unknown: (await readOrgSettings(client, orgId)).egressUnknown,
+      enforced: this.config.EGRESS_CONTROL_SECRET !== undefined,
     }));
   }
 

@@ -2,15 +2,13 @@ import { SlipwayError } from '@slipway/errors';
 import {
   canonicalHost,
   type HostPattern,
+  isInsideName,
   isMetadataHost,
   isName,
   isPublicAddress,
   readHostPattern,
 } from '@slipway/net';
 import { parse } from 'tldts';
-
-/** Names that a network keeps for itself. */
-const INSIDE = /(?:^|\.)(?:localhost|local|internal|localdomain|home\.arpa|svc)$/;
 
 /**
  * The pattern of a rule, if it is about hosts of one owner on the internet. Private addresses, names of the cluster and
@@ -25,7 +23,7 @@ export function rulePattern(text: string): HostPattern {
     throw new SlipwayError('request.invalid', `host: ${message}`, { fields: [{ path: 'host', message }] });
   }
   const { host, below } = pattern;
-  if (isMetadataHost(host) || (isName(host) ? INSIDE.test(host) : !isPublicAddress(host)))
+  if (isMetadataHost(host) || (isName(host) ? isInsideName(host) : !isPublicAddress(host)))
     throw tooWide(`${host} is not of the internet; an operator permits private networks for the installation.`);
   if (!isName(host)) return pattern;
   // An exact name is one host, also where hosts of others stand below it.

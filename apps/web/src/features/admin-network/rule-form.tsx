@@ -3,9 +3,10 @@ import { CreateEgressRule, type EgressRule } from '@slipway/contracts/sandboxes'
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
-import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
-import { type Form, useForm } from '../form/use-form.ts';
+import { ScopeFields, type ScopeValues } from '../form/scope-fields.tsx';
+import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 
 const EFFECTS: readonly Option[] = [
@@ -18,7 +19,7 @@ const SCOPES: readonly Option[] = [
   { value: 'environment', label: 'adminNetwork.scopeEnvironment' },
   { value: 'conversation', label: 'adminNetwork.scopeConversation' },
 ];
-const SCOPE_VALUES: Readonly<Record<string, { readonly label: MessageKey; readonly placeholder: MessageKey }>> = {
+const SCOPE_VALUES: ScopeValues = {
   repository: { label: 'common.repository', placeholder: 'adminNetwork.httpsGithubComOwnerName' },
   environment: { label: 'adminNetwork.environment', placeholder: 'adminNetwork.staging' },
   conversation: { label: 'common.conversation', placeholder: 'adminNetwork.conversationId' },
@@ -96,7 +97,7 @@ function NewRule({ onClose, onMade }: NewRuleProps) {
           />
         )}
       </Field>
-      <ScopeFields form={form} />
+      <ScopeFields form={form} label={t('adminNetwork.scope')} scopes={SCOPES} places={SCOPE_VALUES} />
       <div className="grid gap-4 sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Field
           label={t('adminNetwork.endsAfter')}
@@ -133,38 +134,5 @@ function NewRule({ onClose, onMade }: NewRuleProps) {
         </Button>
       </div>
     </form>
-  );
-}
-
-function ScopeFields({ form }: { form: Form<Values> }) {
-  const t = useTranslations();
-  const { values } = form;
-  const place = SCOPE_VALUES[values.scope];
-  return (
-    <>
-      <Field label={t('adminNetwork.scope')} error={form.error('scope')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={values.scope}
-            options={translated(t, SCOPES)}
-            onChange={(scope) => form.set('scope', scope)}
-          />
-        )}
-      </Field>
-      {place === undefined ? null : (
-        <Field label={t(place.label)} error={form.error('scopeValue')}>
-          {(control) => (
-            <Input
-              {...control}
-              {...PLAIN}
-              value={values.scopeValue}
-              placeholder={t(place.placeholder)}
-              onChange={(event) => form.set('scopeValue', event.target.value)}
-            />
-          )}
-        </Field>
-      )}
-    </>
   );
 }

@@ -1,7 +1,7 @@
 'use client';
 import type { EgressRule } from '@slipway/contracts/sandboxes';
 import { Badge, Button, type Column, ConfirmDialog, EmptyState, IconButton, Section, Table } from '@slipway/ui';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useState } from 'react';
@@ -13,6 +13,7 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { NewRuleDialog } from './rule-form.tsx';
 import { Ends, Scope } from './rule-words.tsx';
+import { useRules } from './use-rules.ts';
 
 /** Hosts that the organization allows or denies, and how a rule is made and deleted. */
 export function Rules() {
@@ -21,10 +22,7 @@ export function Rules() {
   const queries = useQueryClient();
   const [adding, setAdding] = useState(false);
   const mayChange = org.permissions.includes('egress:write');
-  const rules = useQuery({
-    queryKey: ['egress-rules', org.id],
-    queryFn: ({ signal }) => api.listEgressRules({ org: org.id, signal }),
-  });
+  const rules = useRules();
   const changed = () => void queries.invalidateQueries({ queryKey: ['egress-rules', org.id] });
   return (
     <Section

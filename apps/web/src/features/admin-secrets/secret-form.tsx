@@ -4,8 +4,9 @@ import { CreateOwnSecret, CreateSecret, type Secret } from '@slipway/contracts/s
 import { Button, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
-import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
+import { type Option, translated } from '../../messages/translate.ts';
 import { FormFailure } from '../form/form-failure.tsx';
+import { ScopeFields, type ScopeValues } from '../form/scope-fields.tsx';
 import { type Form, useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 
@@ -18,7 +19,7 @@ const SCOPES: readonly Option[] = [
   { value: 'repository', label: 'adminSecrets.conversationsOnARepository' },
   { value: 'conversation', label: 'adminSecrets.oneConversation' },
 ];
-const SCOPE_VALUES: Readonly<Record<string, { readonly label: MessageKey; readonly placeholder: MessageKey }>> = {
+const SCOPE_VALUES: ScopeValues = {
   environment: { label: 'adminSecrets.environment', placeholder: 'adminSecrets.staging' },
   repository: { label: 'common.repository', placeholder: 'adminSecrets.httpsGithubComOwnerName' },
   conversation: { label: 'common.conversation', placeholder: 'adminSecrets.conversationId' },
@@ -134,7 +135,9 @@ function NewSecret({
       </Field>
       <HostFields form={form} />
       <ValueField value={values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
-      {whose === 'org' ? <ScopeFields form={form} /> : null}
+      {whose === 'org' ? (
+        <ScopeFields form={form} label={t('adminSecrets.scope2')} scopes={SCOPES} places={SCOPE_VALUES} />
+      ) : null}
       <Field label={t('adminSecrets.description')} error={form.error('description')}>
         {(control) => (
           <Input
@@ -208,40 +211,6 @@ function HostFields({ form }: { form: Form<SecretValues> }) {
         />
       )}
     </Field>
-  );
-}
-
-function ScopeFields({ form }: { form: Form<SecretValues> }) {
-  const t = useTranslations();
-  const { values } = form;
-  const place = SCOPE_VALUES[values.scope];
-  return (
-    <>
-      <Field label={t('adminSecrets.scope2')} error={form.error('scope')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={values.scope}
-            options={translated(t, SCOPES)}
-            onChange={(scope) => form.set('scope', scope)}
-          />
-        )}
-      </Field>
-      {place === undefined ? null : (
-        <Field label={t(place.label)} error={form.error('scopeValue')}>
-          {(control) => (
-            <Input
-              {...control}
-              value={values.scopeValue}
-              placeholder={t(place.placeholder)}
-              autoComplete="off"
-              spellCheck={false}
-              onChange={(event) => form.set('scopeValue', event.target.value)}
-            />
-          )}
-        </Field>
-      )}
-    </>
   );
 }
 

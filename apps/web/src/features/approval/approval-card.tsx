@@ -4,10 +4,11 @@ import { Button, cn, Kbd, Menu, MenuItem, ScrollBox } from '@slipway/ui';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { ArrowDown, ChevronDown, Hand } from 'lucide-react';
 import { useTranslations } from 'next-intl';
-import { type SyntheticEvent, useCallback, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { ReasonForm } from '../form/reason-form.tsx';
 import { showFailure } from '../run-settings/use-run-settings.ts';
 import { useSession } from '../session/me.ts';
 import { answerLabel, answerOf, countsOf, type Rejected } from './decisions.ts';
@@ -115,7 +116,7 @@ function Waiting({ pending }: { pending: readonly Pending[] }) {
           {!mayAnswer ? (
             <p className="text-xs text-ink-muted">{t('approval.youCanViewThisConversation')}</p>
           ) : rejecting ? (
-            <Reason busy={busy} onCancel={() => setRejecting(false)} onReject={reject} />
+            <Rejection busy={busy} onCancel={() => setRejecting(false)} onReject={reject} />
           ) : (
             <Choices
               pending={pending}
@@ -236,42 +237,24 @@ function AlwaysMenu({
   );
 }
 
-function Reason({
-  busy,
-  onCancel,
-  onReject,
-}: {
+interface RejectionProps {
   busy: boolean;
   onCancel: () => void;
   onReject: (reason: string) => void;
-}) {
+}
+
+function Rejection({ busy, onCancel, onReject }: RejectionProps) {
   const t = useTranslations();
-  const [reason, setReason] = useState('');
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (!busy) onReject(reason.trim());
-  };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-center gap-2" aria-label={t('approval.rejectWithAReason')}>
-      <label className="min-w-0 flex-1 basis-60">
-        <span className="sr-only">{t('approval.reasonAndWhatToDo')}</span>
-        <input
-          // biome-ignore lint/a11y/noAutofocus: the field is what was asked for
-          autoFocus
-          value={reason}
-          maxLength={2000}
-          dir="auto"
-          onChange={(event) => setReason(event.target.value)}
-          placeholder={t('approval.reasonAndWhatToDoInstead')}
-          className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"
-        />
-      </label>
-      <Button type="submit" tone="danger" busy={busy}>
-        {t('approval.reject2')}
-      </Button>
-      <Button tone="quiet" disabled={busy} onClick={onCancel}>
-        {t('common.back')}
-      </Button>
-    </form>
+    <ReasonForm
+      name={t('approval.rejectWithAReason')}
+      label={t('approval.reasonAndWhatToDo')}
+      placeholder={t('approval.reasonAndWhatToDoInstead')}
+      submit={t('approval.reject2')}
+      maxLength={2000}
+      busy={busy}
+      onCancel={onCancel}
+      onSend={onReject}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { Badge, Button, Notice } from '@slipway/ui';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { ArrowUpRight } from 'lucide-react';
 import { useTranslations } from 'next-intl';
-import { type RefObject, type SyntheticEvent, useRef, useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { asAgo } from '../../browser/ago.tsx';
@@ -12,6 +12,7 @@ import { useConversation, useView } from '../conversation/conversation-context.t
 import { visibleText } from '../conversation/visible-text.ts';
 import { workspacePaths } from '../conversation/workspace-path.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
+import { ReasonForm } from '../form/reason-form.tsx';
 import { useSession } from '../session/me.ts';
 import { commandOf, refusalOf } from './card-state.ts';
 import { hostText } from './egress-words.ts';
@@ -87,11 +88,14 @@ export function WaitingRequest({ request, onAnswered }: { request: EgressRequest
       ) : (
         <>
           {refusing === 'now' ? (
-            <Refusal
-              host={host}
+            <ReasonForm
+              name={t('egress.refuseHost', { host })}
+              label={t('egress.reason')}
+              submit={t('egress.refuse2')}
+              maxLength={500}
               busy={answer.isPending}
               onCancel={() => setRefusing('given up')}
-              onRefuse={(reason) => answer.mutate({ decision: 'deny', scope: 'conversation', reason })}
+              onSend={(reason) => answer.mutate({ decision: 'deny', scope: 'conversation', reason })}
             />
           ) : (
             <Choices
@@ -202,47 +206,5 @@ function Choices({
         {t('egress.refuse')}
       </Button>
     </fieldset>
-  );
-}
-
-function Refusal({
-  host,
-  busy,
-  onCancel,
-  onRefuse,
-}: {
-  host: string;
-  busy: boolean;
-  onCancel: () => void;
-  onRefuse: (reason: string) => void;
-}) {
-  const t = useTranslations();
-  const [reason, setReason] = useState('');
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    if (!busy) onRefuse(reason.trim());
-  };
-  return (
-    <form onSubmit={submit} className="flex flex-wrap items-center gap-2" aria-label={t('egress.refuseHost', { host })}>
-      <label className="min-w-0 flex-1 basis-60">
-        <span className="sr-only">{t('egress.reason')}</span>
-        <input
-          // biome-ignore lint/a11y/noAutofocus: the field is what was asked for
-          autoFocus
-          value={reason}
-          maxLength={500}
-          dir="auto"
-          onChange={(event) => setReason(event.target.value)}
-          placeholder={t('egress.reason')}
-          className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"
-        />
-      </label>
-      <Button type="submit" tone="danger" busy={busy}>
-        {t('egress.refuse2')}
-      </Button>
-      <Button tone="quiet" disabled={busy} onClick={onCancel}>
-        {t('common.back')}
-      </Button>
-    </form>
   );
 }

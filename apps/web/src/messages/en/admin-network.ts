@@ -1,6 +1,9 @@
 export const adminNetwork = {
   whichHostsSandboxesMayReach:
-    'Which hosts the sandboxes of this organization may reach, beyond those that the installation lists.',
+    'Which hosts the sandboxes of this organization may reach, beyond those that the installation lists. Sandboxes of class open are not covered.',
+  nothingEnforcesThem: 'Rules are not enforced here',
+  anOperatorSetsUpEgressProxy:
+    'Sandboxes of this installation reach the network without egress-proxy. Rules take effect once an operator sets it up.',
   unknownHosts: 'Unknown hosts',
   whenAHostIsNotListed:
     'What happens when a sandbox connects to a host that neither the installation nor a rule names.',

@@ -21,6 +21,7 @@ export default async function run(report: Report): Promise<void> {
       const since = (): number => (performance.now() - began) / 1_000;
       await on.helm.run(chartCommand('install', on.flags));
       report.figure({ figure: 'installed', value: since(), unit: 's', n: 1 });
+      await on.reachable();
       await user.signIn();
       report.figure({ figure: 'signed-in', value: since(), unit: 's', n: 1 });
       await user.giveTask('Look around and leave a short note', on.repositoryUrl);

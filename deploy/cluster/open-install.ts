@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:https';
 import os from 'node:os';
 import path from 'node:path';
 import { startS3Server } from '@slipway/sandbox/testing';
@@ -83,6 +84,11 @@ export interface OpenInstall {
    * it: preflight asks the API server.
    */
   imagesKnown(digest?: string): Promise<void>;
+  /**
+   * The ingress leads to web and to app-server. Pods are ready a moment before kube-proxy has the node's port lead to
+   * them; on a busy machine that moment is seconds. @throws Error when it does not within a minute.
+   */
+  reachable(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -205,12 +211,34 @@ export async function openInstall({
           cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
         await until('the node lists the sandbox image', async () => (await images()).includes(digest), KNOWN_MS);
       },
+      reachable: async () => {
+        await until('the ingress leads to web and app-server', () => leadsTo(cluster.hostAddress), 60_000);
+      },
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Of both of its paths: a page and the API. */
+async function leadsTo(address: string): Promise<boolean> {
+  for (const page of ['/login', '/api/v1/me']) if ((await statusAt(address, page)) >= 500) return false;
+  return true;
+}
+
+/** 502 where the ingress itself says nothing within ten seconds. */
+function statusAt(address: string, page: string): Promise<number> {
+  return new Promise((resolve) => {
+    // Its authority is one that pods know, and this machine does not.
+    const tls = { servername: HOME_HOST, rejectUnauthorized: false };
+    const options = { host: address, port: 443, path: page, headers: { host: HOME_HOST }, agent: false, ...tls };
+    get({ ...options, signal: AbortSignal.timeout(10_000) }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 502);
+    }).once('error', () => resolve(502));
+  });
 }
 
 /** One after the other: two at once would both make the layers that they share. */

@@ -48,7 +48,7 @@ export class Backup {
     return backup;
   }
 
-  /** Into a fresh place; of the old one the pods are gone. Returns when every pod is ready. */
+  /** Into a fresh place; of the old one the pods are gone. Returns when the ingress leads to its pods. */
   async restore(): Promise<Place> {
     await this.run('stop', {});
     const place = await this.on.freshPlace();
@@ -58,6 +58,7 @@ export class Backup {
       await this.run(step, { OWNER_URL: ownerUrl, NEW_STORE: place.workspaces });
     const values = [...SECRETS, ...OF_ITS_OWN, ...ONE_OF_EACH].flatMap((value) => ['--set', value]);
     await this.on.helm.run(chartCommand('install', [...this.on.flags, ...values], place.release, place.namespace));
+    await this.on.reachable();
     return place;
   }
 

@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { until } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
 import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
@@ -53,6 +52,7 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
     expect(items.map(({ metadata, status }) => [metadata.name, status.readyReplicas])).toEqual(
       DEPLOYMENTS.map((app) => [`slipway-${app}`, 2]),
     );
+    await on.reachable();
   };
   const leavesNothing = async (release: string, namespace: string): Promise<void> => {
     expect(await ofRelease(on.cluster, release)).toEqual([]);
@@ -255,8 +255,7 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
       await on.helm.run(chartCommand('install', on.flags));
       await bothReady();
       expect(await secrets()).toBe(before);
-      // Pods are ready a moment before the node leads to them.
-      await until('the ingress leads to them', async () => (await user.page.reload())?.ok() === true, 30_000);
+      await user.page.reload();
       const messages = await user.wholeLog();
       await user.send('Count to 2');
       await user.sees('I count to 2, one number a second');

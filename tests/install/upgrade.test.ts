@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { until } from '@slipway/testing';
 import { describeUnless, skipTest } from '@slipway/testing/jest';
 import { chartCommand } from '../../deploy/cluster/helm-client.ts';
 import { missingForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
@@ -51,12 +50,7 @@ describeUnless(typeof found === 'string' ? found : false)(
 
     step('the version before is installed, and a user of it has a conversation that works', async () => {
       await on.helm.run(chartCommand('install', previous.flags, 'slipway', 'slipway', previous.chart));
-      // Pods are ready a moment before the node leads to them.
-      await until(
-        'the ingress leads to them',
-        async () => (await user.page.goto('https://slipway.test/login'))?.ok() === true,
-        60_000,
-      );
+      await on.reachable();
       await user.signIn();
       await user.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
       await user.sees(/a good moment to try Stop/);
@@ -70,6 +64,7 @@ describeUnless(typeof found === 'string' ? found : false)(
         const conversation = user.page.url();
         const began = performance.now();
         await on.helm.run(chartCommand('upgrade', on.flags));
+        await on.reachable();
         console.log(`upgraded in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
         expect((await podNames(on.cluster, 'slipway')).filter((name) => old.includes(name))).toEqual([]);
         // The version before had another session cookie over https, which this one does not take from a browser:

@@ -141,6 +141,7 @@ export class EgressDecisions {
       port: destination.port,
       actionId,
       openedBy,
+      listed: false,
     };
     try {
       // What is open is asked about at once, however many questions the sandbox has waiting.

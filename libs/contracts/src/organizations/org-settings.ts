@@ -39,6 +39,11 @@ export const OrgSettingValues = z.strictObject({
    */
   egressUnknown: z.enum(EGRESS_UNKNOWN),
   /**
+   * Whether sandboxes are given values of secrets. `brokered-only`: none is; agents work with brokered credentials
+   * alone. Read at each start of a sandbox.
+   */
+  secretsInSandbox: z.enum(['allowed', 'brokered-only']),
+  /**
    * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: none are kept, and stored ones are
    * deleted. For owners to change (`prompt-log:write`). Reaches the gateway within ten seconds.
    */
@@ -61,6 +66,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   confirmation: 'never',
   fourEyes: false,
   egressUnknown: 'ask',
+  secretsInSandbox: 'allowed',
   promptLogDays: null,
   analytics: false,
 };

@@ -109,6 +109,8 @@ export const EgressQuestion = z.strictObject({
   actionId: z.string().max(100).nullable(),
   /** The rule that let a connection through which is open already. */
   openedBy: z.string().max(100).nullable(),
+  /** The installation lists the host: it is allowed unless a rule refuses it. */
+  listed: z.boolean().default(false),
 });
 export type EgressQuestion = z.infer<typeof EgressQuestion>;
 
@@ -120,6 +122,8 @@ export const EgressDecision = z.object({
   ttlMs: z.int().min(0).max(5_000),
   /** Of `ask`: the request that waits for a user. */
   request: z.string().nullable(),
+  /** The conversation has a credential for a place of this host: the connection goes through credential-broker. */
+  brokered: z.boolean().default(false),
 });
 export type EgressDecision = z.infer<typeof EgressDecision>;
 

@@ -124,8 +124,21 @@ const decided = (decision: 'allow' | 'deny', rule: string | null): EgressDecisio
   rule,
   ttlMs: DECIDED_MS,
   request: null,
+  brokered: false,
 });
 const isFull = ({ waiting, hour }: { readonly waiting: number; readonly hour: number }): boolean =>
   waiting >= MAX_WAITING_EGRESS_REQUESTS || hour >= MAX_EGRESS_REQUESTS_PER_HOUR;
-const tooMany = (): EgressDecision => ({ decision: 'too-many', rule: null, ttlMs: ASKED_MS, request: null });
-const asks = (request: string): EgressDecision => ({ decision: 'ask', rule: null, ttlMs: ASKED_MS, request });
+const tooMany = (): EgressDecision => ({
+  decision: 'too-many',
+  rule: null,
+  ttlMs: ASKED_MS,
+  request: null,
+  brokered: false,
+});
+const asks = (request: string): EgressDecision => ({
+  decision: 'ask',
+  rule: null,
+  ttlMs: ASKED_MS,
+  request,
+  brokered: false,
+});

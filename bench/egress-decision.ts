@@ -60,6 +60,7 @@ export default async function run(report: Report): Promise<void> {
       port: Number(port),
       actionId: null,
       openedBy: null,
+      listed: false,
     };
     figures(
       'asked',

@@ -13,11 +13,15 @@ export interface Exit {
   readonly afterMs: number;
 }
 
+/** Longest that a replica may take to end. Milliseconds. */
+const END_MS = 60_000;
+
 /** One process of a deployment, on a port of its own. */
 export class Replica {
   readonly name: string;
   readonly port: number;
   readonly logFile: string;
+  private late = false;
   private readonly child: ChildProcess;
   private readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 
@@ -70,10 +74,21 @@ export class Replica {
     );
   }
 
-  /** Sends the signal and waits for the end. */
+  /**
+   * Sends the signal and waits for the end. @throws Error with the end of its log when it does not come within a
+   * minute, which is twice what a pod has; the process is killed then.
+   */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit> {
     const began = performance.now();
     this.child.kill(signal);
-    return { ...(await this.exited), afterMs: performance.now() - began };
+    const timer = setTimeout(() => {
+      this.late = true;
+      this.child.kill('SIGKILL');
+    }, END_MS);
+    const exit = await this.exited;
+    clearTimeout(timer);
+    if (this.late)
+      throw new Error(`${this.name} did not end after ${signal}: ${readFileSync(this.logFile, 'utf8').slice(-2_000)}`);
+    return { ...exit, afterMs: performance.now() - began };
   }
 }

@@ -19,6 +19,10 @@ const MAX_BLANK_SECONDS = 4 * 3_600;
  */
 const STALE_MS = 10_000;
 
+const THIS_MACHINE = 'slipway-sandbox';
+/** Sandboxes of this machine find egress-proxy by their variables; nothing forces them to go through it. */
+const ON_THIS_MACHINE: ReadonlyMap<string, EgressClass> = new Map([[THIS_MACHINE, 'allow-list']]);
+
 /** The place where sandboxes run, what is kept warm there, and how. */
 export interface Sandboxes {
   readonly backend: SandboxBackend;
@@ -45,7 +49,7 @@ export function openSandboxes(
   const { sandboxes } = config;
   switch (sandboxes.kind) {
     case 'process':
-      return onThisMachine(config, sandboxes, host);
+      return onThisMachine(config, sandboxes, { host, logger });
     case 'kubernetes':
       return onCluster(config, sandboxes, logger);
   }
@@ -54,7 +58,7 @@ export function openSandboxes(
 async function onThisMachine(
   config: Config,
   settings: ProcessSettings,
-  host: Readonly<Record<string, string | undefined>>,
+  { host, logger }: { readonly host: Readonly<Record<string, string | undefined>>; readonly logger: Logger },
 ): Promise<Sandboxes> {
   const backend = new ProcessBackend({
     directory: settings.directory,
@@ -67,7 +71,7 @@ async function onThisMachine(
   });
   const pool: PoolSpec = {
     poolId: 'default',
-    image: 'slipway-sandbox',
+    image: THIS_MACHINE,
     imageReference: null,
     runtimeClass: null,
     size: 1,
@@ -78,7 +82,7 @@ async function onThisMachine(
     backend,
     pools: [pool],
     pace: LOCAL_PACE,
-    egress: null,
+    egress: config.EGRESS_PROXY_URL === undefined ? null : egressOf(config, ON_THIS_MACHINE, logger),
     problem: () => null,
     storeProblem: () => null,
     close: async () => {},

@@ -113,21 +113,21 @@ const Variables = z.object({
     .url({ protocol: /^http$/ })
     .optional()
     .describe(
-      'kubernetes: egress-proxy for sandboxes of the classes `packages` and `allow-list`; absent: they reach only what `none` reaches.',
+      'Address of egress-proxy for sandboxes of the classes `packages` and `allow-list`; absent: they reach only what `none` reaches. With SANDBOX_BACKEND=process every sandbox finds it in its variables, and nothing forces it to go there.',
     ),
   EGRESS_SECRET: z
     .string()
     .min(32, 'needs at least 32 characters')
     .optional()
     .describe(
-      'kubernetes: signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.',
+      'Signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.',
     ),
   EGRESS_NO_PROXY: z
     .string()
     .default('')
     .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
     .describe(
-      'kubernetes: hosts that sandboxes call without egress-proxy, comma-separated, besides this machine’s own and services of the cluster.',
+      'Hosts that sandboxes call without egress-proxy, comma-separated, besides this machine’s own and services of the cluster.',
     ),
   SANDBOX_DNS: z
     .enum(['none', 'cluster'])

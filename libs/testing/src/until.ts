@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { stopwatch } from './stopwatch.js';
 
-/** Longest that a probe may take beyond the time of the whole: one that hangs is named, and its file ends. Milliseconds. */
+/** Longest that a probe may take beyond the time of the whole: one that hangs ends its file. Milliseconds. */
 const HANGING_MS = 60_000;
 
 /**

@@ -108,7 +108,7 @@ export const UpdateCredential = z
     description: z.string().trim().max(500).optional(),
     use: CredentialUse.optional(),
     value: SecretValue.refine((value) => !/[\r\n]/.test(value), 'is one line').optional(),
-    /** One that rests is used again. */
+    /** One that was resting is used again. */
     state: z.literal('active').optional(),
   })
   .refine((body) => body.use === undefined || body.value !== undefined, {

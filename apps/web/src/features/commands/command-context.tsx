@@ -1,5 +1,5 @@
 'use client';
-import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useStored } from '../../browser/stored.ts';
 import { type KeySettings, readKeySettings } from './bindings.ts';
 import type { CommandId } from './commands.ts';
@@ -69,26 +69,32 @@ export function useCommandContext(): CommandContextValue {
   return context;
 }
 
-/** Offers a command while the component is there; the one that came last is run. `null`: it cannot be done now. */
+/**
+ * Offers a command while the component is there; the one that came last is run. `null`: it cannot be done now. Offered
+ * in layout effects: a key that is pressed as soon as the button is on the page finds its command.
+ */
 export function useCommand(id: CommandId, run: (() => void) | null): void {
   const { register } = useCommandContext();
   const latest = useRef(run);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = run;
   });
   const offered = run !== null;
-  useEffect(() => (offered ? register(id, { run: () => latest.current?.() }) : undefined), [id, offered, register]);
+  useLayoutEffect(
+    () => (offered ? register(id, { run: () => latest.current?.() }) : undefined),
+    [id, offered, register],
+  );
 }
 
 /** Offers places of the page to the palette while the component is there. */
 export function usePlaces(places: readonly Place[]): void {
   const { offerPlaces } = useCommandContext();
   const latest = useRef(places);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = places;
   });
   const any = places.length > 0;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!any) return;
     offerPlaces(() => latest.current);
     return () => offerPlaces(null);

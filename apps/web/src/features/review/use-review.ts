@@ -28,6 +28,9 @@ export function useViewed(): ReadonlyMap<string, string> {
   return useMemo(() => new Map(viewed?.map(({ path, hash }) => [path, hash])), [viewed]);
 }
 
+/** Of the requests that save a comment. */
+const writingKey = (orgId: string, conversation: string) => ['review-write', orgId, conversation] as const;
+
 /** Has the review read again when the log has grown by something that may answer it. Used once a page. */
 export function useFreshReview(): void {
   const { store, orgId, conversation } = useConversation();
@@ -38,6 +41,8 @@ export function useFreshReview(): void {
       const next = store.view.get().status;
       if (next === status) return;
       status = next;
+      // A comment that is being saved has it read again, and closes its box first.
+      if (queries.isMutating({ mutationKey: writingKey(orgId, conversation.id) }) > 0) return;
       void queries.invalidateQueries({ queryKey: ['review', orgId, conversation.id] });
     });
   }, [store, queries, orgId, conversation.id]);
@@ -58,16 +63,29 @@ export function useReviewVerbs(): ReviewVerbs {
   const queries = useQueryClient();
   const queryKey = ['review', orgId, conversation.id];
   const target = { org: orgId, conversation: conversation.id };
+  const mutationKey = writingKey(orgId, conversation.id);
   const onSettled = () => queries.invalidateQueries({ queryKey });
+  /**
+   * The box of a comment closes in the render that first counts the comment: one that was still open would take the key
+   * that sends the review. So nothing reads the review while a comment is being saved, and what reads it then is not
+   * awaited.
+   */
+  const written = {
+    mutationKey,
+    onMutate: () => queries.cancelQueries({ queryKey }),
+    onSuccess: (thread: ReviewThread) =>
+      void queries.setQueryData<Review>(queryKey, (before) => before && withThread(before, thread)),
+    onSettled: () => void (queries.isMutating({ mutationKey }) > 1 || onSettled()),
+  };
   return {
     begin: useMutation({
       mutationFn: (body: CreateReviewThread) => api.createReviewThread({ ...target, body }),
-      onSettled,
+      ...written,
     }),
     reply: useMutation({
       mutationFn: ({ thread, ...body }: Written & { thread: string }) =>
         api.createReviewComment({ ...target, thread, body }),
-      onSettled,
+      ...written,
     }),
     remove: useMutation({
       mutationFn: ({ thread, comment }: { thread: string; comment: string }) =>
@@ -93,4 +111,13 @@ export function useReviewVerbs(): ReviewVerbs {
     }),
     send: useMutation({ mutationFn: () => api.sendReview(target), onSettled }),
   };
+}
+
+/** With what the server answered in the place of what was known of that thread. */
+function withThread(review: Review, thread: ReviewThread): Review {
+  const isKnown = review.threads.some(({ id }) => id === thread.id);
+  const threads = isKnown
+    ? review.threads.map((each) => (each.id === thread.id ? thread : each))
+    : [...review.threads, thread];
+  return { ...review, threads };
 }

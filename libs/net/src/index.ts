@@ -8,6 +8,7 @@ export {
 } from './egress-decision.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
+export { matchesPath } from './path-pattern.js';
 export { isInsideName, isPublicAddress } from './public-address.js';
 export {
   PACE_BYTES,
@@ -17,3 +18,4 @@ export {
   takenBytes,
   type WritingSocket,
 } from './reading-pace.js';
+export { type RequestTarget, readRequestTarget } from './request-path.js';

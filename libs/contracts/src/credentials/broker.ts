@@ -55,6 +55,8 @@ export type OpenedCredential = z.infer<typeof OpenedCredential>;
 export const OpenedCredentials = z.object({
   /** The narrowest scope first. */
   credentials: z.array(OpenedCredential),
+  /** Names of those for the host that rest, and are therefore not among them. */
+  resting: z.array(z.string()).optional(),
   /** How long they may be kept in memory. Milliseconds; a change of the organization ends it before. */
   ttlMs: z.int().min(0).max(60_000),
 });

@@ -1,3 +1,4 @@
+import { BROKER_ERRORS } from './broker-error-codes.js';
 import { CONVERSATION_ERRORS } from './conversation-error-codes.js';
 import type { ErrorRow } from './error-row.js';
 import { IDENTITY_ERRORS } from './identity-error-codes.js';
@@ -53,6 +54,7 @@ export const ERRORS = {
   ...KEY_ERRORS,
   ...CONVERSATION_ERRORS,
   ...SANDBOX_ERRORS,
+  ...BROKER_ERRORS,
   ...MODEL_ERRORS,
   'settings.changed': {
     status: 412,

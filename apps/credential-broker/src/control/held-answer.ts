@@ -1,0 +1,57 @@
+import type { OpenedCredentials } from '@slipway/contracts/credentials';
+import { type Needle, needlesOf } from '../forward/needles.js';
+import type { HeldCredential } from '../judge/credential.js';
+
+/**
+ * What one conversation may use at one host. Values are buffers, zeroed once the answer is forgotten and no request has
+ * it any more. (The text that they were read from is left to the garbage collector.)
+ */
+export class HeldAnswer {
+  readonly credentials: readonly HeldCredential[];
+  /** Names of those that rest. */
+  readonly resting: readonly string[];
+  readonly needles: readonly Needle[];
+  private leases = 0;
+  /** Whether something has changed since. */
+  forgotten = false;
+
+  constructor(
+    readonly org: string,
+    { credentials, resting = [], ttlMs }: OpenedCredentials,
+    /** By a clock that only goes forward. Milliseconds. */
+    at: number,
+  ) {
+    this.until = at + ttlMs;
+    this.resting = resting;
+    this.credentials = credentials.map(({ id, name, use, value, reference }) => ({
+      id,
+      name,
+      use,
+      value: Buffer.from(value),
+      reference,
+    }));
+    this.needles = needlesOf(this.credentials);
+  }
+
+  readonly until: number;
+
+  take(): void {
+    this.leases += 1;
+  }
+
+  release(): void {
+    this.leases -= 1;
+    this.wipe();
+  }
+
+  forget(): void {
+    this.forgotten = true;
+    this.wipe();
+  }
+
+  private wipe(): void {
+    if (!this.forgotten || this.leases > 0) return;
+    for (const { value } of this.credentials) value.fill(0);
+    for (const { bytes } of this.needles) bytes.fill(0);
+  }
+}

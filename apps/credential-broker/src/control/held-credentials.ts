@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrokerLine } from '@slipway/contracts/credentials';
+import type { Logger } from '@slipway/telemetry';
+import { refused } from '../judge/refusal.js';
+import type { ControlClient } from './control-client.js';
+import { HeldAnswer } from './held-answer.js';
+
+/** Pauses between attempts to hear changes. Milliseconds. */
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 1_000;
+/** After so long a stream that has ended is begun anew without a pause to speak of. Milliseconds. */
+const LASTING_MS = 5_000;
+/** Remembered answers; the oldest go first. */
+const MAX_REMEMBERED = 5_000;
+/** How often one question is asked again because something changed while it was on its way. */
+const MAX_ATTEMPTS = 5;
+const SWEEP_MS = 1_000;
+
+export interface HeldCredentialsOptions {
+  readonly client: Pick<ControlClient, 'open' | 'changes'>;
+  readonly logger: Logger;
+  /** Called after each change that was heard. @param org `null`: any may have. */
+  readonly changed: (org: string | null) => void;
+  /** Milliseconds, of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
+interface Asking {
+  readonly org: string;
+  readonly answer: Promise<HeldAnswer>;
+  /** Something of the organization has changed since it was asked. */
+  stale: boolean;
+}
+
+/**
+ * What conversations may use, in memory alone: for as long as app-server says, and until something of their
+ * organization changes. While changes are not heard nothing is remembered.
+ */
+export class HeldCredentials {
+  private readonly remembered = new Map<string, HeldAnswer>();
+  private readonly asking = new Map<string, Asking>();
+  private readonly closing = new AbortController();
+  private readonly timer: NodeJS.Timeout;
+  private readonly now: () => number;
+  private hears = false;
+
+  constructor(private readonly options: HeldCredentialsOptions) {
+    this.now = options.now ?? (() => performance.now());
+    void this.listen();
+    this.timer = setInterval(() => this.forget((answer) => answer.until <= this.now()), SWEEP_MS).unref();
+  }
+
+  /**
+   * @returns the answer, taken; the caller releases it.
+   * @throws SlipwayError `credential.undecided`
+   */
+  async lease(line: BrokerLine): Promise<HeldAnswer> {
+    const key = [line.org, line.claim, line.conversation, line.host, line.port].join('\n');
+    for (let attempt = 1; ; attempt += 1) {
+      const known = this.remembered.get(key);
+      if (known !== undefined && known.until > this.now()) {
+        known.take();
+        return known;
+      }
+      const asking = this.asking.get(key) ?? this.ask(key, line);
+      const answer = await asking.answer.catch((error: unknown) => {
+        this.options.logger.warn({ err: error, org_id: line.org, host: line.host }, 'credentials could not be opened');
+        throw undecided(line.host);
+      });
+      if (!asking.stale) {
+        // Whoever waited for the same answer may have released it already, if it is not remembered.
+        answer.take();
+        if (!this.remembered.has(key)) queueMicrotask(() => answer.forget());
+        return answer;
+      }
+      answer.forget();
+      if (attempt >= MAX_ATTEMPTS) throw undecided(line.host);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.closing.abort();
+    this.forget(() => true);
+  }
+
+  private ask(key: string, { claim, org, conversation, host, port }: BrokerLine): Asking {
+    const asking: Asking = {
+      org,
+      stale: false,
+      answer: this.options.client.open({ claim, org, conversation, host, port }).then((opened) => {
+        const answer = new HeldAnswer(org, opened, this.now());
+        if (this.hears && !asking.stale && opened.ttlMs > 0) this.remember(key, answer);
+        return answer;
+      }),
+    };
+    this.asking.set(key, asking);
+    const over = (): void => void (this.asking.get(key) === asking && this.asking.delete(key));
+    asking.answer.then(over, over);
+    return asking;
+  }
+
+  private remember(key: string, answer: HeldAnswer): void {
+    this.remembered.get(key)?.forget();
+    this.remembered.delete(key);
+    this.remembered.set(key, answer);
+    if (this.remembered.size <= MAX_REMEMBERED) return;
+    const [oldest] = this.remembered.keys();
+    if (oldest === undefined) return;
+    this.remembered.get(oldest)?.forget();
+    this.remembered.delete(oldest);
+  }
+
+  private forget(which: (answer: HeldAnswer) => boolean): void {
+    for (const [key, answer] of this.remembered) {
+      if (!which(answer)) continue;
+      this.remembered.delete(key);
+      answer.forget();
+    }
+  }
+
+  /** Hears changes for as long as the process lives. */
+  private async listen(): Promise<void> {
+    const { signal } = this.closing;
+    for (let pauseMs = RETRY_MIN_MS; !signal.aborted; ) {
+      let openedAt = Number.POSITIVE_INFINITY;
+      try {
+        await this.options.client.changes(
+          () => {
+            openedAt = this.now();
+            this.hears = true;
+            // Whatever was said meanwhile was missed.
+            this.changed(null);
+          },
+          ({ org }) => {
+            if (org !== undefined) this.changed(org);
+          },
+          signal,
+        );
+      } catch (error) {
+        this.hears = false;
+        this.forget(() => true);
+        if (signal.aborted) return;
+        this.options.logger.warn({ err: error }, 'changes of credentials are not heard');
+        if (this.now() - openedAt >= LASTING_MS) pauseMs = RETRY_MIN_MS;
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+        pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
+      }
+    }
+  }
+
+  private changed(org: string | null): void {
+    const concerns = (each: { readonly org: string }): boolean => org === null || each.org === org;
+    this.forget(concerns);
+    for (const [key, asking] of this.asking) {
+      if (!concerns(asking)) continue;
+      asking.stale = true;
+      this.asking.delete(key);
+    }
+    this.options.changed(org);
+  }
+}
+
+const undecided = (host: string) =>
+  refused('credential.undecided', 'undecided', `Which credential may be used at ${host} cannot be decided now.`);

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BrokerLine, ReflectedCredential } from '@slipway/contracts/credentials';
+import type { Logger } from '@slipway/telemetry';
+import type { HeldCredential } from '../judge/credential.js';
+import type { HeldAnswer } from './held-answer.js';
+
+/** Remembered credentials that rest; the oldest go first: app-server knows them too by then. */
+const MAX_RESTING = 10_000;
+const RETRY_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+
+/**
+ * Credentials whose value was sent back by a host. They rest here at once, and everywhere as soon as app-server has
+ * heard it; the report is repeated until then.
+ */
+export class Resting {
+  /** By credential; whether app-server has heard it, and the answers that were made before. */
+  private readonly resting = new Map<string, { reported: boolean; before: WeakSet<HeldAnswer> }>();
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly report: (body: ReflectedCredential) => Promise<void>,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Lets a credential rest. @returns false where it did before. */
+  begin({ id }: HeldCredential, { claim, org, conversation, host }: BrokerLine, answer: HeldAnswer): boolean {
+    const known = this.resting.get(id);
+    known?.before.add(answer);
+    if (known !== undefined) return false;
+    const entry = { reported: false, before: new WeakSet([answer]) };
+    this.resting.set(id, entry);
+    if (this.resting.size > MAX_RESTING) this.resting.delete(this.resting.keys().next().value as string);
+    void this.send({ claim, org, conversation, credential: id, host }, entry);
+    return true;
+  }
+
+  /** What of an answer may be used, and the names of what rests. */
+  of(answer: HeldAnswer): { readonly credentials: readonly HeldCredential[]; readonly resting: readonly string[] } {
+    if (this.resting.size === 0) return answer;
+    const credentials = answer.credentials.filter((each) => !this.has(each, answer));
+    const names = answer.credentials.flatMap((each) => (credentials.includes(each) ? [] : [each.name]));
+    return { credentials, resting: [...answer.resting, ...names] };
+  }
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  private has({ id }: HeldCredential, answer: HeldAnswer): boolean {
+    const entry = this.resting.get(id);
+    if (entry === undefined) return false;
+    if (!entry.reported || entry.before.has(answer) || answer.forgotten) return true;
+    // app-server gives it although it knows: an admin has put it into use again.
+    this.resting.delete(id);
+    return false;
+  }
+
+  private async send(body: ReflectedCredential, entry: { reported: boolean }): Promise<void> {
+    const { signal } = this.closing;
+    for (let pauseMs = RETRY_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
+      try {
+        await this.report(body);
+        entry.reported = true;
+        return;
+      } catch (error) {
+        this.logger.warn(
+          { err: error, org_id: body.org, credential: body.credential },
+          'reflected credential not reported, will retry',
+        );
+        await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+}

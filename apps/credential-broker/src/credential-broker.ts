@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { InternalSignature } from '@slipway/auth/internal-signature';
+import { createResolver, type Resolve } from '@slipway/outside';
+import type { GracefulStop } from '@slipway/service';
+import { type Logger, metricsAddress } from '@slipway/telemetry';
+import { installTelemetry } from '@slipway/telemetry/http';
+import fastify from 'fastify';
+import type { Config } from './config.js';
+import { ControlClient } from './control/control-client.js';
+import { HeldCredentials } from './control/held-credentials.js';
+import { OpenTunnels } from './control/open-tunnels.js';
+import { Resting } from './control/resting.js';
+import { RequestService } from './forward/serve-request.js';
+import { Intake } from './intake/intake.js';
+import { LeafCertificates } from './intake/leaf-certificates.js';
+import { type BrokerMetrics, createBrokerMetrics } from './metrics.js';
+
+export interface CredentialBroker {
+  /** Where egress-proxy dials. */
+  readonly address: { readonly host: string; readonly port: number };
+  /** Address of its probes. */
+  readonly healthUrl: string;
+  readonly metricsUrl: string | null;
+  /** Passes nothing new on, waits for what is open for at most so long, and ends it then. Milliseconds. */
+  settle(withinMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Longest head of a request, and longest wait for it. Bytes, milliseconds. */
+const MAX_HEADER_BYTES = 32 * 1024;
+const HEAD_MS = 10_000;
+/** Longest pause between two requests of a connection. Milliseconds. */
+const KEEP_ALIVE_MS = 120_000;
+
+/**
+ * The whole broker in this process. It leaves by `stop`, whose steps are the caller's.
+ * @throws SlipwayError `config.invalid` for an authority that cannot be read.
+ */
+export async function startCredentialBroker(
+  config: Config,
+  logger: Logger,
+  stop: GracefulStop,
+  resolve: Resolve = createResolver(config.BROKER_DNS_SERVERS),
+): Promise<CredentialBroker> {
+  const idleMs = config.BROKER_IDLE_SECONDS * 1000;
+  const metrics = createBrokerMetrics();
+  const leaves = await LeafCertificates.open(config.BROKER_CA_FILE, config.BROKER_CA_KEY_FILE);
+  const client = new ControlClient(config.CREDENTIAL_CONTROL_URL, config.CREDENTIAL_CONTROL_SECRET);
+  const resting = new Resting((body) => client.reflected(body), logger);
+  const held: HeldCredentials = new HeldCredentials({ client, logger, changed: (org) => tunnels.changed(org) });
+  const tunnels = new OpenTunnels(
+    (line) => held.lease(line),
+    (why) => metrics.cut.inc({ why }),
+  );
+  const service = new RequestService({
+    held,
+    resting,
+    metrics,
+    logger,
+    maxBodyBytes: config.BROKER_MAX_BODY_BYTES,
+  });
+  const server = createHttpServer(idleMs, metrics);
+  const intake = new Intake(server, {
+    signature: new InternalSignature(config.BROKER_SECRET, 'slipway-broker'),
+    leaves,
+    tunnels,
+    upstream: {
+      addresses: { cluster: config.BROKER_CLUSTER_RANGES, permitted: config.BROKER_PERMITTED_RANGES },
+      resolve,
+      idleMs,
+    },
+    metrics,
+    connectionsPerSandbox: config.BROKER_CONNECTIONS_PER_SANDBOX,
+    maxConnections: config.BROKER_MAX_CONNECTIONS,
+  });
+  const serve = (expects: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const tunnel = intake.tunnelOf(request.socket);
+    if (tunnel === undefined) return void response.destroy();
+    service.serve({ tunnel, request, response, expects }).catch((err: unknown) => {
+      logger.error({ err }, 'request failed');
+      response.destroy();
+    });
+  };
+  server.on('request', serve(false)).on('checkContinue', serve(true));
+  stop.serve(server);
+
+  const health = fastify();
+  const telemetry = installTelemetry(health, {
+    registry: metrics.registry,
+    logger,
+    stopping: stop.stopping,
+    metrics: metricsAddress(config),
+    ready: async () => {},
+  });
+  stop.serve(health.server);
+  await new Promise<void>((listening, failed) =>
+    intake.server.once('error', failed).listen(config.BROKER_PORT, config.HOST, listening),
+  );
+  const healthUrl = await health.listen({ host: config.HOST, port: config.PORT });
+  const { address, port } = intake.server.address() as AddressInfo;
+  return {
+    address: { host: address, port },
+    healthUrl,
+    metricsUrl: telemetry.metricsUrl(),
+    settle: async (withinMs) => {
+      intake.server.close();
+      await tunnels.settle(withinMs);
+      service.closed = true;
+    },
+    close: async () => {
+      service.closed = true;
+      if (intake.server.listening) intake.server.close();
+      tunnels.close();
+      held.close();
+      resting.close();
+      client.close();
+      server.closeAllConnections();
+      await health.close();
+    },
+  };
+}
+
+/** Strict: what can be read in two ways is answered 400, and its connection ends. */
+function createHttpServer(idleMs: number, metrics: BrokerMetrics): Server {
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEAD_MS,
+    requestTimeout: 0,
+    keepAliveTimeout: Math.min(KEEP_ALIVE_MS, idleMs),
+    insecureHTTPParser: false,
+    noDelay: true,
+  });
+  server.timeout = idleMs;
+  server.on('clientError', (_error, socket) => {
+    metrics.refusedConnections.inc({ why: 'malformed' });
+    if (socket.writable)
+      socket.end('HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n', () => socket.destroy());
+    else socket.destroy();
+  });
+  server.on('connect', (_request, socket: Socket) => {
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n', () =>
+      socket.destroy(),
+    );
+  });
+  return server;
+}

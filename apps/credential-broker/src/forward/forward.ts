@@ -1,0 +1,130 @@
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import type { Tunnel } from '../intake/tunnel.js';
+import type { Judged } from '../judge/judge-request.js';
+import { refused } from '../judge/refusal.js';
+import { valuesOf } from '../judge/request-head.js';
+import { answerHead } from './answer-head.js';
+import { type Found, Masking } from './masking.js';
+import type { Needle } from './needles.js';
+import type { Outgoing } from './outgoing.js';
+import { brokeOff } from './upstream.js';
+
+export interface Forwarding {
+  readonly tunnel: Tunnel;
+  readonly judged: Judged;
+  readonly outgoing: Outgoing;
+  readonly needles: readonly Needle[];
+  readonly found: Found;
+  readonly maxBodyBytes: number;
+}
+
+/** Not as they came: written anew for this connection, or chosen here. */
+const OWN: ReadonlySet<string> = new Set(['host', 'expect', 'content-length', 'accept-encoding']);
+
+/**
+ * Sends a request to its host and the answer back, both as they come.
+ * @returns the status, once the answer has ended or broken off.
+ * @throws SlipwayError where nothing was answered yet.
+ */
+export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<number> {
+  const { tunnel, judged, outgoing, needles, found, maxBodyBytes } = forwarding;
+  const { host, port } = tunnel.line;
+  const { method, target } = outgoing.head;
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      agent: tunnel.upstream,
+      host,
+      port,
+      setHost: false,
+      method,
+      path: target.query === null ? target.rawPath : `${target.rawPath}?${target.query}`,
+      headers: headersOf(request, forwarding),
+    });
+    let status = 0;
+    const failed = (error: Error): void => {
+      outgoing.body?.unpipe(sent);
+      sent.destroy();
+      if (response.headersSent || response.destroyed) {
+        response.destroy();
+        resolve(status);
+      } else reject(brokeOff(host, error));
+    };
+    const gone = (): void => {
+      if (!response.writableFinished) sent.destroy();
+      resolve(status);
+    };
+    response.once('close', gone);
+    sent.on('error', failed);
+    sent.once('response', (incoming) => {
+      try {
+        status = incoming.statusCode ?? 502;
+        if (status === 401 && judged.git !== null) throw rejected(judged, host);
+        const head = answerHead(incoming, judged, needles, found);
+        response.writeHead(head.status, head.message, head.headers.flat());
+        const over = (): void => resolve(status);
+        if (!head.searched) return void pipeline(incoming, response, over);
+        const masking = new Masking(needles, found);
+        if (head.decoder === null) pipeline(incoming, masking, response, over);
+        else pipeline(incoming, head.decoder, masking, response, over);
+      } catch (error) {
+        // A host may also say what no answer of ours can hold.
+        failed(error as Error);
+      }
+    });
+    sendBody(sent, outgoing, maxBodyBytes);
+  });
+}
+
+function sendBody(sent: ReturnType<typeof httpRequest>, { held, body }: Outgoing, maxBodyBytes: number): void {
+  if (body === null) return void sent.end(held ?? undefined);
+  if (held !== null && held.length > 0) sent.write(held);
+  limit(body, maxBodyBytes - (held?.length ?? 0), () => sent.destroy(tooLarge(maxBodyBytes)));
+  // A client that goes away in the middle of a body leaves no request that looks whole.
+  body.once('error', (error) => sent.destroy(error));
+  body.pipe(sent);
+}
+
+function limit(body: Readable, most: number, exceeded: () => void): void {
+  let length = 0;
+  body.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > most) exceeded();
+  });
+}
+
+export const tooLarge = (maxBodyBytes: number) =>
+  refused('credential.too-large', 'too-large', `The body of the request is over ${maxBodyBytes} bytes.`);
+
+function rejected({ credential: { name } }: Judged, host: string) {
+  return refused(
+    'credential.rejected',
+    'rejected',
+    `${host} does not accept ${name} for this repository. Mend that credential: Admin, Credentials.`,
+  );
+}
+
+function headersOf(request: IncomingMessage, { tunnel, judged, outgoing }: Forwarding): string[] {
+  const { host, port } = tunnel.line;
+  const { headers } = outgoing.head;
+  const encoding = judged.git === null ? ['identity'] : valuesOf(headers, 'accept-encoding');
+  const length = valuesOf(headers, 'content-length')[0];
+  const { method } = outgoing.head;
+  const body =
+    outgoing.body === null
+      ? outgoing.held !== null || /^(POST|PUT|PATCH)$/.test(method)
+        ? ['content-length', String(outgoing.held?.length ?? 0)]
+        : []
+      : length === undefined || request.headers['transfer-encoding'] !== undefined
+        ? ['transfer-encoding', 'chunked']
+        : ['content-length', length];
+  return [
+    'Host',
+    port === 443 ? host : `${host}:${port}`,
+    ...headers.flatMap(([name, value]) => (OWN.has(name.toLowerCase()) ? [] : [name, value])),
+    ...encoding.flatMap((value) => ['Accept-Encoding', value]),
+    ...body,
+    'Connection',
+    'keep-alive',
+  ];
+}

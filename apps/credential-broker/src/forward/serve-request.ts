@@ -1,0 +1,225 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Logger } from '@slipway/telemetry';
+import type { HeldAnswer } from '../control/held-answer.js';
+import type { HeldCredentials } from '../control/held-credentials.js';
+import type { Resting } from '../control/resting.js';
+import { refusedPush } from '../git/push.js';
+import type { Tunnel } from '../intake/tunnel.js';
+import { type Judged, judgeRequest } from '../judge/judge-request.js';
+import { answerOf, reasonOf, refused } from '../judge/refusal.js';
+import { type RequestHead, readHead, valuesOf } from '../judge/request-head.js';
+import type { BrokerMetrics } from '../metrics.js';
+import { forward, tooLarge } from './forward.js';
+import type { Found } from './masking.js';
+import { hasBody, prepare, type RefusedPush } from './outgoing.js';
+
+/** Most that is read of a refused push, so that git hears the answer, and longest for it. Bytes, milliseconds. */
+const DRAIN_BYTES = 64 * 1024 * 1024;
+const DRAIN_MS = 30_000;
+
+export interface RequestServiceOptions {
+  readonly held: HeldCredentials;
+  readonly resting: Resting;
+  readonly metrics: BrokerMetrics;
+  readonly logger: Logger;
+  readonly maxBodyBytes: number;
+}
+
+export interface Exchange {
+  readonly tunnel: Tunnel;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client sends the body only when it is asked for. */
+  readonly expects: boolean;
+}
+
+interface Outcome {
+  /** `passed`, or the reason. */
+  readonly verdict: string;
+  readonly status: number;
+}
+
+/**
+ * Serves requests of sandboxes. In this order: whether it can be read in one way, whose credentials there are, its
+ * place, what it brings of its own, and for a push its references; only then a connection is made. Each is a line of
+ * the log, without path, query or header.
+ */
+export class RequestService {
+  /** Nothing new is passed on. */
+  closed = false;
+
+  constructor(private readonly options: RequestServiceOptions) {}
+
+  async serve(exchange: Exchange): Promise<void> {
+    const { metrics, logger } = this.options;
+    const { tunnel } = exchange;
+    const { claim, org, conversation, host, port } = tunnel.line;
+    const since = performance.now();
+    const seen: { answer: HeldAnswer | null; credential: string | null } = { answer: null, credential: null };
+    tunnel.busy += 1;
+    let outcome: Outcome;
+    try {
+      outcome = await this.pass(exchange, seen, since);
+    } catch (error) {
+      outcome = { verdict: reasonOf(error), status: this.refuse(exchange, error) };
+      if (outcome.verdict === 'failed') logger.error({ err: error, claim_id: claim, host }, 'broker');
+    } finally {
+      seen.answer?.release();
+      tunnel.busy -= 1;
+    }
+    const verdict = outcome.verdict === 'passed' && tunnel.cut !== null ? `cut: ${tunnel.cut}` : outcome.verdict;
+    metrics.requests.inc({ outcome: outcome.verdict });
+    logger.info(
+      {
+        claim_id: claim,
+        org_id: org,
+        conversation_id: conversation,
+        host,
+        port,
+        credential: seen.credential,
+        verdict,
+        status: outcome.status,
+        elapsed_ms: Math.round(performance.now() - since),
+      },
+      'broker',
+    );
+  }
+
+  private async pass(
+    { tunnel, request, response, expects }: Exchange,
+    seen: { answer: HeldAnswer | null; credential: string | null },
+    since: number,
+  ): Promise<Outcome> {
+    const { held, resting, metrics, maxBodyBytes } = this.options;
+    const { line } = tunnel;
+    if (this.closed) throw refused('service.unavailable', 'stopping', 'This replica is about to end; connect again.');
+    const head = readHead(request, line);
+    if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    const answer = await held.lease(line);
+    seen.answer = answer;
+    const judged = judgeRequest(head, line, resting.of(answer));
+    seen.credential = judged.credential.id;
+    if (expects) response.writeContinue();
+    const outgoing = await prepare(
+      judged,
+      request,
+      line.port === 443 ? line.host : `${line.host}:${line.port}`,
+      new Date(),
+    );
+    // Reading the body took its time.
+    if (answer.forgotten && hasBody(request) && ('refused' in outgoing || outgoing.held !== null))
+      await this.confirm(tunnel, judged);
+    if ('refused' in outgoing) return this.refusePush(response, judged, outgoing);
+    for (const { id, use } of judged.used) tunnel.used.set(id, JSON.stringify(use));
+    tunnel.confirmedAt = performance.now();
+    metrics.seconds.observe((performance.now() - since) / 1000);
+    const status = await forward(request, response, {
+      tunnel,
+      judged,
+      outgoing,
+      needles: answer.needles,
+      found: this.reflected(tunnel, answer),
+      maxBodyBytes,
+    });
+    return { verdict: 'passed', status };
+  }
+
+  /** @throws SlipwayError `credential.undecided` where what was judged does not hold any more, after a change. */
+  private async confirm({ line }: Tunnel, { credential, used }: Judged): Promise<void> {
+    const again = await this.options.held.lease(line);
+    const now = new Map(this.options.resting.of(again).credentials.map((each) => [each.id, each]));
+    const same = [credential, ...used].every(({ id, use, value }) => {
+      const other = now.get(id);
+      return other !== undefined && JSON.stringify(other.use) === JSON.stringify(use) && other.value.equals(value);
+    });
+    again.release();
+    if (!same)
+      throw refused(
+        'credential.undecided',
+        'undecided',
+        'The credential was changed while the request came; send it again.',
+      );
+  }
+
+  /** Once for each credential of an answer. */
+  private reflected({ line }: Tunnel, answer: HeldAnswer): Found {
+    const { resting, metrics, logger } = this.options;
+    const seen = new Set<string>();
+    return ({ credential }) => {
+      if (seen.has(credential.id)) return;
+      seen.add(credential.id);
+      metrics.reflected.inc();
+      logger.warn(
+        {
+          claim_id: line.claim,
+          org_id: line.org,
+          conversation_id: line.conversation,
+          host: line.host,
+          credential: credential.id,
+          verdict: 'reflected',
+        },
+        'broker',
+      );
+      resting.begin(credential, line, answer);
+    };
+  }
+
+  private async refusePush(
+    response: ServerResponse,
+    { place, credential }: Judged,
+    { push, refused: reasons, body: rest }: RefusedPush,
+  ): Promise<Outcome> {
+    await drain(rest);
+    const allowed = place.git?.push ?? [];
+    const sentence =
+      allowed.length === 0
+        ? `nothing may be pushed with ${credential.name}`
+        : `with ${credential.name} only ${allowed.slice(0, 5).join(', ')} may be pushed`;
+    const body = refusedPush(reasons, push.capabilities, `${sentence}; nothing was pushed`);
+    response
+      .writeHead(200, {
+        'content-type': 'application/x-git-receive-pack-result',
+        'content-length': body.length,
+        'cache-control': 'no-store',
+      })
+      .end(body);
+    return { verdict: 'push', status: 200 };
+  }
+
+  private refuse({ request, response, expects }: Exchange, error: unknown): number {
+    const git = valuesOf(headersOf(request), 'user-agent').some((agent) => /^git\//i.test(agent));
+    const { status, phrase, headers, body } = answerOf(error, git);
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return status;
+    }
+    // Whether the body still comes is not known.
+    if (expects || this.closed) response.shouldKeepAlive = false;
+    response.writeHead(status, phrase, { ...headers }).end(request.method === 'HEAD' ? undefined : body);
+    return status;
+  }
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): RequestHead['headers'] {
+  return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : []));
+}
+
+/** Reads on to the end of a body, within bounds. */
+async function drain(body: Readable): Promise<void> {
+  let length = 0;
+  await new Promise<void>((resolve) => {
+    const late = setTimeout(resolve, DRAIN_MS);
+    const over = (): void => {
+      clearTimeout(late);
+      resolve();
+    };
+    body.once('end', over).once('close', over).once('error', over);
+    body.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > DRAIN_BYTES) over();
+    });
+    if (body.readableEnded || body.destroyed) over();
+    else body.resume();
+  });
+}

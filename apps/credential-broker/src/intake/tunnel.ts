@@ -1,0 +1,25 @@
+import type { Socket } from 'node:net';
+import type { BrokerLine } from '@slipway/contracts/credentials';
+import type { Upstream } from '../forward/upstream.js';
+
+/** A connection that egress-proxy made for a sandbox, and the one to the host which belongs to it. */
+export interface Tunnel {
+  readonly line: BrokerLine;
+  /** What the broker speaks HTTP on: TLS to the sandbox, or the plain connection. */
+  readonly socket: Socket;
+  readonly upstream: Upstream;
+  /** Credentials that requests of it have used, by id, with the use that they had. */
+  readonly used: Map<string, string>;
+  /** When app-server last said what may be used here, by `performance.now()`. */
+  confirmedAt: number;
+  /** Requests of it that are under way. */
+  busy: number;
+  cut: 'revoked' | 'undecided' | 'stopping' | null;
+}
+
+/** Ends both connections at once. Without the reset the kernel goes on to send what it has taken. */
+export function cutTunnel(tunnel: Tunnel, why: NonNullable<Tunnel['cut']>): void {
+  tunnel.cut ??= why;
+  tunnel.upstream.reset();
+  tunnel.socket.destroy();
+}

@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { InternalSignature } from '@slipway/auth/internal-signature';
+import { type BrokerLine, CredentialUse, type OpenedCredential } from '@slipway/contracts/credentials';
+import { GracefulStop } from '@slipway/service';
+import { createLogger } from '@slipway/telemetry';
+import { until } from '@slipway/testing';
+import { loadConfig } from '../config.js';
+import { type CredentialBroker, startCredentialBroker } from '../credential-broker.js';
+import { TestAuthority, type TestCertificate } from './test-authority.js';
+import { TestControl } from './test-control.js';
+
+export const BROKER_SECRET = 'broker-secret-of-tests-0123456789abcdef';
+export const CONTROL_SECRET = 'control-secret-of-tests-0123456789abcdef';
+export const LINE = { claim: 'clm_1', org: 'org_1', conversation: 'cnv_1', rule: null, tls: true } as const;
+
+export interface Asked {
+  readonly host: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  /** Another sandbox. */
+  readonly line?: Partial<BrokerLine>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  /** Of a refusal. */
+  readonly code: string | undefined;
+}
+
+/** A host of the internet, on loopback: `https://NAME:PORT`. */
+export interface Origin {
+  readonly name: string;
+  readonly port: number;
+  readonly seen: Array<{
+    readonly method: string;
+    readonly url: string;
+    readonly headers: IncomingMessage['headers'];
+    body: string;
+  }>;
+  readonly connections: () => number;
+  close(): Promise<void>;
+}
+
+/** A broker on loopback with what stands around it: the control side, a name service, and hosts with certificates. */
+export class TestBroker {
+  readonly names = new Map<string, readonly string[]>();
+  readonly origins: Origin[] = [];
+  broker!: CredentialBroker;
+  control!: TestControl;
+  /** One for each connection, so that requests can follow each other on it. */
+  private readonly agents = new WeakMap<Socket, Agent>();
+  private readonly signature = new InternalSignature(BROKER_SECRET, 'slipway-broker');
+
+  private constructor(
+    readonly folder: string,
+    /** That sandboxes trust. */
+    readonly authority: TestAuthority,
+    /** That the internet trusts. */
+    readonly roots: TestAuthority,
+  ) {}
+
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<TestBroker> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-broker-'));
+    const world = new TestBroker(folder, await TestAuthority.make('Broker'), await TestAuthority.make('Roots'));
+    await writeFile(path.join(folder, 'ca.pem'), world.authority.cert);
+    await writeFile(path.join(folder, 'ca.key'), world.authority.key, { mode: 0o600 });
+    // As NODE_EXTRA_CA_CERTS does for a process of its own.
+    setDefaultCACertificates([world.roots.cert]);
+    world.control = await TestControl.start(CONTROL_SECRET);
+    const logger = createLogger('credential-broker', 'silent');
+    const config = loadConfig({ ...world.environment(), BROKER_PORT: '0', PORT: '0', ...settings });
+    const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
+    world.broker = await startCredentialBroker(config, logger, stop, async (host) => {
+      const found = world.names.get(host);
+      if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
+      return found;
+    });
+    await until('changes are heard', () => world.control.listeners > 0);
+    return world;
+  }
+
+  environment(): Record<string, string> {
+    return {
+      BROKER_SECRET,
+      CREDENTIAL_CONTROL_URL: this.control.url,
+      CREDENTIAL_CONTROL_SECRET: CONTROL_SECRET,
+      BROKER_CA_FILE: path.join(this.folder, 'ca.pem'),
+      BROKER_CA_KEY_FILE: path.join(this.folder, 'ca.key'),
+      BROKER_PERMITTED_RANGES: '127.0.0.1',
+    };
+  }
+
+  /** A host with a certificate of its own. */
+  async origin(name: string, handler: RequestListener, certificate?: TestCertificate): Promise<Origin> {
+    const seen: Origin['seen'] = [];
+    let connections = 0;
+    const server: Server = createServer({ ...(certificate ?? (await this.roots.issue(name))) }, (request, response) => {
+      const { method = '', url = '', headers } = request;
+      const entry = { method, url, headers, body: '' };
+      seen.push(entry);
+      if (!/^application\/x-git/.test(headers['content-type'] ?? ''))
+        request.on('data', (chunk: Buffer) => {
+          entry.body += chunk.toString('latin1');
+        });
+      handler(request, response);
+    });
+    server.on('connection', () => {
+      connections += 1;
+    });
+    server.on('tlsClientError', () => {});
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin: Origin = {
+      name,
+      seen,
+      port: (server.address() as AddressInfo).port,
+      connections: () => connections,
+      close: async () => {
+        server.closeAllConnections();
+        await new Promise((closed) => server.close(closed));
+      },
+    };
+    this.names.set(name, ['127.0.0.1']);
+    this.origins.push(origin);
+    return origin;
+  }
+
+  /** Lets the conversation use a credential, and says that it has changed. */
+  give(...credentials: ReadonlyArray<OpenedCredential>): void {
+    this.control.credentials = [...credentials];
+    this.control.change(LINE.org);
+  }
+
+  portOf(host: string): number {
+    return this.origins.findLast(({ name }) => name === host)?.port ?? 443;
+  }
+
+  signedLine(line: Partial<BrokerLine> & { readonly host: string }): string {
+    const body = JSON.stringify({ ...LINE, port: this.portOf(line.host), ...line });
+    const nonce = randomBytes(16).toString('base64url');
+    return `${this.signature.sign({ method: 'CONNECT', path: '/', body }, new Date(), nonce)} ${body}\n`;
+  }
+
+  async dial(): Promise<Socket> {
+    const { host, port } = this.broker.address;
+    const socket = connect(port, host);
+    socket.on('error', () => {});
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  /** A connection of a sandbox, as egress-proxy passes it on. */
+  async connect(line: Partial<BrokerLine> & { readonly host: string }): Promise<Socket> {
+    const socket = await this.dial();
+    socket.write(this.signedLine(line));
+    return socket;
+  }
+
+  /** The same with TLS to the broker. @throws Error of the handshake. */
+  async secure(line: Partial<BrokerLine> & { readonly host: string }, servername = line.host): Promise<TLSSocket> {
+    const socket = connectTls({
+      socket: await this.connect(line),
+      ca: this.authority.cert,
+      ALPNProtocols: ['http/1.1'],
+      ...(servername === '' ? { checkServerIdentity: () => undefined } : { servername }),
+    });
+    await once(socket, 'secureConnect');
+    socket.on('error', () => {});
+    return socket;
+  }
+
+  /** One request on a connection of its own. */
+  async ask(asked: Asked): Promise<Answered> {
+    const socket = await this.secure({ host: asked.host, ...asked.line });
+    try {
+      return await this.askOn(socket, asked);
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  async askOn(socket: Socket, { host, method = 'GET', path: url = '/', headers = {}, body }: Asked): Promise<Answered> {
+    const agent = this.agents.get(socket) ?? new Agent({ keepAlive: true, maxSockets: 1 });
+    agent.createConnection = () => socket;
+    this.agents.set(socket, agent);
+    const sent = httpRequest({
+      agent,
+      method,
+      path: url,
+      setHost: false,
+      headers: { host: `${host}:${this.portOf(host)}`, ...headers },
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const answer = await text(response);
+    const problem = /problem\+json/.test(response.headers['content-type'] ?? '')
+      ? (JSON.parse(answer) as { code?: string })
+      : {};
+    return { status: response.statusCode ?? 0, headers: response.headers, text: answer, code: problem.code };
+  }
+
+  /** Bytes as they are written here, and all that is answered until the connection ends. */
+  async raw(host: string, bytes: string, line: Partial<BrokerLine> = {}): Promise<string> {
+    const socket = await this.secure({ host, ...line });
+    socket.write(bytes, 'latin1');
+    return text(socket);
+  }
+
+  async close(): Promise<void> {
+    await this.broker?.close();
+    await this.control?.close();
+    for (const origin of this.origins) await origin.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+let count = 0;
+
+/** A credential as app-server gives it. */
+export function credential(
+  use: Parameters<typeof CredentialUse.parse>[0],
+  more: Partial<OpenedCredential> = {},
+): OpenedCredential {
+  count += 1;
+  return {
+    id: `crd_${count}`,
+    name: `TOKEN_${count}`,
+    scope: 'org',
+    use: CredentialUse.parse(use),
+    value: `s3cret-value-${count}-Zq+/x`,
+    reference: null,
+    ...more,
+  };
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-signature';
+import { SecretBox } from '@slipway/auth/secret-box';
+import {
+  CredentialQuestion,
+  type OpenedCredential,
+  type OpenedCredentials,
+  ReflectedCredential,
+} from '@slipway/contracts/credentials';
+
+/** app-server's internal port as far as the broker speaks with it: signed, sealed, and with a stream of changes. */
+export class TestControl {
+  readonly asked: CredentialQuestion[] = [];
+  readonly reflected: ReflectedCredential[] = [];
+  credentials: OpenedCredential[] = [];
+  resting: string[] = [];
+  ttlMs = 60_000;
+  /** Answers 503 to everything. */
+  away = false;
+  /** Holds answers to questions until it is resolved. */
+  held: Promise<void> | null = null;
+  private readonly streams = new Map<ServerResponse, (org?: string) => void>();
+  private readonly signature: InternalSignature;
+  private readonly box: SecretBox;
+  private readonly server = createServer((request, response) => {
+    this.serve(request, response).catch(() => response.destroy());
+  });
+
+  private constructor(secret: string) {
+    this.signature = new InternalSignature(secret, 'slipway-credentials');
+    this.box = new SecretBox(secret);
+  }
+
+  static async start(secret: string): Promise<TestControl> {
+    const control = new TestControl(secret);
+    control.server.listen(0, '127.0.0.1');
+    await once(control.server, 'listening');
+    return control;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  get listeners(): number {
+    return this.streams.size;
+  }
+
+  /** Says that something of an organization has changed. */
+  change(org: string): void {
+    for (const send of this.streams.values()) send(org);
+  }
+
+  /** Ends every stream of changes. */
+  lose(): void {
+    for (const response of this.streams.keys()) response.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((closed) => this.server.close(closed));
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '' } = request;
+    const body = await text(request);
+    const signed = String(request.headers[SIGNATURE_HEADER]);
+    if (!this.signature.accepts(signed, { method, path, body }, new Date())) return void response.writeHead(403).end();
+    if (this.away) return void response.writeHead(503).end();
+    const name = path.replace('/internal/credentials/v1/', '');
+    if (name === 'changes') return this.stream(response, signed);
+    const answer = name === 'open' ? await this.open(body, signed) : this.rest(body);
+    response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, answer) }).end(answer);
+  }
+
+  private async open(body: string, signed: string): Promise<string> {
+    const question = CredentialQuestion.parse(JSON.parse(body));
+    this.asked.push(question);
+    const answer: OpenedCredentials = {
+      credentials: this.credentials
+        .map((each) => ({
+          ...each,
+          use: {
+            ...each.use,
+            places: each.use.places.filter(({ host, port }) => host === question.host && port === question.port),
+          },
+        }))
+        .filter(({ use }) => use.places.length > 0),
+      resting: this.resting,
+      ttlMs: this.ttlMs,
+    };
+    await this.held;
+    return this.box.encrypt(JSON.stringify(answer), `opened:${signed}`).toString('base64');
+  }
+
+  private rest(body: string): string {
+    this.reflected.push(ReflectedCredential.parse(JSON.parse(body)));
+    return '{}';
+  }
+
+  private stream(response: ServerResponse, signed: string): void {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    let count = 0;
+    const send = (org?: string): void => {
+      const line = JSON.stringify(org === undefined ? {} : { org });
+      response.write(`${this.signature.signAnswer(signed, `${count} ${line}`)} ${line}\n`);
+      count += 1;
+    };
+    const beat = setInterval(send, 2_000).unref();
+    response.once('close', () => {
+      clearInterval(beat);
+      this.streams.delete(response);
+    });
+    this.streams.set(response, send);
+    send();
+  }
+}

@@ -152,6 +152,7 @@ function wordsOf({ code, message }: NodeJS.ErrnoException): string {
     SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
     UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an unknown authority',
+    INVALID_PURPOSE: 'its certificate is not that of a server',
     ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   };
   return words[code ?? ''] ?? code ?? message;

@@ -59,6 +59,8 @@ export class TestBroker {
   readonly names = new Map<string, readonly string[]>();
   readonly origins: Origin[] = [];
   broker!: CredentialBroker;
+  /** Another broker, in a process of its own. */
+  at: CredentialBroker['address'] | null = null;
   control!: TestControl;
   /** One for each connection, so that requests can follow each other on it. */
   private readonly agents = new WeakMap<Socket, Agent>();
@@ -155,7 +157,7 @@ export class TestBroker {
   }
 
   async dial(): Promise<Socket> {
-    const { host, port } = this.broker.address;
+    const { host, port } = this.at ?? this.broker.address;
     const socket = connect(port, host);
     socket.on('error', () => {});
     await once(socket, 'connect');

@@ -18,8 +18,8 @@ export class HeldAnswer {
   constructor(
     readonly org: string,
     { credentials, resting = [], ttlMs }: OpenedCredentials,
-    /** By a clock that only goes forward. Milliseconds. */
-    at: number,
+    /** When it was asked for, by a clock that only goes forward. Milliseconds. */
+    readonly at: number,
   ) {
     this.until = at + ttlMs;
     this.resting = resting;

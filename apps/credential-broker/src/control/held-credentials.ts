@@ -85,11 +85,12 @@ export class HeldCredentials {
   }
 
   private ask(key: string, { claim, org, conversation, host, port }: BrokerLine): Asking {
+    const at = this.now();
     const asking: Asking = {
       org,
       stale: false,
       answer: this.options.client.open({ claim, org, conversation, host, port }).then((opened) => {
-        const answer = new HeldAnswer(org, opened, this.now());
+        const answer = new HeldAnswer(org, opened, at);
         if (this.hears && !asking.stale && opened.ttlMs > 0) this.remember(key, answer);
         return answer;
       }),

@@ -14,21 +14,21 @@ const RETRY_MAX_MS = 30_000;
  * heard it; the report is repeated until then.
  */
 export class Resting {
-  /** By credential; whether app-server has heard it, and the answers that were made before. */
-  private readonly resting = new Map<string, { reported: boolean; before: WeakSet<HeldAnswer> }>();
+  /** By credential; when app-server had heard it. */
+  private readonly resting = new Map<string, { reportedAt: number }>();
   private readonly closing = new AbortController();
 
   constructor(
     private readonly report: (body: ReflectedCredential) => Promise<void>,
     private readonly logger: Logger,
+    /** Milliseconds, of a clock that only goes forward: that of the answers. */
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Lets a credential rest. @returns false where it did before. */
-  begin({ id }: HeldCredential, { claim, org, conversation, host }: BrokerLine, answer: HeldAnswer): boolean {
-    const known = this.resting.get(id);
-    known?.before.add(answer);
-    if (known !== undefined) return false;
-    const entry = { reported: false, before: new WeakSet([answer]) };
+  begin({ id }: HeldCredential, { claim, org, conversation, host }: BrokerLine): boolean {
+    if (this.resting.has(id)) return false;
+    const entry = { reportedAt: Number.POSITIVE_INFINITY };
     this.resting.set(id, entry);
     if (this.resting.size > MAX_RESTING) this.resting.delete(this.resting.keys().next().value as string);
     void this.send({ claim, org, conversation, credential: id, host }, entry);
@@ -50,18 +50,18 @@ export class Resting {
   private has({ id }: HeldCredential, answer: HeldAnswer): boolean {
     const entry = this.resting.get(id);
     if (entry === undefined) return false;
-    if (!entry.reported || entry.before.has(answer) || answer.forgotten) return true;
+    if (answer.at <= entry.reportedAt) return true;
     // app-server gives it although it knows: an admin has put it into use again.
     this.resting.delete(id);
     return false;
   }
 
-  private async send(body: ReflectedCredential, entry: { reported: boolean }): Promise<void> {
+  private async send(body: ReflectedCredential, entry: { reportedAt: number }): Promise<void> {
     const { signal } = this.closing;
     for (let pauseMs = RETRY_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS)) {
       try {
         await this.report(body);
-        entry.reported = true;
+        entry.reportedAt = this.now();
         return;
       } catch (error) {
         this.logger.warn(

@@ -1,11 +1,11 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Tunnel } from '../intake/tunnel.js';
 import type { Judged } from '../judge/judge-request.js';
 import { refused } from '../judge/refusal.js';
 import { valuesOf } from '../judge/request-head.js';
-import { answerHead } from './answer-head.js';
-import { type Found, Masking } from './masking.js';
+import { type AnswerHead, answerHead } from './answer-head.js';
+import { type Found, Masking, maskBytes } from './masking.js';
 import type { Needle } from './needles.js';
 import type { Outgoing } from './outgoing.js';
 import { brokeOff } from './upstream.js';
@@ -18,6 +18,9 @@ export interface Forwarding {
   readonly found: Found;
   readonly maxBodyBytes: number;
 }
+
+/** Most of an answer that is searched as a whole and sent with its length. Bytes. */
+const MAX_WHOLE_BYTES = 64 * 1024;
 
 /** Not as they came: written anew for this connection, or chosen here. */
 const OWN: ReadonlySet<string> = new Set(['host', 'expect', 'content-length', 'accept-encoding']);
@@ -61,12 +64,7 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
         status = incoming.statusCode ?? 502;
         if (status === 401 && judged.git !== null) throw rejected(judged, host);
         const head = answerHead(incoming, judged, needles, found);
-        response.writeHead(head.status, head.message, head.headers.flat());
-        const over = (): void => resolve(status);
-        if (!head.searched) return void pipeline(incoming, response, over);
-        const masking = new Masking(needles, found);
-        if (head.decoder === null) pipeline(incoming, masking, response, over);
-        else pipeline(incoming, head.decoder, masking, response, over);
+        passOn(incoming, response, head, { needles, found });
       } catch (error) {
         // A host may also say what no answer of ours can hold.
         failed(error as Error);
@@ -74,6 +72,37 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
     });
     sendBody(sent, outgoing, maxBodyBytes);
   });
+}
+
+/** Sends an answer on as it comes; a small one that is searched, once it is there. */
+function passOn(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { status, message, headers, searched, decoder }: AnswerHead,
+  { needles, found }: Pick<Forwarding, 'needles' | 'found'>,
+): void {
+  // Half of an answer never looks whole.
+  incoming.once('close', () => {
+    if (!incoming.complete) response.destroy();
+  });
+  incoming.on('error', () => response.destroy());
+  const flat = headers.flat();
+  const length = Number(incoming.headers['content-length'] ?? Number.NaN);
+  if (searched && decoder === null && length <= MAX_WHOLE_BYTES) {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.once('end', () => {
+      const body = maskBytes(Buffer.concat(chunks), needles, found);
+      response.writeHead(status, message, [...flat, 'Content-Length', String(body.length)]).end(body);
+    });
+    return;
+  }
+  response.writeHead(status, message, flat);
+  if (!searched) return void incoming.pipe(response);
+  const masking = new Masking(needles, found);
+  const decoded = decoder === null ? incoming : incoming.pipe(decoder);
+  decoder?.once('error', () => response.destroy());
+  decoded.pipe(masking).pipe(response);
 }
 
 function sendBody(sent: ReturnType<typeof httpRequest>, { held, body }: Outgoing, maxBodyBytes: number): void {

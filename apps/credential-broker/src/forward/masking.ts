@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from 'node:stream';
-import type { Needle } from './needles.js';
+import { MIN_BYTES, type Needle } from './needles.js';
 
 /** Called for each value that was found and masked. */
 export type Found = (needle: Needle) => void;
@@ -33,9 +33,16 @@ export class Masking extends Transform {
 
 /** Masks values in a header. */
 export function maskText(text: string, needles: readonly Needle[], found: Found): string {
+  if (text.length < MIN_BYTES) return text;
   const data = Buffer.from(text, 'latin1');
+  const masked = maskBytes(data, needles, found);
+  return masked === data ? text : masked.toString('latin1');
+}
+
+/** Masks values in all of a body. */
+export function maskBytes(data: Buffer, needles: readonly Needle[], found: Found): Buffer {
   const { parts, rest } = mask(data, needles, found);
-  return parts.length === 0 ? text : Buffer.concat([...parts, rest]).toString('latin1');
+  return parts.length === 0 ? data : Buffer.concat([...parts, rest]);
 }
 
 /** @returns what is complete up to the last value, and what follows it. */

@@ -1,7 +1,7 @@
 import type { HeldCredential } from '../judge/credential.js';
 
 /** Shorter values are found everywhere, and are not searched. Bytes. */
-const MIN_BYTES = 8;
+export const MIN_BYTES = 8;
 
 /** A form in which a host may send a value back. */
 export interface Needle {

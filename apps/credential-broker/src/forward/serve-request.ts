@@ -119,7 +119,7 @@ export class RequestService {
       judged,
       outgoing,
       needles: answer.needles,
-      found: this.reflected(tunnel, answer),
+      found: this.reflected(tunnel),
       maxBodyBytes,
     });
     return { verdict: 'passed', status };
@@ -143,7 +143,7 @@ export class RequestService {
   }
 
   /** Once for each credential of an answer. */
-  private reflected({ line }: Tunnel, answer: HeldAnswer): Found {
+  private reflected({ line }: Tunnel): Found {
     const { resting, metrics, logger } = this.options;
     const seen = new Set<string>();
     return ({ credential }) => {
@@ -161,7 +161,7 @@ export class RequestService {
         },
         'broker',
       );
-      resting.begin(credential, line, answer);
+      resting.begin(credential, line);
     };
   }
 

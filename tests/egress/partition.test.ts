@@ -14,9 +14,9 @@ import { CLAIMS } from '../../apps/egress-proxy/dist/testing/test-egress.js';
 
 const SECRET = 'control-secret-of-tests-0123456789abcdef';
 const HOST = { host: 'api.example', port: 443 };
-const ASKING = { claims: CLAIMS, destination: HOST, actionId: null };
+const ASKING = { claims: CLAIMS, destination: HOST, actionId: null, listed: false };
 const LATE = { ...ASKING, destination: { host: 'late.example', port: 443 } };
-const ALLOW = { decision: 'allow', rule: 'egr_1', ttlMs: 5_000, request: null };
+const ALLOW = { decision: 'allow', rule: 'egr_1', ttlMs: 5_000, request: null, brokered: false };
 
 describe('what an organization allowed, when app-server goes away', () => {
   const signature = new InternalSignature(SECRET, 'slipway-egress-control');
@@ -80,7 +80,7 @@ describe('what an organization allowed, when app-server goes away', () => {
   const admit = (asking = ASKING): Promise<string> =>
     decisions
       .admit(asking, new AbortController().signal)
-      .then(({ rule }) => rule)
+      .then(({ rule, brokered }) => (brokered ? 'brokered' : (rule ?? 'listed')))
       .catch((error: { code: string }) => error.code);
   const open = async (asking = ASKING): Promise<Line> => {
     const admitted = await decisions.admit(asking, new AbortController().signal);
@@ -88,7 +88,7 @@ describe('what an organization allowed, when app-server goes away', () => {
     // A cut is a reset, at both ends.
     socket.on('error', () => {});
     await once(socket, 'connect');
-    const line: Line = { ...asking, kind: 'connect', socket, rule: admitted.rule, since: performance.now(), cut: null };
+    const line: Line = { ...asking, kind: 'connect', socket, admitted, since: performance.now(), cut: null };
     lines.add(line);
     decisions.confirm(line, admitted);
     return line;

@@ -30,6 +30,15 @@ const ports = z
   .string()
   .regex(/^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$/, 'needs port numbers with commas between them')
   .transform((text) => text.split(',').map(Number));
+/** `tcp://credential-broker:3011`; `http://` is read alike, for what looks like every other address. */
+const brokerUrl = z
+  .string()
+  .regex(/^(?:tcp|http):\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[1-9][0-9]{0,4}\/?$/, 'needs tcp://HOST:PORT')
+  .transform((text) => {
+    const [, host = '', port = ''] = /^[a-z]+:\/\/(.+):([0-9]+)\/?$/.exec(text) ?? [];
+    return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  })
+  .refine(({ port }) => port <= 65_535, 'needs a port below 65536');
 const list = z
   .string()
   .default('')
@@ -70,6 +79,13 @@ export const ConfigSchema = z
     EGRESS_CONTROL_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Signs what is asked there; the same in app-server. Secret. */
     EGRESS_CONTROL_SECRET: z.string().min(32, 'needs at least 32 characters').optional(),
+    /**
+     * Port of credential-broker for sandboxes' connections, `tcp://HOST:PORT`. With it app-server is asked about every
+     * host, and connections to hosts for which a conversation has a credential are made there. Absent: none is.
+     */
+    BROKER_URL: brokerUrl.optional(),
+    /** Signs what is said there of each connection; the same in credential-broker. Secret. */
+    BROKER_SECRET: z.string().min(32, 'needs at least 32 characters').optional(),
     /** How long a connection waits for a user's answer. Seconds; package managers give up after 15. */
     EGRESS_HOLD_SECONDS: z.coerce.number().min(0).max(60).default(8),
     /** Hosts that organizations may allow: `any`, or those of the list such as `*.example.com`, comma-separated. */
@@ -128,6 +144,14 @@ export const ConfigSchema = z
   .refine((env) => (env.EGRESS_CONTROL_URL === undefined) === (env.EGRESS_CONTROL_SECRET === undefined), {
     path: ['EGRESS_CONTROL_URL'],
     message: 'needs EGRESS_CONTROL_SECRET, and that needs this',
+  })
+  .refine((env) => (env.BROKER_URL === undefined) === (env.BROKER_SECRET === undefined), {
+    path: ['BROKER_URL'],
+    message: 'needs BROKER_SECRET, and that needs this',
+  })
+  .refine((env) => env.BROKER_URL === undefined || env.EGRESS_CONTROL_URL !== undefined, {
+    path: ['BROKER_URL'],
+    message: 'needs EGRESS_CONTROL_URL: app-server says at which hosts a credential is used',
   })
   .refine((env) => !env.EGRESS_PERMITTED_RANGES.overlaps(env.EGRESS_CLUSTER_RANGES), {
     path: ['EGRESS_PERMITTED_RANGES'],

@@ -10,6 +10,7 @@ import { plainAddress } from './admission/caller.js';
 import { HostRules, loadRules } from './admission/host-rules.js';
 import { OrgHosts } from './admission/org-hosts.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';
+import { BrokerClient } from './broker/broker-client.js';
 import type { Config } from './config.js';
 import { ControlClient } from './control/control-client.js';
 import { EgressDecisions } from './control/egress-decisions.js';
@@ -61,6 +62,10 @@ export async function startEgressProxy(
     credentials: new EgressCredentials(config.EGRESS_SECRET),
     bindSource: config.EGRESS_BIND_SOURCE,
     control,
+    broker:
+      config.BROKER_URL === undefined || config.BROKER_SECRET === undefined
+        ? null
+        : new BrokerClient(config.BROKER_URL, config.BROKER_SECRET),
     rules: new HostRules(loadRules(config.EGRESS_RULES), config.EGRESS_PORTS),
     seats: new SandboxSeats({
       connections: config.EGRESS_CONNECTIONS_PER_SANDBOX,

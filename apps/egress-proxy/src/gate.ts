@@ -5,13 +5,15 @@ import { SlipwayError } from '@slipway/errors';
 import { isName } from '@slipway/net';
 import { type AddressRules, connectTo, type Resolve, reachableOf } from '@slipway/outside';
 import type { Logger } from '@slipway/telemetry';
+import type { Admitted } from './admission/admitted.js';
 import { type Caller, type CallerOptions, callerOf } from './admission/caller.js';
 import type { Destination } from './admission/destination.js';
 import type { HostRules } from './admission/host-rules.js';
 import type { OrgHosts } from './admission/org-hosts.js';
 import { reasonOf, refused, unreachable } from './admission/refusal.js';
 import type { SandboxSeats } from './admission/sandbox-seats.js';
-import type { Admitted, EgressDecisions } from './control/egress-decisions.js';
+import { type BrokerClient, brokerAway } from './broker/broker-client.js';
+import type { EgressDecisions } from './control/egress-decisions.js';
 import type { Line } from './lines/line.js';
 import type { OpenLines } from './lines/open-lines.js';
 import type { EgressMetrics } from './metrics.js';
@@ -23,6 +25,8 @@ export interface GateOptions extends CallerOptions {
   readonly rules: HostRules;
   /** What organizations may allow beside it, and their decisions; `null`: nothing. */
   readonly control: { readonly hosts: OrgHosts; readonly decisions: EgressDecisions } | null;
+  /** The way to hosts for which a conversation has a credential; `null`: there is none. */
+  readonly broker: BrokerClient | null;
   readonly seats: SandboxSeats;
   readonly addresses: AddressRules;
   readonly resolve: Resolve;
@@ -35,7 +39,7 @@ export interface GateOptions extends CallerOptions {
  * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the installation
  * lists the host or its organization allows it (403), where that host is (a name is resolved only after that, so that
  * no name carries anything out), whether that is an address which may be reached (403), and a connection to just that
- * address (502). Each answer is a line of the log, without path, query or credential.
+ * address (502). Where the conversation has a credential for the host the last three are credential-broker's. Each answer is a line of the log, without path, query or credential.
  */
 export class Gate {
   /** Nothing new is let through. */
@@ -65,7 +69,8 @@ export class Gate {
           extensions: { reason: 'stopping' },
         });
       const caller = callerOf(
-        request.headers['proxy-authorization'],
+        // A path endpoint is asked as if it were the host.
+        request.headers[kind === 'path' ? 'authorization' : 'proxy-authorization'],
         request.socket.remoteAddress,
         new Date(),
         this.options,
@@ -74,8 +79,12 @@ export class Gate {
       release = seats.take(claims.claim);
       destination = readDestination();
       const admitted = await this.admit(caller, destination, gone);
-      const socket = await this.connect(destination, gone);
-      const line: Line = { kind, claims, destination, socket, rule: admitted?.rule ?? null, since, cut: null };
+      checkWay(kind, destination, admitted?.brokered ?? false);
+      const socket =
+        admitted?.brokered === true
+          ? await this.connectBroker(kind, { claims, destination, rule: admitted.rule }, gone)
+          : await this.connect(destination, gone);
+      const line: Line = { kind, claims, destination, socket, admitted, since, cut: null };
       lines.add(line);
       if (admitted !== null) this.options.control?.decisions.confirm(line, admitted);
       metrics.open.inc({ kind });
@@ -83,7 +92,13 @@ export class Gate {
       metrics.requests.inc({ kind, egress: claims.egress, outcome: 'allowed' });
       metrics.seconds.observe((performance.now() - since) / 1000);
       logger.info(
-        { ...saidOf(claims, destination), kind, verdict: 'allowed', address: socket.remoteAddress },
+        {
+          ...saidOf(claims, destination),
+          kind,
+          verdict: 'allowed',
+          ...(admitted?.brokered === true ? { brokered: true } : {}),
+          address: socket.remoteAddress,
+        },
         'egress',
       );
       return line;
@@ -101,8 +116,9 @@ export class Gate {
   }
 
   /**
-   * By the installation's list, else by the organization that the sandbox works for. No name is looked up before.
-   * @returns the organization's rule; `null` where the installation lists the host.
+   * By the installation's list, else by the organization that the sandbox works for; where there is a
+   * credential-broker by both. No name is looked up before.
+   * @returns `null` where the installation lists the host and nobody is asked.
    * @throws SlipwayError `egress.*`
    */
   private async admit(
@@ -110,11 +126,25 @@ export class Gate {
     destination: Destination,
     gone: AbortSignal,
   ): Promise<Admitted | null> {
-    const { rules, control } = this.options;
+    const { rules, control, broker } = this.options;
     const problem = rules.problemOf(claims, destination);
-    if (problem === null) return null;
-    if (control === null || !control.hosts.mayAllow(destination)) throw problem;
-    return control.decisions.admit({ claims, destination, actionId }, gone);
+    const listed = problem === null;
+    if (listed && (control === null || broker === null)) return null;
+    if (!listed && (control === null || !control.hosts.mayAllow(destination))) throw problem;
+    return control?.decisions.admit({ claims, destination, actionId, listed }, gone) ?? null;
+  }
+
+  /** @throws SlipwayError `egress.unreachable` */
+  private async connectBroker(
+    kind: Line['kind'],
+    { claims, destination, rule }: Pick<Line, 'claims' | 'destination'> & Pick<Admitted, 'rule'>,
+    gone: AbortSignal,
+  ): Promise<Socket> {
+    const { claim, org, conversation } = claims;
+    if (this.options.broker === null) throw brokerAway(destination.host, 'this installation has none');
+    if (conversation === undefined)
+      throw brokerAway(destination.host, 'the credential of this sandbox names no conversation; start it again');
+    return this.options.broker.open({ claim, org, conversation, ...destination, rule, tls: kind !== 'path' }, gone);
   }
 
   private async connect(destination: Destination, gone: AbortSignal): Promise<Socket> {
@@ -143,8 +173,9 @@ export class Gate {
     return reachable;
   }
 
-  private ended({ kind, claims, destination, socket, rule, since, cut }: Line, release: () => void): void {
+  private ended({ kind, claims, destination, socket, admitted, since, cut }: Line, release: () => void): void {
     const { metrics, logger } = this.options;
+    const rule = admitted?.rule ?? null;
     release();
     metrics.open.dec({ kind });
     metrics.bytes.inc({ direction: 'out' }, socket.bytesWritten);
@@ -162,6 +193,23 @@ export class Gate {
       'egress',
     );
   }
+}
+
+/**
+ * What may pass in which way: a credential never goes in clear, and path endpoints are for hosts with one.
+ * @throws SlipwayError `egress.refused`
+ */
+function checkWay(kind: Line['kind'], { host, port }: Destination, brokered: boolean): void {
+  if (kind === 'path' && !brokered)
+    throw refused(
+      'not-brokered',
+      `There is no credential for ${host} in this conversation. Use the proxy as HTTPS_PROXY says, by CONNECT.`,
+    );
+  if (brokered && (kind === 'http' || port === 80))
+    throw refused(
+      'in-clear',
+      `A credential is used at ${host}, which is therefore reached by https alone. Write https:// in its address.`,
+    );
 }
 
 function saidOf(claims: EgressClaims | null, destination: Destination | null): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { isName } from '@slipway/net';
-import { absoluteOf } from './admission/destination.js';
+import { absoluteOf, isPathEndpoint, pathEndpointOf } from './admission/destination.js';
 import { answerOf, unreachable } from './admission/refusal.js';
 import type { Gate } from './gate.js';
 import type { Line } from './lines/line.js';
@@ -12,8 +12,12 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]); // biome-ignore format: a list reads better in lines
 const VIA = '1.1 slipway-egress';
 
+/** Ports that `Host` does not name, by the kind of the connection. */
+const DEFAULT_PORTS = { http: 80, path: 443 } as const;
+
 /**
- * Serves one request for a plain http address: a connection of its own, so that nothing is left for another sandbox.
+ * Serves one request for a plain http address, or one for a path endpoint, which credential-broker puts into TLS: a
+ * connection of its own, so that nothing is left for another sandbox.
  */
 export async function serveHttp(
   gate: Gate,
@@ -23,14 +27,17 @@ export async function serveHttp(
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  const target = request.url ?? '';
+  const kind = isPathEndpoint(target) ? 'path' : 'http';
   let line: Line;
   let path: string;
   try {
     let read: ReturnType<typeof absoluteOf> | undefined;
-    line = await gate.open('http', request, () => (read = absoluteOf(request.url ?? '')), gone.signal);
+    const readTarget = kind === 'path' ? pathEndpointOf : absoluteOf;
+    line = await gate.open(kind, request, () => (read = readTarget(target)), gone.signal);
     path = read?.path ?? '/';
   } catch (error) {
-    return answer(response, error);
+    return answer(response, error, kind);
   }
   const { socket, destination } = line;
   socket.setTimeout(idleMs, () => socket.destroy(new Error('nothing came for too long')));
@@ -40,7 +47,12 @@ export async function serveHttp(
     setHost: false,
     method: request.method ?? 'GET',
     path,
-    headers: requestHeaders(request, destination.port === 80 ? host : `${host}:${destination.port}`),
+    headers: requestHeaders(
+      request,
+      destination.port === DEFAULT_PORTS[kind] ? host : `${host}:${destination.port}`,
+      // It is the sandbox's own, for this proxy.
+      kind === 'path' ? ['host', 'authorization'] : ['host'],
+    ),
   });
   response.once('close', () => outgoing.destroy());
   outgoing.once('response', (incoming) => {
@@ -56,21 +68,22 @@ export async function serveHttp(
     answer(
       response,
       unreachable('unreachable', `${destination.host} broke off: ${error.code ?? error.message}.`, error),
+      kind,
     ),
   );
   pipeline(request, outgoing, () => {});
 }
 
-function answer(response: ServerResponse, thrown: unknown): void {
+function answer(response: ServerResponse, thrown: unknown, kind: 'http' | 'path'): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const { status, phrase, headers, body } = answerOf(thrown);
+  const { status, phrase, headers, body } = answerOf(thrown, kind === 'http');
   response.writeHead(status, phrase, headers).end(response.req.method === 'HEAD' ? undefined : body);
 }
 
-/** The headers of the request as they were written, with one `Host`: that of its address. */
-function requestHeaders(request: IncomingMessage, host: string): string[] {
+/** The headers of the request as they were written but those left out, with one `Host`: that of its address. */
+function requestHeaders(request: IncomingMessage, host: string, without: readonly string[]): string[] {
   const passed = passedOn(request).flatMap((text, index, all) =>
-    index % 2 === 0 && text.toLowerCase() !== 'host' ? [text, all[index + 1] ?? ''] : [],
+    index % 2 === 0 && !without.includes(text.toLowerCase()) ? [text, all[index + 1] ?? ''] : [],
   );
   const body =
     request.headers['transfer-encoding'] !== undefined

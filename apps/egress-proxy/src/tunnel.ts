@@ -67,7 +67,8 @@ export async function serveTunnel(
   client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   socket.pipe(client);
   if (head.length > 0) client.unshift(head);
-  passOnceChecked(line, client, tlsPorts.includes(line.destination.port));
+  // credential-broker opens TLS and nothing else.
+  passOnceChecked(line, client, line.admitted?.brokered === true || tlsPorts.includes(line.destination.port));
 }
 
 /** Holds back what the sandbox sends until its first bytes are known, then lets all of it through. */

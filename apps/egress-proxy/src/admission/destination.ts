@@ -24,12 +24,29 @@ export function absoluteOf(target: string): Destination & { readonly path: strin
   return { ...destination(host, Number(port)), path: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
+/** Where path endpoints are, in requests that name this proxy itself. */
+const PATH_ENDPOINT = '/-/';
+
+export function isPathEndpoint(target: string): boolean {
+  return target.startsWith(PATH_ENDPOINT);
+}
+
+/**
+ * Of `GET /-/https/host[:port]/path`, with the path as it was written.
+ * @throws SlipwayError `egress.refused`.
+ */
+export function pathEndpointOf(target: string): Destination & { readonly path: string } {
+  const [, authority = '', rest = ''] = /^\/-\/https\/([^/?#@]+)([/?][^#]*)?$/.exec(target) ?? [];
+  const [, host = '', port = '443'] = /^(\[[^\]]*\]|[^:[\]]*)(?::([1-9][0-9]{0,4}))?$/.exec(authority) ?? [];
+  return { ...destination(host, Number(port)), path: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
 function destination(text: string, port: number): Destination {
   const host = canonicalHost(text);
   if (host === null || !(port >= 1 && port <= 65_535))
     throw refused(
       'request',
-      'The request names no host that this proxy understands. Write a name (or a plain address) and a port, as in CONNECT example.com:443 or GET http://example.com/.',
+      'The request names no host that this proxy understands. Write a name (or a plain address) and a port, as in CONNECT example.com:443, GET http://example.com/ or GET /-/https/example.com/.',
     );
   return { host, port };
 }

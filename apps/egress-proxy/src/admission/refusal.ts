@@ -18,7 +18,10 @@ export type Reason =
   | 'rule'
   | 'asked'
   | 'asked-too-often'
-  | 'undecided';
+  | 'undecided'
+  | 'broker'
+  | 'in-clear'
+  | 'not-brokered';
 
 export function refused(reason: Reason, detail: string): SlipwayError {
   return new SlipwayError('egress.refused', detail, { extensions: { reason } });
@@ -43,10 +46,15 @@ export interface Answer {
   readonly body: string;
 }
 
-/** A thrown value as an answer: `application/problem+json`, after which the connection ends. */
-export function answerOf(thrown: unknown): Answer {
-  const { status, body, headers, error } = toProblem(thrown, { docsUrl: '' });
-  const text = JSON.stringify({ ...body, nextStep: ERRORS[error.code].nextStep });
+/**
+ * A thrown value as an answer: `application/problem+json`, after which the connection ends.
+ * @param asProxy `false` where the caller takes this for the host itself: 407 is no answer of one, and at 401 git would
+ * ask a user for a password.
+ */
+export function answerOf(thrown: unknown, asProxy = true): Answer {
+  const { status: ofCode, body, headers, error } = toProblem(thrown, { docsUrl: '' });
+  const status = ofCode === 407 && !asProxy ? 403 : ofCode;
+  const text = JSON.stringify({ ...body, status, nextStep: ERRORS[error.code].nextStep });
   return {
     status,
     phrase: error.code.startsWith('egress.')

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EgressClaims, EgressDecision, EgressQuestion } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
+import type { Admitted } from '../admission/admitted.js';
 import type { Destination } from '../admission/destination.js';
 import { refused } from '../admission/refusal.js';
 import type { Line } from '../lines/line.js';
 import { cutOff, type OpenLines } from '../lines/open-lines.js';
+import { ClosedHosts } from './closed-hosts.js';
 import type { ControlClient } from './control-client.js';
 
 /** How long what was allowed holds while app-server cannot be asked. Milliseconds. */
@@ -41,18 +43,13 @@ interface Asking {
   readonly claims: EgressClaims;
   readonly destination: Destination;
   readonly actionId: string | null;
+  /** The installation lists the host. */
+  readonly listed: boolean;
 }
 
 interface Turns {
   running: number;
   readonly queue: Array<() => void>;
-}
-
-/** What let a connection through. */
-export interface Admitted {
-  readonly rule: string;
-  /** Count of changes when it did: what has changed since was not known. */
-  readonly changes: number;
 }
 
 interface Remembered {
@@ -63,11 +60,14 @@ interface Remembered {
 }
 
 /**
- * What organizations decide of hosts that the installation does not list. Never open by itself: without app-server
- * only what it has allowed in the last minute passes, and what is open by its word is cut after that minute.
+ * What organizations decide of hosts: of those that the installation does not list, and where there is a
+ * credential-broker of all. Never open by itself: without app-server a host that is not listed passes only if it was
+ * allowed in the last minute, and what is open by app-server's word alone is cut after that minute. A listed host
+ * passes then, unless this process has seen the organization close it or use a credential there.
  */
 export class EgressDecisions {
   private readonly remembered = new Map<string, Remembered>();
+  private readonly closed = new ClosedHosts();
   private readonly held = new Map<string, number>();
   /** By sandbox. */
   private readonly asking = new Map<string, Turns>();
@@ -76,10 +76,14 @@ export class EgressDecisions {
   private changes = 0;
   /** When app-server allowed an open connection last, by `now`. */
   private readonly confirmed = new WeakMap<Line, number>();
+  /** Open connections that the list let through while app-server could not be asked. */
+  private readonly undecided = new WeakSet<Line>();
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private readonly now: () => number;
   private checkedAt = 0;
+  /** Whether changes are heard, so that app-server is there. */
+  private hears = false;
 
   constructor(private readonly options: EgressDecisionsOptions) {
     this.now = options.now ?? (() => performance.now());
@@ -98,8 +102,11 @@ export class EgressDecisions {
     try {
       for (;;) {
         const { changes } = this;
-        const { decision, rule, request } = await this.decide(asking, null);
-        if (decision === 'allow' && rule !== null) return { rule, changes };
+        const answer = await this.decide(asking, null).catch((error: SlipwayError) => this.withoutApp(asking, error));
+        if (answer === null) return { rule: null, listed: true, brokered: false, decided: false, changes };
+        const { decision, rule, request, brokered } = answer;
+        if (decision === 'allow' && (rule !== null || asking.listed))
+          return { rule, listed: asking.listed, brokered, decided: true, changes };
         if (decision === 'too-many') throw tooOften();
         if (decision !== 'ask') throw denied(destination);
         const left = until - this.now();
@@ -116,9 +123,19 @@ export class EgressDecisions {
   }
 
   /** Once a connection is among the open ones: asks again if anything has changed since it was admitted. */
-  confirm(line: Line, { changes }: Admitted): void {
+  confirm(line: Line, { changes, decided }: Admitted): void {
     this.confirmed.set(line, this.now());
+    if (!decided) this.undecided.add(line);
     if (changes !== this.changes) this.recheck((each) => each === line);
+  }
+
+  /**
+   * What becomes of a connection about which app-server could not be asked. @returns `null`: the installation's list
+   * lets it through. @throws the error of the question where it does not, or where the sandbox asks too much.
+   */
+  private withoutApp({ claims, destination, listed }: Asking, error: SlipwayError): null {
+    if (!listed || error.code !== 'egress.undecided' || this.closed.has(claims, destination)) throw error;
+    return null;
   }
 
   close(): void {
@@ -126,10 +143,16 @@ export class EgressDecisions {
     this.closing.abort();
   }
 
-  /** @throws SlipwayError `egress.undecided` */
-  private async decide({ claims, destination, actionId }: Asking, openedBy: string | null): Promise<EgressDecision> {
+  /**
+   * @param open what let a connection through that is open: what is remembered is no answer to that.
+   * @throws SlipwayError `egress.undecided`, `egress.asked-too-often`
+   */
+  private async decide(
+    { claims, destination, actionId, listed }: Asking,
+    open: Pick<Admitted, 'rule'> | null,
+  ): Promise<EgressDecision> {
     const key = keyOf({ claims, destination });
-    const known = openedBy === null ? this.remembered.get(key) : undefined;
+    const known = open === null ? this.remembered.get(key) : undefined;
     const { changes } = this;
     const now = this.now();
     if (known !== undefined && now - known.at < known.decision.ttlMs) return known.decision;
@@ -140,15 +163,17 @@ export class EgressDecisions {
       host: destination.host,
       port: destination.port,
       actionId,
-      openedBy,
-      listed: false,
+      openedBy: open?.rule ?? null,
+      listed,
     };
     try {
       // What is open is asked about at once, however many questions the sandbox has waiting.
       const ask = (): Promise<EgressDecision> => this.options.client.decide(question);
-      const decision = await (openedBy === null ? this.inTurn(claims.claim, ask) : ask());
+      const decision = await (open === null ? this.inTurn(claims.claim, ask) : ask());
+      if (listed && (decision.brokered || decision.decision !== 'allow')) this.closed.add(claims, destination);
       // What has changed meanwhile is not in it.
-      if (openedBy === null && changes === this.changes) this.remember(key, { org: claims.org, decision, at: now });
+      if (open === null && changes === this.changes) this.remember(key, { org: claims.org, decision, at: now });
+      if (open !== null && (decision.brokered || decision.decision !== 'allow')) this.remembered.delete(key);
       return decision;
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
@@ -195,6 +220,7 @@ export class EgressDecisions {
         await this.options.client.changes(
           () => {
             openedAt = this.now();
+            this.hears = true;
             // Whatever was said meanwhile was missed.
             this.changed(null);
           },
@@ -204,6 +230,7 @@ export class EgressDecisions {
           signal,
         );
       } catch (error) {
+        this.hears = false;
         if (signal.aborted) return;
         this.options.logger.warn({ err: error }, 'changes of egress rules are not heard');
         // One that ends at once each time is no better than none.
@@ -223,24 +250,29 @@ export class EgressDecisions {
     this.recheck(({ claims }) => concerns(claims));
   }
 
-  /** Asks again about what is open by an organization's word, and cuts what is no longer allowed. */
+  /**
+   * Asks again about what is open, and cuts what is no longer allowed, or no longer the same way: a host for which the
+   * conversation has got a credential is not open past credential-broker.
+   */
   private recheck(which: (line: Line) => boolean): void {
     const alike = new Map<string, Line[]>();
     for (const line of this.options.lines) {
-      if (line.rule === null || !which(line)) continue;
-      const key = `${keyOf(line)} ${line.rule}`;
+      if (line.admitted === null || !which(line)) continue;
+      const key = `${keyOf(line)} ${line.admitted.rule}`;
       const lines = alike.get(key);
       if (lines === undefined) alike.set(key, [line]);
       else lines.push(line);
     }
     for (const lines of alike.values()) {
       const [line] = lines;
-      if (line === undefined) continue;
-      this.decide({ ...line, actionId: null }, line.rule).then(
-        ({ decision }) => {
+      if (line === undefined || line.admitted === null) continue;
+      const { admitted } = line;
+      this.decide({ ...line, actionId: null, listed: admitted.listed }, admitted).then(
+        ({ decision, brokered }) => {
           for (const line of lines) {
             this.confirmed.set(line, this.now());
-            if (decision !== 'allow') cutOff(line, 'revoked');
+            this.undecided.delete(line);
+            if (decision !== 'allow' || brokered !== line.admitted?.brokered) cutOff(line, 'revoked');
           }
         },
         // Asked again at the next sweep; after a minute they are cut.
@@ -253,10 +285,11 @@ export class EgressDecisions {
     const now = this.now();
     // A beat of the stream is no decision: each connection has been allowed within the last minute, or is cut.
     for (const line of this.options.lines)
-      if (line.rule !== null && now - (this.confirmed.get(line) ?? now) >= PARTITION_MS) cutOff(line, 'undecided');
-    if (now - this.checkedAt < RECHECK_MS) return;
-    this.checkedAt = now;
-    this.recheck(() => true);
+      if (needsApp(line) && now - (this.confirmed.get(line) ?? now) >= PARTITION_MS) cutOff(line, 'undecided');
+    const all = now - this.checkedAt >= RECHECK_MS;
+    if (all) this.checkedAt = now;
+    // What passed because one question failed is asked about as soon as app-server is there.
+    if (all || this.hears) this.recheck((line) => all || this.undecided.has(line));
   }
 
   private hold(claim: string): boolean {
@@ -286,6 +319,11 @@ export class EgressDecisions {
     this.waiting.delete(waiter);
     clearTimeout(timer);
   }
+}
+
+/** Whether a connection holds by app-server's word alone. */
+function needsApp({ admitted }: Line): boolean {
+  return admitted !== null && (!admitted.listed || admitted.brokered);
 }
 
 function keyOf({ claims, destination }: Pick<Asking, 'claims' | 'destination'>): string {

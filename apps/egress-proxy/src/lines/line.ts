@@ -1,15 +1,17 @@
 import type { Socket } from 'node:net';
 import type { EgressClaims } from '@slipway/contracts/sandboxes';
+import type { Admitted } from '../admission/admitted.js';
 import type { Destination } from '../admission/destination.js';
 
-/** A connection to a host, made for one sandbox. */
+/** A connection to a host, or to credential-broker on the way to one, made for one sandbox. */
 export interface Line {
-  readonly kind: 'connect' | 'http';
+  /** `path`: by a path endpoint. */
+  readonly kind: 'connect' | 'http' | 'path';
   readonly claims: EgressClaims;
   readonly destination: Destination;
   readonly socket: Socket;
-  /** The organization's rule that let it through; `null`: the installation lists the host. */
-  readonly rule: string | null;
+  /** By what app-server let it through; `null`: it is not asked, and the installation lists the host. */
+  readonly admitted: Admitted | null;
   /** By `performance.now()`. */
   readonly since: number;
   /** Why it was ended from here, if it was. */

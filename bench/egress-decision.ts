@@ -44,6 +44,7 @@ export default async function run(report: Report): Promise<void> {
       claims: { ...CLAIMS, ...sandbox },
       destination: { host, port: Number(port) },
       actionId: null,
+      listed: false,
     };
     const gone = new AbortController().signal;
     const map = new Map([[host, 1]]);

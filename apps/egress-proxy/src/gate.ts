@@ -39,7 +39,8 @@ export interface GateOptions extends CallerOptions {
  * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the installation
  * lists the host or its organization allows it (403), where that host is (a name is resolved only after that, so that
  * no name carries anything out), whether that is an address which may be reached (403), and a connection to just that
- * address (502). Where the conversation has a credential for the host the last three are credential-broker's. Each answer is a line of the log, without path, query or credential.
+ * address (502). Where the conversation has a credential for the host the last three are credential-broker's. Each
+ * answer is a line of the log, without path, query or credential.
  */
 export class Gate {
   /** Nothing new is let through. */

@@ -66,9 +66,14 @@ function onCluster(caller: Caller, dataDirectory: string): SandboxPlace {
       : need('KUBECONFIG', "a file that says which cluster, with the rights of runtime-api's service account"));
   const namespace = caller['SANDBOX_NAMESPACE'] || 'slipway-sandboxes';
   // egress-proxy runs in a cluster, or wherever it was started; without it the classes that need it are `none`.
-  const network = ['EGRESS_PROXY_URL', 'EGRESS_SECRET', 'EGRESS_NO_PROXY', 'SANDBOX_DNS', 'SANDBOX_HOSTS'].flatMap(
-    (name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]),
-  );
+  const network = [
+    'EGRESS_PROXY_URL',
+    'EGRESS_SECRET',
+    'EGRESS_NO_PROXY',
+    'EGRESS_CA_FILE',
+    'SANDBOX_DNS',
+    'SANDBOX_HOSTS',
+  ].flatMap((name) => (caller[name] === undefined ? [] : [[name, caller[name]] as const]));
   const store = caller['WORKSPACE_STORE'] || `file://${path.join(dataDirectory, 'workspaces')}`;
   return {
     env: {

@@ -19,6 +19,7 @@ import { OutputAllowance } from './terminal/output-allowance.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { ShellStarts } from './terminal/shell-starts.js';
 import { Terminals } from './terminal/terminals.js';
+import { TrustBundle } from './terminal/trust-bundle.js';
 import { VscodeServer } from './vscode/vscode-server.js';
 
 export interface PartsOptions {
@@ -51,7 +52,10 @@ export function createParts({
 }: PartsOptions) {
   mkdirSync(workspace, { recursive: true });
   // A repository that the workspace happens to lie in is none of the workspace's.
-  const environment = new ShellEnvironment({ ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) });
+  const environment = new ShellEnvironment(
+    { ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) },
+    new TrustBundle(largeDirectory(stateDirectory, 'trust'), env),
+  );
   const outputs = largeDirectory(stateDirectory, 'output');
   const allowance = new OutputAllowance();
   const shells: LiveTerminals = new LiveTerminals({ environment, allowance, directory: () => terminal.home });

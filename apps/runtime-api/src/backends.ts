@@ -8,6 +8,7 @@ import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
 import { PlatformHosts } from './platform-hosts.js';
 import { CLUSTER_PACE, LOCAL_PACE, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { StoreWatch } from './pool/store-watch.js';
+import { readCertificates } from './sessions/certificates.js';
 import type { EgressOptions } from './sessions/egress-environment.js';
 import { loadTemplates } from './templates/sandbox-templates.js';
 
@@ -139,8 +140,10 @@ function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, log
     EGRESS_SECRET: secret,
     EGRESS_NO_PROXY: direct,
     SANDBOX_MAX_AGE_SECONDS: maxAgeSeconds,
+    EGRESS_CA_FILE: caFile,
   } = config;
-  if (proxyUrl !== undefined && secret !== undefined) return { proxyUrl, secret, direct, classes, maxAgeSeconds };
+  const ca = caFile === undefined ? null : readCertificates('EGRESS_CA_FILE', caFile);
+  if (proxyUrl !== undefined && secret !== undefined) return { proxyUrl, secret, direct, classes, maxAgeSeconds, ca };
   const cutOff = [...classes].flatMap(([name, egress]) => (isProxied(egress) ? [name] : []));
   if (cutOff.length > 0)
     logger.warn(

@@ -122,6 +122,13 @@ const Variables = z.object({
     .describe(
       'Signs the credentials that sandboxes present to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.',
     ),
+  EGRESS_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'File with the certificates of credential-broker’s authority (PEM), the present one and while it is changed the next one. Sandboxes of the classes `packages` and `allow-list` trust them. Absent: none.',
+    ),
   EGRESS_NO_PROXY: z
     .string()
     .default('')
@@ -226,6 +233,8 @@ function kubernetesSettings(env: Variables, missing: Missing): KubernetesSetting
     value ?? missing(name, 'is needed for SANDBOX_BACKEND=kubernetes');
   if (env.EGRESS_PROXY_URL !== undefined && env.EGRESS_SECRET === undefined)
     missing('EGRESS_SECRET', 'is needed with EGRESS_PROXY_URL');
+  if (env.EGRESS_CA_FILE !== undefined && env.EGRESS_PROXY_URL === undefined)
+    missing('EGRESS_CA_FILE', 'is for sandboxes that go through egress-proxy; EGRESS_PROXY_URL is needed with it');
   const host = env.KUBERNETES_SERVICE_HOST ?? '';
   if (env.KUBECONFIG === undefined && host === '')
     missing('KUBECONFIG', 'is needed for SANDBOX_BACKEND=kubernetes outside of a pod');

@@ -1,3 +1,5 @@
+import { EGRESS_CA, type TrustBundle } from './trust-bundle.js';
+
 /**
  * Taken over from the environment of this process; nothing else is, so no token of the platform can reach a command.
  */
@@ -37,8 +39,15 @@ const MAX_ALL_BYTES = 1536 * 1024;
 export class ShellEnvironment {
   #configured: Readonly<Record<string, string>> = {};
   #typed: Readonly<Record<string, string | null>> = {};
+  /** Certificates of credential-broker; `null` where no credential is brokered. PEM. */
+  #ca: string | null = null;
+  #leftOut: readonly string[] = [];
 
-  constructor(private readonly own: Readonly<Record<string, string | undefined>>) {}
+  /** @param trust absent: certificates of credential-broker are trusted by no command. */
+  constructor(
+    private readonly own: Readonly<Record<string, string | undefined>>,
+    private readonly trust?: TrustBundle,
+  ) {}
 
   /**
    * What no program can be given is left out, since with it none could be started: `SLIPWAY_LEFT_OUT` then says which.
@@ -48,9 +57,12 @@ export class ShellEnvironment {
   configure(env: Readonly<Record<string, string>>, typed: Readonly<Record<string, string | null>> = {}): void {
     this.#typed = typed;
     const given: Record<string, string> = {};
+    this.#ca = env[EGRESS_CA] ?? null;
     const leftOut: string[] = [];
     let room = MAX_ALL_BYTES;
     for (const [name, value] of Object.entries(env)) {
+      // Commands have it in files.
+      if (name === EGRESS_CA) continue;
       const bytes = Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
       const fits = /^[^=\0]+$/.test(name) && !value.includes('\0') && bytes <= MAX_BYTES && bytes <= room;
       if (fits) {
@@ -58,8 +70,8 @@ export class ShellEnvironment {
         room -= bytes;
       } else leftOut.push(name.replaceAll(/[^\w]/g, '?').slice(0, 100));
     }
-    this.#configured =
-      leftOut.length === 0 ? given : { ...given, SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) };
+    this.#leftOut = leftOut;
+    this.#configured = given;
   }
 
   /** What activation and the conversation gave, secrets too. */
@@ -84,24 +96,38 @@ export class ShellEnvironment {
 
   /** As `variables`, without what is the conversation's own: for a program that is given no secret but by name. */
   unattended(): Record<string, string> {
-    const all = Object.entries({ ...this.own, ...this.#configured });
-    const passed = all.filter((entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined);
-    return { LANG: 'C.UTF-8', ...Object.fromEntries(passed), ...UNATTENDED };
+    const passed = passedOn(this.#configured);
+    return { ...this.#inherited(), ...this.#trusted(), ...passed, ...UNATTENDED };
   }
 
   variables(): Record<string, string> {
-    return { ...this.#inherited(), ...UNATTENDED, ...this.#configured };
+    return { ...this.#inherited(), ...UNATTENDED, ...this.#trusted(), ...this.#configured };
   }
 
   /** For a user's interactive shell: programs may page, ask and draw. */
   forPeople(): Record<string, string> {
-    return { ...this.#inherited(), ...ATTENDED, ...this.#configured };
+    return { ...this.#inherited(), ...ATTENDED, ...this.#trusted(), ...this.#configured };
   }
 
   #inherited(): Record<string, string> {
-    const inherited = Object.entries(this.own).filter(
-      (entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined,
-    );
-    return { LANG: 'C.UTF-8', ...Object.fromEntries(inherited) };
+    return { LANG: 'C.UTF-8', ...passedOn(this.own) };
   }
+
+  /** What the platform adds, before what the user's own environment says: the file of roots, and what was left out. */
+  #trusted(): Readonly<Record<string, string>> {
+    const trusted = this.#ca === null || this.trust === undefined ? {} : this.trust.variables(this.#ca);
+    const leftOut = trusted === null ? [...this.#leftOut, EGRESS_CA] : this.#leftOut;
+    return {
+      ...trusted,
+      ...(leftOut.length === 0 ? {} : { SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) }),
+    };
+  }
+}
+
+function passedOn(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      (entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined,
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
 import { createIds } from '@slipway/domain';
-import { EgressEnvironment } from './egress-environment.js';
+import { EgressEnvironment, type EgressOptions } from './egress-environment.js';
 
 const SECRET = 'egress-secret-of-tests-0123456789abcdef';
 const NOW = new Date('2026-03-01T12:00:00.500Z');
@@ -13,7 +13,7 @@ const sandbox = {
   template: 'standard',
   address: 'http://10.244.1.7:8000',
 };
-const environment = new EgressEnvironment({
+const options = {
   proxyUrl: 'http://slipway-egress-proxy.slipway.svc.cluster.local:3128',
   secret: SECRET,
   direct: ['ingest.example.com', 'localhost'],
@@ -24,7 +24,9 @@ const environment = new EgressEnvironment({
     ['wide', 'open'],
   ]),
   maxAgeSeconds: 3_600,
-});
+  ca: null,
+} satisfies EgressOptions;
+const environment = new EgressEnvironment(options);
 const variablesOf = (given: string, change: Partial<typeof sandbox> = {}): Record<string, string> =>
   JSON.parse(environment.addTo(given, { ...sandbox, ...change }));
 
@@ -64,6 +66,16 @@ describe('the environment of a sandbox that reaches names', () => {
     ].map((change) => variablesOf('{}', change)['HTTPS_PROXY']);
     expect(new Set(passwords).size).toBe(4);
     expect(environment.addTo('{}', sandbox)).toBe(environment.addTo('{}', { ...sandbox }));
+  });
+
+  it('has the certificates of the broker where there is one, and where the class has a proxy', () => {
+    const trusting = new EgressEnvironment({ ...options, ca: 'PEM' });
+    expect(JSON.parse(trusting.addTo('{"SLIPWAY_EGRESS_CA":"mine"}', sandbox))).toMatchObject({
+      SLIPWAY_EGRESS_CA: 'PEM',
+    });
+    expect(trusting.addTo('{}', sandbox)).toBe(trusting.addTo('{}', { ...sandbox }));
+    expect(trusting.addTo('{}', { ...sandbox, template: 'wide' })).toBe('{}');
+    expect(variablesOf('{}')).not.toHaveProperty('SLIPWAY_EGRESS_CA');
   });
 
   it('goes before what the caller says of proxies', () => {

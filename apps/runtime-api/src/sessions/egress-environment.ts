@@ -21,6 +21,8 @@ export interface EgressOptions {
   readonly classes: ReadonlyMap<string, EgressClass>;
   /** Longest that a session has its sandbox. Seconds. */
   readonly maxAgeSeconds: number;
+  /** Certificates that sandboxes trust for hosts at which credential-broker opens TLS; `null`: there is none. PEM. */
+  readonly ca: string | null;
 }
 
 /** The sandbox that is being given to a claim. */
@@ -37,7 +39,7 @@ export interface Activating {
 
 /**
  * How programs in a sandbox find egress-proxy and say whose they are: the variables that git, curl, pip, npm and Node
- * read. The credential is of one claim and one pod; it is made of nothing but what the claim's row and the
+ * read, and by which certificates credential-broker speaks. The credential is of one claim and one pod; it is made of nothing but what the claim's row and the
  * configuration say, so that an activation which any replica repeats says the same to the byte. It is kept nowhere but
  * in the sandbox.
  */
@@ -74,6 +76,7 @@ export class EgressEnvironment {
       https_proxy: proxy,
       no_proxy: this.direct,
       NODE_USE_ENV_PROXY: '1',
+      ...(this.options.ca === null ? {} : { SLIPWAY_EGRESS_CA: this.options.ca }),
     };
     return JSON.stringify({ ...(JSON.parse(environment) as Record<string, string>), ...variables });
   }

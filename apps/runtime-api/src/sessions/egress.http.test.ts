@@ -9,7 +9,14 @@ describe('a session whose sandbox reaches names', () => {
   beforeAll(async () => {
     const classes = new Map([['slipway-sandbox', 'packages']] as const);
     api = await startTestRuntimeApi({
-      egress: { proxyUrl: 'http://proxy.test:3128', secret: SECRET, direct: [], classes, maxAgeSeconds: 3_600 },
+      egress: {
+        proxyUrl: 'http://proxy.test:3128',
+        secret: SECRET,
+        direct: [],
+        classes,
+        maxAgeSeconds: 3_600,
+        ca: null,
+      },
     });
   });
   afterAll(() => api?.close());

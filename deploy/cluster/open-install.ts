@@ -52,6 +52,8 @@ function missing(program: string, debianPackage: string): string | null {
 
 /** kubelet lists its images twice a minute and writes its status six times. Milliseconds. */
 const KNOWN_MS = 90_000;
+/** What is deployed only where a template sends its sandboxes through it; none of values.yaml does. */
+const ON_THE_WAY_OUT: ReadonlySet<string> = new Set(['egress-proxy', 'credential-broker']);
 
 /**
  * A cluster of one node with everything that an operator has before Slipway, the images on the node, and a ingress;
@@ -97,7 +99,7 @@ export interface InstallOptions {
   readonly name?: string;
   /** A bucket beside the volume [false]: a server of S3 on this machine, in memory. */
   readonly bucket?: boolean;
-  /** The image of egress-proxy too, which no template of values.yaml needs [false]. */
+  /** The images too that no template of values.yaml needs, such as that of egress-proxy [false]. */
   readonly everyImage?: boolean;
   readonly say?: (line: string) => void;
 }
@@ -281,8 +283,7 @@ async function importPlatform(
   };
   const sandbox = await buildSandboxImage({ signal });
   take(sandbox.archive);
-  // No template of values.yaml goes out through egress-proxy, so nothing of it is deployed by these alone.
-  for (const app of APP_NAMES.filter((name) => every || name !== 'egress-proxy'))
+  for (const app of APP_NAMES.filter((name) => every || !ON_THE_WAY_OUT.has(name)))
     take((await buildAppImage(app, { signal })).archivePath);
   await imported;
   return sandbox.digest;

@@ -35,6 +35,8 @@ const resources = {
   requests: { cpu: '100m', memory: '256Mi', ephemeralStorage: '256Mi' },
   limits: { cpu: '2', memory: '2Gi', ephemeralStorage: '4Gi' },
 };
+/** One whose sandboxes reach every public address, so that nothing stands on their way out. */
+export const OPEN_TEMPLATES: readonly Values[] = [{ name: 'standard', resources, egress: 'open' }];
 /** Templates whose sandboxes go out through egress-proxy. */
 export const PROXIED_TEMPLATES: readonly Values[] = [
   { name: 'standard', resources, egress: 'packages' },
@@ -52,6 +54,7 @@ export const EVERYTHING: Values = {
     extraVolumes: [{ name: 'scratch', emptyDir: {} }], extraVolumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
   },
   ...Object.fromEntries(['appServer', 'worker', 'llmGateway', 'egressProxy', 'web'].map((app) => [app, { autoscaling: { enabled: true }, pod: { priorityClassName: app.toLowerCase() } }])),
+  credentialBroker: { enabled: true, autoscaling: { enabled: true }, pod: { priorityClassName: 'credentialbroker' } },
   runtimeApi: { autoscaling: { enabled: true }, sandboxIdleSeconds: 3600 },
   priorityClasses: { platform: { name: 'acme-first' } },
   sandboxGateway: { autoscaling: { enabled: true }, publicUrl: 'https://sandboxes.example.com', image: { digest: DIGEST } },

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
@@ -9,6 +10,7 @@ import {
   EVERYTHING,
   type Manifest,
   MINIMUM,
+  OPEN_TEMPLATES,
   ofKind,
   PROXIED_TEMPLATES,
   ROOT,
@@ -29,6 +31,8 @@ interface HostRulesModule {
 }
 const component = (objects: readonly Manifest[], kind: string, name: string): Manifest =>
   ofKind(objects, kind).find(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === name);
+const componentsOf = (peers: readonly Manifest[]): string[] =>
+  peers.map(({ podSelector }) => podSelector.matchLabels['app.kubernetes.io/component']);
 const environment = (deployment: Manifest): Record<string, { value?: string; valueFrom?: Manifest }> =>
   Object.fromEntries(deployment.spec.template.spec.containers[0].env.map((one: Manifest) => [one.name, one]));
 
@@ -46,13 +50,24 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
       { name: 'metrics', containerPort: 9464, protocol: 'TCP' },
       { name: 'proxy', containerPort: 3128, protocol: 'TCP' },
     ]);
-    const without = (await render([MINIMUM])).objects.filter(({ kind }) => kind !== 'Secret');
+    const none = { sandboxes: { templates: OPEN_TEMPLATES } };
+    const without = (await render([MINIMUM, none])).objects.filter(({ kind }) => kind !== 'Secret');
+    expect(without.filter((object) => JSON.stringify(object).includes('broker'))).toEqual([]);
     // The policy of the sandboxes' namespace is of the class, and says who would be let in.
     expect(
       without.filter((object) => JSON.stringify(object).includes('egress-proxy')).map(({ metadata }) => metadata.name),
     ).toEqual(['sandbox-egress-proxy']);
     const { EGRESS_PROXY_URL, EGRESS_SECRET } = environment(component(without, 'Deployment', 'runtime-api'));
     expect([EGRESS_PROXY_URL, EGRESS_SECRET]).toEqual([undefined, undefined]);
+    // The default is a list of git hosts, and what an organization allows.
+    const least = (await render([MINIMUM])).objects;
+    const { templates } = JSON.parse(
+      ofKind(least, 'ConfigMap').find(({ metadata }) => metadata.name === 'slipway-egress-rules').data['rules.json'],
+    );
+    expect(templates).toEqual([
+      { name: 'standard', egress: 'allow-list', allowedHosts: ['github.com', 'gitlab.com', 'bitbucket.org'] },
+    ]);
+    expect(component(least, 'Deployment', 'credential-broker')).toBeUndefined();
     // A template without a word on it has class packages.
     const { egress: _, ...silent } = PROXIED_TEMPLATES[0] as { egress: string };
     expect(
@@ -73,6 +88,64 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     expect(hostname).toBe(`${service.metadata.name}.slipway.svc.cluster.local`);
     expect(service.spec.ports.find((one: Manifest) => one.name === 'proxy').port).toBe(Number(port));
     expect(runtime['EGRESS_NO_PROXY']?.value).toBe('.cluster.local,.example.org');
+  });
+
+  it('leads to credential-broker, whose key no other pod has, and whose authority sandboxes trust', async () => {
+    const [proxy, broker, runtime, app] = ['egress-proxy', 'credential-broker', 'runtime-api', 'app-server'].map(
+      (name) => environment(component(objects, 'Deployment', name)),
+    );
+    const { hostname, port } = new URL(proxy?.['BROKER_URL']?.value ?? '');
+    const service = component(objects, 'Service', 'credential-broker');
+    expect(hostname).toBe(`${service.metadata.name}.slipway.svc.cluster.local`);
+    expect(service.spec.ports.find((one: Manifest) => one.name === 'broker').port).toBe(Number(port));
+    expect(proxy?.['BROKER_SECRET']?.valueFrom).toEqual(broker?.['BROKER_SECRET']?.valueFrom);
+    expect(app?.['CREDENTIAL_CONTROL_SECRET']?.valueFrom).toEqual(broker?.['CREDENTIAL_CONTROL_SECRET']?.valueFrom);
+    expect(broker?.['CREDENTIAL_CONTROL_URL']?.value).toMatch(/app-server\S*:3008$/);
+    expect(runtime?.['EGRESS_CA_FILE']?.value).toBe('/etc/slipway/egress-ca/ca.crt');
+    // Of P-256, and the certificate is the key's.
+    const { data } = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === 'acme-broker-ca');
+    const [certificate, key, trusted] = ['tls.crt', 'tls.key', 'ca.crt'].map((name) =>
+      Buffer.from(data[name], 'base64').toString(),
+    ) as [string, string, string];
+    const authority = new X509Certificate(certificate);
+    expect([authority.ca, authority.checkPrivateKey(createPrivateKey(key)), trusted]).toEqual([
+      true,
+      true,
+      certificate,
+    ]);
+    expect(createPrivateKey(key).asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
+    expect(Date.parse(authority.validTo) - Date.now()).toBeGreaterThan(1_800 * 86_400_000);
+    const mounted = ofKind(objects, 'Deployment').flatMap(({ metadata, spec }) =>
+      spec.template.spec.volumes.flatMap(({ secret }: Manifest) =>
+        secret === undefined
+          ? []
+          : [[metadata.name, secret.secretName, secret.items.map((item: Manifest) => item.key)] as const],
+      ),
+    );
+    expect(mounted.sort()).toEqual([
+      ['acme-credential-broker', 'acme-broker-ca', ['tls.crt', 'tls.key']],
+      ['acme-runtime-api', 'acme-broker-ca', ['ca.crt']],
+    ]);
+    // In by egress-proxy, the helm test and Prometheus; out to app-server and public addresses.
+    const { ingress, egress } = component(objects, 'NetworkPolicy', 'credential-broker').spec;
+    expect(
+      ingress.flatMap(({ from, ports }: Manifest) =>
+        from[0].podSelector === undefined ? [] : [[componentsOf(from), ports[0].port]],
+      ),
+    ).toEqual([
+      [['helm-test'], 3010],
+      [['egress-proxy'], 3011],
+    ]);
+    expect(egress.slice(1).map(({ ports }: Manifest) => ports.map((one: Manifest) => one.port))).toEqual([
+      [3008],
+      [80, 443, 8443],
+    ]);
+    const named = { credentialBroker: { ca: { existingSecret: 'authority', keys: { privateKey: 'key.pem' } } } };
+    const theirs = (await render([MINIMUM, EVERYTHING, named])).objects;
+    expect(ofKind(theirs, 'Secret').map(({ metadata }) => metadata.name)).not.toContain('acme-broker-ca');
+    expect(JSON.stringify(component(theirs, 'Deployment', 'credential-broker'))).toContain(
+      '"secretName":"authority","items":[{"key":"tls.crt","path":"tls.crt"},{"key":"key.pem","path":"tls.key"}]',
+    );
   });
 
   it('gets the hosts of the values, which it takes, and is rolled out when they change', async () => {
@@ -120,9 +193,13 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
       ({ metadata }) => metadata.name === 'sandbox-egress-proxy',
     );
     expect(sandboxPolicy.spec.egress[0].ports).toEqual([{ protocol: 'TCP', port: 3128 }]);
-    const [dns, control, internet, ...more] = spec.egress;
+    const [dns, broker, control, internet, ...more] = spec.egress;
     expect([dns.ports.map((one: Manifest) => one.port), more]).toEqual([[53, 53], []]);
-    // What it asks, and who else reaches that port: nobody.
+    expect([broker.to[0].podSelector.matchLabels['app.kubernetes.io/component'], broker.ports]).toEqual([
+      'credential-broker',
+      [{ protocol: 'TCP', port: 3011 }],
+    ]);
+    // What it asks, and who else reaches that port: credential-broker.
     expect([control.to[0].podSelector.matchLabels['app.kubernetes.io/component'], control.ports]).toEqual([
       'app-server',
       [{ protocol: 'TCP', port: 3008 }],
@@ -130,9 +207,7 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     const asked = component(objects, 'NetworkPolicy', 'app-server').spec.ingress.filter((rule: Manifest) =>
       JSON.stringify(rule.ports).includes('3008'),
     );
-    expect(asked.map(({ from }: Manifest) => from[0].podSelector.matchLabels['app.kubernetes.io/component'])).toEqual([
-      'egress-proxy',
-    ]);
+    expect(asked.map(({ from }: Manifest) => componentsOf(from))).toEqual([['egress-proxy', 'credential-broker']]);
     const [proxy, app] = ['egress-proxy', 'app-server'].map((name) =>
       environment(component(objects, 'Deployment', name)),
     );
@@ -145,7 +220,7 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     expect(blocks(internet)).toEqual([...blocks(open.spec.egress[0]), { cidr: '192.168.7.0/24', except: [] }]);
     const ranges = { sandboxes: { network: { clusterRanges: { ipv4: ['20.30.0.0/16'], ipv6: ['2001:db8:1::/48'] } } } };
     const own = (await render([MINIMUM, EVERYTHING, ranges])).objects;
-    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[2].to.map(
+    const excepted = component(own, 'NetworkPolicy', 'egress-proxy').spec.egress[3].to.map(
       ({ ipBlock }: Manifest) => ipBlock.except?.[0],
     );
     expect(excepted).toEqual(['20.30.0.0/16', '2001:db8:1::/48', undefined]);
@@ -154,7 +229,7 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
     );
   });
 
-  it('is refused in words when an allow-list is empty, hosts belong to another class, or a host is none', async () => {
+  it('is refused in words when hosts belong to another class, a host is none, or a broker has nobody to serve', async () => {
     const [, narrow] = PROXIED_TEMPLATES as readonly [unknown, Record<string, unknown>];
     const said = async (template: object, values: Values = {}): Promise<string> => {
       const { code, said } = await render([
@@ -165,7 +240,12 @@ describeUnless(missingForHelm())('the way out of sandboxes by name', () => {
       expect(code).not.toBe(0);
       return said;
     };
-    expect(await said({ ...narrow, allowedHosts: [] })).toContain('narrow has egress allow-list and no allowedHosts');
+    // What an empty list leaves is for organizations to allow.
+    const empty = { sandboxes: { templates: [{ ...narrow, allowedHosts: [] }] } };
+    expect((await render([MINIMUM, empty])).code).toBe(0);
+    expect(await said(OPEN_TEMPLATES[0] ?? {}, { credentialBroker: { enabled: true } })).toContain(
+      'credentialBroker.enabled: no template has egress packages or allow-list',
+    );
     expect(await said({ ...narrow, egress: 'open' })).toContain(
       'narrow has allowedHosts, which are for egress allow-list, and egress open',
     );

@@ -58,7 +58,8 @@ for (const [name, values] of [
       'runtime-api',
       'llm-gateway',
       'sandbox-gateway',
-      ...(name === 'everything on' ? ['egress-proxy'] : []),
+      'egress-proxy',
+      ...(name === 'everything on' ? ['credential-broker'] : []),
     ])
       it(`is one that ${app} starts with`, async () => {
         const env = environmentOf(workload('Deployment', app), secrets);

@@ -71,7 +71,7 @@ describeUnless(missingForHelm())('the chart refuses', () => {
     const { said } = await render([MINIMUM, { pods: { drainSeconds: 50 } }]);
     expect(said.match(/must be at least 32 more than drainSeconds/g)).toHaveLength(1);
     expect(said).toContain(
-      'appServer, worker, runtimeApi, llmGateway, sandboxGateway, egressProxy, web: terminationGracePeriodSeconds (60)',
+      'appServer, worker, runtimeApi, llmGateway, sandboxGateway, egressProxy, credentialBroker, web: terminationGracePeriodSeconds (60)',
     );
   });
 

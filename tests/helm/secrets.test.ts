@@ -4,7 +4,9 @@ import { missingForHelm } from '@slipway/testing/helm';
 import { describeUnless } from '@slipway/testing/jest';
 import { type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, podsOf, render } from './chart.ts';
 
-const dataOf = (objects: readonly Manifest[]): Record<string, string> => ofKind(objects, 'Secret')[0].data;
+const ownOf = (objects: readonly Manifest[]): Manifest =>
+  ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === 'slipway-secrets');
+const dataOf = (objects: readonly Manifest[]): Record<string, string> => ownOf(objects).data;
 
 describeUnless(missingForHelm())('the secrets that the chart makes', () => {
   it('are what the apps take: a key of Ed25519 in PKCS#8 DER, and 32 characters or more of everything else', async () => {
@@ -27,8 +29,11 @@ describeUnless(missingForHelm())('the secrets that the chart makes', () => {
   });
 
   it('have every key that a pod asks them for', async () => {
-    const { objects } = await render([MINIMUM, { sandboxes: { templates: PROXIED_TEMPLATES } }]);
-    const [secret] = ofKind(objects, 'Secret');
+    const { objects } = await render([
+      MINIMUM,
+      { sandboxes: { templates: PROXIED_TEMPLATES }, credentialBroker: { enabled: true } },
+    ]);
+    const secret = ownOf(objects);
     const asked = podsOf(objects)
       .flatMap(({ spec }) => spec.containers)
       .flatMap(({ env = [] }: Manifest) => env)

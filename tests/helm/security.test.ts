@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { missingForHelm } from '@slipway/testing/helm';
 import { describeUnless } from '@slipway/testing/jest';
-import { EVERYTHING, type Manifest, MINIMUM, ofKind, podsOf, render, type Values } from './chart.ts';
+import { EVERYTHING, type Manifest, MINIMUM, OPEN_TEMPLATES, ofKind, podsOf, render, type Values } from './chart.ts';
 
-/** egress-proxy is there where sandboxes of a template go out through it. */
-const APPS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
+/** egress-proxy is there where sandboxes of a template go out through it, as they do by default. */
+const APPS = ['app-server', 'egress-proxy', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 const KINDS: readonly {
   readonly name: string;
   readonly values: readonly Values[];
@@ -12,7 +12,12 @@ const KINDS: readonly {
   readonly apps?: readonly string[];
 }[] = [
   { name: 'the least values', values: [MINIMUM] },
-  { name: 'everything on', values: [MINIMUM, EVERYTHING], apps: [...APPS, 'egress-proxy'] },
+  { name: 'everything on', values: [MINIMUM, EVERYTHING], apps: [...APPS, 'credential-broker'] },
+  {
+    name: 'sandboxes that reach every public address',
+    values: [MINIMUM, { sandboxes: { templates: OPEN_TEMPLATES } }],
+    apps: APPS.filter((app) => app !== 'egress-proxy'),
+  },
   {
     name: 'whole URLs instead of parts',
     values: [
@@ -69,10 +74,18 @@ for (const { name, values, files = [], apps = APPS } of KINDS)
           undefined,
           false,
         ]);
+        // Of Secrets that are files there is one, in two pods: credential-broker has its key, runtime-api certificates.
+        const files = /-(credential-broker|runtime-api)$/.test(owner);
         for (const volume of spec.volumes ?? [])
           expect([owner, Object.keys(volume).filter((key) => key !== 'name')]).toEqual([
             owner,
-            [expect.stringMatching(/^(emptyDir|configMap|persistentVolumeClaim)$/)],
+            [
+              expect.stringMatching(
+                files
+                  ? /^(emptyDir|configMap|persistentVolumeClaim|secret)$/
+                  : /^(emptyDir|configMap|persistentVolumeClaim)$/,
+              ),
+            ],
           ]);
         for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
           expect([owner, container.securityContext]).toEqual([

@@ -127,9 +127,9 @@ describe('deploy/kind', () => {
       .map((document) => document.toJS() as { kind?: string; metadata?: { name: string } } | null)
       .flatMap((object) => (object?.kind === 'Deployment' ? [object.metadata?.name] : []));
     expect(deployments.sort()).toEqual(
-      // egress-proxy runs where a template sends its sandboxes through it.
+      // credential-broker runs where an operator switches it on.
       Object.keys(APPS)
-        .filter((app) => app !== 'egress-proxy')
+        .filter((app) => app !== 'credential-broker')
         .map((app) => `slipway-${app}`)
         .sort(),
     );

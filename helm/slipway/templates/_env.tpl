@@ -146,6 +146,9 @@
 - { name: INTERNAL_PORT, value: "3008" }
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_CONTROL_SECRET" "key" "egressControl") }}
 {{- end }}
+{{- if include "slipway.brokered" . }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "CREDENTIAL_CONTROL_SECRET" "key" "credentialControl") }}
+{{- end }}
 {{- end -}}
 
 {{- define "slipway.env.worker" -}}
@@ -223,12 +226,19 @@
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_SECRET" "key" "egress") }}
 - { name: EGRESS_NO_PROXY, value: {{ join "," (prepend .Values.egress.direct (printf ".%s" .Values.clusterDomain)) | quote }} }
 {{- end }}
+{{- if include "slipway.brokered" . }}
+- { name: EGRESS_CA_FILE, value: /etc/slipway/egress-ca/ca.crt }
+{{- end }}
 {{- end -}}
 
 {{- define "slipway.env.egressProxy" -}}
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_SECRET" "key" "egress") }}
 - { name: EGRESS_CONTROL_URL, value: {{ printf "http://%s:3008" (include "slipway.host" (dict "root" . "app" "appServer")) | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_CONTROL_SECRET" "key" "egressControl") }}
+{{- if include "slipway.brokered" . }}
+- { name: BROKER_URL, value: {{ printf "tcp://%s:3011" (include "slipway.host" (dict "root" . "app" "credentialBroker")) | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "BROKER_SECRET" "key" "broker") }}
+{{- end }}
 - { name: EGRESS_PORT, value: "3128" }
 - { name: EGRESS_RULES, value: /etc/slipway/egress/rules.json }
 - { name: EGRESS_CLUSTER_RANGES, value: {{ join "," (concat .Values.sandboxes.network.clusterRanges.ipv4 .Values.sandboxes.network.clusterRanges.ipv6) | quote }} }
@@ -247,6 +257,24 @@
 - { name: EGRESS_IDLE_SECONDS, value: {{ int64 .idleSeconds | quote }} }
 - { name: EGRESS_MAX_SECONDS, value: {{ int64 .maxSeconds | quote }} }
 - { name: EGRESS_MAX_BYTES, value: {{ int64 .maxBytes | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "slipway.env.credentialBroker" -}}
+- { name: BROKER_PORT, value: "3011" }
+{{ include "slipway.ownVariable" (dict "root" . "name" "BROKER_SECRET" "key" "broker") }}
+- { name: CREDENTIAL_CONTROL_URL, value: {{ printf "http://%s:3008" (include "slipway.host" (dict "root" . "app" "appServer")) | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "CREDENTIAL_CONTROL_SECRET" "key" "credentialControl") }}
+- { name: BROKER_CA_FILE, value: /etc/slipway/broker-ca/tls.crt }
+- { name: BROKER_CA_KEY_FILE, value: /etc/slipway/broker-ca/tls.key }
+- { name: BROKER_CLUSTER_RANGES, value: {{ join "," (concat .Values.sandboxes.network.clusterRanges.ipv4 .Values.sandboxes.network.clusterRanges.ipv6) | quote }} }
+- { name: BROKER_PERMITTED_RANGES, value: {{ join "," .Values.egress.permittedRanges | quote }} }
+- { name: BROKER_DNS_SERVERS, value: {{ join "," .Values.egress.dnsServers | quote }} }
+{{- with .Values.credentialBroker }}
+- { name: BROKER_MAX_CONNECTIONS, value: {{ int64 .maxConnections | quote }} }
+- { name: BROKER_CONNECTIONS_PER_SANDBOX, value: {{ int .connectionsPerSandbox | quote }} }
+- { name: BROKER_IDLE_SECONDS, value: {{ int64 .idleSeconds | quote }} }
+- { name: BROKER_MAX_BODY_BYTES, value: {{ int64 .maxBodyBytes | quote }} }
 {{- end }}
 {{- end -}}
 
@@ -334,7 +362,11 @@
 {{- if $v.oidc.existingSecret }}{{ $needed = append $needed (dict "value" "oidc.existingSecret" "name" $v.oidc.existingSecret "keys" (list $v.oidc.clientSecretKey)) }}{{ end -}}
 {{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
 {{- if $v.llm.modelKeys.existingSecret }}{{ $needed = append $needed (dict "value" "llm.modelKeys.existingSecret" "name" $v.llm.modelKeys.existingSecret "keys" (values $v.llm.modelKeys.variables)) }}{{ end -}}
-{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress" "egressControl") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
+{{- $unused := concat (ternary list (list "egress" "egressControl") (not (empty (include "slipway.egressProxied" .)))) (ternary list (list "broker" "credentialControl") (not (empty (include "slipway.brokered" .)))) -}}
+{{- $own := $v.secrets.keys -}}
+{{- range $unused }}{{ $own = omit $own . }}{{ end -}}
+{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values $own | sortAlpha)) }}{{ end -}}
+{{- if include "slipway.brokered" . }}{{ with $v.credentialBroker.ca }}{{ if .existingSecret }}{{ $needed = append $needed (dict "value" "credentialBroker.ca.existingSecret" "name" .existingSecret "keys" (values .keys | sortAlpha)) }}{{ end }}{{ end }}{{ end -}}
 {{- with $v.observability.otlp }}{{ if and .endpoint .existingSecret }}{{ $needed = append $needed (dict "value" "observability.otlp.existingSecret" "name" .existingSecret "keys" (list .headersKey)) }}{{ end }}{{ end -}}
 {{- with $v.observability.posthog }}{{ if .host }}{{ $needed = append $needed (dict "value" "observability.posthog.existingSecret" "name" .existingSecret "keys" (concat (list .keyKey .secretKey) (ternary (list .flagsKeyKey) list (eq $v.observability.flags.provider "posthog")))) }}{{ end }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}

@@ -16,11 +16,11 @@
 {{- end -}}
 
 {{- define "slipway.component" -}}
-{{- index (dict "appServer" "app-server" "worker" "worker" "runtimeApi" "runtime-api" "llmGateway" "llm-gateway" "sandboxGateway" "sandbox-gateway" "egressProxy" "egress-proxy" "web" "web") . -}}
+{{- index (dict "appServer" "app-server" "worker" "worker" "runtimeApi" "runtime-api" "llmGateway" "llm-gateway" "sandboxGateway" "sandbox-gateway" "egressProxy" "egress-proxy" "credentialBroker" "credential-broker" "web" "web") . -}}
 {{- end -}}
 
 {{- define "slipway.port" -}}
-{{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006 "egressProxy" 3007) . -}}
+{{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006 "egressProxy" 3007 "credentialBroker" 3010) . -}}
 {{- end -}}
 
 {{/* Of every app: Prometheus alone may reach it. */}}
@@ -78,6 +78,25 @@ app.kubernetes.io/component: {{ .component }}
 {{- range .Values.sandboxes.templates -}}
 {{- if has (default "packages" .egress) (list "packages" "allow-list") -}}true{{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* "true" when credentials are put into requests of sandboxes on their way. */}}
+{{- define "slipway.brokered" -}}
+{{- if and .Values.credentialBroker.enabled (include "slipway.egressProxied" .) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Name of the Secret with the authority of credential-broker. */}}
+{{- define "slipway.brokerCa" -}}
+{{- default (printf "%s-broker-ca" (include "slipway.fullname" .)) .Values.credentialBroker.ca.existingSecret -}}
+{{- end -}}
+
+{{/* What that Secret holds now, as a hash, so that a change is a rollout: "" without a cluster. (dict "root" $ "keys" list) */}}
+{{- define "slipway.brokerCaHash" -}}
+{{- $found := default dict (lookup "v1" "Secret" .root.Release.Namespace (include "slipway.brokerCa" .root)) -}}
+{{- $data := default dict $found.data -}}
+{{- $lines := list -}}
+{{- range .keys }}{{ if hasKey $data . }}{{ $lines = append $lines (index $data .) }}{{ end }}{{ end -}}
+{{- if $lines }}{{ $lines | join "\n" | sha256sum }}{{ end -}}
 {{- end -}}
 
 {{- define "slipway.runtimeApiAccount" -}}

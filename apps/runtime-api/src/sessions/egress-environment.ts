@@ -39,9 +39,9 @@ export interface Activating {
 
 /**
  * How programs in a sandbox find egress-proxy and say whose they are: the variables that git, curl, pip, npm and Node
- * read, and by which certificates credential-broker speaks. The credential is of one claim and one pod; it is made of nothing but what the claim's row and the
- * configuration say, so that an activation which any replica repeats says the same to the byte. It is kept nowhere but
- * in the sandbox.
+ * read, and the certificates by which credential-broker speaks. The credential is of one claim and one pod; it is made
+ * of nothing but what the claim's row and the configuration say, so that an activation which any replica repeats says
+ * the same to the byte. It is kept nowhere but in the sandbox.
  */
 export class EgressEnvironment {
   private readonly credentials: EgressCredentials;

@@ -23,7 +23,7 @@ describeUnless(missingForHelm())('what operators add to the chart', () => {
 
   it('is in the pods of every app and job: variables, their sources, volumes and mounts', () => {
     const workloads = [...ofKind(everything, 'Deployment'), ...ofKind(everything, 'Job')];
-    expect(workloads.length).toBe(9);
+    expect(workloads.length).toBe(10);
     for (const workload of workloads) {
       const { env, envFrom, volumeMounts } = containerOf(workload);
       const name = workload.metadata.name;

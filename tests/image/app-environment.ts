@@ -47,6 +47,14 @@ export function appEnvironment(app: AppName, { urls }: TestDatabase): Readonly<R
     'llm-gateway': { DATABASE_URL: urls.gateway, LLM_GATEWAY_MASTER_KEY: secret, DATA_DIR: '/tmp/gateway' },
     'sandbox-gateway': {},
     'egress-proxy': { EGRESS_PORT: '0', EGRESS_SECRET: secret, EGRESS_RULES: '{}' },
+    'credential-broker': {
+      BROKER_PORT: '0',
+      BROKER_SECRET: secret,
+      CREDENTIAL_CONTROL_URL: nowhere,
+      CREDENTIAL_CONTROL_SECRET: secret,
+      BROKER_CA_FILE: '/tmp/ca.crt',
+      BROKER_CA_KEY_FILE: '/tmp/ca.key',
+    },
     web: {},
   };
   return environments[app];

@@ -8,8 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
-} from 'node:fs';
+  rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, it } from '@jest/globals';
@@ -17,6 +16,7 @@ import { migrateQueue } from '@slipway/queue/migrate';
 import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import pg from 'pg';
+import { TestAuthority } from '../../apps/credential-broker/dist/testing/test-authority.js';
 import { APP_UID, type AppImage, buildAppImage } from '../../deploy/images/app-image.ts';
 import { APP_NAMES, APPS, type AppName } from '../../deploy/images/apps/app-list.ts';
 import { basePackages } from '../../deploy/images/apps/base-layer.ts';
@@ -40,6 +40,7 @@ const LIMITS: Readonly<Record<AppName, readonly [stored: number, unpacked: numbe
   'llm-gateway': [50e6, 150e6],
   'sandbox-gateway': [50e6, 150e6],
   'egress-proxy': [50e6, 150e6],
+  'credential-broker': [50e6, 150e6],
   web: [65e6, 190e6],
 };
 const root = process.getuid?.() === 0 ? false : 'the images are run below a chroot, which needs root';
@@ -146,7 +147,13 @@ describeUnless(root)('the images of the apps', () => {
             LOG_LEVEL: 'info',
             ...variables,
           };
-          const container = startContainer(planOf(app, unpacked, environment));
+          const plan = planOf(app, unpacked, environment);
+          if (app === 'credential-broker') {
+            const { cert, key } = await TestAuthority.make('An authority of tests');
+            writeFileSync(path.join(folder, app, 'ca.crt'), cert);
+            writeFileSync(path.join(folder, app, 'ca.key'), key);
+          }
+          const container = startContainer(plan);
           try {
             const answer = await firstAnswer(
               container,

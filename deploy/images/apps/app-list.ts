@@ -77,6 +77,12 @@ export const APPS = {
     entry: 'main.js',
     programs: main('egress-proxy'),
   },
+  'credential-broker': {
+    description: 'Credentials in requests of sandboxes, which never have them',
+    port: 3010,
+    entry: 'main.js',
+    programs: main('credential-broker'),
+  },
   web: { description: 'The pages', port: 3004, entry: 'server.js', programs: {}, next: true },
 } as const satisfies Readonly<Record<string, AppPlan>>;
 

@@ -43,6 +43,7 @@ import { SecurityModule } from './organizations/security/security.module.js';
 import { JobsModule } from './platform/jobs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { SandboxAccessModule } from './sandboxes/access/sandbox-access.module.js';
+import { CredentialsModule } from './sandboxes/credentials/credentials.module.js';
 import { EgressModule } from './sandboxes/egress/egress.module.js';
 import { GitRelayModule } from './sandboxes/git-relay/git-relay.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
@@ -68,6 +69,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   RunSettingsModule,
   SandboxAccessModule,
   EgressModule,
+  CredentialsModule,
   AuditModule,
   MailModule,
   OrgsModule,

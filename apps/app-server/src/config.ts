@@ -101,7 +101,15 @@ const Variables = z.object({
    * those are refused, and rules of organizations mean nothing. Secret.
    */
   EGRESS_CONTROL_SECRET: secret.optional(),
-  /** Port on which egress-proxy asks; no ingress and no sandbox reaches it. With EGRESS_CONTROL_SECRET. */
+  /**
+   * Signs what credential-broker asks, and seals what it is answered; the same in credential-broker, and another than
+   * EGRESS_CONTROL_SECRET, which it needs. Absent: organizations keep no credentials. Secret.
+   */
+  CREDENTIAL_CONTROL_SECRET: secret.optional(),
+  /**
+   * Port on which egress-proxy and credential-broker ask; no ingress and no sandbox reaches it. With
+   * EGRESS_CONTROL_SECRET.
+   */
   INTERNAL_PORT: z.coerce.number().int().min(0).max(65_535).default(3008),
   /** sandbox-gateway for browsers and clients: an origin of its own, with a subdomain for every sandbox. */
   SANDBOX_GATEWAY_URL: httpUrl.optional(),
@@ -194,6 +202,11 @@ export const ConfigSchema = Variables.refine(
     path: ['TERMS_VERSION'],
     message: 'terms have both, TERMS_URL and TERMS_VERSION, or neither',
   },
+).refine(
+  (env) =>
+    env.CREDENTIAL_CONTROL_SECRET === undefined ||
+    (env.EGRESS_CONTROL_SECRET !== undefined && env.EGRESS_CONTROL_SECRET !== env.CREDENTIAL_CONTROL_SECRET),
+  { path: ['CREDENTIAL_CONTROL_SECRET'], message: 'needs EGRESS_CONTROL_SECRET, and is another secret than that' },
 );
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;

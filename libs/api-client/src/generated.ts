@@ -127,6 +127,24 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take a conversation off the caller's own Desk: done for now, until a time, or for good. Fails with `request.not-json`, `request.too-large`, `request.cross-site` besides the common codes. */
     setDeskMark: (request: { org: string; conversation: string; body: OperationBody<'setDeskMark'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/desk-mark', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'setDeskMark'>>,
+    /** Brokered credentials by name: where they are used and when they last were, never what they are. */
+    listCredentials: (request: { org: string; query?: OperationQuery<'listCredentials'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listCredentials'>>,
+    /** Keep a credential that agents use at its places and never have; its value is new, or moves from a secret. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `credential.place-refused`, `credential.name-taken`, `credential.too-many`, `credential.unavailable`, `secret.unreadable` besides the common codes. */
+    createCredential: (request: { org: string; body: OperationBody<'createCredential'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createCredential'>>,
+    /** Secrets that sandboxes would no longer be given with the setting secretsInSandbox: brokered-only. */
+    previewBrokeredOnly: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/preview', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'previewBrokeredOnly'>>,
+    /** One brokered credential, without its value. */
+    getCredential: (request: { org: string; credential: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getCredential'>>,
+    /** Another value, description or use, or use one that rests again; counts for the next request of an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `credential.place-refused` besides the common codes. */
+    updateCredential: (request: { org: string; credential: string; body: OperationBody<'updateCredential'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateCredential'>>,
+    /** Delete a credential; agents use it no more within a second. Fails with `request.cross-site` besides the common codes. */
+    deleteCredential: (request: { org: string; credential: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Rules for connections of sandboxes, newest first. */
     listEgressRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRules'>>,

@@ -153,6 +153,11 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(
+          `INSERT INTO app.credential (id, org_id, name, description, form, scope, scope_value, use, hosts, sealed, key_version, reference_key, created_by, created_by_label, updated_by, updated_by_label)
+           VALUES ($1, $1, 'N', '', 'bearer', 'org', '', '{}', '{}', '\\x00', 1, '\\x00', 'u', 'u', 'u', 'u')`,
+          [org],
+        );
+        await owner.query(
           `INSERT INTO app.llm_profile (id, org_id, name, model, created_by, created_by_label) VALUES ($1, $1, 'n', 'm', 'u', 'u')`,
           [org],
         );

@@ -17,6 +17,7 @@ export interface Ids {
       | 'ses'
       | 'sbx'
       | 'clm'
+      | 'crd'
       | 'key'
       | 'run'
       | 'svc'

@@ -7,6 +7,7 @@ export {
   INITIAL_STATUS,
   reduceConversationStatus,
 } from './conversation-status.js';
+export { type CredentialReceiver, type CredentialScoped, credentialsOf } from './credentials-of.js';
 export {
   estimateSeconds,
   type OrgShare,

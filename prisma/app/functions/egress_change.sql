@@ -1,5 +1,5 @@
--- Trigger: an organization's rules, requests or settings for connections of sandboxes have changed. Notifies at commit;
--- egress-proxy asks again.
+-- Trigger: an organization's rules, requests, credentials or settings for connections of sandboxes have changed. Notifies
+-- at commit; egress-proxy asks again, and credential-broker forgets what it was given.
 CREATE OR REPLACE FUNCTION app.egress_change() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -15,3 +15,6 @@ CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF state ON app.egress_requ
 CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF deleted_at ON app.conversation FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_gone AFTER DELETE ON app.conversation FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF settings ON app.org FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+-- Not of what says only when it was used. A value that is sealed again counts: the broker keeps opened ones.
+CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF name, form, scope, scope_value, use, hosts, sealed, reference_key, state ON app.credential FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_made_or_gone AFTER INSERT OR DELETE ON app.credential FOR EACH ROW EXECUTE FUNCTION app.egress_change();

@@ -8,6 +8,7 @@ export {
   rotateDataKeys,
 } from './rotation.js';
 export {
+  credentialContext,
   DATA_KEY_COLUMNS,
   deliveryContext,
   integrationSecretContext,

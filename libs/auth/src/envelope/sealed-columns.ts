@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { CredentialScope } from '@slipway/contracts/credentials';
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 
 /** Everything that stands sealed in the database: what is missing here is lost when its key goes. */
@@ -10,6 +12,32 @@ export function secretContext(secret: {
   name: string;
 }): string {
   return JSON.stringify(['secret', secret.kind, secret.scope, secret.scopeValue, secret.name]);
+}
+
+/**
+ * Of a brokered credential. `use` is as it is stored, and by its hash a part: for other places, or another form, the
+ * value does not open.
+ */
+export function credentialContext(credential: {
+  id: string;
+  name: string;
+  scope: CredentialScope;
+  scopeValue: string;
+  use: unknown;
+}): string {
+  const { id, name, scope, scopeValue, use } = credential;
+  const hash = createHash('sha256')
+    .update(JSON.stringify(inOrder(use)))
+    .digest('hex');
+  return JSON.stringify(['credential', id, name, scope, scopeValue, hash]);
+}
+
+/** With the keys of each object by name: the database keeps them in an order of its own. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return entries.sort(([one], [other]) => (one < other ? -1 : 1)).map(([key, each]) => [key, inOrder(each)]);
 }
 
 /** Of the key to a model provider. The address is part of it: a key does not open for another one. */
@@ -54,6 +82,19 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
         scope: scope as SecretScope,
         scopeValue: scope_value as string,
         name: name as string,
+      }),
+  },
+  {
+    table: 'app.credential',
+    column: 'sealed',
+    reads: ['name', 'scope', 'scope_value', 'use'],
+    context: ({ id, name, scope, scope_value, use }) =>
+      credentialContext({
+        id: id as string,
+        name: name as string,
+        scope: scope as CredentialScope,
+        scopeValue: scope_value as string,
+        use,
       }),
   },
   {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EnvironmentName, PageQuery, pageOf, RepositoryUrl } from '../conversations/conversations.js';
-import { SecretName, SecretValue } from '../secrets/secrets.js';
+import { SecretKind, SecretName, SecretScope, SecretValue } from '../secrets/secrets.js';
 import { MAX_PLACES, Place } from './places.js';
 
 /**
@@ -144,3 +144,13 @@ export type ListCredentialsQuery = z.infer<typeof ListCredentialsQuery>;
 /** `available`: this installation has a credential-broker. */
 export const CredentialPage = pageOf(Credential).extend({ available: z.boolean() });
 export type CredentialPage = z.infer<typeof CredentialPage>;
+
+/** `GET …/credentials/preview`: what sandboxes are not given with `secretsInSandbox: brokered-only`. */
+export const WithheldSecrets = z.object({
+  /** By name; at most 200. Personal secrets of users are counted and not named. */
+  data: z.array(z.object({ id: z.string(), name: z.string(), kind: SecretKind, scope: SecretScope })),
+  /** All of them, with the personal ones. */
+  count: z.int().min(0),
+  personal: z.int().min(0),
+});
+export type WithheldSecrets = z.infer<typeof WithheldSecrets>;

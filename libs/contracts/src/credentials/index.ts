@@ -17,5 +17,6 @@ export {
   ListCredentialsQuery,
   MAX_CREDENTIALS,
   UpdateCredential,
+  WithheldSecrets,
 } from './credentials.js';
 export { MAX_PLACE_ENTRIES, MAX_PLACES, PathPattern, PLACE_METHODS, Place, PlaceHost, PushRef } from './places.js';

@@ -1,6 +1,6 @@
 import type { ErrorRow } from './error-row.js';
 
-/** Failures of secrets. */
+/** Failures of secrets, and of the credentials that organizations keep for credential-broker. */
 export const SECRET_ERRORS = {
   'secret.name-taken': {
     status: 409,
@@ -32,5 +32,29 @@ export const SECRET_ERRORS = {
     title: 'The secrets of the conversation are too large',
     retry: 'never',
     nextStep: 'Delete secrets that it does not need, or limit them to fewer conversations.',
+  },
+  'credential.name-taken': {
+    status: 409,
+    title: 'A credential with this name and scope already exists',
+    retry: 'never',
+    nextStep: 'Edit the existing credential, or choose another name.',
+  },
+  'credential.too-many': {
+    status: 409,
+    title: 'Credential limit reached',
+    retry: 'never',
+    nextStep: 'Delete one to add another.',
+  },
+  'credential.unavailable': {
+    status: 409,
+    title: 'This installation has no credential broker',
+    retry: 'never',
+    nextStep: 'An operator must set CREDENTIAL_CONTROL_SECRET and run credential-broker. Store a secret until then.',
+  },
+  'credential.place-refused': {
+    status: 422,
+    title: 'A credential cannot be used at this host',
+    retry: 'never',
+    nextStep: 'Name a host on the internet that belongs to one owner, such as api.example.com.',
   },
 } as const satisfies Record<string, ErrorRow>;

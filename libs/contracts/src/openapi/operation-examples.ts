@@ -48,6 +48,16 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'secrets.create': { body: { ...NPM_TOKEN, scope: 'org' } },
   'me.secrets.create': { body: NPM_TOKEN },
   'conversations.secrets.create': { body: NPM_TOKEN },
+  'credentials.create': {
+    body: {
+      name: 'API_TOKEN',
+      description: 'For reading orders',
+      scope: 'org',
+      use: { form: 'bearer', places: [{ host: 'api.example.com', paths: ['/v1/**'] }] },
+      value: 'the credential itself',
+    },
+  },
+  'credentials.update': { body: { description: 'For reading orders', state: 'active' } },
   'audit.export': {
     text: `{"kind":"slipway-audit","format":1,"org":"org_1","exportedAt":"2026-11-22T09:30:00.000Z","from":null,"to":null,"after":null,"first":1,"head":{"seq":1,"hash":"${HASH}"}}\n{"kind":"entry","seq":1,"previous":"","hash":"${HASH}","record":"[1, …]","action":"org.create","target":"org_1"}\n{"kind":"end","count":1,"head":{"seq":1,"hash":"${HASH}"}}\n`,
   },

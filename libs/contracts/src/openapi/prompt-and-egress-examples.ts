@@ -1,3 +1,8 @@
+const USE = {
+  form: 'bearer',
+  places: [{ host: 'api.example.com', port: 443, methods: ['GET', 'POST'], paths: ['/v1/**'], foreign: 'refuse' }],
+};
+
 /** Part of FIELD_EXAMPLES: prompts, and what sandboxes reach. */
 export const PROMPT_AND_EGRESS_EXAMPLES: Readonly<Record<string, unknown>> = {
   'prompts.prompt': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
@@ -19,4 +24,14 @@ export const PROMPT_AND_EGRESS_EXAMPLES: Readonly<Record<string, unknown>> = {
   'EgressRule.id': 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
   'EgressRule.requestId': null,
   'AnswerEgressRequest.host': 'api.example.com',
+  credential: 'crd_06hfh8n5t8vb5q7cyrqf2k3m9c',
+  'Credential.id': 'crd_06hfh8n5t8vb5q7cyrqf2k3m9c',
+  'Credential.name': 'API_TOKEN',
+  'Credential.scopeValue': null,
+  CredentialUse: USE,
+  WithheldSecrets: {
+    data: [{ id: 'sec_01k2a8t6g8h0j2k4m6n8p0q2r4', name: 'NPM_TOKEN', kind: 'variable', scope: 'org' }],
+    count: 2,
+    personal: 1,
+  },
 };

@@ -3,6 +3,7 @@ import * as actions from '../actions/index.js';
 import * as agent from '../agent/index.js';
 import * as audit from '../audit/index.js';
 import * as conversations from '../conversations/index.js';
+import * as credentials from '../credentials/index.js';
 import * as errors from '../errors/index.js';
 import * as events from '../events/index.js';
 import * as identity from '../identity/index.js';
@@ -24,6 +25,7 @@ const SUBJECTS = [
   agent,
   audit,
   conversations,
+  credentials,
   errors,
   events,
   identity,

@@ -25,6 +25,7 @@ import { confirmationOperations } from './confirmation.js';
 import { connectionAuthorizationOperations } from './connection-authorization.js';
 import { conversationControlOperations } from './conversation-control.js';
 import { conversationModelOperations } from './conversation-model.js';
+import { credentialOperations } from './credentials.js';
 import { deskOperations } from './desk.js';
 import { deviceOperations } from './device.js';
 import { domainOperations } from './domains.js';
@@ -300,6 +301,7 @@ export const operations = {
   ...apiKeyOperations,
   ...serviceAccountOperations,
   ...deskOperations,
+  ...credentialOperations,
   ...egressOperations,
   ...deviceOperations,
   ...orgOperations,

@@ -30,6 +30,8 @@ export const PERMISSIONS = [
   'service-account:write',
   'secret:read',
   'secret:write',
+  'credential:read',
+  'credential:write',
   'setting:read',
   'setting:write',
   'integration:read',
@@ -58,11 +60,11 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
  * `api-key:write` are for one's own keys, `api-key:manage` for those of all users. `integration:read` shows connections
  * and what became of deliveries, `integration:write` also what a delivery says. `pull-request:write` publishes what a
  * conversation made, `pull-request:merge` merges it: both also need write access at the git host. `secret:read` shows
- * names and where a secret may go, never what it is. Conversations are an organization's common work:
- * `conversation:write` halts and resumes all of them. `sandbox:stop` takes a sandbox from another user's,
- * `conversation:delete` deletes another user's; one's own needs only `conversation:write`. `prompt:write` saves prompts
- * of one's own, `prompt:manage` those of the organization, which all with `prompt:read` see. `egress:answer` lets a
- * sandbox reach a host for one conversation, `egress:write` for all of the organization.
+ * names and where a secret may go, never what it is; `credential:read` the same of brokered credentials. Conversations
+ * are an organization's common work: `conversation:write` halts and resumes all of them. `sandbox:stop` takes a sandbox
+ * from another user's, `conversation:delete` deletes another user's; one's own needs only `conversation:write`.
+ * `prompt:write` saves prompts of one's own, `prompt:manage` those of the organization, which all with `prompt:read`
+ * see. `egress:answer` lets a sandbox reach a host for one conversation, `egress:write` for all of the organization.
  */
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'prompt:read', 'org:read', 'member:read'],
@@ -80,6 +82,7 @@ export const ROLE_PERMISSIONS = {
     'api-key:read',
     'api-key:write',
     'secret:read',
+    'credential:read',
     'setting:read',
     'egress:read',
     'egress:answer',

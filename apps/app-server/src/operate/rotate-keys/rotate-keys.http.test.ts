@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SecretBox } from '@slipway/auth';
-import { Envelope, llmKeyContext, secretContext } from '@slipway/auth/envelope';
+import { credentialContext, Envelope, llmKeyContext, secretContext } from '@slipway/auth/envelope';
+import { Credential } from '@slipway/contracts/credentials';
 import { LlmProfile } from '@slipway/contracts/models';
 import { Secret } from '@slipway/contracts/secrets';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -17,7 +18,13 @@ describe('rotation of keys', () => {
   let user: User;
   let runtime: SqlPool;
   beforeAll(async () => {
-    app = await ConversationApp.start();
+    app = await ConversationApp.start({
+      env: {
+        EGRESS_CONTROL_SECRET: 'test-egress-control-test-egress-control',
+        CREDENTIAL_CONTROL_SECRET: 'test-credential-control-test-credential',
+        INTERNAL_PORT: '0',
+      },
+    });
     user = await app.user();
     runtime = createPool({ url: app.database.urls.runtime, max: 2, applicationName: 'test', onError: () => {} });
   });
@@ -34,6 +41,15 @@ describe('rotation of keys', () => {
     const profile = LlmProfile.parse(
       (await app.http(user, 'POST', `${at}/llm-profiles`, { name: 'P', model: 'm', apiKey: 'a key that is kept' }))
         .body,
+    );
+    const credential = Credential.parse(
+      (
+        await app.http(user, 'POST', `${at}/credentials`, {
+          name: 'BROKERED',
+          value: 'a credential that is kept',
+          use: { form: 'bearer', places: [{ host: 'api.example.com', paths: ['/v1/**'] }] },
+        })
+      ).body,
     );
     const { id } = await app.conversation(user);
     await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'session-key-of-the-sandbox' });
@@ -86,6 +102,17 @@ describe('rotation of keys', () => {
         llmKeyContext({ id: profile.id, baseUrl: null }),
       ),
     ).toBe('a key that is kept');
+    const { rows: kept } = await app.owner.query('SELECT use, sealed, key_version FROM app.credential WHERE id = $1', [
+      credential.id,
+    ]);
+    expect(
+      await envelope.open(
+        user.orgId,
+        { bytes: kept[0].sealed, keyVersion: kept[0].key_version },
+        credentialContext({ id: credential.id, name: 'BROKERED', scope: 'org', scopeValue: '', use: kept[0].use }),
+      ),
+    ).toBe('a credential that is kept');
+    expect(kept[0].key_version).toBe(2);
     expect(box.decrypt(row.sandbox_key, `sandbox-key:${id}`)).toBe('session-key-of-the-sandbox');
     expect(box.decrypt(row.api_key, `runtime-key:${user.orgId}:s`)).toBe('runtime key');
     expect((await app.http(user, 'GET', '/api/v1/me')).status).toBe(200);

@@ -1,24 +1,26 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-signature';
+import { SecretBox } from '@slipway/auth/secret-box';
+import { CredentialQuestion, ReflectedCredential } from '@slipway/contracts/credentials';
+import { ERRORS } from '@slipway/contracts/errors';
 import { EgressQuestion } from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, LOGGER } from '../../platform/tokens.js';
+import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
+import { ControlPeer, route } from './control-peer.js';
 import { EgressChanges } from './egress-changes.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
 
-export const DECIDE_PATH = '/internal/egress/v1/decide';
-export const CHANGES_PATH = '/internal/egress/v1/changes';
-/** Largest question. Bytes. */
-const MAX_BODY_BYTES = 8 * 1024;
 const REQUEST_MS = 10_000;
 
 /**
- * Where egress-proxy asks: a port of its own, which no ingress and no sandbox reaches, for requests signed with
- * EGRESS_CONTROL_SECRET. Absent without that secret.
+ * Where egress-proxy and credential-broker ask: a port of its own, which no ingress and no sandbox reaches, for
+ * requests signed with EGRESS_CONTROL_SECRET and with CREDENTIAL_CONTROL_SECRET, neither of which opens what is the
+ * other's. Absent without the first.
  */
 @Injectable()
 export class EgressControl implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -30,6 +32,7 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly decisions: EgressDecisionsService,
+    private readonly credentials: OpenCredentialsService,
   ) {}
 
   /** Where it listens; `null` without a secret. */
@@ -39,15 +42,18 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { EGRESS_CONTROL_SECRET: secret, INTERNAL_PORT, HOST, DATABASE_URL } = this.config;
+    const { EGRESS_CONTROL_SECRET: secret, CREDENTIAL_CONTROL_SECRET, INTERNAL_PORT, HOST, DATABASE_URL } = this.config;
     if (secret === undefined) return;
-    const signature = new InternalSignature(secret, 'slipway-egress-control');
-    this.changes = new EgressChanges({ databaseUrl: DATABASE_URL, logger: this.logger });
+    const changes = new EgressChanges({ databaseUrl: DATABASE_URL, logger: this.logger });
+    this.changes = changes;
+    const peers = [this.proxy(secret, changes)];
+    if (CREDENTIAL_CONTROL_SECRET !== undefined) peers.push(this.broker(CREDENTIAL_CONTROL_SECRET, changes));
     const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
-      this.serve(signature, request, response).catch((err: unknown) => {
-        this.logger.error({ err }, 'a question of egress-proxy was not answered');
+      this.serve(peers, request, response).catch((err: unknown) => {
+        this.logger.error({ err }, 'a question on the internal port was not answered');
         if (response.headersSent) response.destroy();
-        else response.writeHead(500).end();
+        // A credential that no key opens: an operator can mend it.
+        else response.writeHead(err instanceof SlipwayError ? ERRORS[err.code].status : 500).end();
       });
     });
     this.server = server;
@@ -62,43 +68,47 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     this.server?.close();
   }
 
-  private async serve(signature: InternalSignature, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', url: path = '' } = request;
-    const body = await bodyOf(request);
-    if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
-    const header = request.headers[SIGNATURE_HEADER];
-    const signed = typeof header === 'string' ? header : '';
-    if (!signature.accepts(signed, { method, path, body }, this.clock.now())) return void response.writeHead(403).end();
-    if (method === 'GET' && path === CHANGES_PATH) {
-      const sign = (text: string): string => signature.signAnswer(signed, text);
-      if (this.changes?.add(response, sign) !== true) response.writeHead(503, { 'retry-after': '1' }).end();
-      return;
-    }
-    if (method !== 'POST' || path !== DECIDE_PATH) return void response.writeHead(404).end();
-    const question = questionOf(body);
-    if (question === null) return void response.writeHead(400).end();
-    const answer = JSON.stringify(await this.decisions.decide(question));
-    response
-      .writeHead(200, { 'content-type': 'application/json', [SIGNATURE_HEADER]: signature.signAnswer(signed, answer) })
-      .end(answer);
+  private proxy(secret: string, changes: EgressChanges): ControlPeer {
+    return new ControlPeer({
+      prefix: '/internal/egress/v1/',
+      secret,
+      purpose: 'slipway-egress-control',
+      changes,
+      routes: {
+        decide: route(EgressQuestion, 'application/json', async (question) =>
+          JSON.stringify(await this.decisions.decide(question)),
+        ),
+      },
+    });
   }
-}
 
-async function bodyOf(request: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) return null;
-    chunks.push(chunk);
+  private broker(secret: string, changes: EgressChanges): ControlPeer {
+    const box = new SecretBox(secret);
+    return new ControlPeer({
+      prefix: '/internal/credentials/v1/',
+      secret,
+      purpose: 'slipway-credentials',
+      changes,
+      routes: {
+        // Values are in clear on no wire: the answer is sealed for its question.
+        open: route(CredentialQuestion, 'text/plain', async (question, signed) =>
+          box.encrypt(JSON.stringify(await this.credentials.open(question)), `opened:${signed}`).toString('base64'),
+        ),
+        reflected: route(ReflectedCredential, 'application/json', async (reflected) => {
+          await this.credentials.rest(reflected);
+          return '{}';
+        }),
+      },
+    });
   }
-  return Buffer.concat(chunks).toString();
-}
 
-function questionOf(body: string): EgressQuestion | null {
-  try {
-    return EgressQuestion.parse(JSON.parse(body));
-  } catch {
-    return null;
+  private async serve(
+    peers: readonly ControlPeer[],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const now = this.clock.now();
+    for (const peer of peers) if (await peer.serve(request, response, now)) return;
+    response.writeHead(404).end();
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '@slipway/contracts/sandboxes';
 import { repositoryKey } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { type Clock, type Ids } from '@slipway/domain';
+import { type Clock, type CredentialScoped, credentialsOf, type Ids } from '@slipway/domain';
 import { decideEgress } from '@slipway/net';
 import { lockSandbox } from '../../conversations/conversations.queries.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
@@ -25,8 +25,8 @@ const DECIDED_MS = 5_000;
 const ASKED_MS = 500;
 
 /**
- * Whether a sandbox may reach a host that the installation does not list: by the rules of its organization, else a
- * user is asked. Called by egress-proxy, on a listener of its own.
+ * Whether a sandbox may reach a host: by the rules and credentials of its organization and by the installation's list,
+ * else a user is asked. Called by egress-proxy, on a listener of its own.
  */
 @Injectable()
 export class EgressDecisionsService {
@@ -43,15 +43,25 @@ export class EgressDecisionsService {
     const place = await inOrg(this.pool, question.org, (client) =>
       readPlace(client, question, namesAbove(question.host)),
     );
-    // A conversation that is deleted, or of another organization, is nobody's to reach anything for.
-    if (place === null || (conversation !== null && place.conversation === null)) return decided('deny', null);
+    const { listed } = question;
+    if (place === null) return decided(listed ? 'allow' : 'deny', null);
+    // A conversation that is deleted, or of another organization, is nobody's to reach anything for; what the
+    // installation lists is for all, but at the place of a credential it would pass unopened.
+    const isGone = conversation !== null && place.conversation === null;
+    if (isGone && (!listed || place.credentials.length > 0)) return decided('deny', null);
     const verdict = decideEgress(rulesFor(place, conversation), OPEN_PORTS, {
       host: question.host,
       port: question.port,
       now: this.clock.now().getTime(),
       openedBy: question.openedBy,
     });
-    if (verdict.verdict !== 'unknown') return decided(verdict.verdict, verdict.rule.id);
+    if (verdict.verdict === 'deny') return decided('deny', verdict.rule.id);
+    const [credential] = credentialsFor(place);
+    // A resting one counts too: what is at its place does not pass unopened.
+    const brokered = credential !== undefined;
+    if (verdict.verdict === 'allow' && !isGone) return decided('allow', verdict.rule.id, brokered);
+    if (brokered) return decided('allow', `credential:${credential.id}`, true);
+    if (listed) return decided('allow', null);
     // Nobody asks for what is open already: its rule was removed.
     if (place.conversation === null || question.openedBy !== null) return decided('deny', null);
     if (orgSettingsOf(place.settings).egressUnknown === 'refuse') return decided('deny', null);
@@ -98,6 +108,13 @@ export function egressEvent(ids: Ids, clock: Clock, source: 'environment' | 'use
   } as const;
 }
 
+/** Those that its conversation may use, the narrowest first; none where nobody knows for whom the sandbox works. */
+function credentialsFor({ credentials, conversation }: EgressPlace): CredentialScoped[] {
+  if (conversation === null) return [];
+  const { environment, repository } = conversation;
+  return credentialsOf(credentials, { environment, repository: repository === null ? null : keyOf(repository) });
+}
+
 function rulesFor({ rules, conversation: of }: EgressPlace, conversation: string | null) {
   const values = {
     organization: null,
@@ -119,12 +136,12 @@ function rulesFor({ rules, conversation: of }: EgressPlace, conversation: string
 
 const keyOf = (repository: string): string => (URL.canParse(repository) ? repositoryKey(repository) : repository);
 
-const decided = (decision: 'allow' | 'deny', rule: string | null): EgressDecision => ({
+const decided = (decision: 'allow' | 'deny', rule: string | null, brokered = false): EgressDecision => ({
   decision,
   rule,
   ttlMs: DECIDED_MS,
   request: null,
-  brokered: false,
+  brokered,
 });
 const isFull = ({ waiting, hour }: { readonly waiting: number; readonly hour: number }): boolean =>
   waiting >= MAX_WAITING_EGRESS_REQUESTS || hour >= MAX_EGRESS_REQUESTS_PER_HOUR;

@@ -5,7 +5,9 @@ import {
   type EgressRequest,
 } from '@slipway/contracts/sandboxes';
 import type { Columns, PoolClient } from '@slipway/db/sql';
+import type { CredentialScoped } from '@slipway/domain';
 import type { EgressScope } from '@slipway/net';
+import { hostKey } from '../credentials/credentials.queries.js';
 
 type RequestRow = Columns<
   'app.egress_request',
@@ -45,12 +47,14 @@ export interface EgressPlace {
     /** Milliseconds since 1970. */
     readonly endsAt: number | null;
   }[];
+  /** Credentials with a place at the host and port, of every scope; those that rest too. */
+  readonly credentials: readonly CredentialScoped[];
 }
 
 /** @param names the host, and the names above it. `null`: there is no such organization. */
 export async function readPlace(
   client: PoolClient,
-  { org, conversation }: Pick<EgressQuestion, 'org' | 'conversation'>,
+  { org, conversation, host, port }: Pick<EgressQuestion, 'org' | 'conversation' | 'host' | 'port'>,
   names: readonly string[],
 ): Promise<EgressPlace | null> {
   const { rows } = await client.query<{
@@ -59,19 +63,27 @@ export async function readPlace(
     repository: string | null;
     environment: string | null;
     rules: EgressPlace['rules'] | null;
+    credentials: EgressPlace['credentials'] | null;
   }>({
     name: 'egress-place',
     text: `SELECT o.settings, c.id IS NOT NULL AS known, c.repository, c.environment, (
              SELECT jsonb_agg(jsonb_build_object('id', r.id, 'scope', r.scope, 'scopeValue', r.scope_value, 'host', r.host, 'below', r.below, 'port', r.port,
                'action', r.action, 'once', r.once, 'endsAt', floor(extract(epoch FROM r.expires_at) * 1000)))
-             FROM app.egress_rule r WHERE r.org_id = o.id AND r.host = ANY ($3)) AS rules
+             FROM app.egress_rule r WHERE r.org_id = o.id AND r.host = ANY ($3)) AS rules, (
+             SELECT jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'scope', k.scope, 'scopeValue', k.scope_value))
+             FROM app.credential k WHERE k.org_id = o.id AND k.hosts @> ARRAY[$4]) AS credentials
            FROM app.org o LEFT JOIN app.conversation c ON c.org_id = o.id AND c.id = $2::uuid WHERE o.id = $1`,
-    values: [org, conversation, names],
+    values: [org, conversation, names, hostKey(host, port)],
   });
   const [row] = rows;
   if (row === undefined) return null;
-  const { settings, known, repository, environment, rules } = row;
-  return { settings, conversation: known ? { repository, environment } : null, rules: rules ?? [] };
+  const { settings, known, repository, environment, rules, credentials } = row;
+  return {
+    settings,
+    conversation: known ? { repository, environment } : null,
+    rules: rules ?? [],
+    credentials: credentials ?? [],
+  };
 }
 
 /** The newest one for a host, of which a try is counted while it waits; `null` when it was never asked for. */

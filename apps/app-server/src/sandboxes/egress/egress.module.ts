@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CredentialsModule } from '../credentials/credentials.module.js';
 import { EgressController } from './egress.controller.js';
 import { EgressControl } from './egress-control.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
@@ -6,6 +7,7 @@ import { EgressRequestsService } from './egress-requests.service.js';
 import { EgressRulesService } from './egress-rules.service.js';
 
 @Module({
+  imports: [CredentialsModule],
   controllers: [EgressController],
   providers: [EgressControl, EgressDecisionsService, EgressRequestsService, EgressRulesService],
 })

@@ -23,13 +23,18 @@ export function rulePattern(text: string): HostPattern {
     throw new SlipwayError('request.invalid', `host: ${message}`, { fields: [{ path: 'host', message }] });
   }
   const { host, below } = pattern;
-  if (isMetadataHost(host) || (isName(host) ? isInsideName(host) : !isPublicAddress(host)))
+  if (!isOfInternet(host))
     throw tooWide(`${host} is not of the internet; an operator permits private networks for the installation.`);
   if (!isName(host)) return pattern;
   // An exact name is one host, also where hosts of others stand below it.
   if (below && parse(host, { allowPrivateDomains: true }).domain === null)
     throw tooWide(`*.${host} takes in hosts of many owners: ${host} is a public suffix.`);
   return pattern;
+}
+
+/** By its name or address alone; where a name leads is looked at when it is connected to. */
+export function isOfInternet(host: string): boolean {
+  return !isMetadataHost(host) && (isName(host) ? !isInsideName(host) : isPublicAddress(host));
 }
 
 /** A host, and the names above it that a pattern `*.name` may be about. */

@@ -17,6 +17,9 @@ const MISSING_ORG = 'org_00000000000000000000000000';
 const ENV = {
   SANDBOX_GATEWAY_URL: 'http://sandboxes.localhost:9',
   SANDBOX_ACCESS_SECRET: 'test-sandbox-access-test-sandbox-access',
+  EGRESS_CONTROL_SECRET: 'test-egress-control-test-egress-control',
+  CREDENTIAL_CONTROL_SECRET: 'test-credential-control-test-credential',
+  INTERNAL_PORT: '0',
   LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
   RATE_READS_PER_MINUTE: '1000000',
   RATE_WRITES_PER_MINUTE: '1000000',

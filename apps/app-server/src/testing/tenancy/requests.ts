@@ -82,6 +82,12 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   createMySecret: () => ({ name: 'X', value: 'xxxxxx' }),
   updateMySecret: () => ({ description: 'x' }),
   createConversationSecret: () => ({ name: 'X', value: 'xxxxxx' }),
+  createCredential: () => ({
+    name: 'X',
+    value: 'xxxxxx',
+    use: { form: 'bearer', places: [{ host: 'api.example.com' }] },
+  }),
+  updateCredential: () => ({ description: 'x' }),
   updateOrgSettings: () => ({}),
   createLlmProfile: () => ({ name: 'x', model: 'm' }),
   updateLlmProfile: () => ({ name: 'x' }),

@@ -162,6 +162,12 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     url: 'https://example.com/hook',
     events: ['conversation.failed'],
   });
+  const credential = await make<{ id: string }>('/credentials', {
+    name: 'BROKERED',
+    value: `${canary} value`,
+    description: canary,
+    use: { form: 'bearer', places: [{ host: 'api.example.com' }] },
+  });
   const rule = await make<{ id: string }>('/egress-rules', {
     host: 'api.example.com',
     action: 'allow',
@@ -206,6 +212,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     // The installation's, not an organization's: this one is unused.
     deployment: 'gpt-4o/1',
     server: server.id,
+    credential: credential.id,
     rule: rule.id,
     request,
     sandbox: sandbox.id,

@@ -14,6 +14,7 @@ export const AUDIT_NOUNS = [
   'api-key',
   'service-account',
   'secret',
+  'credential',
   'model-deployment',
   'llm-profile',
   'mcp-server',

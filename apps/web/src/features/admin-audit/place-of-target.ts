@@ -23,6 +23,7 @@ const TABS: Readonly<Record<string, string>> = {
   'service-account': 'api-keys',
   device: 'api-keys',
   secret: 'secrets',
+  credential: 'secrets',
   budget: 'budgets',
   'mcp-server': 'mcp-servers',
   'llm-profile': 'models',

@@ -12,6 +12,7 @@ const GROUP_OF = {
   member: 'admin.groupPeople',
   org: 'admin.groupPeople',
   secret: 'admin.groupAgents',
+  credential: 'admin.groupAgents',
   setting: 'admin.groupAgents',
   integration: 'admin.groupAgents',
   egress: 'admin.groupSecurity',

@@ -28,6 +28,11 @@ export const auditActions = {
   /** Of before 0.1.0. */
   conversationSetTerms: 'Run settings changed',
   conversationStop: 'Conversation stopped',
+  credentialCreate: 'Credential created',
+  credentialDelete: 'Credential deleted',
+  credentialRest: 'Credential rests: its place sent it back',
+  credentialUpdate: 'Credential updated',
+  credentialUse: 'Credential used',
   deviceApprove: 'Device connected',
   domainClaim: 'Domain claimed',
   domainRecordFound: 'Domain record found',

@@ -5,6 +5,7 @@ export const auditNouns = {
   budget: 'Budgets',
   connection: 'Git host connections',
   conversation: 'Conversations',
+  credential: 'Credentials',
   device: 'Devices',
   domain: 'Domains',
   egressRequest: 'Network requests',

@@ -30,6 +30,8 @@ export const permissions = {
   serviceAccountWrite: 'Create, change and delete service accounts',
   secretRead: 'See names of secrets and where they may go, never their values',
   secretWrite: 'Create, replace and delete secrets of the organization',
+  credentialRead: 'See brokered credentials and where they are used, never their values',
+  credentialWrite: 'Create, change and delete brokered credentials of the organization',
   settingRead: 'See models, MCP servers and settings',
   settingWrite: 'Change models, MCP servers, approval rules and settings',
   integrationRead: 'See integrations and the results of their deliveries',

@@ -283,6 +283,30 @@ export interface Tables {
     /** What llm-gateway has acknowledged. */
     readonly applied: string | null;
   };
+  'app.credential': {
+    readonly id: string;
+    readonly org_id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly form: string;
+    /** `org`, `environment` or `repository`. */
+    readonly scope: string;
+    readonly scope_value: string;
+    readonly use: unknown;
+    /** `host:port` of each place. */
+    readonly hosts: string[];
+    readonly sealed: Buffer;
+    readonly key_version: number;
+    readonly reference_key: Buffer;
+    readonly state: string;
+    readonly created_by: string;
+    readonly created_by_label: string;
+    readonly created_at: Date;
+    readonly updated_by: string;
+    readonly updated_by_label: string;
+    readonly updated_at: Date;
+    readonly last_used_at: Date | null;
+  };
   'app.credential_revocation': {
     readonly id: string;
     readonly org_id: string;

@@ -1,0 +1,24 @@
+import type { Place } from '@slipway/contracts/credentials';
+import { SlipwayError } from '@slipway/errors';
+import { parse } from 'tldts';
+import { isOfInternet } from '../egress/rule-pattern.js';
+
+/**
+ * Hosts by their names alone: where a name leads is looked at when it is connected to.
+ * @throws SlipwayError `credential.place-refused` for a host that is not of the internet, and for a public suffix.
+ */
+export function assertPlaces(places: readonly Place[]): void {
+  const fields = places.flatMap(({ host }, index) => {
+    const message = refusal(host);
+    return message === null ? [] : [{ path: `use.places.${index}.host`, message }];
+  });
+  const [first] = fields;
+  if (first !== undefined) throw new SlipwayError('credential.place-refused', first.message, { fields });
+}
+
+function refusal(host: string): string | null {
+  if (!isOfInternet(host)) return `${host} is not of the internet`;
+  // Hosts such as s3.amazonaws.com, below which others have names, are one host all the same.
+  if (parse(host, { allowPrivateDomains: false }).domain === null) return `${host} is a public suffix, not one host`;
+  return null;
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { credentialReference } from '@slipway/auth/credential-reference';
+import { credentialContext, Envelope } from '@slipway/auth/envelope';
+import type {
+  CredentialQuestion,
+  OpenedCredential,
+  OpenedCredentials,
+  ReflectedCredential,
+} from '@slipway/contracts/credentials';
+import { repositoryKey } from '@slipway/contracts/secrets';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { credentialsOf, type Ids } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { auditOf } from '../../audit/audit-statement.js';
+import { IDS, SQL_POOL } from '../../platform/tokens.js';
+import { comparedHost } from '../egress/rule-pattern.js';
+import {
+  type AskedPlace,
+  credentialsAt,
+  noteUses,
+  restCredential,
+  type SealedCredential,
+} from './open-credentials.queries.js';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** How long credential-broker keeps what it is given, at most. Milliseconds. */
+const KEPT_MS = 60_000;
+const BROKER = { kind: 'system', id: 'credential-broker', label: 'Slipway' } as const;
+
+/**
+ * Opens credentials for credential-broker: of one conversation, for one host. Called on a listener of its own, which no
+ * sandbox reaches; the answer is sealed there.
+ */
+@Injectable()
+export class OpenCredentialsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    private readonly envelope: Envelope,
+  ) {}
+
+  /**
+   * A use is in the audit before its value is given. Nothing for a conversation that is deleted or of another
+   * organization.
+   * @throws SlipwayError `secret.unreadable`: none is given then.
+   */
+  async open(question: CredentialQuestion): Promise<OpenedCredentials> {
+    const { org, claim, conversation, port } = question;
+    if (!UUID.test(conversation)) return given([]);
+    const at: AskedPlace = { org, conversation, host: comparedHost(question.host), port };
+    const found = await inOrg(this.pool, org, (client) => credentialsAt(client, at));
+    if (found === null) return given([]);
+    const { environment, repository } = found;
+    const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
+    const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
+    const active = all.filter(({ state }) => state === 'active');
+    const opened = await Promise.all(active.map((each) => this.opened(each, at)));
+    if (opened.length === 0) return given([], resting);
+    const entries = new Map(opened.map(({ id }) => [id, entryOf(org, claim, id)]));
+    const noted = await inOrg(this.pool, org, (client) =>
+      noteUses(client, org, { claim, conversation, host: at.host, entries }),
+    );
+    return given(
+      opened.filter(({ id }) => noted.has(id)),
+      resting,
+    );
+  }
+
+  /** A place has sent the value back: the credential is used no more until an admin says so. */
+  async rest({ org, credential, claim, conversation, host }: ReflectedCredential): Promise<void> {
+    await inOrg(this.pool, org, async (client) => {
+      const name = await restCredential(client, org, credential);
+      if (name === null) return;
+      await client.query(
+        auditOf(
+          this.ids.uuid(),
+          { orgId: org, actor: BROKER },
+          { action: 'credential.rest', target: credential, detail: { name, claim, conversation, host } },
+        ),
+      );
+    });
+  }
+
+  private async opened(
+    { id, name, scope, scopeValue, use, sealed, keyVersion, referenceKey }: SealedCredential,
+    { org, conversation, host, port }: AskedPlace,
+  ): Promise<OpenedCredential> {
+    const context = credentialContext({ id, name, scope, scopeValue, use });
+    const value = await this.envelope.open(org, { bytes: sealed, keyVersion }, context).catch((error: unknown) => {
+      throw new SlipwayError('secret.unreadable', `The credential ${name} cannot be opened.`, { cause: error });
+    });
+    const places = use.places.filter((place) => place.host === host && place.port === port);
+    const reference =
+      use.form === 'placeholder'
+        ? credentialReference({ name, shape: use.shape, key: referenceKey, conversation })
+        : null;
+    return { id, name, scope, use: { ...use, places }, value, reference };
+  }
+}
+
+const keyOf = (repository: string | null): string | null =>
+  repository !== null && URL.canParse(repository) ? repositoryKey(repository) : repository;
+
+const given = (credentials: OpenedCredential[], resting: string[] = []): OpenedCredentials => ({
+  credentials,
+  resting,
+  ttlMs: KEPT_MS,
+});
+
+/** Id of the audit entry, a UUID of version 8: the same for the same claim and credential. */
+function entryOf(org: string, claim: string, credential: string): string {
+  const words = JSON.stringify(['credential.use', org, claim, credential]);
+  const hex = createHash('sha256').update(words).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -50,7 +50,7 @@ export class ConversationStep {
   /** Gives the agent its conversation. @returns the settings that it has now. */
   private async create(
     { row, agent, plan }: Pick<StartContext, 'agent' | 'plan'> & { readonly row: ConversationRow },
-    { report, variables }: MadeWorkspace,
+    { report, handed }: MadeWorkspace,
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<StoredSettings> {
@@ -84,7 +84,7 @@ export class ConversationStep {
         orgConfirmation: confirmation.organization,
         // For an agent-server of the release before; goes in 0.2.0.
         brake: confirmation.organization,
-        systemMessageSuffix: systemMessageSuffix(plan, report, variables),
+        systemMessageSuffix: systemMessageSuffix(plan, report, handed),
         ...(isLost(row, { report }) ? { notice: lossNotice(plan) } : {}),
       },
     };

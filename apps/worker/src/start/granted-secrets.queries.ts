@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
+import { credentialsOf } from '@slipway/domain';
+import type { BrokeredCredential } from './brokered-credentials.js';
 
 export type SealedSecret = Columns<
   'app.secret',
@@ -40,6 +42,29 @@ export async function secretsFor(
     values: [orgId, environment, repository, userId, conversationId],
   });
   return rows;
+}
+
+/** Whether sandboxes of the organization are given no values. What a newer version has set counts as that. */
+export async function isBrokeredOnly(client: PoolClient, orgId: string): Promise<boolean> {
+  const { rows } = await client.query<{ withheld: boolean }>(
+    "SELECT coalesce(settings ->> 'secretsInSandbox', 'allowed') <> 'allowed' AS withheld FROM app.org WHERE id = $1",
+    [orgId],
+  );
+  return rows[0]?.withheld ?? false;
+}
+
+/** Those that the conversation may use, the narrowest first; a resting one too, which an admin may use again. */
+export async function brokeredFor(
+  client: PoolClient,
+  { orgId, environment, repository }: Pick<Receiver, 'orgId' | 'environment' | 'repository'>,
+): Promise<BrokeredCredential[]> {
+  const { rows } = await client.query<BrokeredCredential>({
+    name: 'credentials-for-conversation',
+    text: `SELECT id, name, description, scope, scope_value AS "scopeValue", use, reference_key AS "referenceKey"
+           FROM app.credential WHERE org_id = $1`,
+    values: [orgId],
+  });
+  return credentialsOf(rows, { environment, repository });
 }
 
 /** Notes that they were given to a start of the conversation: once an epoch, however often the step is repeated. */

@@ -163,6 +163,76 @@ describe('secrets of a conversation', () => {
     expect(given(id)).toEqual({ variables: {}, hosts: {}, git: [] });
   });
 
+  const broker = async (name: string, use: object): Promise<void> => {
+    // A data key, which the first value makes.
+    const { bytes, keyVersion } = await harness.envelope.seal(ORG, 'a value that no worker opens', 'of a credential');
+    await inOrg(harness.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.credential (id, org_id, name, description, form, scope, scope_value, use, hosts, sealed, key_version, reference_key, created_by, created_by_label, updated_by, updated_by_label)
+         VALUES ($1, $2, $3, 'what for', $4::jsonb ->> 'form', 'org', '', $4, '{api.example.com:443}', $5, $6, 'reference key 16', 'u', 'u', 'u', 'u')`,
+        [`crd_${randomUUID()}`, ORG, name, JSON.stringify(use), bytes, keyVersion],
+      ),
+    );
+  };
+  const set = (settings: object) =>
+    inOrg(harness.pool, ORG, (client) =>
+      client.query('UPDATE app.org SET settings = $2 WHERE id = $1', [ORG, JSON.stringify(settings)]),
+    );
+  const forgetCredentials = () =>
+    inOrg(harness.pool, ORG, (client) => client.query('DELETE FROM app.credential WHERE org_id = $1', [ORG]));
+
+  it('give way to a brokered credential of their name, of which the sandbox has a reference and never the value', async () => {
+    const places = [{ host: 'api.example.com', port: 443, foreign: 'refuse' }];
+    await keep('API_KEY', 'org', '', 'the real value');
+    await keep('OTHER', 'org', '', 'another value');
+    await broker('API_KEY', { form: 'placeholder', shape: 'sk-', places });
+    await broker('BEARER', { form: 'bearer', places });
+    const { id } = await harness.create();
+    await harness.start(id);
+    expect(given(id)).toEqual({
+      variables: { OTHER: 'another value', API_KEY: expect.stringMatching(/^sk-slp_ref_API_KEY_/) },
+      hosts: {},
+      git: [],
+    });
+    const suffix = harness.peers.sessions.get(id)?.sandbox?.conversation?.suffix;
+    expect(suffix).toContain('- API_KEY: what for');
+    expect(suffix).toContain('- api.example.com: BEARER, what for');
+    expect(await uses(id)).toEqual([expect.objectContaining({ names: ['OTHER'] })]);
+    await forget();
+    await forgetCredentials();
+  });
+
+  it('are not given where the organization gives sandboxes none, and the log says how many', async () => {
+    await keep('VALUE', 'org', '', 'a variable');
+    await keep('GIT', 'org', '', 'a token', { kind: 'git', host: 'git.example' });
+    await broker('AWS', {
+      form: 'aws-sigv4',
+      accessKeyId: 'AKIAEXAMPLE',
+      places: [{ host: 's3.example.com', port: 443, foreign: 'refuse' }],
+    });
+    await set({ secretsInSandbox: 'brokered-only' });
+    const { id } = await harness.create({ repository: `${git.url}/app.git` });
+    await harness.start(id);
+    expect((await harness.row(id)).startStatus).toBe('READY');
+    expect(given(id)).toEqual({
+      variables: {
+        AWS_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+        AWS_SECRET_ACCESS_KEY: expect.any(String),
+        AWS_EC2_METADATA_DISABLED: 'true',
+      },
+      hosts: {},
+      git: [],
+    });
+    expect(await uses(id)).toEqual([]);
+    expect(JSON.stringify(await harness.log(id))).toContain('2 secrets were not given');
+    await set({ secretsInSandbox: 'allowed' });
+    await forgetCredentials();
+    const next = await harness.create();
+    await harness.start(next.id);
+    expect(given(next.id)).toMatchObject({ variables: { VALUE: 'a variable' }, git: [{ name: 'GIT' }] });
+    await forget();
+  });
+
   it('that cannot be opened end no start and let none go on without them', async () => {
     const id = await keep('BROKEN', 'org', '', 'cannot be opened');
     await inOrg(harness.pool, ORG, (client) =>

@@ -1,6 +1,6 @@
 import type { AgentClient } from '@slipway/agent-client';
 import type { HeldConversation } from '../conversations/held-conversation.js';
-import type { GrantedVariable } from './granted-secrets.js';
+import type { HandedOver } from './granted-secrets.js';
 import type { StartAttempt } from './start-attempt.js';
 import type { WorkspacePlan, WorkspaceReport } from './workspace-script.js';
 
@@ -15,7 +15,7 @@ export interface StartContext {
 /** A workspace that is ready, with the secrets that its conversation was granted. */
 export interface MadeWorkspace {
   readonly report: WorkspaceReport;
-  readonly variables: readonly GrantedVariable[];
+  readonly handed: HandedOver;
 }
 
 /**

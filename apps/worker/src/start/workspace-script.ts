@@ -3,6 +3,8 @@
  * that comes back is trusted beyond being shown.
  */
 
+import type { HandedOver } from './granted-secrets.js';
+
 /** Most text of AGENTS.md and skills that is read. Bytes. */
 const MAX_SKILL_BYTES = 50_000;
 const MAX_SKILL_FILES = 50;
@@ -206,7 +208,7 @@ export function parseReport(stdout: string): WorkspaceReport {
 export function systemMessageSuffix(
   plan: WorkspacePlan,
   report: WorkspaceReport,
-  variables: ReadonlyArray<{ name: string; description: string }>,
+  { variables, places }: Pick<HandedOver, 'variables' | 'places'>,
 ): string {
   const where =
     plan.repository === null
@@ -224,6 +226,11 @@ export function systemMessageSuffix(
       ? []
       : [
           `These environment variables hold secrets. Use them by name in commands; you are shown <secret:NAME> wherever one is printed.\n${secrets.join('\n')}`,
+        ]),
+    ...(places.length === 0
+      ? []
+      : [
+          `Requests to these hosts are given their credential outside of the sandbox. Send them over https, with no credential of your own but a variable from above:\n${places.join('\n')}`,
         ]),
     ...(files.length === 0 ? [] : ['The repository brings these instructions and skills:', ...files]),
     ...(files.length > 0 && report.cut ? ['(More of them were left out for their length; read the files.)'] : []),

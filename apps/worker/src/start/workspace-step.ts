@@ -4,7 +4,7 @@ import { runCommand } from '../clients/agent-server.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
 import { progressNow, withProgress } from './clone-progress.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
-import type { GrantedSecrets } from './granted-secrets.js';
+import type { GrantedSecrets, HandedOver } from './granted-secrets.js';
 import { cut } from './start-attempt.js';
 import { alongside, type MadeWorkspace, type StartContext } from './start-context.js';
 import { finishScript, parseReport, prepareScript, setupScript, type WorkspacePlan } from './workspace-script.js';
@@ -30,11 +30,11 @@ export class WorkspaceStep {
   async run(start: StartContext, shown: Promise<void>, signal: AbortSignal): Promise<MadeWorkspace> {
     const { held, attempt, agent, plan } = start;
     const limit = this.settings.cloneTimeoutSeconds;
-    const { made, variables } = await alongside(shown, signal, async (ending) => {
+    const { made, handed } = await alongside(shown, signal, async (ending) => {
       // Before any command runs: the clone may need them, and what it prints is masked.
-      const variables = await this.secrets.handOver(held.row, agent, ending);
+      const handed = await this.secrets.handOver(held.row, agent, ending);
       const make = runCommand(agent, prepareScript(plan), { timeoutSeconds: limit }, ending);
-      return { variables, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
+      return { handed, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
     });
     if (made.exit_code === -1)
       throw cloneTimeout(
@@ -44,7 +44,7 @@ export class WorkspaceStep {
       );
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
-    attempt.end('done');
+    attempt.end('done', ...withheldNote(handed));
     const isLost = report.fresh && held.row.epoch > 1;
     // A workspace that was lost and made again has a new base; a restored one keeps its base.
     const base: ColumnChanges = {
@@ -74,7 +74,7 @@ export class WorkspaceStep {
     await attempt.begin('SETTING_UP_SKILLS', { show: false });
     if (report.files.length === 0) attempt.end('skipped');
     else attempt.end('done', report.files.map((file) => file.path).join(', '));
-    return { report, variables };
+    return { report, handed };
   }
 
   /** @returns the end of what it printed; nothing for a script that printed nothing. */
@@ -95,4 +95,11 @@ export class WorkspaceStep {
       throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));
     throw new SlipwayError('setup.failed', cut(`${script} ended with status ${ran.exit_code}. ${tail}`));
   }
+}
+
+/** What the log says of secrets that the organization keeps out of sandboxes. */
+function withheldNote({ withheld }: HandedOver): [] | [string] {
+  if (withheld === 0) return [];
+  const [what, were] = withheld === 1 ? ['secret', 'was'] : ['secrets', 'were'];
+  return [`${withheld} ${what} ${were} not given: the organization gives sandboxes no values of secrets.`];
 }

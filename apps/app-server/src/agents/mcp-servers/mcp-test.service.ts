@@ -12,6 +12,7 @@ import { assertOutside } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { agentAt } from '../../conversations/reach-sandbox.js';
+import { readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { RuntimeApiClient } from '../../sandboxes/runtime-api.client.js';
 import {
@@ -65,10 +66,15 @@ export class McpTestService {
    *   `secret.unreadable`.
    */
   async test(caller: Principal, id: string): Promise<McpServerTest> {
-    const { row, variables } = await inOrg(this.pool, caller.orgId, async (client) => {
+    const { row, variables, withholds } = await inOrg(this.pool, caller.orgId, async (client) => {
       const found = await findServer(client, caller.orgId, id);
       if (found === null) throw notFound();
-      return { row: found, variables: await sealedVariables(client, caller.orgId, secretsOfMcpServer(found.config)) };
+      const { secretsInSandbox } = await readOrgSettings(client, caller.orgId);
+      return {
+        row: found,
+        variables: await sealedVariables(client, caller.orgId, secretsOfMcpServer(found.config)),
+        withholds: secretsInSandbox !== 'allowed',
+      };
     });
     const names = secretsOfMcpServer(row.config);
     // Who may send a secret to an address of their choice may as well read it.
@@ -79,6 +85,8 @@ export class McpTestService {
       );
     if (row.transport !== 'stdio' && row.config.url !== undefined)
       await assertOutside(row.config.url, this.config.ALLOW_PRIVATE_URLS);
+    if (withholds && names.length > 0)
+      return settingsFailure('It needs a secret, and this organization gives sandboxes no values of secrets.');
     const missing = names.filter((name) => !variables.some((variable) => variable.name === name));
     if (missing.length > 0) return notTried(missing);
     if (this.runtime === null)
@@ -176,5 +184,9 @@ function notTried(missing: readonly string[]): McpServerTest {
   const [what, them] =
     missing.length === 1 ? [`the secret ${missing[0]}`, 'it'] : [`the secrets ${missing.join(', ')}`, 'them'];
   const detail = `It needs ${what}, and a test is given only what every conversation is given. Keep ${them} for every conversation, or leave it to a conversation that has ${them}.`;
+  return settingsFailure(detail);
+}
+
+function settingsFailure(detail: string): McpServerTest {
   return { ok: false, elapsedMs: 0, tools: [], moreTools: 0, failure: { kind: 'settings', detail } };
 }

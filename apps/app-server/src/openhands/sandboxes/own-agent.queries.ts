@@ -3,8 +3,8 @@ import { repositoryKey } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
 /**
- * What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two
- * with one name the narrower.
+ * What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`GrantedSecrets`): of
+ * two with one name the narrower, and a reference to a brokered credential before both.
  */
 export async function namesOfSecrets(
   client: PoolClient,
@@ -18,12 +18,19 @@ export async function namesOfSecrets(
   const [row] = found;
   if (row === undefined) return [];
   const { rows } = await client.query<Columns<'app.secret', 'name' | 'description'>>(
-    `SELECT DISTINCT ON (s.name) s.name, s.description FROM app.secret s LEFT JOIN app.org o ON o.id = s.org_id
-     WHERE s.org_id = $1 AND s.kind = 'variable'
-       AND ((s.scope = 'org') OR (s.scope = 'environment' AND s.scope_value = $2) OR (s.scope = 'repository' AND s.scope_value = $3)
-         OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
-             AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
-     ORDER BY s.name, array_position(ARRAY['conversation', 'person', 'repository', 'environment', 'org'], s.scope::text)`,
+    `SELECT DISTINCT ON (found.name) found.name, found.description FROM (
+       SELECT s.name, s.description, array_position(ARRAY['conversation', 'person', 'repository', 'environment', 'org'], s.scope::text) AS rank
+       FROM app.secret s LEFT JOIN app.org o ON o.id = s.org_id
+       WHERE s.org_id = $1 AND s.kind = 'variable' AND coalesce(o.settings ->> 'secretsInSandbox', 'allowed') = 'allowed'
+         AND ((s.scope = 'org') OR (s.scope = 'environment' AND s.scope_value = $2) OR (s.scope = 'repository' AND s.scope_value = $3)
+           OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
+               AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
+       UNION ALL
+       SELECT k.name, k.description, array_position(ARRAY['repository', 'environment', 'org'], k.scope) - 10
+       FROM app.credential k
+       WHERE k.org_id = $1 AND k.form = 'placeholder'
+         AND ((k.scope = 'org') OR (k.scope = 'environment' AND k.scope_value = $2) OR (k.scope = 'repository' AND k.scope_value = $3))
+     ) found ORDER BY found.name, found.rank`,
     [
       orgId,
       row.environment,

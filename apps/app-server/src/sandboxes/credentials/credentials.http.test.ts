@@ -90,7 +90,7 @@ describe('brokered credentials', () => {
       lastUsedAt: null,
     });
     expect(made[2]?.scopeValue).toBe('https://git.example.com/Acme/App');
-    expect((await stored(made[3]?.id ?? '')).hosts).toEqual(['git.example.com:8443']);
+    expect((await stored(made[3]?.id ?? '')).hosts).toEqual(['git.example.com:8443', 'git.example.com:80']);
     expect(await Promise.all(made.map(({ id }) => opened(id)))).toEqual(made.map(() => VALUE));
     const list = await app.http(member, 'GET', path('?limit=200'));
     expect(CredentialPage.parse(list.body)).toMatchObject({ data: made, available: true });
@@ -158,7 +158,10 @@ describe('brokered credentials', () => {
     expect(await opened(id)).toBe('another value');
     const moved = await patch({ value: 'third value', use: use('other.example.com'), description: 'moved' });
     expect(moved.body).toMatchObject({ description: 'moved', use: { places: [{ host: 'other.example.com' }] } });
-    expect([await opened(id), (await stored(id)).hosts]).toEqual(['third value', ['other.example.com:443']]);
+    expect([await opened(id), (await stored(id)).hosts]).toEqual([
+      'third value',
+      ['other.example.com:443', 'other.example.com:80'],
+    ]);
     await app.owner.query("UPDATE app.credential SET state = 'resting' WHERE id = $1", [id]);
     expect((await patch({ description: 'still' })).body).toMatchObject({ state: 'resting' });
     expect((await patch({ state: 'active' })).body).toMatchObject({ state: 'active' });

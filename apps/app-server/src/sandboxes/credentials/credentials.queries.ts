@@ -161,8 +161,10 @@ export async function deleteCredential(client: PoolClient, orgId: string, id: st
 
 /** As `hosts` keeps them. */
 export const hostKey = (host: string, port: number): string => `${host}:${port}`;
+/** Port 80 too: egress-proxy refuses it in words at a place, where else it would pass in clear and unjudged. */
+const CLEAR_PORT = 80;
 const hostsOf = ({ places }: CredentialUse): string[] => [
-  ...new Set(places.map(({ host, port }) => hostKey(host, port))),
+  ...new Set(places.flatMap(({ host, port }) => [hostKey(host, port), hostKey(host, CLEAR_PORT)])),
 ];
 
 /** A secret whose value moves into a credential. Not a user's own: that is theirs alone. */

@@ -137,6 +137,7 @@ describe('the internal port', () => {
     expect((await open(id, { host: 'API.example.com.' })).credentials).toHaveLength(3);
     expect((await open(id, { port: 8443 })).credentials).toHaveLength(1);
     expect((await open(id, { host: 'evil.example.com' })).credentials).toEqual([]);
+    expect((await open(id, { port: 80 })).credentials).toEqual([]);
     await forget();
   });
 
@@ -299,6 +300,8 @@ describe('the internal port', () => {
       expect(await decide(id)).toMatchObject(through);
       expect(await decide(id, { listed: true })).toMatchObject(through);
       expect(await decide(id, { openedBy: through.rule })).toMatchObject(through);
+      // In clear it would pass unjudged: egress-proxy refuses what is brokered at port 80.
+      expect(await decide(id, { port: 80, listed: true })).toMatchObject(through);
       expect(await decide(id, { port: 8443 })).toMatchObject({ decision: 'ask', brokered: false });
       expect(await decide(await conversation(), { listed: true })).toMatchObject({
         decision: 'allow',

@@ -4,8 +4,10 @@ import { credentialReference } from '@slipway/auth/credential-reference';
 import { credentialContext, Envelope } from '@slipway/auth/envelope';
 import type {
   CredentialQuestion,
+  CredentialUse,
   OpenedCredential,
   OpenedCredentials,
+  Place,
   ReflectedCredential,
 } from '@slipway/contracts/credentials';
 import { repositoryKey } from '@slipway/contracts/secrets';
@@ -54,7 +56,7 @@ export class OpenCredentialsService {
     const { environment, repository } = found;
     const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
     const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
-    const active = all.filter(({ state }) => state === 'active');
+    const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
     const opened = await Promise.all(active.map((each) => this.opened(each, at)));
     if (opened.length === 0) return given([], resting);
     const entries = new Map(opened.map(({ id }) => [id, entryOf(org, claim, id)]));
@@ -90,7 +92,7 @@ export class OpenCredentialsService {
     const value = await this.envelope.open(org, { bytes: sealed, keyVersion }, context).catch((error: unknown) => {
       throw new SlipwayError('secret.unreadable', `The credential ${name} cannot be opened.`, { cause: error });
     });
-    const places = use.places.filter((place) => place.host === host && place.port === port);
+    const places = placesAt(use, { host, port });
     const reference =
       use.form === 'placeholder'
         ? credentialReference({ name, shape: use.shape, key: referenceKey, conversation })
@@ -98,6 +100,9 @@ export class OpenCredentialsService {
     return { id, name, scope, use: { ...use, places }, value, reference };
   }
 }
+
+const placesAt = ({ places }: CredentialUse, at: Pick<AskedPlace, 'host' | 'port'>): Place[] =>
+  places.filter(({ host, port }) => host === at.host && port === at.port);
 
 const keyOf = (repository: string | null): string | null =>
   repository !== null && URL.canParse(repository) ? repositoryKey(repository) : repository;

@@ -56,7 +56,7 @@ export const MAX_KNOWN_CREDENTIALS = 100;
 
 /** A credential of the organization whose value a member may still know after they have left. */
 export const KnownCredential = z.object({
-  kind: z.enum(['service-account-key', 'secret', 'model-key']),
+  kind: z.enum(['service-account-key', 'secret', 'credential', 'model-key']),
   id: z.string(),
   name: z.string(),
   /** They made or set it, or a sandbox of a conversation of theirs received it. */

@@ -12,9 +12,9 @@ interface KnownRow {
 
 /**
  * Credentials of the organization whose values a user may still know after they have left: keys of service accounts
- * that they made, secrets that they set or that sandboxes of their conversations received, and model keys that they
- * entered. Own keys are not among them: those end with the membership. At most `MAX_KNOWN_CREDENTIALS`, with the number
- * of all.
+ * that they made, secrets that they set or that sandboxes of their conversations received, and brokered credentials and
+ * model keys that they entered. Own keys are not among them: those end with the membership. At most
+ * `MAX_KNOWN_CREDENTIALS`, with the number of all.
  */
 export async function knownCredentials(
   client: PoolClient,
@@ -36,7 +36,10 @@ export async function knownCredentials(
        FROM app.secret s WHERE s.org_id = $1 AND NOT (s.scope = 'person' AND s.scope_value = $2)
          AND ($2 IN (s.created_by, s.updated_by) OR s.id IN (SELECT id FROM received))
        UNION ALL
-       SELECT 3, 'model-key', p.id, p.name, 'set', NULL FROM app.llm_profile p
+       SELECT 3, 'credential', k.id, k.name, 'set', k.last_used_at FROM app.credential k
+       WHERE k.org_id = $1 AND $2 IN (k.created_by, k.updated_by)
+       UNION ALL
+       SELECT 4, 'model-key', p.id, p.name, 'set', NULL FROM app.llm_profile p
        WHERE p.org_id = $1 AND p.created_by = $2 AND p.sealed_api_key IS NOT NULL)
      SELECT kind, id, name, how, last_used_at, count(*) OVER ()::int AS total FROM known ORDER BY rank, name, id LIMIT $3`,
     [orgId, userId, MAX_KNOWN_CREDENTIALS],

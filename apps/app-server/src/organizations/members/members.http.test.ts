@@ -10,7 +10,13 @@ type Answer = Member & Problem;
 
 let app: ConversationApp;
 beforeAll(async () => {
-  app = await ConversationApp.start();
+  app = await ConversationApp.start({
+    env: {
+      EGRESS_CONTROL_SECRET: 'test-egress-control-test-egress-control',
+      CREDENTIAL_CONTROL_SECRET: 'test-credential-control-test-credential',
+      INTERNAL_PORT: '0',
+    },
+  });
 });
 afterAll(() => app?.close());
 
@@ -266,6 +272,11 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
       name: 'DEPLOY',
       value: 'another-value-of-some-length',
     });
+    const brokered = await app.http<{ id: string }>(admin, 'POST', company.path('/credentials'), {
+      name: 'API_TOKEN',
+      value: 'a-third-value-of-some-length',
+      use: { form: 'bearer', places: [{ host: 'api.example.com' }] },
+    });
     const conversation = randomUUID();
     await app.owner.query(
       "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, desired, sandbox_status) VALUES ($1, $2, $3, 'm', 't', 'm', 'rest', 'PAUSED')",
@@ -279,13 +290,14 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
       { kind: 'service-account-key', id: key.body.id, name: 'bot · nightly', how: 'made', lastUsedAt: null },
       { kind: 'secret', id: received.body.id, name: 'DEPLOY', how: 'received', lastUsedAt: null },
       { kind: 'secret', id: secret.body.id, name: 'NPM_TOKEN', how: 'set', lastUsedAt: null },
+      { kind: 'credential', id: brokered.body.id, name: 'API_TOKEN', how: 'set', lastUsedAt: null },
     ];
     const preview = await app.http<MemberRemoval>(
       company.owner,
       'GET',
       company.path(`/members/${admin.userId}/removal-preview`),
     );
-    expect(preview.body).toMatchObject({ knownCredentials: knows, knownCredentialsTotal: 3 });
+    expect(preview.body).toMatchObject({ knownCredentials: knows, knownCredentialsTotal: 4 });
     await app.http(company.owner, 'DELETE', company.path(`/members/${admin.userId}?revokeKnownKeys=true`));
     const after = await app.http<{ state: string; createdBy: unknown }>(
       company.owner,

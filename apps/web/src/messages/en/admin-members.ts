@@ -46,6 +46,7 @@ export const adminMembers = {
   inviteMore: 'Invite more',
   serviceAccountKey: 'Service account key',
   modelKey: 'Model key',
+  brokeredCredential: 'Brokered credential',
   theyCreatedIt: 'they created it',
   theySetIt: 'they set it',
   usedInTheirConversations: 'used in their conversations',

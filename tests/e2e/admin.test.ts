@@ -400,6 +400,8 @@ describeUnless(
       'MCP servers',
       'Secrets',
       'API keys',
+      // What agents may use, never its value.
+      'Credentials',
       // Which hosts their sandboxes reach; to change it is for admins.
       'Network',
     ]);
@@ -408,6 +410,11 @@ describeUnless(
     expect(await member.getByRole('button', { name: /^(New secret|Actions of .*)$/ }).count()).toBe(0);
     await member.getByRole('button', { name: 'New personal secret' }).waitFor();
     expect(await member.getByText('MY_TOKEN').count()).toBe(0);
+    await member.getByRole('link', { name: 'Credentials' }).click();
+    await member.getByText('No credentials', { exact: true }).waitFor();
+    // What this stack is without, nobody can add; nor may a member change what sandboxes are given.
+    await member.getByText('This installation has no credential broker').waitFor();
+    expect(await member.getByRole('button', { name: /^(New credential|Save)$/ }).count()).toBe(0);
     for (const [rest, name] of [
       ['sandboxes', 'Sandboxes'],
       ['usage', 'Usage'],

@@ -5,7 +5,7 @@ import { type ModelServer, startModelServer } from '@slipway/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import type { LocalService } from '../../deploy/local/settings.ts';
-import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { type Stack, type StackOptions, startStack } from '../../deploy/local/stack.ts';
 import { ScriptBook } from '../stack/script-book.ts';
 import { launchChromium, openPage } from './browser.ts';
 
@@ -34,6 +34,8 @@ export async function startSignedInStack(options: {
   readonly name: string;
   readonly without?: readonly LocalService[];
   readonly context?: BrowserContextOptions;
+  /** Variables of single services. */
+  readonly serviceEnv?: StackOptions['serviceEnv'];
 }): Promise<SignedInStack> {
   const book = new ScriptBook();
   const complaints: string[] = [];
@@ -53,6 +55,7 @@ export async function startSignedInStack(options: {
       log: () => {},
       signal: AbortSignal.timeout(120_000),
       ...(options.without === undefined ? {} : { without: options.without }),
+      ...(options.serviceEnv === undefined ? {} : { serviceEnv: options.serviceEnv }),
     });
     ends.push(() => stack.stop());
     const browser = await launchChromium(options.executable ?? '');

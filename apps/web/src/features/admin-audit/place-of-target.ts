@@ -23,7 +23,7 @@ const TABS: Readonly<Record<string, string>> = {
   'service-account': 'api-keys',
   device: 'api-keys',
   secret: 'secrets',
-  credential: 'secrets',
+  credential: 'credentials',
   budget: 'budgets',
   'mcp-server': 'mcp-servers',
   'llm-profile': 'models',

@@ -4,10 +4,10 @@ import { EGRESS_UNKNOWN } from '@slipway/contracts/sandboxes';
 import { Button, Section } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
-import { useId } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import type { MessageKey } from '../../messages/translate.ts';
+import { RadioChoice } from '../form/radio-choice.tsx';
 import { useVersionedForm } from '../form/use-versioned-form.ts';
 import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
@@ -56,8 +56,9 @@ function UnknownForm({ settings, reread }: { settings: OrgSettings; reread: () =
       <fieldset className="flex flex-col gap-2" disabled={!mayChange}>
         <legend className="sr-only">{t('adminNetwork.unknownHosts')}</legend>
         {EGRESS_UNKNOWN.toReversed().map((value) => (
-          <Choice
+          <RadioChoice
             key={value}
+            name="egress-unknown"
             label={t(WORDS[value].label)}
             means={t(WORDS[value].means)}
             checked={form.values.egressUnknown === value}
@@ -76,40 +77,5 @@ function UnknownForm({ settings, reread }: { settings: OrgSettings; reread: () =
         </Button>
       ) : null}
     </form>
-  );
-}
-
-function Choice({
-  label,
-  means,
-  checked,
-  onChoose,
-}: {
-  label: string;
-  means: string;
-  checked: boolean;
-  onChoose: () => void;
-}) {
-  const id = useId();
-  return (
-    <div className="flex min-w-0 items-start gap-2">
-      <input
-        id={id}
-        type="radio"
-        name="egress-unknown"
-        aria-describedby={`${id}-note`}
-        checked={checked}
-        onChange={onChoose}
-        className="mt-[3px] size-4 shrink-0 accent-accent disabled:opacity-55 touch:mt-3 touch:size-5"
-      />
-      <div className="min-w-0">
-        <label htmlFor={id} className="block py-px text-sm text-ink touch:py-2.5">
-          {label}
-        </label>
-        <p id={`${id}-note`} className="text-xs text-ink-muted">
-          {means}
-        </p>
-      </div>
-    </div>
   );
 }

@@ -8,7 +8,16 @@ const paths = (role: Role, kind?: Org['kind']) => adminTabs(orgOf(role, kind)).m
 describe('the tabs about an organization', () => {
   it('shows to each role those that it may read, and no other', () => {
     expect(paths('viewer')).toEqual(['members', 'roles']);
-    expect(paths('member')).toEqual(['members', 'roles', 'models', 'mcp-servers', 'secrets', 'api-keys', 'network']);
+    expect(paths('member')).toEqual([
+      'members',
+      'roles',
+      'models',
+      'mcp-servers',
+      'secrets',
+      'api-keys',
+      'credentials',
+      'network',
+    ]);
     expect(paths('owner')).toEqual([
       'members',
       'roles',
@@ -23,6 +32,7 @@ describe('the tabs about an organization', () => {
       'storage',
       'api-keys',
       'security',
+      'credentials',
       'network',
       'audit',
       'danger',

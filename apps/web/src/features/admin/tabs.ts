@@ -39,6 +39,7 @@ const ADMIN_TABS = [
     any: ['domain:write', 'security:read'],
     companyOnly: true,
   },
+  { group: 'security', path: 'credentials', label: 'common.credentials', any: ['credential:read'] },
   { group: 'security', path: 'network', label: 'common.network', any: ['egress:read'] },
   { group: 'security', path: 'audit', label: 'common.audit', any: ['audit:read'] },
   { group: 'security', path: 'danger', label: 'common.dangerZone', any: ['org:write', 'org:transfer', 'org:delete'] },

@@ -14,6 +14,7 @@ export const common = {
   none: 'None',
   linkedAccounts: 'Linked accounts',
   connections: 'Connections',
+  credentials: 'Credentials',
   settings: 'Settings',
   failed: 'Failed',
   open: 'Open',

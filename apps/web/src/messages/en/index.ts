@@ -2,6 +2,7 @@ import { admin } from './admin.ts';
 import { adminApiKeys } from './admin-api-keys.ts';
 import { adminAudit } from './admin-audit.ts';
 import { adminBudgets } from './admin-budgets.ts';
+import { adminCredentials } from './admin-credentials.ts';
 import { adminDanger } from './admin-danger.ts';
 import { adminIntegrations } from './admin-integrations.ts';
 import { adminMcp } from './admin-mcp.ts';
@@ -69,6 +70,7 @@ export const en = {
   adminApiKeys,
   adminAudit,
   adminBudgets,
+  adminCredentials,
   adminDanger,
   adminIntegrations,
   adminMcp,

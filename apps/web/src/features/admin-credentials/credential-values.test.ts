@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { CreateCredential, type Credential, CredentialUse, UpdateCredential } from '@slipway/contracts/credentials';
+import type { Secret } from '@slipway/contracts/secrets';
+import {
+  createRequest,
+  isMovable,
+  movedFrom,
+  needsValue,
+  newPlace,
+  newUse,
+  newValues,
+  requestedUse,
+  updateRequest,
+  valuesOf,
+} from './credential-values.ts';
+import { PRESET_IDS, presetValues } from './presets.ts';
+
+const user = { id: 'usr_1', label: 'Demo' };
+const credential = (use: unknown): Credential => ({
+  id: 'cred_1',
+  name: 'TOKEN',
+  description: 'Of staging',
+  scope: 'environment',
+  scopeValue: 'staging',
+  use: CredentialUse.parse(use),
+  state: 'active',
+  createdBy: user,
+  createdAt: '2026-11-29T00:00:00Z',
+  updatedBy: user,
+  updatedAt: '2026-11-29T00:00:00Z',
+  lastUsedAt: null,
+});
+const secret: Secret = {
+  ...credential({ form: 'bearer', places: [{ host: 'api.example.com' }] }),
+  id: 'sec_1',
+  kind: 'git',
+  host: 'git.example.com:8443',
+  username: 'robot',
+  scope: 'org',
+  scopeValue: null,
+  masked: true,
+};
+
+describe('the fields of a credential', () => {
+  const uses = [
+    { form: 'bearer', places: [{ host: 'api.example.com' }, { host: 'b.example.com', port: 8443, foreign: 'drop' }] },
+    {
+      form: 'basic',
+      username: 'x',
+      places: [{ host: 'git.example.com', paths: ['/acme/*'], git: { push: ['refs/heads/a/**', 'refs/heads/b'] } }],
+    },
+    { form: 'basic', places: [{ host: 'git.example.com', methods: ['GET'], git: {} }] },
+    { form: 'header', header: 'X-Key', prefix: 'Key ', places: [{ host: 'a.example.com', methods: ['HEAD', 'GET'] }] },
+    { form: 'aws-sigv4', accessKeyId: 'AKIA1', places: [{ host: 'a.example.com', methods: ['POST', 'PATCH'] }] },
+    { form: 'placeholder', shape: 'sk-', places: [{ host: 'a.example.com', foreign: 'allow', paths: ['/v1/**'] }] },
+  ];
+
+  it.each(uses.map((use) => [use.form, use] as const))('say what a %s was, in the order of the contract', (_, use) => {
+    const known = credential(use);
+    const sent = CredentialUse.parse(requestedUse(valuesOf(known, 'p').use));
+    const sorted = (each: CredentialUse) =>
+      each.places.map(({ methods, ...rest }) => ({ ...rest, methods: methods?.toSorted() }));
+    expect({ ...sent, places: sorted(sent) }).toEqual({ ...known.use, places: sorted(known.use) });
+    expect(needsValue(known, valuesOf(known, 'q').use)).toBe(false);
+    expect(updateRequest(known, valuesOf(known, 'p'))).toEqual({});
+  });
+
+  it('ask for the value again with another place, and not with another description', () => {
+    const known = credential(uses[0]);
+    const values = valuesOf(known, 'p');
+    expect(UpdateCredential.parse(updateRequest(known, { ...values, description: 'Other' }))).toEqual({
+      description: 'Other',
+    });
+    const use = { ...values.use, places: values.use.places.slice(1) };
+    expect(needsValue(known, use)).toBe(true);
+    const issues = UpdateCredential.safeParse(updateRequest(known, { ...values, use })).error?.issues;
+    expect(issues?.map(({ path }) => path)).toEqual([['value']]);
+    expect(UpdateCredential.safeParse(updateRequest(known, { ...values, use, value: 'new' })).success).toBe(true);
+  });
+
+  it('name the field that is wrong, also inside a place', () => {
+    const values = newValues('p');
+    const use = newUse([newPlace('p', { host: 'localhost', port: 'x', methods: 'chosen', paths: 'v1' })]);
+    const { error } = CreateCredential.safeParse(createRequest({ ...values, name: 'TOKEN', value: 'v', use }));
+    expect(error?.issues.map(({ path }) => path.join('.')).toSorted()).toEqual([
+      'use.places.0.host',
+      'use.places.0.methods',
+      'use.places.0.paths.0',
+      'use.places.0.port',
+    ]);
+  });
+});
+
+describe('a preset', () => {
+  it.each(PRESET_IDS)('makes %s complete but for the value and what is another everywhere', (preset) => {
+    const { use, ...values } = presetValues({ ...newValues('p'), value: 'v' }, preset, 'q');
+    const filled = {
+      ...use,
+      accessKeyId: use.accessKeyId || 'AKIA1',
+      places: use.places.map((place) => ({ ...place, host: place.host || 'index.example.com' })),
+    };
+    expect(CreateCredential.parse(createRequest({ ...values, use: filled })).name).toBe(values.name);
+  });
+
+  it('keeps a name that was typed, and replaces that of another preset', () => {
+    const typed = { ...newValues('p'), name: 'MINE' };
+    expect(presetValues(typed, 'npm', 'q').name).toBe('MINE');
+    expect(presetValues(presetValues(newValues('p'), 'github', 'q'), 'npm', 'r').name).toBe('NPM_TOKEN');
+  });
+});
+
+describe('a secret that moves', () => {
+  it('brings its name, its scope and its git host, from which agents push to branches of their own', () => {
+    const moved = movedFrom({ ...newValues('p'), source: 'secret' }, secret);
+    expect(CreateCredential.parse(createRequest(moved))).toMatchObject({
+      name: 'TOKEN',
+      scope: 'org',
+      fromSecret: 'sec_1',
+      use: {
+        form: 'basic',
+        username: 'robot',
+        places: [{ host: 'git.example.com', port: 8443, git: { push: ['refs/heads/slipway/**'] } }],
+      },
+    });
+  });
+
+  it('is none of a user or of one conversation', () => {
+    expect(
+      [secret, { ...secret, scope: 'person' as const }, { ...secret, scope: 'conversation' as const }].map(isMovable),
+    ).toEqual([true, false, false]);
+  });
+});

@@ -1,0 +1,208 @@
+import { type Credential, type CredentialForm, PLACE_METHODS, type Place } from '@slipway/contracts/credentials';
+import type { Secret } from '@slipway/contracts/secrets';
+
+/** A place as its fields hold it: lists are texts with one entry a line. */
+export interface PlaceValues {
+  /** Of the row on the page; never sent. */
+  readonly id: string;
+  readonly host: string;
+  readonly port: string;
+  readonly methods: 'all' | 'read' | 'chosen';
+  /** With `chosen`. */
+  readonly chosen: readonly string[];
+  readonly paths: string;
+  readonly git: boolean;
+  readonly push: string;
+  readonly foreign: Place['foreign'];
+}
+
+/** How a value is put into requests: fields of every form, of which those of `form` are sent. */
+export interface UseValues {
+  readonly form: CredentialForm;
+  readonly username: string;
+  readonly header: string;
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly shape: string;
+  readonly places: readonly PlaceValues[];
+}
+
+export interface CredentialValues {
+  readonly name: string;
+  readonly description: string;
+  readonly source: 'value' | 'secret';
+  readonly value: string;
+  readonly fromSecret: string;
+  readonly use: UseValues;
+  readonly scope: string;
+  readonly scopeValue: string;
+}
+
+const EMPTY_PLACE: Omit<PlaceValues, 'id'> = {
+  host: '',
+  port: '443',
+  methods: 'all',
+  chosen: [],
+  paths: '',
+  git: false,
+  push: '',
+  foreign: 'refuse',
+};
+const READ: readonly string[] = ['GET', 'HEAD'];
+
+export const newPlace = (id: string, place: Partial<PlaceValues> = {}): PlaceValues => ({
+  ...EMPTY_PLACE,
+  ...place,
+  id,
+});
+
+export const newUse = (places: readonly PlaceValues[], use: Partial<UseValues> = {}): UseValues => ({
+  form: 'bearer',
+  username: 'x-access-token',
+  header: '',
+  prefix: '',
+  accessKeyId: '',
+  shape: '',
+  ...use,
+  places,
+});
+
+/** The fields of a new credential. */
+export const newValues = (id: string): CredentialValues => ({
+  name: '',
+  description: '',
+  source: 'value',
+  value: '',
+  fromSecret: '',
+  use: newUse([newPlace(id)]),
+  scope: 'org',
+  scopeValue: '',
+});
+
+const lines = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+function methodsOf({ methods, chosen }: PlaceValues): { methods?: readonly string[] } {
+  if (methods === 'all') return {};
+  return { methods: methods === 'read' ? READ : PLACE_METHODS.filter((method) => chosen.includes(method)) };
+}
+
+function placeOf(place: PlaceValues): unknown {
+  const { host, port, paths, git, push, foreign } = place;
+  return {
+    host: host.trim(),
+    port: port.trim() === '' ? 443 : Number(port),
+    ...methodsOf(place),
+    ...(lines(paths).length === 0 ? {} : { paths: lines(paths) }),
+    ...(git ? { git: { push: lines(push) } } : {}),
+    foreign,
+  };
+}
+
+/** What the fields mean; `CredentialUse` decides whether that may be sent. */
+export function requestedUse(values: UseValues): unknown {
+  const { form, username, header, prefix, accessKeyId, shape } = values;
+  const places = values.places.map(placeOf);
+  switch (form) {
+    case 'bearer':
+      return { form, places };
+    case 'basic':
+      return { form, username: username.trim(), places };
+    case 'header':
+      return { form, header: header.trim(), prefix, places };
+    case 'aws-sigv4':
+      return { form, accessKeyId: accessKeyId.trim(), places };
+    default:
+      return { form, shape: shape.trim(), places };
+  }
+}
+
+/** `POST …/credentials`; `CreateCredential` decides whether it may be sent. */
+export function createRequest(values: CredentialValues): unknown {
+  const { name, description, source, value, fromSecret, use, scope, scopeValue } = values;
+  return {
+    name: name.trim(),
+    description,
+    scope,
+    ...(scope === 'org' ? {} : { scopeValue: scopeValue.trim() }),
+    use: requestedUse(use),
+    ...(source === 'secret' ? { fromSecret } : { value }),
+  };
+}
+
+/** Whether the value no longer opens once this is saved. */
+export const needsValue = (credential: Credential, use: UseValues): boolean =>
+  JSON.stringify(requestedUse(use)) !== JSON.stringify(requestedUse(valuesOf(credential, '').use));
+
+/** `PATCH …/credentials/{credential}`: only what is another one. */
+export function updateRequest(credential: Credential, { description, value, use }: CredentialValues): unknown {
+  return {
+    ...(description.trim() === credential.description ? {} : { description }),
+    ...(needsValue(credential, use) ? { use: requestedUse(use) } : {}),
+    ...(value === '' ? {} : { value }),
+  };
+}
+
+function placeValues({ host, port, methods, paths, git, foreign }: Place, id: string): PlaceValues {
+  const isRead = methods?.toSorted().join() === READ.join();
+  return newPlace(id, {
+    host,
+    port: String(port),
+    methods: methods === undefined ? 'all' : isRead ? 'read' : 'chosen',
+    chosen: isRead ? [] : (methods ?? []),
+    paths: (paths ?? []).join('\n'),
+    git: git !== undefined,
+    push: (git?.push ?? []).join('\n'),
+    foreign,
+  });
+}
+
+/** The fields of one that is there, without its value. @param id begins the ids of its places. */
+export function valuesOf({ name, description, scope, scopeValue, use }: Credential, id: string): CredentialValues {
+  const { places, ...more } = use;
+  return {
+    ...newValues(id),
+    name,
+    description,
+    scope,
+    scopeValue: scopeValue ?? '',
+    use: newUse(
+      places.map((place, index) => placeValues(place, `${id}${index}`)),
+      more,
+    ),
+  };
+}
+
+/** A secret that may move here: its value is one that conversations share. */
+export const isMovable = ({ scope }: Secret): boolean =>
+  scope === 'org' || scope === 'environment' || scope === 'repository';
+
+/** What is known of a secret fills the form: its name, whom it is for, and for git its host. */
+export function movedFrom(values: CredentialValues, secret: Secret): CredentialValues {
+  const [first] = values.use.places;
+  const fills = secret.kind === 'git' && first !== undefined && first.host === '';
+  return {
+    ...values,
+    fromSecret: secret.id,
+    value: '',
+    name: secret.name,
+    description: values.description === '' ? secret.description : values.description,
+    scope: secret.scope,
+    scopeValue: secret.scopeValue ?? '',
+    use: fills
+      ? newUse([gitPlace(first.id, secret.host ?? '')], {
+          form: 'basic',
+          ...(secret.username === null ? {} : { username: secret.username }),
+        })
+      : values.use,
+  };
+}
+
+/** A git host, of which agents may read everything and push to their own branches. */
+export function gitPlace(id: string, hostAndPort: string): PlaceValues {
+  const [host = '', port = '443'] = hostAndPort.split(':');
+  return newPlace(id, { host, port, git: true, push: 'refs/heads/slipway/**' });
+}

@@ -1,0 +1,88 @@
+'use client';
+import type { CredentialForm } from '@slipway/contracts/credentials';
+import { Field, Input, Select } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
+import { type MessageKey, translated } from '../../messages/translate.ts';
+import type { Form } from '../form/use-form.ts';
+import type { CredentialValues, UseValues } from './credential-values.ts';
+import { FORM_OPTIONS, FORMS } from './credential-words.tsx';
+import { PlacesField } from './places-field.tsx';
+
+type TextName = 'username' | 'header' | 'prefix' | 'accessKeyId' | 'shape';
+interface TextWords {
+  readonly label: MessageKey;
+  readonly hint?: MessageKey;
+  readonly placeholder?: MessageKey;
+}
+
+const TEXTS: Record<TextName, TextWords> = {
+  username: { label: 'adminCredentials.username', hint: 'adminCredentials.usernameHint' },
+  header: { label: 'adminCredentials.headerName', placeholder: 'adminCredentials.xApiKey' },
+  prefix: { label: 'adminCredentials.prefix', placeholder: 'adminCredentials.nothing' },
+  accessKeyId: { label: 'adminCredentials.accessKeyId', placeholder: 'adminCredentials.akia' },
+  shape: {
+    label: 'adminCredentials.shape',
+    hint: 'adminCredentials.shapeHint',
+    placeholder: 'adminCredentials.sk',
+  },
+};
+const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
+  bearer: [],
+  basic: ['username'],
+  header: ['header', 'prefix'],
+  'aws-sigv4': ['accessKeyId'],
+  placeholder: ['shape'],
+};
+
+/** How the value is put into requests, and into which. */
+export function UseFields({ form }: { form: Form<CredentialValues> }) {
+  const t = useTranslations();
+  const { use } = form.values;
+  const put = (change: Partial<UseValues>) => form.set('use', { ...use, ...change });
+  return (
+    <>
+      <Field label={t('adminCredentials.form')} hint={t(FORMS[use.form].means)} error={form.error('use.form')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={use.form}
+            options={translated(t, FORM_OPTIONS)}
+            onChange={(next) => put({ form: next as CredentialForm })}
+          />
+        )}
+      </Field>
+      {TEXTS_OF[use.form].length === 0 ? null : (
+        <div className="grid gap-4 sm:grid-cols-2">
+          {TEXTS_OF[use.form].map((name) => {
+            const { label, hint, placeholder } = TEXTS[name];
+            return (
+              <Field
+                key={name}
+                label={t(label)}
+                hint={hint === undefined ? undefined : t(hint)}
+                error={form.error(`use.${name}`)}
+              >
+                {(control) => (
+                  <Input
+                    {...control}
+                    value={use[name]}
+                    placeholder={placeholder === undefined ? undefined : t(placeholder)}
+                    autoComplete="off"
+                    spellCheck={false}
+                    className="font-mono"
+                    onChange={(event) => put({ [name]: event.target.value })}
+                  />
+                )}
+              </Field>
+            );
+          })}
+        </div>
+      )}
+      <PlacesField
+        places={use.places}
+        error={(path) => form.error(`use.places.${path}`)}
+        onChange={(places) => put({ places })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,232 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { until } from '@slipway/testing';
+import { describeUnless } from '@slipway/testing/jest';
+import pg from 'pg';
+import type { Locator, Page } from 'playwright-core';
+import { findChromium, violations } from './browser.ts';
+import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
+
+const executable = findChromium();
+
+jest.setTimeout(300_000);
+
+describeUnless(
+  executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+)('brokered credentials, in a browser', () => {
+  let own: SignedInStack;
+  let page: Page;
+  let org: { id: string; slug: string };
+
+  beforeAll(async () => {
+    own = await startSignedInStack({
+      executable,
+      name: 'credentials',
+      without: ['sandbox-gateway'],
+      serviceEnv: {
+        'app-server': {
+          EGRESS_CONTROL_SECRET: 'egress-control-of-a-test-0123456789ab',
+          CREDENTIAL_CONTROL_SECRET: 'credential-control-of-a-test-01234567',
+          INTERNAL_PORT: '0',
+        },
+      },
+    });
+    ({ page } = own);
+    org = await post('', { name: 'Acme Robotics', slug: 'acme-robotics' });
+  });
+  afterAll(() => own?.close());
+
+  async function post<Answer>(rest: string, data: object): Promise<Answer> {
+    const answer = await page.request.post(`${own.stack.url}/api/v1/orgs${rest}`, {
+      data,
+      headers: { origin: own.stack.url },
+    });
+    expect({ rest, status: answer.status() }).toEqual({ rest, status: 201 });
+    return (await answer.json()) as Answer;
+  }
+  const open = async (): Promise<void> => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/credentials`);
+    await page.getByRole('heading', { level: 1, name: 'Credentials' }).waitFor();
+  };
+  const clean = async (name: string): Promise<void> => {
+    const folder = process.env['SCREENSHOTS'];
+    for (const width of [390, 1440])
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        if (folder !== undefined) {
+          await mkdir(folder, { recursive: true });
+          await page.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
+        }
+        const found = await violations(page);
+        expect({ name, width, colorScheme, found }).toEqual({ name, width, colorScheme, found: [] });
+      }
+  };
+  const row = (name: string): Locator =>
+    page.getByRole('table', { name: 'Credentials' }).getByRole('row').filter({ hasText: name });
+  const newOne = (): Locator => page.getByRole('button', { name: 'New credential', exact: true });
+  const dialog = (): Locator => page.getByRole('dialog');
+  const place = (number: number): Locator => dialog().getByRole('group', { name: `Place ${number}`, exact: true });
+  const act = async (name: string, action: string): Promise<void> => {
+    await page.getByRole('button', { name: `Actions of ${name}` }).click();
+    await page.getByRole('menuitem', { name: action }).click();
+  };
+  const add = async (): Promise<void> => {
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await dialog().waitFor({ state: 'detached' });
+  };
+
+  it('are explained where there is none, and begin with a preset that is narrow', async () => {
+    await open();
+    await page.getByText(/put into an agent’s requests after they have left the sandbox/).waitFor();
+    await clean('credentials-none');
+    await newOne().focus();
+    await page.keyboard.press('Enter');
+    await dialog().waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    expect(await newOne().evaluate((button) => button === document.activeElement)).toBe(true);
+    await newOne().click();
+    await dialog().getByLabel('Start from').selectOption({ label: 'GitHub git' });
+    expect([
+      await dialog().getByLabel('Name', { exact: true }).inputValue(),
+      await dialog().getByLabel('Form').inputValue(),
+      await place(1).getByLabel('Host', { exact: true }).inputValue(),
+      await place(1).getByRole('checkbox', { name: 'Git only' }).isChecked(),
+      await place(1).getByLabel('Branches for pushes').inputValue(),
+    ]).toEqual(['GITHUB_TOKEN', 'basic', 'github.com', true, 'refs/heads/slipway/**']);
+    await clean('credentials-form');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await dialog().getByLabel('Value', { exact: true }).fill('ghp_of-a-test');
+    await add();
+    await page.getByText('GITHUB_TOKEN added. Agents use it from their next request on.').waitFor();
+    await row('GITHUB_TOKEN').getByText('Basic (git)').waitFor();
+    await row('GITHUB_TOKEN').getByText('git, pushes to refs/heads/slipway/**').waitFor();
+    await row('GITHUB_TOKEN').getByText('Active').waitFor();
+  });
+
+  it('are refused with words at the field, also inside a place', async () => {
+    await newOne().click();
+    await dialog().getByLabel('Name', { exact: true }).fill('MAIL_KEY');
+    await dialog().getByLabel('Form').selectOption({ label: 'Header' });
+    await dialog().getByLabel('Header name').fill('X-Mail-Key');
+    await dialog().getByLabel('Value', { exact: true }).fill('key-of-a-test');
+    await place(1).getByLabel('Host', { exact: true }).fill('localhost');
+    await place(1).getByLabel('Paths').fill('v3');
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await place(1)
+      .getByText(/is not the name of a host/)
+      .waitFor();
+    await place(1)
+      .getByText(/is not a path/)
+      .waitFor();
+    await until('the first wrong field has the focus', () =>
+      place(1)
+        .getByLabel('Host', { exact: true })
+        .evaluate((field) => field === document.activeElement),
+    );
+    await clean('credentials-refused');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await place(1).getByLabel('Host', { exact: true }).fill('co.uk');
+    await place(1).getByLabel('Paths').fill('/v3/**\n/v4/*');
+    await place(1).getByLabel('Methods').selectOption({ label: 'Chosen methods' });
+    await place(1).getByRole('checkbox', { name: 'POST' }).check();
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await place(1)
+      .getByText(/public suffix/)
+      .waitFor();
+    await place(1).getByLabel('Host', { exact: true }).fill('api.mail.example.com');
+    await dialog().getByRole('button', { name: 'Add a place' }).click();
+    await place(2).getByLabel('Host', { exact: true }).fill('upload.mail.example.com');
+    await dialog().getByLabel('Scope').selectOption({ label: 'Conversations in an environment' });
+    await dialog().getByLabel('Environment').fill('staging');
+    await add();
+    await row('MAIL_KEY').getByText('POST, 2 paths').waitFor();
+    await row('MAIL_KEY').getByText('All methods, every path').waitFor();
+    await row('MAIL_KEY').getByText('environment staging').waitFor();
+  });
+
+  it('are edited: other places need the value again, another description does not', async () => {
+    await act('MAIL_KEY', 'Edit…');
+    await dialog().getByLabel('Description').fill('Of the mail service');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await row('MAIL_KEY').getByText('Of the mail service').waitFor();
+    await act('MAIL_KEY', 'Edit…');
+    await dialog().getByRole('button', { name: 'Remove place 2' }).click();
+    await dialog().getByText('Enter the value again').waitFor();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog()
+      .getByText(/is needed again with another use/)
+      .waitFor();
+    await clean('credentials-edit');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await dialog().getByLabel('Value', { exact: true }).fill('another-key-of-a-test');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByText('MAIL_KEY saved. It applies to the next request.').first().waitFor();
+    await row('MAIL_KEY').getByText('upload.mail.example.com').waitFor({ state: 'detached' });
+  });
+
+  it('rest after a place has sent one back, until an admin uses it again', async () => {
+    const client = new pg.Client({ connectionString: own.stack.ownerUrl });
+    await client.connect();
+    await client.query("UPDATE app.credential SET state = 'resting' WHERE name = 'MAIL_KEY'");
+    await client.end();
+    await open();
+    await row('MAIL_KEY').getByText('Resting').waitFor();
+    await row('MAIL_KEY').getByText('A place sent its value back.').waitFor();
+    await clean('credentials');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await row('MAIL_KEY').getByRole('button', { name: 'Use again' }).click();
+    await row('MAIL_KEY').getByText('Active').waitFor();
+  });
+
+  it('are made from a secret, which is gone then', async () => {
+    for (const name of ['SERVICE_TOKEN', 'DATABASE_PASSWORD'])
+      await post(`/${org.id}/secrets`, { name, value: `${name}-of-a-test` });
+    await newOne().click();
+    await dialog().getByLabel('Value from').selectOption({ label: 'An existing secret, which moves here' });
+    await dialog().getByLabel('Secret', { exact: true }).selectOption({ label: 'SERVICE_TOKEN' });
+    await dialog().getByText('The value moves here and the secret is deleted.').waitFor();
+    expect(await dialog().getByLabel('Name', { exact: true }).inputValue()).toBe('SERVICE_TOKEN');
+    await place(1).getByLabel('Host', { exact: true }).fill('api.service.example.com');
+    await clean('credentials-move');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await add();
+    await row('SERVICE_TOKEN').getByText('Bearer token').waitFor();
+    await page.goto(`${own.stack.url}/${org.slug}/admin/secrets`);
+    await page.getByRole('row').filter({ hasText: 'DATABASE_PASSWORD' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'SERVICE_TOKEN' }).count()).toBe(0);
+  });
+
+  it('are all that agents work with once secrets stay out of sandboxes, which names them before it is saved', async () => {
+    await open();
+    await page.getByRole('radio', { name: 'Brokered credentials only' }).check();
+    await page.getByText('1 secret no longer reaches agents').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'DATABASE_PASSWORD' }).waitFor();
+    await page.getByRole('button', { name: 'Save' }).scrollIntoViewIfNeeded();
+    await clean('credentials-brokered-only');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/^Saved\. It applies to the next start of a sandbox\./).waitFor();
+    await open();
+    await until('it is kept', () => page.getByRole('radio', { name: 'Brokered credentials only' }).isChecked());
+  });
+
+  it('are revoked at once, and no value was ever on the page', async () => {
+    await act('GITHUB_TOKEN', 'Revoke now…');
+    await dialog()
+      .getByText(/are ended within a second/)
+      .waitFor();
+    await clean('credentials-revoke');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await dialog().getByRole('button', { name: 'Revoke now' }).click();
+    await page.getByText('GITHUB_TOKEN is revoked.').waitFor();
+    await row('GITHUB_TOKEN').waitFor({ state: 'detached' });
+    await open();
+    await row('MAIL_KEY').waitFor();
+    expect(await page.content()).not.toMatch(/of-a-test/);
+    expect(own.complaints).toEqual([]);
+  });
+});

@@ -139,7 +139,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** One brokered credential, without its value. */
     getCredential: (request: { org: string; credential: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getCredential'>>,
-    /** Another value, description or use, or use one that rests again; counts for the next request of an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `credential.place-refused` besides the common codes. */
+    /** Another value, description or use, or use a resting one again; counts for the next request of an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `credential.place-refused` besides the common codes. */
     updateCredential: (request: { org: string; credential: string; body: OperationBody<'updateCredential'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateCredential'>>,
     /** Delete a credential; agents use it no more within a second. Fails with `request.cross-site` besides the common codes. */

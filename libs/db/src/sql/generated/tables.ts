@@ -293,7 +293,7 @@ export interface Tables {
     readonly scope: string;
     readonly scope_value: string;
     readonly use: unknown;
-    /** `host:port` of each place. */
+    /** `host:port` of each place, and port 80 of its host. */
     readonly hosts: string[];
     readonly sealed: Buffer;
     readonly key_version: number;

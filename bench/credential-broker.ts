@@ -29,7 +29,7 @@ export default async function run(report: Report): Promise<void> {
     }
   });
   const relay = await startRelay(world, origin);
-  world.give(credential({ form: 'bearer', places: [{ host: HOST, port: origin.port }] }));
+  await world.give(credential({ form: 'bearer', places: [{ host: HOST, port: origin.port }] }));
   const ways: Readonly<Record<'direct' | 'relay' | 'broker', Open>> = {
     direct: () => secured(connect(origin.port, '127.0.0.1'), world.roots.cert),
     relay: () => secured(connect(relay.port, '127.0.0.1'), world.authority.cert),

@@ -49,10 +49,10 @@ describe('answers of a host', () => {
       } else response.end('hello');
     });
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     token = credential({ form: 'bearer', places: [{ host: HOST, port: origin.port }] });
     world.control.reflected.length = 0;
-    world.give(token);
+    await world.give(token);
   });
   afterEach(() => {
     world.control.away = false;
@@ -99,10 +99,10 @@ describe('answers of a host', () => {
     await world.ask({ host: HOST, path: '/echo' });
     await until('app-server hears it', () => world.control.reflected.length === 1);
     world.control.resting = [token.name];
-    world.give();
+    await world.give();
     expect(await world.ask({ host: HOST })).toMatchObject({ code: 'credential.resting' });
     world.control.resting = [];
-    world.give(token);
+    await world.give(token);
     await until('it is used again', async () => (await world.ask({ host: HOST })).status === 200);
   });
 
@@ -138,7 +138,7 @@ describe('answers of a host', () => {
       ],
     ] as const) {
       const host = await world.origin(name, (_request, response) => void response.end('x'), certificate);
-      world.give(credential({ form: 'bearer', places: [{ host: name, port: host.port }] }));
+      await world.give(credential({ form: 'bearer', places: [{ host: name, port: host.port }] }));
       const answer = await world.ask({ host: name });
       expect(answer).toMatchObject({ status: 502, code: 'credential.unreachable' });
       expect(answer.text).toMatch(words);
@@ -155,7 +155,7 @@ describe('answers of a host', () => {
     const { port } = plain.address() as AddressInfo;
     world.names.set('plain.example.com', ['127.0.0.1']);
     const given = credential({ form: 'bearer', places: [{ host: 'plain.example.com', port }] });
-    world.give(given);
+    await world.give(given);
     expect(
       await world.ask({ host: 'plain.example.com', line: { port }, headers: { host: `plain.example.com:${port}` } }),
     ).toMatchObject({
@@ -173,7 +173,7 @@ describe('answers of a host', () => {
       ['nowhere.example.com', undefined],
     ] as const) {
       if (addresses !== undefined) world.names.set(name, addresses);
-      world.give(credential({ form: 'bearer', places: [{ host: name }] }));
+      await world.give(credential({ form: 'bearer', places: [{ host: name }] }));
       expect(await world.ask({ host: name })).toMatchObject({ status: 502, code: 'credential.unreachable' });
     }
   });

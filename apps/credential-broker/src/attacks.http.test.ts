@@ -11,9 +11,9 @@ describe('requests of an attacker within a sandbox', () => {
     world = await TestBroker.start();
     origin = await world.origin(HOST, (_request, response) => void response.end('hello'));
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     origin.seen.length = 0;
-    world.give(
+    await world.give(
       credential({
         form: 'bearer',
         places: [{ host: HOST, port: origin.port, methods: ['GET', 'POST'], paths: ['/v1/**', '/@scope%2fname'] }],
@@ -119,14 +119,14 @@ describe('requests of an attacker within a sandbox', () => {
       headers: { authorization: 'Bearer attacker', cookie: 'a=b' },
     };
     const dropping = credential({ form: 'bearer', places: [{ ...place, foreign: 'drop' }] });
-    world.give(dropping);
+    await world.give(dropping);
     expect((await world.ask(asked)).status).toBe(200);
     expect(origin.seen.at(-1)).toMatchObject({
       url: '/v1/x?a=b&c=d',
       headers: { authorization: `Bearer ${dropping.value}` },
     });
     expect(origin.seen.at(-1)?.headers.cookie).toBeUndefined();
-    world.give(credential({ form: 'bearer', places: [{ ...place, foreign: 'allow' }] }));
+    await world.give(credential({ form: 'bearer', places: [{ ...place, foreign: 'allow' }] }));
     expect((await world.ask(asked)).status).toBe(200);
     expect(origin.seen.at(-1)).toMatchObject({ url: asked.path, headers: asked.headers });
   });
@@ -149,7 +149,7 @@ describe('requests of an attacker within a sandbox', () => {
   });
 
   it('for a host without a credential of this conversation are refused', async () => {
-    world.give();
+    await world.give();
     expect(await world.ask({ host: HOST, path: '/v1/x' })).toMatchObject({
       status: 403,
       code: 'credential.misplaced',

@@ -15,7 +15,7 @@ describe('forms of a credential', () => {
       request.resume().once('end', () => response.end('hello'));
     });
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     origin.seen.length = 0;
   });
   afterAll(() => world?.close());
@@ -24,11 +24,11 @@ describe('forms of a credential', () => {
 
   it('basic and header are put into their headers', async () => {
     const one = credential({ form: 'basic', username: 'ada', places: places() });
-    world.give(one);
+    await world.give(one);
     expect((await world.ask({ host: HOST })).status).toBe(200);
     expect(last()?.headers.authorization).toBe(basic(`ada:${one.value}`));
     const other = credential({ form: 'header', header: 'X-Thing', prefix: 'v1 ', places: places() });
-    world.give(other);
+    await world.give(other);
     expect((await world.ask({ host: HOST, method: 'POST', body: 'x' })).status).toBe(200);
     expect(last()).toMatchObject({ body: 'x', headers: { 'x-thing': `v1 ${other.value}`, 'content-length': '1' } });
     expect(await world.ask({ host: HOST, headers: { 'x-thing': 'mine' } })).toMatchObject({
@@ -39,7 +39,7 @@ describe('forms of a credential', () => {
   it('of two at one place the narrower is used, and elsewhere the other', async () => {
     const narrow = credential({ form: 'bearer', places: places({ paths: ['/a/**'] }) }, { scope: 'repository' });
     const wide = credential({ form: 'bearer', places: places() });
-    world.give(narrow, wide);
+    await world.give(narrow, wide);
     for (const [path, value] of [
       ['/a/x', narrow.value],
       ['/b', wide.value],
@@ -52,17 +52,20 @@ describe('forms of a credential', () => {
   describe('placeholder', () => {
     const reference = 'sk-slp_ref_TOKEN_abcdefghij_-1234';
     const other = 'slp_ref_OTHER_abcdefghij_-1234';
-    const give = () => {
+    const give = async () => {
       const one = credential(
         { form: 'placeholder', shape: 'sk-', places: places({ paths: ['/v1/**'] }) },
         { reference },
       );
-      world.give(one, credential({ form: 'placeholder', places: places({ paths: ['/v2/**'] }) }, { reference: other }));
+      await world.give(
+        one,
+        credential({ form: 'placeholder', places: places({ paths: ['/v2/**'] }) }, { reference: other }),
+      );
       return one;
     };
 
     it('replaces the reference in headers, in Basic and in the query', async () => {
-      const { value } = give();
+      const { value } = await give();
       for (const [headers, path, found] of [
         [{ authorization: `Bearer ${reference}` }, '/v1/x', { authorization: `Bearer ${value}` }],
         [{ 'x-api-key': reference }, '/v1/x', { 'x-api-key': value }],
@@ -79,7 +82,7 @@ describe('forms of a credential', () => {
     });
 
     it('(B2) a reference that is not this conversation’s, changed, hidden or elsewhere is never forwarded', async () => {
-      give();
+      await give();
       const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
       for (const [path, headers] of [
         ['/v1/x', bearer(other)],
@@ -138,7 +141,7 @@ describe('forms of a credential', () => {
 
     it('signs anew what was signed with dummy keys, for the same service and region', async () => {
       const one = credential({ form: 'aws-sigv4', accessKeyId: 'AKIAREAL', places: places() });
-      world.give(one);
+      await world.give(one);
       for (const [region, service] of [
         ['eu-west-1', 's3'],
         ['us-east-1', 'dynamodb'],
@@ -178,7 +181,7 @@ describe('forms of a credential', () => {
     });
 
     it('refuses chunked signatures and (B12) presigned URLs in words', async () => {
-      world.give(credential({ form: 'aws-sigv4', accessKeyId: 'AKIAREAL', places: places() }));
+      await world.give(credential({ form: 'aws-sigv4', accessKeyId: 'AKIAREAL', places: places() }));
       const headers = {
         ...(await dummy('eu-west-1', 's3')),
         'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',

@@ -41,7 +41,7 @@ describe('git through the broker', () => {
   beforeEach(async () => {
     origin.seen.length = 0;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-work-'));
-    give(['refs/heads/slipway/**']);
+    await give(['refs/heads/slipway/**']);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
   afterAll(async () => {
@@ -50,7 +50,7 @@ describe('git through the broker', () => {
     await rm(served, { recursive: true, force: true });
   });
 
-  const give = (push: string[], more: { value?: string } = {}): void =>
+  const give = (push: string[], more: { value?: string } = {}): Promise<void> =>
     world.give({
       ...credential({
         form: 'basic',
@@ -202,7 +202,7 @@ describe('git through the broker', () => {
   });
 
   it('at a place without branches reads alone', async () => {
-    give([]);
+    await give([]);
     const work = await clone();
     await commit(work, 'x');
     const { code, said } = await git('-C', work, 'push', 'origin', 'HEAD:refs/heads/slipway/x');
@@ -237,7 +237,7 @@ describe('git through the broker', () => {
   });
 
   it('never hears a 401: git does not prompt, and prints which credential to mend', async () => {
-    give(['refs/heads/**'], { value: 'another-value-of-the-token' });
+    await give(['refs/heads/**'], { value: 'another-value-of-the-token' });
     const { code, said } = await git('clone', '-q', url('acme/app.git'), 'app');
     expect(code).not.toBe(0);
     expect(said).toContain('does not accept GIT_TOKEN');

@@ -10,7 +10,7 @@ describe('a connection to the broker', () => {
   beforeAll(async () => {
     world = await TestBroker.start({ BROKER_CONNECTIONS_PER_SANDBOX: '3' });
     origin = await world.origin('api.example.com', (_request, response) => void response.end('hello'));
-    world.give(credential({ form: 'bearer', places: [{ host: 'api.example.com', port: origin.port }] }));
+    await world.give(credential({ form: 'bearer', places: [{ host: 'api.example.com', port: origin.port }] }));
   });
   afterAll(() => world?.close());
 

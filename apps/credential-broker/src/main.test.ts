@@ -25,7 +25,7 @@ describe('the process', () => {
       else response.end('hello');
     });
     const token = credential({ form: 'bearer', places: [{ host: HOST, port: origin.port }] });
-    world.give(token);
+    await world.give(token);
     const ports = [await freePort(), await freePort()];
     health = `http://127.0.0.1:${ports[0]}`;
     await writeFile(path.join(world.folder, 'roots.pem'), world.roots.cert);

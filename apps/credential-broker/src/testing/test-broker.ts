@@ -20,6 +20,7 @@ import { TestControl } from './test-control.js';
 
 export const BROKER_SECRET = 'broker-secret-of-tests-0123456789abcdef';
 export const CONTROL_SECRET = 'control-secret-of-tests-0123456789abcdef';
+const PROBE = 'probe.example.com';
 export const LINE = { claim: 'clm_1', org: 'org_1', conversation: 'cnv_1', rule: null, tls: true } as const;
 
 export interface Asked {
@@ -140,8 +141,21 @@ export class TestBroker {
     return origin;
   }
 
-  /** Lets the conversation use a credential, and says that it has changed. */
-  give(...credentials: ReadonlyArray<OpenedCredential>): void {
+  /** Lets the conversation use credentials, and waits until the broker has heard of the change. */
+  async give(...credentials: ReadonlyArray<OpenedCredential>): Promise<void> {
+    // A host that has none: what is remembered of it is forgotten together with all else of the organization.
+    const probe = async (): Promise<number> => {
+      await this.ask({ host: PROBE, line: { claim: 'clm_probe' } });
+      return this.control.asked.filter(({ host }) => host === PROBE).length;
+    };
+    const before = await probe();
+    this.say(...credentials);
+    await until('the change is heard', async () => (await probe()) > before);
+    this.control.asked.length = 0;
+  }
+
+  /** The same without waiting. */
+  say(...credentials: ReadonlyArray<OpenedCredential>): void {
     this.control.credentials = [...credentials];
     this.control.change(LINE.org);
   }

@@ -91,7 +91,9 @@ export class TestBroker {
       if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
       return found;
     });
-    await until('changes are heard', () => world.control.listeners > 0);
+    // A test with a real app-server names that in its place.
+    if (settings['CREDENTIAL_CONTROL_URL'] === undefined)
+      await until('changes are heard', () => world.control.listeners > 0);
     return world;
   }
 

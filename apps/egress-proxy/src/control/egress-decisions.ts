@@ -81,12 +81,13 @@ export class EgressDecisions {
   private readonly closing = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private readonly now: () => number;
-  private checkedAt = 0;
+  private checkedAt: number;
   /** Whether changes are heard, so that app-server is there. */
   private hears = false;
 
   constructor(private readonly options: EgressDecisionsOptions) {
     this.now = options.now ?? (() => performance.now());
+    this.checkedAt = this.now();
     void this.listen();
     this.timer = setInterval(() => this.sweep(), 1_000).unref();
   }

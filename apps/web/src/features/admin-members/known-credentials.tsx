@@ -9,7 +9,7 @@ import { useSession } from '../session/me.ts';
 const KINDS: Readonly<Record<KnownCredential['kind'], { readonly label: MessageKey; readonly page: string }>> = {
   'service-account-key': { label: 'adminMembers.serviceAccountKey', page: '/admin/api-keys?all=true' },
   secret: { label: 'common.secret', page: '/admin/secrets' },
-  credential: { label: 'adminMembers.brokeredCredential', page: '/admin/secrets' },
+  credential: { label: 'adminMembers.brokeredCredential', page: '/admin/credentials' },
   'model-key': { label: 'adminMembers.modelKey', page: '/admin/models' },
 };
 const HOW: Readonly<Record<KnownCredential['how'], MessageKey>> = {

@@ -91,6 +91,8 @@ export class BrokeredStack {
           INTERNAL_PORT: String(internalPort),
           EGRESS_CONTROL_SECRET: SECRETS.egressControl,
           CREDENTIAL_CONTROL_SECRET: SECRETS.credentialControl,
+          // An MCP server of loopback.
+          ALLOW_PRIVATE_URLS: 'true',
         },
         'runtime-api': {
           EGRESS_PROXY_URL: `http://127.0.0.1:${proxyPort}`,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Place } from '@slipway/contracts/credentials';
 import { until } from '@slipway/testing';
 import { skipTest } from '@slipway/testing/jest';
-import { finish, terminal, workspaceOf } from '../stack/script-book.ts';
+import { finish, workspaceOf } from '../stack/script-book.ts';
 import type { Talk } from '../stack/talk.ts';
 import { BrokeredStack } from './brokered-stack.ts';
 import { sweepFiles, sweepProcesses } from './memory-sweep.ts';
@@ -64,6 +64,11 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     await keep('INDEX', { form: 'basic', username: 'agent', places: [place('files.example')] }, PLANTED.files);
     await keep('CLOUD', { form: 'aws-sigv4', accessKeyId: 'AKIAPLANTED', places: [place('s3.example')] }, PLANTED.s3);
     await keep('TOOLS', { form: 'bearer', places: [place('tools.example')] }, PLANTED.tools);
+    const { status } = await world.stack.user.fetch(`/api/v1/orgs/${world.stack.orgId}/mcp-servers`, {
+      method: 'POST',
+      json: { name: 'tools', transport: 'http', url: at('tools.example', '/mcp') },
+    });
+    expect(status).toBe(201);
     talk = await world.stack.talk('begin', [finish('Ready.')]);
     await talk.ended('finished');
   });
@@ -72,23 +77,25 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What a command of the agent prints. */
-  async function sandbox(command: string): Promise<string> {
+  /** What a tool of the agent answers. */
+  async function observed(tool: string, argumentsOf: object | ((workspace: string) => object)): Promise<string> {
     step += 1;
     const name = `step ${step}`;
     const before = talk.of('ObservationEvent').length;
     const message = await talk.send(
-      world.stack.book.write(name, (request, number) =>
-        number === 1
-          ? terminal(`cd ${workspaceOf(request)} && { ${command} ; } 2>&1`, { timeout: 60 })
-          : finish('Done.'),
-      ),
+      world.stack.book.write(name, (request, number) => {
+        if (number > 1) return finish('Done.');
+        const given = typeof argumentsOf === 'function' ? argumentsOf(workspaceOf(request)) : argumentsOf;
+        return { toolCalls: [{ name: tool, arguments: given }] };
+      }),
     );
     await talk.ended('finished', message, 90_000);
     const [seen] = talk.of('ObservationEvent').slice(before);
     const content = (seen?.observation as { content?: Array<{ text?: string }> } | undefined)?.content ?? [];
     return content.map(({ text }) => text ?? '').join('');
   }
+  const sandbox = (command: string): Promise<string> =>
+    observed('terminal', (workspace) => ({ command: `cd ${workspace} && { ${command} ; } 2>&1`, timeout: 60 }));
   const at = (host: Host, rest: string): string => `https://${host}:${world.outside.port}${rest}`;
 
   it('clones and pushes to the branches of its place with git as it is', async () => {
@@ -163,6 +170,10 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
       `curl -sS --aws-sigv4 aws:amz:eu-central-1:s3 --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" -X PUT --data-binary 'hello' ${at('s3.example', '/bucket/key')}`,
     );
     expect(said).toContain('"stored":5');
+  });
+
+  it('calls a tool of an MCP server with a token that neither it nor the server’s settings have', async () => {
+    expect(await observed('tools_measure', {})).toContain('It measures 42.');
   });
 
   it('that is sent its key back reads a mask, and the key is used no more', async () => {

@@ -23,6 +23,7 @@ describe('what an MCP server is asked through', () => {
         url: new URL(url),
         headers: {},
         proxy,
+        roots: undefined,
         callMs: 1_000,
       });
       const reason = (to: string): Promise<unknown> =>

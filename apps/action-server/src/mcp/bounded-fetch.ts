@@ -1,4 +1,5 @@
 import { lookup as lookUp } from 'node:dns';
+import { readFile } from 'node:fs/promises';
 import type { LookupFunction } from 'node:net';
 import { isMetadataAddress, isMetadataHost } from '@slipway/net';
 import type { ServerSpec } from './server-spec.js';
@@ -25,12 +26,14 @@ export async function boundedFetch(
   const { Agent, EnvHttpProxyAgent, fetch: call } = await import('undici');
   const { http, https, none } = spec.proxy;
   // A tool may work for an hour, and a stream of notices be silent for longer.
-  const limits = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000, lookup: lookUpElsewhere } };
+  const trust = spec.roots === undefined ? {} : { ca: await readFile(spec.roots) };
+  const limits = { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000, lookup: lookUpElsewhere, ...trust } };
   const dispatcher =
     http === undefined && https === undefined
       ? new Agent(limits)
       : new EnvHttpProxyAgent({
           ...limits,
+          requestTls: trust,
           ...(http === undefined ? {} : { httpProxy: http }),
           ...(https === undefined ? {} : { httpsProxy: https }),
           ...(none === undefined ? {} : { noProxy: none }),

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts/agent';
 import { isMetadataHost } from '@slipway/net';
+import { EGRESS_CA_FILE } from '../terminal/trust-bundle.js';
 
 /**
  * A variable that names the processes of a server, so that those are found too that left its session. Its value begins
@@ -30,6 +31,8 @@ export type ServerSpec =
       readonly url: URL;
       readonly headers: Readonly<Record<string, string>>;
       readonly proxy: ProxyVariables;
+      /** File of what programs of the sandbox trust; `undefined`: what this process trusts. */
+      readonly roots: string | undefined;
       readonly callMs: number;
     };
 
@@ -79,6 +82,8 @@ export function specOf(
       url,
       headers: { ...texts(config.headers ?? {}), ...authHeaders(config.auth, text) },
       proxy: proxyOf(base),
+      // With credential-broker's authority in it; a file that a user names is for their commands.
+      roots: base[EGRESS_CA_FILE] === undefined ? undefined : base['SSL_CERT_FILE'],
       callMs,
     };
   }

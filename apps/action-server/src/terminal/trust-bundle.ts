@@ -6,7 +6,7 @@ import { rootCertificates } from 'node:tls';
 /** Given by the activation: certificates that stand for hosts at which credential-broker opens TLS. PEM. */
 export const EGRESS_CA = 'SLIPWAY_EGRESS_CA';
 /** Where they are alone, for programs with a trust store of their own, such as Java's. */
-const EGRESS_CA_FILE = 'SLIPWAY_EGRESS_CA_FILE';
+export const EGRESS_CA_FILE = 'SLIPWAY_EGRESS_CA_FILE';
 
 /** What programs read a file of roots from. Each takes it in place of its own roots, so that it has to hold all. */
 const VARIABLES = [

@@ -27,6 +27,7 @@ describe('what an organization allowed, when app-server goes away', () => {
   let hears: boolean;
   /** Questions that were answered, and how long an answer about `LATE` is kept back. */
   let asks: number;
+  let lateIsAsked: boolean;
   let release: Promise<void>;
   let now: number;
   let control: Server;
@@ -37,6 +38,7 @@ describe('what an organization allowed, when app-server goes away', () => {
 
   beforeEach(async () => {
     [answer, hears, now, asks, release] = [ALLOW, true, 1_000_000, 0, Promise.resolve()];
+    lateIsAsked = false;
     control = createServer(async (request, response) => {
       const signed = String(request.headers[SIGNATURE_HEADER]);
       const body = await text(request);
@@ -55,7 +57,10 @@ describe('what an organization allowed, when app-server goes away', () => {
       if (answer === null) return void response.writeHead(500).end();
       const said = JSON.stringify(answer);
       asks += 1;
-      if (body.includes(LATE.destination.host)) await release;
+      if (body.includes(LATE.destination.host)) {
+        lateIsAsked = true;
+        await release;
+      }
       response.writeHead(200, { [SIGNATURE_HEADER]: signature.signAnswer(signed, said) }).end(said);
     });
     control.listen(0, '127.0.0.1');
@@ -132,7 +137,7 @@ describe('what an organization allowed, when app-server goes away', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     release = promise;
     const opening = open(LATE);
-    await until('the question is there', () => asks === 2);
+    await until('the question is there', () => lateIsAsked);
     answer = { ...ALLOW, decision: 'deny', rule: null };
     say({ org: CLAIMS.org });
     await until('the removal is heard', () => witness.cut === 'revoked');

@@ -65,6 +65,8 @@ describeUnless(missing)('an uninstall of the chart', () => {
       'llm-gateway-master-key',
       'activation-private-key',
       'sandbox-access-secret',
+      'egress-secret',
+      'egress-control-secret',
     ];
     const urls = ['owner-url', 'app-url', 'runtime-url', 'gateway-url', 'sandbox-url'];
     const many = (name: string, names: readonly string[]): object => ({

@@ -22,14 +22,25 @@ function runQuick(name: string): Promise<Ended> {
   const child = spawn(process.execPath, parameters, {
     env: { ...process.env, BENCH_QUICK: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: LONGEST_MS,
+    // A group of its own: what it started and left would hold its output open.
+    detached: true,
   });
+  const endAll = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  };
+  const timer = setTimeout(endAll, LONGEST_MS);
+  child.once('exit', endAll);
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => void out.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => void err.push(chunk));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
+      clearTimeout(timer);
       const lines = Buffer.concat(out).toString().split('\n');
       const figures = lines
         .filter((line) => line.startsWith('{"bench"'))

@@ -113,4 +113,23 @@ describe('the process of a test file', () => {
     expect(statuses(stuck)).toEqual(['fails: failed']);
     expect(stuck.errors).toEqual([expect.stringContaining('had not ended 0.5 s after a failure in "hangs"')]);
   });
+
+  it('does not wait for a process that the file has left behind with its output', async () => {
+    const orphan = 'process.stdout.write(String(process.pid)); setInterval(() => {}, 1_000);';
+    const left = await run(
+      'leaves',
+      `import { spawn } from 'node:child_process';
+        it('starts one', async () => {
+          const child = spawn(process.execPath, ['-e', ${JSON.stringify(orphan)}], { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+          await new Promise((resolve) => child.once('spawn', resolve));
+          child.unref();
+        });`,
+      { outputMs: 1_000 },
+    );
+    try {
+      expect([statuses(left), left.errors]).toEqual([['starts one: passed'], []]);
+    } finally {
+      process.kill(Number(/\d+/.exec(left.output)?.[0]), 'SIGKILL');
+    }
+  });
 });

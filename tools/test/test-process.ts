@@ -22,6 +22,11 @@ const END_MS = 2 * 60_000;
 /** Between the request to end and SIGKILL. Milliseconds. */
 const KILL_AFTER_MS = 5_000;
 
+/**
+ * For its output to be read when it has ended. Milliseconds. What it started may outlive it and hold the output open.
+ */
+const OUTPUT_MS = 5_000;
+
 /** How much is kept of what a file prints, from its end. Characters. */
 const MAX_OUTPUT = 8_000;
 
@@ -29,6 +34,7 @@ export interface Limits {
   readonly fileTimeoutMs?: number;
   readonly failedSilenceMs?: number;
   readonly endMs?: number;
+  readonly outputMs?: number;
 }
 
 export interface FileRun {
@@ -55,7 +61,12 @@ export async function runInProcess(
   signal: AbortSignal,
   limits: Limits = {},
 ): Promise<FileRun> {
-  const { fileTimeoutMs = FILE_TIMEOUT_MS, failedSilenceMs = FAILED_SILENCE_MS, endMs = END_MS } = limits;
+  const {
+    fileTimeoutMs = FILE_TIMEOUT_MS,
+    failedSilenceMs = FAILED_SILENCE_MS,
+    endMs = END_MS,
+    outputMs = OUTPUT_MS,
+  } = limits;
   const run: FileRun = { tests: [], errors: [], output: '', coverage: [] };
   // Jest sets NODE_ENV=test for itself; what tests start is what is shipped.
   const { NODE_ENV, ...env } = process.env;
@@ -73,6 +84,7 @@ export async function runInProcess(
   let ended = false;
   let stopped: string | undefined;
   let silence: NodeJS.Timeout | undefined;
+  let left: NodeJS.Timeout | undefined;
   const stop = (why?: string): void => {
     stopped ??= why;
     child.kill();
@@ -109,7 +121,14 @@ export async function runInProcess(
   const [code, killedBy] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('error', (error) => resolve([null, error.message]));
     child.once('close', (status, name) => resolve([status, name]));
+    child.once('exit', (status, name) => {
+      left = setTimeout(() => {
+        for (const stream of child.stdio) stream?.destroy();
+        resolve([status, name]);
+      }, outputMs);
+    });
   });
+  clearTimeout(left);
   alive.delete(child);
   clearTimeout(silence);
   clearTimeout(late);

@@ -1,34 +1,10 @@
-import { METADATA_RANGES } from '@slipway/net';
-import { AddressRanges } from '@slipway/outside';
+import { listVariable, NEVER_PERMITTED, rangesVariable } from '@slipway/outside/variables';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
-/** Addresses refused whatever an operator permits: this pod, link-local with the metadata services, and broadcast. */
-const NEVER = AddressRanges.read(
-  [
-    '0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8',
-    ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`),
-  ].join(','),
-);
-
 const port = z.coerce.number().int().min(0).max(65_535);
 const secret = z.string().min(32, 'needs at least 32 characters');
-const ranges = z
-  .string()
-  .default('')
-  .transform((text, context): AddressRanges => {
-    try {
-      return AddressRanges.read(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message });
-      return z.NEVER;
-    }
-  });
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])));
 
 export const ConfigSchema = z
   .object({
@@ -67,11 +43,11 @@ export const ConfigSchema = z
     /**
      * Networks of pods, services, nodes and API servers, comma-separated: never reached, even where they are public.
      */
-    BROKER_CLUSTER_RANGES: ranges,
+    BROKER_CLUSTER_RANGES: rangesVariable,
     /** Private networks in which places are allowed, such as that of a git host of the company. */
-    BROKER_PERMITTED_RANGES: ranges,
+    BROKER_PERMITTED_RANGES: rangesVariable,
     /** Resolvers, each with a port if it is not 53; absent: those of the host. */
-    BROKER_DNS_SERVERS: list,
+    BROKER_DNS_SERVERS: listVariable,
     /** Open connections of all sandboxes; more are closed. */
     BROKER_MAX_CONNECTIONS: z.coerce.number().int().min(1).max(100_000).default(10_000),
     /** Connections that one sandbox may have at once; more are closed. */
@@ -85,7 +61,7 @@ export const ConfigSchema = z
       .min(1024)
       .default(2 * 1024 ** 3),
   })
-  .refine((env) => env.NODE_ENV !== 'production' || !env.BROKER_PERMITTED_RANGES.overlaps(NEVER), {
+  .refine((env) => env.NODE_ENV !== 'production' || !env.BROKER_PERMITTED_RANGES.overlaps(NEVER_PERMITTED), {
     path: ['BROKER_PERMITTED_RANGES'],
     message: 'has loopback, link-local, metadata or multicast addresses in it, which no credential may go to',
   })

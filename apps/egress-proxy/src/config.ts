@@ -1,31 +1,8 @@
-import { METADATA_RANGES } from '@slipway/net';
-import { AddressRanges } from '@slipway/outside';
+import { listVariable, NEVER_PERMITTED, rangesVariable } from '@slipway/outside/variables';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
-/**
- * Addresses refused whatever an operator permits: this pod, its link-local network with the metadata services, and
- * broadcast.
- */
-const NEVER = AddressRanges.read(
-  [
-    '0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8',
-    ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`),
-  ].join(','),
-);
-
-const ranges = z
-  .string()
-  .default('')
-  .transform((text, context): AddressRanges => {
-    try {
-      return AddressRanges.read(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message });
-      return z.NEVER;
-    }
-  });
 const ports = z
   .string()
   .regex(/^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$/, 'needs port numbers with commas between them')
@@ -39,10 +16,6 @@ const brokerUrl = z
     return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
   })
   .refine(({ port }) => port <= 65_535, 'needs a port below 65536');
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])));
 
 export const ConfigSchema = z
   .object({
@@ -91,7 +64,7 @@ export const ConfigSchema = z
     /** Hosts that organizations may allow: `any`, or those of the list such as `*.example.com`, comma-separated. */
     EGRESS_ORG_HOSTS: z.string().default('any'),
     /** Hosts that no organization may allow, comma-separated. */
-    EGRESS_NEVER_HOSTS: list,
+    EGRESS_NEVER_HOSTS: listVariable,
     /**
      * Ports on which every listed host may be reached, comma-separated; an entry with a port of its own adds to them.
      * 22 for git over ssh.
@@ -110,11 +83,11 @@ export const ConfigSchema = z
     /**
      * Networks of pods, services, nodes and API servers, comma-separated: never reached, even where they are public.
      */
-    EGRESS_CLUSTER_RANGES: ranges,
+    EGRESS_CLUSTER_RANGES: rangesVariable,
     /** Private networks in which listed hosts are allowed, such as that of a mirror. */
-    EGRESS_PERMITTED_RANGES: ranges,
+    EGRESS_PERMITTED_RANGES: rangesVariable,
     /** Resolvers, each with a port if it is not 53; absent: those of the host. */
-    EGRESS_DNS_SERVERS: list,
+    EGRESS_DNS_SERVERS: listVariable,
     /** Connections that one sandbox may have at once. */
     EGRESS_CONNECTIONS_PER_SANDBOX: z.coerce.number().int().min(1).max(10_000).default(256),
     /** Connections and requests that one sandbox may begin, sustained over five seconds. Per second. */
@@ -136,7 +109,7 @@ export const ConfigSchema = z
       .min(1024)
       .default(8 * 1024 ** 3),
   })
-  .refine((env) => env.NODE_ENV !== 'production' || !env.EGRESS_PERMITTED_RANGES.overlaps(NEVER), {
+  .refine((env) => env.NODE_ENV !== 'production' || !env.EGRESS_PERMITTED_RANGES.overlaps(NEVER_PERMITTED), {
     path: ['EGRESS_PERMITTED_RANGES'],
     message:
       'has loopback, link-local, metadata or multicast addresses in it, which nothing in a sandbox may reach; leave them out',

@@ -1,15 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrokerLine } from '@slipway/contracts/credentials';
 import type { Logger } from '@slipway/telemetry';
 import { refused } from '../judge/refusal.js';
 import type { ControlClient } from './control-client.js';
 import { HeldAnswer } from './held-answer.js';
 
-/** Pauses between attempts to hear changes. Milliseconds. */
-const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 1_000;
-/** After so long a stream that has ended is begun anew without a pause to speak of. Milliseconds. */
-const LASTING_MS = 5_000;
 /** Remembered answers; the oldest go first. */
 const MAX_REMEMBERED = 5_000;
 /** How often one question is asked again because something changed while it was on its way. */
@@ -17,7 +11,7 @@ const MAX_ATTEMPTS = 5;
 const SWEEP_MS = 1_000;
 
 export interface HeldCredentialsOptions {
-  readonly client: Pick<ControlClient, 'open' | 'changes'>;
+  readonly client: Pick<ControlClient, 'open' | 'follow'>;
   readonly logger: Logger;
   /** Called after each change that was heard. @param org `null`: any may have. */
   readonly changed: (org: string | null) => void;
@@ -46,7 +40,18 @@ export class HeldCredentials {
 
   constructor(private readonly options: HeldCredentialsOptions) {
     this.now = options.now ?? (() => performance.now());
-    void this.listen();
+    const listener = {
+      changed: (org: string | null): void => {
+        this.hears = true;
+        this.changed(org);
+      },
+      lost: (err: unknown): void => {
+        this.hears = false;
+        this.forget(() => true);
+        if (!this.closing.signal.aborted) options.logger.warn({ err }, 'changes of credentials are not heard');
+      },
+    };
+    void options.client.follow(listener, this.now, this.closing.signal);
     this.timer = setInterval(() => this.forget((answer) => answer.until <= this.now()), SWEEP_MS).unref();
   }
 
@@ -117,36 +122,6 @@ export class HeldCredentials {
       if (!which(answer)) continue;
       this.remembered.delete(key);
       answer.forget();
-    }
-  }
-
-  /** Hears changes for as long as the process lives. */
-  private async listen(): Promise<void> {
-    const { signal } = this.closing;
-    for (let pauseMs = RETRY_MIN_MS; !signal.aborted; ) {
-      let openedAt = Number.POSITIVE_INFINITY;
-      try {
-        await this.options.client.changes(
-          () => {
-            openedAt = this.now();
-            this.hears = true;
-            // Whatever was said meanwhile was missed.
-            this.changed(null);
-          },
-          ({ org }) => {
-            if (org !== undefined) this.changed(org);
-          },
-          signal,
-        );
-      } catch (error) {
-        this.hears = false;
-        this.forget(() => true);
-        if (signal.aborted) return;
-        this.options.logger.warn({ err: error }, 'changes of credentials are not heard');
-        if (this.now() - openedAt >= LASTING_MS) pauseMs = RETRY_MIN_MS;
-        await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
-      }
     }
   }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EgressClaims, EgressDecision, EgressQuestion } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
@@ -16,11 +15,6 @@ const PARTITION_MS = 60_000;
 const RECHECK_MS = 20_000;
 /** While a user is asked, how often app-server is asked again although nothing was heard. Milliseconds. */
 const HELD_RECHECK_MS = 2_000;
-/** Pauses between attempts to hear changes. Milliseconds. */
-const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 1_000;
-/** After so long a stream that has ended is begun anew without a pause to speak of. Milliseconds. */
-const LASTING_MS = 5_000;
 /** Remembered decisions; the oldest go first. */
 const MAX_REMEMBERED = 20_000;
 /** Connections of one sandbox that wait for a user. */
@@ -30,7 +24,7 @@ const MAX_ASKING = 4;
 const MAX_QUEUED = 256;
 
 export interface EgressDecisionsOptions {
-  readonly client: Pick<ControlClient, 'decide' | 'changes'>;
+  readonly client: Pick<ControlClient, 'decide' | 'follow'>;
   /** How long a connection waits for a user. Milliseconds. */
   readonly holdMs: number;
   readonly lines: OpenLines;
@@ -88,7 +82,17 @@ export class EgressDecisions {
   constructor(private readonly options: EgressDecisionsOptions) {
     this.now = options.now ?? (() => performance.now());
     this.checkedAt = this.now();
-    void this.listen();
+    const listener = {
+      changed: (org: string | null): void => {
+        this.hears = true;
+        this.changed(org);
+      },
+      lost: (err: unknown): void => {
+        this.hears = false;
+        if (!this.closing.signal.aborted) options.logger.warn({ err }, 'changes of egress rules are not heard');
+      },
+    };
+    void options.client.follow(listener, this.now, this.closing.signal);
     this.timer = setInterval(() => this.sweep(), 1_000).unref();
   }
 
@@ -210,36 +214,6 @@ export class EgressDecisions {
     this.remembered.delete(key);
     this.remembered.set(key, entry);
     if (this.remembered.size > MAX_REMEMBERED) this.remembered.delete(this.remembered.keys().next().value as string);
-  }
-
-  /** Hears changes for as long as the process lives. */
-  private async listen(): Promise<void> {
-    const { signal } = this.closing;
-    for (let pauseMs = RETRY_MIN_MS; !signal.aborted; ) {
-      let openedAt = Number.POSITIVE_INFINITY;
-      try {
-        await this.options.client.changes(
-          () => {
-            openedAt = this.now();
-            this.hears = true;
-            // Whatever was said meanwhile was missed.
-            this.changed(null);
-          },
-          ({ org }) => {
-            if (org !== undefined) this.changed(org);
-          },
-          signal,
-        );
-      } catch (error) {
-        this.hears = false;
-        if (signal.aborted) return;
-        this.options.logger.warn({ err: error }, 'changes of egress rules are not heard');
-        // One that ends at once each time is no better than none.
-        if (this.now() - openedAt >= LASTING_MS) pauseMs = RETRY_MIN_MS;
-        await sleep(pauseMs, undefined, { signal }).catch(() => {});
-        pauseMs = Math.min(pauseMs * 2, RETRY_MAX_MS);
-      }
-    }
   }
 
   /** @param org `null`: any may have. */

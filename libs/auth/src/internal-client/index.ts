@@ -1,0 +1,1 @@
+export { type ChangeListener, InternalClient, type InternalClientOptions } from './internal-client.js';

@@ -25,7 +25,7 @@ export async function startService(
 ): Promise<ServiceProcess> {
   const port = env['PORT'] === undefined ? await freePort() : Number(env['PORT']);
   const metricsPort = await freePort();
-  const entry = path.resolve(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
+  const entry = path.resolve(ROOT, 'apps', app, options.entry ?? 'bundle/main.js');
   const running = startProcess(
     process.execPath,
     [entry],

@@ -20,7 +20,7 @@ export interface StackAddresses {
   readonly oidcIssuerUrl: string | null;
 }
 
-const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js');
+const main = (app: string): string => path.join(ROOT, 'apps', app, 'bundle/main.js');
 
 /** Variables of the caller that reach the services: set by a user to change the default. */
 const PASSED_ON = [

@@ -42,7 +42,7 @@ export class EgressOnHost {
       // What pods reach of this machine is at an address of its own network.
       EGRESS_PERMITTED_RANGES: hostAddress,
     };
-    this.child = spawn(process.execPath, [path.join(ROOT, 'apps/egress-proxy/dist/main.js')], {
+    this.child = spawn(process.execPath, [path.join(ROOT, 'apps/egress-proxy/bundle/main.js')], {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });

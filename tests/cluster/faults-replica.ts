@@ -4,7 +4,7 @@ import net from 'node:net';
 import path from 'node:path';
 import { type RunningProcess, startProcess, waitForHttp } from '../../bench/measure/child-process.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../apps/runtime-api/dist/main.js');
+const MAIN = path.resolve(import.meta.dirname, '../../apps/runtime-api/bundle/main.js');
 /** Longest start. Milliseconds; the machine is busy. */
 const START_TIMEOUT_MS = 60_000;
 

@@ -147,7 +147,7 @@ export class BrokeredStack {
     this.logs.push(logFile);
     await writeFile(logFile, '', { flag: 'a' });
     const log = await open(logFile, 'a');
-    const child = spawn(process.execPath, [path.join(ROOT, `apps/${app}/dist/main.js`)], {
+    const child = spawn(process.execPath, [path.join(ROOT, `apps/${app}/bundle/main.js`)], {
       env: { PATH: process.env['PATH'], NODE_ENV: 'test', PORT: String(port), METRICS_PORT: '0', ...env },
       stdio: ['ignore', log.fd, log.fd],
     });

@@ -32,7 +32,7 @@ export class SdkRuntimeApi {
     ];
     const key = randomBytes(24).toString('hex');
     const command = (app: string): string => JSON.stringify([process.execPath, path.join(APPS, app, 'dist/main.js')]);
-    const child = spawn(process.execPath, [path.join(APPS, 'runtime-api/dist/main.js')], {
+    const child = spawn(process.execPath, [path.join(APPS, 'runtime-api/bundle/main.js')], {
       env: {
         PATH: process.env['PATH'],
         LOG_LEVEL: 'warn',

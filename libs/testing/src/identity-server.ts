@@ -18,7 +18,7 @@ export interface IdentityServer {
   close(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('../../../apps/embedded-identity/dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../apps/embedded-identity/bundle/main.js', import.meta.url));
 
 /** Longest start on a machine that does much else. Milliseconds. */
 const START_MS = 60_000;

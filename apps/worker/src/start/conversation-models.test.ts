@@ -13,7 +13,7 @@ import { type Harness, ORG, openHarness, queueDatabase, SECRET } from '../testin
 import { routeOf } from './conversation-models.js';
 
 /** The real gateway, as its process: it is an application of its own. */
-const GATEWAY = fileURLToPath(new URL('../../../llm-gateway/dist/main.js', import.meta.url));
+const GATEWAY = fileURLToPath(new URL('../../../llm-gateway/bundle/main.js', import.meta.url));
 const MANAGED_KEY = 'sk-of-the-installation-0123456789';
 
 interface Given {

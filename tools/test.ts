@@ -1,13 +1,13 @@
 // `npm test [-- NAME…] [--no-build] [--list] [--install]`: builds, starts one Postgres for all, has Jest run the suites
 // whose name holds one of the given ones, looks once more at few failures, and ends with the counts.
-import { mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buildAll } from './test/build-once.ts';
 import { Descendants } from './test/descendants.ts';
 import { jest } from './test/jest.ts';
 import { installMissing, missingNeeds } from './test/needs.ts';
 import { prepare } from './test/prepare.ts';
+import { quickFolder } from './test/quick-folder.ts';
 import { report } from './test/report.ts';
 import { countsOf, type FileResult } from './test/results.ts';
 import { run } from './test/run.ts';
@@ -63,7 +63,12 @@ if (!options.includes('--no-build')) {
 run.built = true;
 await prepare(suites, console.log, signal);
 
-const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));
+const folder = await mkdtemp(path.join(quickFolder(), 'slipway-test-'));
+// Also of users that a test starts something as.
+await chmod(folder, 0o711);
+process.env['TMPDIR'] = path.join(folder, 'tmp');
+await mkdir(process.env['TMPDIR']);
+await chmod(process.env['TMPDIR'], 0o1777);
 const { startPostgresServer } = await import('@slipway/db/embedded');
 // What a crash would lose is lost with the folder anyway.
 const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, [

@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { Config } from 'jest';
+import { WORKERS } from './queue.ts';
 import { findSuites, type Suite } from './suites.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -22,7 +22,7 @@ export default {
   rootDir: root,
   projects: findSuites(root).map(projectOf),
   // Each file starts processes of its own.
-  maxWorkers: Math.max(2, availableParallelism()),
+  maxWorkers: WORKERS,
   maxConcurrency: 4,
   testTimeout: 600_000,
   testSequencer: tool('sequencer.ts'),

@@ -1,4 +1,11 @@
+import { availableParallelism } from 'node:os';
 import type { Suite } from './suites.ts';
+
+/**
+ * Test files at the same time. One more than there are cores: a file waits for a third of its time, so that two leave
+ * 23 % of two cores idle and three leave 8 %.
+ */
+export const WORKERS = Math.max(2, availableParallelism()) + 1;
 
 /** What the queue needs to know of a test file. */
 export interface Queued {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { WORKERS } from './queue.ts';
 import type { Suite } from './suites.ts';
 
 /** Seconds by file. */
@@ -38,9 +38,7 @@ export function expectedMinutes(root: string, suites: readonly Suite[]): string 
         suites.filter((suite) => suite.beside === beside),
       ).values(),
     ].reduce((total, seconds) => total + seconds, 0);
-  const workers = Math.max(2, availableParallelism());
-  const seconds =
-    sum('any') / workers + Math.max(sum('waiting'), (sum('waiting') + sum('light')) / workers) + sum('alone');
+  const seconds = sum('any') / WORKERS + Math.max(sum('waiting'), (sum('waiting') + sum('light')) / 2) + sum('alone');
   return seconds < 90 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 

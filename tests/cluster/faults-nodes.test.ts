@@ -104,7 +104,7 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
       () => world.load.sessions.filter(({ answer, ended }) => answer !== null && !ended).length > 10,
     );
     await from('kwok-0', () => kubectl('cordon', 'kwok-0'));
-    await from('kwok-2', () => silence('kwok-2'));
+    await from('kwok-2', () => becomesUnready('kwok-2'));
     // Cordons first, then evicts one after the other.
     const cordoned = from('kwok-1', () => kubectl('cordon', 'kwok-1'));
     await cordoned;
@@ -116,12 +116,12 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
     );
     const late = rows.flatMap(({ pod_uid, at }) => {
       const after = at.getTime() - (since.get(nodeOf.get(pod_uid) ?? '') ?? Number.POSITIVE_INFINITY);
-      return after > 0 ? [after] : [];
+      return after > 0 ? [{ node: nodeOf.get(pod_uid), ms: after }] : [];
     });
     console.log(
-      `the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`,
+      `the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late.map(({ ms }) => ms)))} ms after the API server knew of it`,
     );
-    expect(late.filter((ms) => ms > AVOIDED_MS)).toEqual([]);
+    expect(late.filter(({ ms }) => ms > AVOIDED_MS)).toEqual([]);
     await Promise.all([
       kubectl('uncordon', 'kwok-0', 'kwok-1'),
       kubectl('annotate', 'node', 'kwok-2', 'kwok.x-k8s.io/node=fake'),
@@ -138,13 +138,17 @@ describeUnless(missing)('what goes on when nodes and pods fail', () => {
   });
 
   /** The node is silent, and the API server gets its controller's later status at once. */
-  async function silence(node: string): Promise<void> {
+  /**
+   * By its own word: silence alone is excused for a while after a watch was cut (`ClusterPods`), which a busy machine
+   * does.
+   */
+  async function becomesUnready(node: string): Promise<void> {
     await kubectl('annotate', 'node', node, 'kwok.x-k8s.io/node-');
     const condition = {
       type: 'Ready',
-      status: 'Unknown',
-      reason: 'NodeStatusUnknown',
-      message: 'Kubelet stopped posting node status.',
+      status: 'False',
+      reason: 'KubeletNotReady',
+      message: 'container runtime is down',
     };
     await kubectl(
       'patch',

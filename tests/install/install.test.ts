@@ -188,10 +188,10 @@ describeUnless(missing)('the chart, installed on a cluster', () => {
           'wait',
           `deployment/slipway-${app}`,
           '--for=jsonpath={.spec.template.metadata.annotations.restarted}=once',
-          '--timeout=55s',
+          '--timeout=150s',
         ]);
         await sendsOne(`Count to 1 while ${app} is replaced`);
-        await ask(['rollout', 'status', `deployment/slipway-${app}`, '--timeout=55s']);
+        await ask(['rollout', 'status', `deployment/slipway-${app}`, '--timeout=150s']);
       }
       await upgrade;
       const now = await podNames(on.cluster, 'slipway');

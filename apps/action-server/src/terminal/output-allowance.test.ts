@@ -110,7 +110,8 @@ describe('output without an end', () => {
       expect((await bash('yes & echo left')).exitCode).toBe(0);
       const begun = ticks(server.process.pid);
       await bash('sleep 1.5');
-      expect(ticks(server.process.pid) - begun).toBeLessThan(60);
+      // Of 150 that it has without the pace; how much work a byte is depends on the machine.
+      expect(ticks(server.process.pid) - begun).toBeLessThan(110);
     } finally {
       await server.close();
     }
